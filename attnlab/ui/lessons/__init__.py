@@ -1,1 +1,1 @@
-"""The lessons' workspace: the shelf of lessons, the player that walks one, the panel beside it, and the recorder."""
+"""The lessons' workspace: the list of lessons, the player, the panel beside the playground, and the recorder."""

@@ -1,4 +1,4 @@
-"""What of an experiment differs from another, as edits that a lesson file can write, and whether they are the same."""
+"""The differences between two experiments as edits of a lesson file, and the test whether they are the same."""
 
 from collections.abc import Iterator
 from dataclasses import fields
@@ -13,17 +13,17 @@ from attnlab.attention.registries.registry import CHOICES
 from attnlab.lessons.lesson import Edit
 
 MOST_CELLS = 6
-"""From so many cells on, a whole table is easier to read than a line for each."""
+"""From this number of cells, a whole table is easier to read than a line for each cell."""
 MOST_NUMBERS = 64
-"""Numbers that a table may have to be written into a lesson."""
+"""The largest table, in numbers, that is written into a lesson."""
 
 Numbers = np.ndarray[Any, np.dtype[np.floating]]
 Found = tuple[Edit, ...] | None
-"""The edits that lead from one experiment to another, None where a lesson cannot say them."""
+"""The edits from one experiment to another; None if a lesson cannot express them."""
 
 
 def same(a: Experiment, b: Experiment) -> bool:
-    """Tell whether two experiments are the same to the last bit: tokens, tables, configuration and batch."""
+    """Return whether two experiments are bitwise the same: tokens, tables, configuration and batch."""
     if a is b:
         return True
     if (a.tokens, a.memory_tokens, a.item) != (b.tokens, b.memory_tokens, b.item):
@@ -70,7 +70,7 @@ def of_tokens(a: Experiment, b: Experiment) -> Found:
 def of_config(a: Experiment, b: Experiment) -> Found:
     """Return the edits of sizes, switches and choices."""
     if not _equal(a.config.mask, b.config.mask) and b.config.mask is not None:
-        return None  # painted by hand
+        return None  # painted by mouse
     found = [Edit("output", b.weights.W_o is not None)] if (a.weights.W_o is None) != (b.weights.W_o is None) else []
     if edits.has_biases(a) != edits.has_biases(b):
         found.append(Edit("biases", edits.has_biases(b)))
@@ -84,14 +84,14 @@ def of_config(a: Experiment, b: Experiment) -> Found:
     for given, wanted in ((a.config.masks, b.config.masks), (a.config.options, b.config.options)):
         for name in {**given, **wanted}:
             if name not in wanted:
-                return None  # back to a default that a lesson has no word for
+                return None  # a default that a lesson cannot name
             if given.get(name) != wanted[name]:
                 found.append(Edit(name, wanted[name]))
     return tuple(found)
 
 
 def of_tables(a: Experiment, b: Experiment) -> Found:
-    """Return the edits of numbers: single cells where few differ, else the whole table."""
+    """Return the edits of numbers: single cells if few differ, else the whole table."""
     found: list[Edit] = []
     for name in edits.tables(b):
         if name not in edits.tables(a) or edits.shape(a, name) != edits.shape(b, name):
@@ -119,5 +119,5 @@ def _plain(numbers: Numbers) -> list[list[float]]:
 
 
 def _short(value: "np.floating[Any]") -> float:
-    """Return the number with the fewest digits that is this one again in its own precision."""
+    """Return the number with the fewest digits that equals this one in its precision."""
     return float(str(value))

@@ -1,4 +1,4 @@
-"""A lesson that is being written: its states as values, so that every change can be taken back, and what is saved."""
+"""A lesson being written: its states as values, so that every change can be undone, and saving."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -21,10 +21,10 @@ class _Entry:
 
 
 class Draft(QObject):
-    """Owns the lesson in the editor and which step is chosen; edits of one gesture, as typing a word, undo as one."""
+    """Owns the lesson in the editor and the chosen step; edits of one gesture, such as typing a word, undo as one."""
 
     changed = Signal()
-    """The lesson, the chosen step, or whether it is saved."""
+    """The lesson, the chosen step, or whether it is saved, has changed."""
 
     def __init__(self, lesson: Lesson, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -36,17 +36,17 @@ class Draft(QObject):
 
     @property
     def lesson(self) -> Lesson:
-        """The lesson as it is now."""
+        """The current lesson."""
         return self._entries[self._index].lesson
 
     @property
     def chosen(self) -> int:
-        """The step that is edited, counted from 0."""
+        """The chosen step, counted from 0."""
         return min(max(self._chosen, 0), max(len(self.lesson.steps) - 1, 0))
 
     @property
     def step(self) -> Step | None:
-        """The step that is edited; None when there is none."""
+        """The chosen step; None if there is none."""
         return self.lesson.steps[self.chosen] if self.lesson.steps else None
 
     @property
@@ -56,21 +56,21 @@ class Draft(QObject):
 
     @property
     def path(self) -> Path | None:
-        """The file to save to; None for a new lesson, and for one whose file was not read whole."""
+        """The file to save to; None for a new lesson, and for one whose file was not read completely."""
         return self._path
 
     @property
     def undo_label(self) -> str:
-        """What an undo takes back, "" at the beginning."""
+        """The label of the next undo, "" at the beginning."""
         return self._entries[self._index].label if self._index else ""
 
     @property
     def redo_label(self) -> str:
-        """What a redo brings back, "" at the end."""
+        """The label of the next redo, "" at the end."""
         return self._entries[self._index + 1].label if self._index + 1 < len(self._entries) else ""
 
     def edit(self, label: str, lesson: Lesson, gesture: Hashable = None) -> None:
-        """Make a changed lesson the present one; the same one again is no edit."""
+        """Set a changed lesson; an equal one is no edit."""
         if lesson == self.lesson:
             return
         del self._entries[self._index + 1 :]
@@ -92,18 +92,18 @@ class Draft(QObject):
 
     @Slot(int)
     def choose(self, step: int) -> None:
-        """Edit another step."""
+        """Choose another step."""
         if step != self._chosen:
             self._chosen = step
             self.changed.emit()
 
     def delete(self) -> None:
-        """Take the chosen step out."""
+        """Delete the chosen step."""
         if self.lesson.steps:
             self._rearrange("Delete the step", [i for i in range(len(self.lesson.steps)) if i != self.chosen])
 
     def duplicate(self) -> None:
-        """Put a copy of the chosen step after it, and choose the copy."""
+        """Insert a copy of the chosen step after it, and choose the copy."""
         if self.step is not None:
             steps = list(self.lesson.steps)
             steps.insert(self.chosen + 1, replace(self.step, preset=None, file=None, edits=(), line=0))
@@ -111,7 +111,7 @@ class Draft(QObject):
             self.edit("Duplicate the step", replace(self.lesson, steps=tuple(steps)))
 
     def move(self, source: int, target: int) -> None:
-        """Put a step at another place; both are counted in the list as it is before."""
+        """Move a step to another place; both are indices in the list before the move."""
         order = list(range(len(self.lesson.steps)))
         if source == target or source not in order or target not in order:
             return
@@ -120,15 +120,15 @@ class Draft(QObject):
         self._rearrange("Move the step", order)
 
     def undo(self) -> None:
-        """Take the last change back."""
+        """Undo the last change."""
         self._jump(self._index - 1)
 
     def redo(self) -> None:
-        """Bring a change back."""
+        """Redo a change."""
         self._jump(self._index + 1)
 
     def save(self, path: Path) -> None:
-        """Write the lesson to a file, whole or not at all; raises FileError."""
+        """Write the lesson to a file atomically; raises FileError."""
         from attnlab.lessons.write import write
 
         if path != self._path:
@@ -156,14 +156,14 @@ def _at(lesson: Lesson, path: Path) -> Lesson:
 
 
 def folder_of(lesson: Lesson) -> Path:
-    """Return where the sessions of a lesson lie, or will lie."""
+    """Return the folder of a lesson's sessions, whether it exists or not."""
     from attnlab.lessons.library import user_folder
 
     return lesson.path.parent if lesson.path is not None else user_folder()
 
 
 def _carry_files(lesson: Lesson, path: Path) -> None:
-    """Copy the sessions that a lesson's steps begin with beside the file it is saved to; raises FileError."""
+    """Copy the sessions that a lesson's steps begin with to the folder of its new file; raises FileError."""
     folder = folder_of(lesson)
     for name in {step.file for step in lesson.steps if step.file is not None}:
         target = path.parent / name

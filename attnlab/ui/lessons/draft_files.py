@@ -1,4 +1,4 @@
-"""Where a draft goes: its own file, a new one in the person's folder, or one that is asked for."""
+"""Saving a draft: to its own file, a new one in the user's folder, or one chosen in a dialog."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Told = Callable[[Path], None]
 
 
 def save(controller: "LessonController", draft: Draft, told: Told) -> bool:
-    """Save a draft where it lies, a new one in the person's folder; False when it was refused, and said why."""
+    """Save a draft to its file, a new one in the user's folder; on failure show a message and return False."""
     from attnlab.lessons.library import user_folder
 
     path = draft.path
@@ -30,7 +30,7 @@ def save(controller: "LessonController", draft: Draft, told: Told) -> bool:
         controller.refuse(str(error))
         return False
     except OSError as error:
-        controller.refuse(f"The folder for lessons cannot be made: {error.strerror}.")
+        controller.refuse(f"The folder for lessons cannot be created: {error.strerror}.")
         return False
     told(path)
     return True
@@ -54,7 +54,7 @@ def _save_to(controller: "LessonController", draft: Draft, told: Told, name: str
 
 
 def free_path(folder: Path, title: str) -> Path:
-    """Return a path in a folder, named after a title, that no file has yet."""
+    """Return an unused path in a folder, named after a title."""
     stem = _stem(title)
     names = (f"{stem}{f'-{n}' if n > 1 else ''}.md" for n in range(1, 10_000))
     return next(folder / name for name in names if not (folder / name).exists())

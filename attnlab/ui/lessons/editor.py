@@ -1,4 +1,4 @@
-"""The editor of a lesson of one's own: its steps in order, the chosen one's texts, and what they look like filled."""
+"""The editor of the user's lessons: the steps in order, the chosen one's texts, and their preview."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @guarded
 class Editor(QWidget):
-    """Shows and edits a draft; announces where it was saved, and that the person is done."""
+    """Shows and edits a draft; emits the file it was saved to, and the end of editing."""
 
     saved = Signal(object)
     left = Signal()
@@ -82,7 +82,7 @@ class Editor(QWidget):
         row.setSpacing(8)
         self.title, self.about = QLineEdit(), QLineEdit()
         for field, name, tip in (
-            (self.title, "Title of the lesson", "What the lesson is called"),
+            (self.title, "Title of the lesson", "The name of the lesson"),
             (self.about, "About the lesson", "One sentence about the lesson"),
         ):
             field.setAccessibleName(name)
@@ -98,7 +98,7 @@ class Editor(QWidget):
         self._save.setToolTip("Save the lesson (Ctrl+S)")
         self._save_as.setToolTip("Save the lesson to another file")
         self._walk.setToolTip("Walk the lesson beside the playground, from this step")
-        self._done.setToolTip("Back to the lessons; what is not saved stays here until you come back")
+        self._done.setToolTip("Back to the lessons; unsaved changes stay here until you return")
         self._save.clicked.connect(self.save)
         self._save_as.clicked.connect(self.save_as)
         self._walk.clicked.connect(self._on_walk_clicked)
@@ -121,7 +121,7 @@ class Editor(QWidget):
         self._empty.setProperty("role", "muted")
         self.step_title = QLineEdit()
         self.step_title.setAccessibleName("Title of the step")
-        self.step_title.setToolTip("What the hall reads first")
+        self.step_title.setToolTip("The heading of the slide")
         self.step_title.textEdited.connect(self._on_step_title_edited)
         self.text = self._area("Text", "Markdown; a number as {{weights[2, 1]}}. At most about 60 words.", 104)
         self.notes = self._area("Notes", "Only you see these while you present.", 64)
@@ -146,7 +146,7 @@ class Editor(QWidget):
         field.setPlaceholderText(hint)
         field.setToolTip(hint)
         field.setTabChangesFocus(True)
-        field.setUndoRedoEnabled(False)  # the draft has its own, over all fields
+        field.setUndoRedoEnabled(False)  # the draft's undo covers all fields
         field.setFixedHeight(px(height))
         return field
 
@@ -170,8 +170,8 @@ class Editor(QWidget):
         self._state.setProperty("role", "caption")
         self._state.setAccessibleName("State of the step")
         self._record, self._insert = QPushButton("Record again"), QPushButton("Insert the number")
-        self._record.setToolTip("Let this step show what the playground shows now")
-        self._insert.setToolTip("Put the cell that is selected in the playground into the text, as a placeholder")
+        self._record.setToolTip("Make this step show the playground's current state")
+        self._insert.setToolTip("Insert the cell selected in the playground into the text, as a placeholder")
         self._record.clicked.connect(self._on_record_clicked)
         self._insert.clicked.connect(self._on_insert_clicked)
         row.addWidget(self._state, 1)
@@ -181,7 +181,7 @@ class Editor(QWidget):
         return holder
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         self.title.setFont(font("title"))
         self.step_title.setFont(font("title"))
@@ -192,11 +192,11 @@ class Editor(QWidget):
 
     @property
     def draft(self) -> Draft | None:
-        """The lesson that is edited."""
+        """The lesson being edited."""
         return self._draft
 
     def show_draft(self, draft: Draft) -> None:
-        """Edit a draft from now on."""
+        """Edit a draft."""
         if self._draft is not draft:
             if self._draft is not None:
                 self._draft.changed.disconnect(self._refresh)
@@ -205,7 +205,7 @@ class Editor(QWidget):
         self._refresh()
 
     def focus(self) -> None:
-        """Put the keyboard where there is most to write: into the step's text, without a step into the title."""
+        """Move keyboard focus to the step's text, or without a step to the title."""
         (self.text if self._draft is not None and self._draft.step is not None else self.title).setFocus()
 
     @Slot()
@@ -238,7 +238,7 @@ class Editor(QWidget):
 
     @Slot()
     def save(self) -> bool:
-        """Save where the lesson lies; for a new one in the person's folder, under a name made of its title."""
+        """Save the lesson to its file; a new one in the user's folder, named after its title."""
         return self._draft is not None and save(self._controller, self._draft, self._on_saved)
 
     @Slot()
@@ -338,7 +338,7 @@ class Editor(QWidget):
             self._controller.walk(self._draft.lesson, self._draft.chosen)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave undo and redo to the draft: a field of text would take the keys for itself."""
+        """Pass undo and redo to the draft: a text field would handle the keys itself."""
         keys = QKeySequence.StandardKey
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
             taken = event.matches(keys.Undo) or event.matches(keys.Redo)

@@ -20,7 +20,7 @@ def _make(host: Host) -> "LessonController":
 
 
 def _actions(host: Host) -> list[Action[Any]]:
-    return lesson_actions(on(host, LESSONS, show=False))  # a lesson is walked beside the playground
+    return lesson_actions(on(host, LESSONS, show=False))  # lessons are walked beside the playground
 
 
 LESSONS: "WorkspaceKind[LessonController]" = WorkspaceKind("lessons", "Lessons", "book", _make, _actions)

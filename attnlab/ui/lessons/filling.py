@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Filling:
-    """Knows the numbers shown; those of the step before come from the worker: ``ready`` says that they are there."""
+    """Gives access to the playground's numbers; ``ready`` says that those of the step before have been computed."""
 
     def __init__(self, playground: "Playground", parent: QObject) -> None:
         self._playground = playground
@@ -22,18 +22,18 @@ class Filling:
         self.ready = self._ahead.ready
 
     def trace(self) -> "Trace | None":
-        """Return the numbers of what is open, or None while they are on their way."""
+        """Return the trace of the open experiment, or None while it is computed."""
         reply = self._playground.reply
         if reply is None or reply.request.experiment is not self._playground.document.experiment:
             return None
         return reply.trace
 
     def begin(self, slide: "Slide") -> None:
-        """Have the numbers of the step before a slide computed, if a text of it asks for them."""
+        """Compute the numbers of the step before a slide, if one of its texts uses them."""
         self._ahead.want((), slide.before if looks_back(slide) else None)
 
     def filled(self, text: str, slide: "Slide", trace: "Trace", markdown: bool = False) -> str:
-        """Return a text of a slide with its numbers in it; dots for those that are on their way."""
+        """Return a slide's text with its numbers; dots stand for numbers still being computed."""
         earlier = slide.before or trace.experiment
         before = trace if earlier is trace.experiment else self._ahead.trace(earlier)
         return filled(text, slide, trace, before, markdown)

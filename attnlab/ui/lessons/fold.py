@@ -1,4 +1,4 @@
-"""A heading that folds the text below it away."""
+"""A heading that shows and hides the text below it."""
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
@@ -10,7 +10,7 @@ from attnlab.ui.lessons.markdown import MarkdownLabel
 
 
 class Fold(QWidget):
-    """Shows a text once its heading is clicked; without a text there is no heading either."""
+    """Shows a text when its heading is clicked; without a text there is no heading."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class Fold(QWidget):
         self.hide()
 
     def show_widget(self, widget: QWidget) -> None:
-        """Show a widget below the heading, instead of a text."""
+        """Show a widget below the heading, in place of a text."""
         self._content = widget
         widget.setVisible(self.heading.isChecked())
         column = self.layout()
@@ -42,16 +42,16 @@ class Fold(QWidget):
         column.addWidget(widget)
 
     def show_text(self, markdown: str) -> None:
-        """Show a text below the heading; "" takes both away."""
+        """Show a text below the heading; "" removes both."""
         self.text.show_markdown(markdown)
         self.setVisible(bool(markdown))
 
     def fold(self) -> None:
-        """Fold the text away."""
+        """Hide the text."""
         self.heading.setChecked(False)
 
     def set_palette(self, palette: Palette) -> None:
-        """Write in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.heading.setFont(font("caption_strong"))
         self.text.set_palette(palette)

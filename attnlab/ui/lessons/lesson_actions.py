@@ -1,4 +1,4 @@
-"""The actions on lessons: walking, presenting and recording one, and making exercises."""
+"""The actions on lessons: walking, presenting and recording them, and making exercises."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,13 @@ def lesson_actions(controller: "Context[LessonController]") -> list[Action[Any]]
         Action("lesson-open", "Open a lesson…", "Lessons", controller, lambda d: d.ask_open()),
         Action("lesson-new", "New lesson", "Lessons", controller, lambda d: d.new_draft()),
         Action("lesson-next", "Next in the lesson", "Lessons", controller, lambda d: d.player.next(), ("Alt+PgDown",),
-               enabled=lambda d: not d.player.at_end, hint="PageDown outside of tables"),
+       enabled=lambda d: not d.player.at_end, hint="PageDown outside tables"),
         Action("lesson-back", "Back in the lesson", "Lessons", controller, lambda d: d.player.back(), ("Alt+PgUp",),
-               enabled=lambda d: not d.player.at_start, hint="PageUp outside of tables"),
+       enabled=lambda d: not d.player.at_start, hint="PageUp outside tables"),
         Action("lesson-close", "Close the lesson", "Lessons", controller, lambda d: d.close(),
                enabled=lambda d: d.player.slide is not None),
         Action("present", "Present", "Lessons", controller, lambda d: d.present(), ("F5",),
-               hint="Present the open lesson from here, or a tour of what is open"),
+       hint="Present the open lesson from here, or a tour of the open experiment"),
         Action("present-first", "Present from the first step", "Lessons", controller, lambda d: d.present(first=True),
                ("Shift+F5",)),
         Action("add-step", "Add this view as a step", "Lessons", controller, lambda d: d.add_step(), ("Ctrl+Shift+A",)),

@@ -1,4 +1,4 @@
-"""Controls lessons: the open one, its pages, the draft and the presentation. Created when it is first needed."""
+"""Controls lessons: the open one, its pages, the draft and the presentation. Created on first use."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +48,7 @@ class LessonController(QObject):
     # Opening and walking
 
     def open(self, name: str | Path, step: int = 0) -> bool:
-        """Open a lesson by its name or file, and walk it beside the playground; a sentence says what went wrong."""
+        """Open a lesson by its name or file, and walk it beside the playground; on failure show a message."""
         from attnlab.lessons.library import find
 
         try:
@@ -59,7 +59,7 @@ class LessonController(QObject):
         return self.walk(lesson, step)
 
     def walk(self, lesson: Lesson, step: int = 0) -> bool:
-        """Walk a lesson beside the playground, from one of its steps; False when it has none."""
+        """Walk a lesson beside the playground, from one of its steps; False if it has none."""
         if not lesson.steps:
             self.refuse(f"{lesson.title or lesson.name} has no steps yet.")
             self.show_lesson(lesson)
@@ -76,7 +76,7 @@ class LessonController(QObject):
         return True
 
     def close(self) -> None:
-        """Leave the lesson that is open; what it showed stays."""
+        """Close the open lesson; the playground keeps its state."""
         self.player.close()
 
     def ask_open(self) -> None:
@@ -87,7 +87,7 @@ class LessonController(QObject):
         dialog.open()
 
     def take_key(self, key: Qt.Key) -> bool:
-        """Walk the open lesson by the keys of a clicker; False when the key is not the lesson's."""
+        """Walk the open lesson with a clicker's keys; False for any other key."""
         if self.player.slide is None or self._window.current != PLAYGROUND.name:
             return False
         if key == Qt.Key.Key_PageDown:
@@ -102,14 +102,14 @@ class LessonController(QObject):
     # The workspace
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
-        """Return the bar of the lessons, the shelf with a page, and the line for messages; reads all lessons."""
+        """Return the lessons' bar, the list with a page, and the message line; reads all lessons."""
         from attnlab.ui.lessons.lesson_pages import LessonPages
 
         self.workspace = LessonPages(self)
         return self.workspace.header, self.workspace.body, self.workspace.footer
 
     def shown(self) -> None:
-        """Show where the lesson that is walked stands."""
+        """Show the place in the open lesson."""
         if self.workspace is not None:
             self.workspace.shown()
 
@@ -122,7 +122,7 @@ class LessonController(QObject):
         """Leave the layout to the splitter."""
 
     def escape(self) -> None:
-        """Nothing here is open that Escape would close."""
+        """Nothing to close with Escape."""
 
     def show_lesson(self, lesson: Lesson) -> None:
         """Show a lesson's page in the workspace."""
@@ -133,13 +133,13 @@ class LessonController(QObject):
     # Recording
 
     def new_draft(self) -> None:
-        """Begin a lesson of one's own, without steps."""
+        """Start a new lesson, without steps."""
         from attnlab.ui.lessons.recording import fresh
 
         self.edit_draft(fresh())
 
     def edit_draft(self, lesson: Lesson) -> None:
-        """Open a lesson in the editor; a draft with unsaved changes goes on, or is kept as a file first."""
+        """Open a lesson in the editor; a draft with unsaved changes is continued, or first saved as a file."""
         if self.draft is None or not self.draft.modified or self.draft.path is None or self.draft.path != lesson.path:
             self._keep_draft()
             self._begin(lesson)
@@ -157,10 +157,10 @@ class LessonController(QObject):
         self._window.show_workspace(LESSONS)
         if self.workspace is not None and self.draft is not None:
             self.workspace.show_draft(self.draft)
-        self._window.refresh_actions()  # whose keys undo and save the draft from now on
+        self._window.refresh_actions()  # undo and save now apply to the draft
 
     def add_step(self) -> None:
-        """Record what the playground shows as a step of the draft, which is begun when there is none."""
+        """Record the playground's state as a step of the draft, which is created if there is none."""
         from attnlab.ui.lessons.recording import Shown, fresh, recorded
 
         own = self.player.lesson
@@ -172,17 +172,17 @@ class LessonController(QObject):
             return
         draft.edit("Add a step", lesson)
         draft.choose(len(lesson.steps) - 1)
-        self.note(f"Added as step {len(lesson.steps)} of “{lesson.title}”. Ctrl+2 leads to its text.")
+        self.note(f"Added as step {len(lesson.steps)} of “{lesson.title}”. Press Ctrl+2 to edit its text.")
         if self.workspace is not None:
             self.workspace.show_draft(draft)
 
     def is_own(self, lesson: Lesson) -> bool:
-        """Tell whether a lesson is the person's to change: those that ship have no file of the person's."""
+        """Return whether the user may change a lesson: shipped lessons are read-only."""
         return lesson.path is not None
 
     @property
     def editing(self) -> Draft | None:
-        """The draft, while its editor is shown: it is what is saved and undone then."""
+        """The draft while its editor is visible: save and undo then apply to it."""
         shown = self.workspace is not None and self.workspace.editor.isVisible()
         return self.draft if shown else None
 
@@ -192,19 +192,19 @@ class LessonController(QObject):
             self.workspace.editor.save()
 
     def _keep_draft(self) -> None:
-        """Write a draft with unsaved changes beside the person's lessons, so that nothing is lost."""
+        """Write a draft with unsaved changes to the user's lessons, so that nothing is lost."""
         from attnlab.ui.lessons.recording import keep
 
         if self.draft is not None and self.draft.modified:
             try:
-                self.note(f"Unsaved changes of “{self.draft.lesson.title}” are kept as {keep(self.draft.lesson)}")
+                self.note(f"Unsaved changes of “{self.draft.lesson.title}” were saved as {keep(self.draft.lesson)}")
             except AttnlabError as error:
                 self.refuse(str(error))
 
     # Presenting
 
     def present(self, first: bool = False) -> None:
-        """Present the open lesson from its present step or its first, or a tour of what is open without a lesson."""
+        """Present the open lesson from its current or first step, or without a lesson a tour of the open experiment."""
         if self.presentation is not None:
             return
         from attnlab.ui.present import PresentWindow
@@ -242,7 +242,7 @@ class LessonController(QObject):
     # Exercises and solutions
 
     def make_exercise(self) -> None:
-        """Let the person choose cells to blank, and make an exercise of what is open."""
+        """Let the user choose cells to blank, and make an exercise of the open experiment."""
         from attnlab.ui.predict.exercise_dialog import ExerciseDialog
 
         if self.exercise is None:
@@ -255,18 +255,18 @@ class LessonController(QObject):
         self.exercise.activateWindow()
 
     def copy_solution(self, form: str) -> None:
-        """Put the whole computation of what is open on the clipboard, as "markdown" or "latex"."""
+        """Copy the whole computation of the open experiment, as "markdown" or "latex"."""
         from attnlab.ui.predict.solution_actions import copy_latex, copy_markdown
 
         (copy_latex if form == "latex" else copy_markdown)(self._playground)
 
     def ask_save_solution(self) -> None:
-        """Ask for a file and write the whole computation of what is open to it."""
+        """Ask for a file and write the whole computation of the open experiment to it."""
         from attnlab.ui.predict.solution_actions import ask_save
 
         ask_save(self._playground, self._window)
 
-    # Saying and showing
+    # Messages and access
 
     @property
     def playground(self) -> "Playground":
@@ -275,26 +275,26 @@ class LessonController(QObject):
 
     @property
     def window(self) -> Host:
-        """The window all of it belongs to."""
+        """The main window."""
         return self._window
 
     def say(self, sentence: str) -> None:
-        """Show a sentence in the line for messages."""
+        """Show a sentence in the message line."""
         if self.workspace is not None:
             self.workspace.show_message(sentence)
 
     def note(self, sentence: str) -> None:
-        """Show one sentence about something done."""
+        """Show one sentence about a success."""
         self._playground.step_bar.show_note(sentence)
         if self.workspace is not None:
             self.workspace.show_note(sentence)
 
     def refuse(self, sentence: str) -> None:
-        """Show one sentence about something refused, in every workspace."""
+        """Show one sentence about a failure, in every workspace."""
         self._window.say(sentence)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         if self.panel is not None:
             self.panel.set_palette(palette)
@@ -318,7 +318,7 @@ class LessonController(QObject):
         return dialog
 
     def stop(self) -> None:
-        """End what is presented, and keep a draft with unsaved changes."""
+        """End the presentation, and save a draft with unsaved changes."""
         if self.presentation is not None:
             self.presentation.close()
         if self.exercise is not None:
@@ -351,14 +351,14 @@ class LessonController(QObject):
             self.panel.close_requested.connect(self.close)
             self.panel.present_requested.connect(self.present)
             self.panel.set_palette(self._palette)
-            self._playground.explain.set_palette(self._palette)  # which has another place now, and lost its fonts
+            self._playground.explain.set_palette(self._palette)  # moving it reset its fonts
         if self.panel is not None:
             self.panel.setVisible(slide is not None)
             self.panel.show_slide()
 
     @Slot()
     def _on_draft_changed(self) -> None:
-        """Let the keys for undo and redo know what there is to do, when it is something now or nothing any more."""
+        """Update undo and redo when one of them becomes enabled or disabled."""
         draft = self.draft
         walkable = (bool(draft.undo_label), bool(draft.redo_label)) if draft is not None else None
         if walkable != self._walkable:

@@ -1,4 +1,4 @@
-"""A lesson's page: what it is about, what can be done with it, its steps, what is to be mended, and its sources."""
+"""A lesson's page: its description, actions, steps, problems and sources."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ WIDTH = 760
 
 
 class LessonPage(QWidget):
-    """Shows one lesson; announces the step to walk from, counted from 0, and what else is wanted of it."""
+    """Shows one lesson; emits the step to walk from, counted from 0, and the other requests."""
 
     walk_requested = Signal(int)
     present_requested = Signal()
@@ -43,7 +43,7 @@ class LessonPage(QWidget):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._about.setProperty("role", "muted")
         self._sources.setProperty("role", "caption")
-        self._problems.setAccessibleName("What is to be mended")
+        self._problems.setAccessibleName("Problems of the lesson")
         self._problems.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sources.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for label in (self._title, self._about):
@@ -68,9 +68,9 @@ class LessonPage(QWidget):
         self._walk, self._present = QPushButton(), QPushButton("Present")
         self._walk.setProperty("primary", True)
         self._walk.setToolTip("Walk the lesson beside the playground, from the chosen step")
-        self._present.setToolTip("Show the lesson to the hall, from the chosen step (F5)")
+        self._present.setToolTip("Show the lesson to the class, from the chosen step (F5)")
         self._print, self._check, self._edit = QPushButton("Print as PDF…"), QPushButton("Check"), QPushButton()
-        self._print.setToolTip("Write the lesson to a PDF file, one page a step")
+        self._print.setToolTip("Write the lesson to a PDF file, one page per step")
         self._check.setToolTip("Compute every step and fill every number in its text")
         self._walk.clicked.connect(self._on_walk_clicked)
         self._present.clicked.connect(self.present_requested)

@@ -1,4 +1,4 @@
-"""The lessons' workspace: the shelf at the left, beside it a lesson's page or the editor, a bar above and one below."""
+"""The lessons' workspace: the list at the left, beside it a lesson's page or the editor, a bar above and one below."""
 
 from dataclasses import replace
 from functools import partial
@@ -28,7 +28,7 @@ SHELF = 300
 
 
 class LessonPages(QObject):
-    """Owns the shelf, the page and the editor; what is done with a lesson goes to the controller."""
+    """Owns the list, the page and the editor; the controller carries out the actions."""
 
     def __init__(self, controller: "LessonController") -> None:
         super().__init__(controller)
@@ -75,8 +75,8 @@ class LessonPages(QObject):
         self._title.setProperty("role", "title")
         self._open, self._new, self._draft = QPushButton("Open a file…"), QPushButton("New lesson"), QPushButton()
         self._open.setToolTip("Open a lesson from a Markdown file")
-        self._new.setToolTip("Begin a lesson of your own")
-        self._draft.setToolTip("Go on with the lesson that you are writing")
+        self._new.setToolTip("Start a lesson of your own")
+        self._draft.setToolTip("Continue the lesson that you are writing")
         self._draft.hide()
         row.addWidget(self._title)
         row.addStretch(1)
@@ -112,17 +112,17 @@ class LessonPages(QObject):
 
     @property
     def message(self) -> str:
-        """The sentence below, "" for none."""
+        """The message below, "" for none."""
         return self._message.text()
 
     @property
     def lessons(self) -> tuple[Lesson, ...]:
-        """The lessons on the shelf, in order."""
+        """The lessons in the list, in order."""
         return tuple(lesson for lesson in self._lessons if lesson is not None)
 
     @property
     def chosen(self) -> tuple[Lesson, int] | None:
-        """The lesson and the step that is looked at in the workspace; None while it is not shown."""
+        """The lesson and the step in view; None while the workspace is hidden."""
         draft = self._controller.editing
         if draft is not None:
             return draft.lesson, draft.chosen
@@ -130,7 +130,7 @@ class LessonPages(QObject):
         return (shown, self.page.chosen) if shown is not None else None
 
     def reload(self) -> None:
-        """Read the lessons again and show them on the shelf."""
+        """Read the lessons again and update the list."""
         from attnlab.lessons.library import all_lessons
 
         lessons = all_lessons()
@@ -154,22 +154,22 @@ class LessonPages(QObject):
         return self._shown is not None and (lesson.name, lesson.path) == (self._shown.name, self._shown.path)
 
     def show_lesson(self, lesson: Lesson) -> None:
-        """Show a lesson's page, and the lesson on the shelf even if it lies elsewhere."""
+        """Show a lesson's page, and list the lesson even if its file is in another folder."""
         self._show(lesson)
         self.reload()
 
     def show_draft(self, draft: Draft) -> None:
-        """Show the lesson that is being written in the editor."""
+        """Show the draft in the editor."""
         self.editor.show_draft(draft)
         draft.changed.connect(self._on_draft_changed, Qt.ConnectionType.UniqueConnection)
         self._on_draft_changed()
         self.stack.setCurrentWidget(self.editor)
         self._side.hide()
-        if self.editor.isVisible():  # or what is typed beside the playground would go into the text
+        if self.editor.isVisible():  # hidden, it would take the keys typed beside the playground
             self.editor.focus()
 
     def show_progress(self) -> None:
-        """Show which step of which lesson is walked just now."""
+        """Mark the step of the lesson that is being walked."""
         if self._shown is not None:
             self.page.show_lesson(self._shown, self._now(self._shown), self._controller.is_own(self._shown))
 
@@ -186,7 +186,7 @@ class LessonPages(QObject):
         self._message.setText("")
 
     def shown(self) -> None:
-        """Show where the lesson that is walked stands."""
+        """Mark the place in the open lesson."""
         self.header.setMinimumHeight(px(50))
         self.footer.setMinimumHeight(self._controller.playground.step_bar.sizeHint().height())
         if self.stack.currentWidget() is self.editor:
@@ -200,7 +200,7 @@ class LessonPages(QObject):
         self.show_progress()
 
     def show_message(self, sentence: str) -> None:
-        """Show one sentence about something refused."""
+        """Show one sentence about a failure."""
         self._note_timer.stop()
         self._message.setStyleSheet(f"color: {self._palette.bad}")
         self._message.setText(sentence)
@@ -276,7 +276,7 @@ class LessonPages(QObject):
         self.page.show_problems(problems)
         found = len(problems)
         self.show_note(
-            f"{format_count(found, 'thing')} to mend, listed above the steps."
+            f"{format_count(found, 'problem')}, listed above the steps."
             if found
             else f"All {len(lesson.steps)} steps can be computed, and every number in their texts is filled."
             if len(lesson.steps) > 1
@@ -319,7 +319,7 @@ class LessonPages(QObject):
         self._draft.setVisible(draft is not None and self.stack.currentWidget() is not self.editor)
         if draft is not None:
             title = draft.lesson.title.replace("&", "&&")  # or it would underline a letter
-            self._draft.setText(f"Go on with “{title}”{' •' if draft.modified else ''}")
+            self._draft.setText(f"Continue “{title}”{' •' if draft.modified else ''}")
 
     @Slot()
     def _on_note_read(self) -> None:

@@ -1,4 +1,4 @@
-"""Rows of a list of lessons or steps: a number, a title, what it is about and a caption, painted with some air."""
+"""Painted rows of a list of lessons or steps: a number, a title, a description and a caption."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a row says. A section is a heading between rows; ``now`` marks where a walk stands."""
+    """The texts of a row. A section is a heading between rows; ``now`` marks the current place of a walk."""
 
     title: str
     about: str = ""
@@ -35,14 +35,14 @@ class Row:
 
 @guarded
 class RowPainter(QStyledItemDelegate):
-    """Paints rows; how high they are follows from what they say."""
+    """Paints rows; their height depends on their texts."""
 
     def __init__(self) -> None:
         super().__init__()
         self._palette = LIGHT
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -121,7 +121,7 @@ class RowPainter(QStyledItemDelegate):
             self._block(painter, caption, row.caption, font("caption"), palette.muted, 1)
 
     def _block(self, painter: QPainter, at: QRectF, text: str, face: QFont, colour: str, most: int) -> float:
-        """Write up to so many lines; return where they end."""
+        """Write at most this many lines; return the y at which they end."""
         painter.setFont(face)
         painter.setPen(QColor(colour))
         metrics, y = QFontMetricsF(face), at.top()
@@ -149,7 +149,7 @@ class RowPainter(QStyledItemDelegate):
 
 
 def _lines(text: str, face: QFont, width: float, most: int) -> list[str]:
-    """Break a text into at most so many lines; the last one ends in … where there is more."""
+    """Break a text into at most this many lines; the last one ends in … if the text is cut."""
     layout = QTextLayout(text, face)
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)

@@ -1,4 +1,4 @@
-"""A label for a lesson's Markdown: paragraphs, lists, bold, italics and code, and nothing that reaches elsewhere."""
+"""A label for a lesson's Markdown: paragraphs, lists, bold, italics and code, without links and images."""
 
 import re
 
@@ -10,13 +10,13 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.theme import font
 
 _IMAGE = re.compile(r"<img [^>]*>")
-"""An image, which a label would look for, in a file or elsewhere: a lesson's text has none."""
+"""An image, which a label would load from a file or elsewhere: lessons have none."""
 _LINK = re.compile(r"<a [^>]*><span [^>]*>(.*?)</span></a>", re.DOTALL)
-"""A link, which leads away from the lecture: only what it is called is shown."""
+"""A link: only its text is shown, as it would leave the lecture."""
 
 
 class MarkdownLabel(QLabel):
-    """Shows Markdown; HTML in it is text like any other."""
+    """Shows Markdown; HTML in it is shown as plain text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,7 +28,7 @@ class MarkdownLabel(QLabel):
 
     @property
     def markdown(self) -> str:
-        """The text as it was given."""
+        """The original text."""
         return self._markdown or ""
 
     def show_markdown(self, markdown: str) -> None:
@@ -38,7 +38,7 @@ class MarkdownLabel(QLabel):
             self.setText(self._html(markdown))
 
     def set_palette(self, palette: Palette) -> None:
-        """Write in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         self.setFont(font("text"))
         self.setText(self._html(self.markdown))
@@ -48,4 +48,4 @@ class MarkdownLabel(QLabel):
         document.setDefaultFont(self.font())
         features = QTextDocument.MarkdownFeature.MarkdownNoHTML
         document.setMarkdown(markdown, features)
-        return _LINK.sub(r"\1", _IMAGE.sub("", document.toHtml()))  # where Qt has escaped what is text
+        return _LINK.sub(r"\1", _IMAGE.sub("", document.toHtml()))  # Qt has escaped all plain text in it

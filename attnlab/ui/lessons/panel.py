@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from attnlab.ui.predict.answer_sheet import AnswerSheet
 
 WIDTH, LEAST, SHARE = 300, 248, 0.24
-"""How wide the panel is at least: so many pixels, in a small window a share of it, but never less."""
+"""The least width of the panel in pixels, its share of a small window, and the least of that."""
 MOST = 0.62
-"""Share of the column that the lesson may take from the explanation."""
+"""The share of the column that the lesson may take from the explanation."""
 
 
 @guarded
 class LessonPanel(QFrame):
-    """Shows the player's slide as the playground's numbers fill it; takes the upper part of the right column."""
+    """Shows the player's slide with the playground's numbers, in the upper part of the right column."""
 
     close_requested = Signal()
     present_requested = Signal()
@@ -75,7 +75,7 @@ class LessonPanel(QFrame):
         self._where.setProperty("role", "caption")
         self._close = QToolButton()
         self._close.setAccessibleName("Close the lesson")
-        self._close.setToolTip("Close the lesson; what it shows stays open")
+        self._close.setToolTip("Close the lesson; the playground keeps its state")
         self._close.clicked.connect(self.close_requested)
         row.addWidget(self._where, 1)
         row.addWidget(self._close)
@@ -89,7 +89,7 @@ class LessonPanel(QFrame):
         self._away_note, there = QLabel(), QPushButton("Back to this step")
         self._away_note.setTextFormat(Qt.TextFormat.PlainText)
         self._away_note.setWordWrap(True)
-        there.setToolTip("Open what this step speaks of again; what is open now is one undo away")
+        there.setToolTip("Open this step's experiment again; undo returns to the current one")
         there.clicked.connect(self._player.return_here)
         column.addWidget(self._away_note)
         column.addWidget(there, 0, Qt.AlignmentFlag.AlignLeft)
@@ -129,9 +129,9 @@ class LessonPanel(QFrame):
         row.setSpacing(8)
         self._back, self._next, self._present = QPushButton("Back"), QPushButton("Next"), QPushButton("Present")
         self._next.setProperty("primary", True)
-        self._back.setToolTip("The frame before (PageUp)")
+        self._back.setToolTip("The previous frame (PageUp)")
         self._next.setToolTip("The next frame or step (PageDown)")
-        self._present.setToolTip("Show this step to the hall (F5)")
+        self._present.setToolTip("Show this step to the class (F5)")
         self._back.clicked.connect(self._player.back)
         self._next.clicked.connect(self._player.next)
         self._present.clicked.connect(self.present_requested)
@@ -142,7 +142,7 @@ class LessonPanel(QFrame):
         return row
 
     def _settle_in(self) -> None:
-        """Take the upper part of the playground's right column, above the explanation."""
+        """Use the upper part of the playground's right column, above the explanation."""
         body, explain = self._playground.body, self._playground.explain
         place = body.indexOf(explain)
         self._column = QSplitter(Qt.Orientation.Vertical)
@@ -153,12 +153,12 @@ class LessonPanel(QFrame):
         body.replaceWidget(place, self._column)
         self._column.addWidget(self)
         self._column.addWidget(explain)
-        explain.show()  # replaceWidget leaves what it takes out hidden
+        explain.show()  # replaceWidget hides the widget that it removes
         body.setStretchFactor(place, 0)
         body.setSizes(sizes)
 
     def set_palette(self, palette: Palette) -> None:
-        """Write in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         self._close.setIcon(icon("close", palette, px(16)))
         self._close.setIconSize(QSize(px(16), px(16)))
@@ -173,7 +173,7 @@ class LessonPanel(QFrame):
             self._answers.set_palette(palette)
 
     def show_slide(self) -> None:
-        """Show the player's slide, with numbers as soon as they are computed."""
+        """Show the player's slide, with numbers when they are computed."""
         if self._player.slide is None:
             return
         self._filling.begin(self._player.slide)
@@ -185,16 +185,16 @@ class LessonPanel(QFrame):
         self._fill()
 
     def _fit_width(self) -> None:
-        """Be wide enough to be read, and no wider than the cards can spare."""
+        """Be wide enough to read, and leave the cards the width they need."""
         share = round(self._playground.body.width() * SHARE)
         self.setMinimumWidth(min(px(WIDTH), max(share, px(LEAST))))
 
     def focus(self) -> None:
-        """Put the keyboard on what leads on."""
+        """Move keyboard focus to Next."""
         (self._next if self._next.isEnabled() else self._back).setFocus()
 
     def show_progress(self) -> None:
-        """Show where the walk stands."""
+        """Show the place in the walk."""
         slide, lesson = self._player.slide, self._player.lesson
         if slide is None or lesson is None:
             return
@@ -206,7 +206,7 @@ class LessonPanel(QFrame):
 
     @Slot()
     def _fill(self) -> None:
-        """Fill the text from the numbers shown; while they are on their way, what stands there stays."""
+        """Fill the text with the current numbers; while they are computed, keep the earlier text."""
         slide = self._player.slide
         trace = self._filling.trace()
         if slide is None or trace is None or not self.isVisibleTo(self._column):
@@ -221,11 +221,11 @@ class LessonPanel(QFrame):
         self._make_room()
 
     def _show_away(self) -> bool:
-        """Tell when something else is open: the text stays that of the step, with the numbers it had there."""
+        """Say that another experiment is open: the text keeps the step's own numbers."""
         away = self._player.elsewhere
         if away:
             opened = self._playground.document.scene.title
-            self._away_note.setText(f"“{opened}” is open now; what stands here is of the step’s own numbers.")
+            self._away_note.setText(f"“{opened}” is open now; this text uses the step’s own numbers.")
         self._away.setVisible(away)
         self._question.setEnabled(not away)
         return away
@@ -246,7 +246,7 @@ class LessonPanel(QFrame):
         self._answers.show_question(replace(question, ask=ask, hint=hint), slide.blanks, trace)
 
     def _make_room(self) -> None:
-        """Be as high as the text needs, but for the explanation's part, until a person has moved the border."""
+        """Be as high as the text, leaving the explanation its share, until the user moves the border."""
         whole = self._column.height()
         if self._arranged or whole <= 0:
             return
@@ -260,7 +260,7 @@ class LessonPanel(QFrame):
         self._arranged = True
 
     def _hide_answers(self) -> None:
-        """Cover the cells that are to be guessed, and all that is made of them."""
+        """Hide the cells to be guessed, and everything computed from them."""
         if self._player.elsewhere:
             return
         asking = self._answers is not None and self._question.heading.isChecked()

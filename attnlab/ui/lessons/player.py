@@ -1,4 +1,4 @@
-"""Walks a lesson key by key: brings each slide's state and view into the document, and says where the walk stands."""
+"""Walks a lesson frame by frame: sets each slide's state and view in the document, and emits the place."""
 
 from typing import TYPE_CHECKING
 
@@ -18,16 +18,16 @@ WHOLE: tuple[Place | None, ...] = (None,)
 
 
 class LessonPlayer(QObject):
-    """Owns which lesson is open, its slides, and the frame of the slide that is shown.
+    """Owns the open lesson, its slides, and the current frame.
 
-    The experiments of all slides are made when the lesson opens, so that a key only exchanges values. What a person
-    edits on the way is an edit of the document like any other; entering a slide brings the slide's own state back.
+    The experiments of all slides are made when the lesson opens, so that a key only exchanges values. The user's edits
+    on the way are ordinary edits of the document; entering a slide restores the slide's own state.
     """
 
     slide_changed = Signal(object)
     """A Slide was entered, or None: the lesson was closed."""
     frame_changed = Signal(object)
-    """The Place up to which all is known, or None for all."""
+    """The Place up to which all is revealed, or None for all."""
 
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -42,53 +42,53 @@ class LessonPlayer(QObject):
 
     @property
     def lesson(self) -> Lesson | None:
-        """The lesson that is open."""
+        """The open lesson."""
         return self._lesson
 
     @property
     def slides(self) -> "tuple[Slide, ...]":
-        """All slides of the lesson that is open."""
+        """All slides of the open lesson."""
         return self._slides
 
     @property
     def slide(self) -> "Slide | None":
-        """The slide that is shown."""
+        """The current slide."""
         return self._slides[self._index] if self._slides else None
 
     @property
     def frames(self) -> tuple[Place | None, ...]:
-        """The frames of this slide for what is open now; an edit in the middle may have changed their number."""
+        """The frames of this slide for the open experiment; an edit may have changed their number."""
         return self._frames
 
     @property
     def frame_index(self) -> int:
-        """Which frame of the slide is shown, counted from 0."""
+        """The index of the current frame of the slide."""
         return self._frame
 
     @property
     def frame(self) -> Place | None:
-        """Up to where all is known; None for all, and without a lesson."""
+        """The place up to which all is revealed; None for all, and without a lesson."""
         return self._frames[self._frame]
 
     @property
     def elsewhere(self) -> bool:
-        """Whether something else was opened since the slide was entered: what the slide says is not of it."""
+        """Whether another experiment was opened since the slide was entered; the slide's text is not about it."""
         return bool(self._slides) and self._document.history.current.opening != self._opening
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing comes after this frame; so too without a lesson."""
+        """Whether this frame is the last; also without a lesson."""
         return self._index >= len(self._slides) - 1 and self._frame == len(self._frames) - 1
 
     @property
     def at_start(self) -> bool:
-        """Whether nothing comes before this frame; so too without a lesson."""
+        """Whether this frame is the first; also without a lesson."""
         return self._index == self._frame == 0
 
     def open(self, lesson: Lesson, step: int = 0) -> None:
-        """Make the slides of a lesson and show one of them at its first frame; without steps there is nothing to show.
+        """Make the slides of a lesson and show the first frame of one; a lesson without steps shows nothing.
 
-        What was open before is one undo away, and a file of it is never saved over by the lesson's states.
+        One undo returns to the earlier experiment, and its file is never overwritten by the lesson's states.
         """
         from attnlab.lessons.slides import slides  # nothing of lessons is loaded before one is opened
 
@@ -101,7 +101,7 @@ class LessonPlayer(QObject):
             self.slide_changed.emit(None)
 
     def resume(self, lesson: Lesson, step: int, frame: int) -> None:
-        """Be at a frame of a slide again, the nearest one there is, and bring no state: what is open was left there."""
+        """Return to the nearest existing frame of a slide, without setting its state: the session restored it."""
         from attnlab.lessons.slides import slides
 
         self._lesson, self._slides = lesson, slides(lesson)
@@ -114,7 +114,7 @@ class LessonPlayer(QObject):
         self.frame_changed.emit(self.frame)
 
     def close(self) -> None:
-        """Leave the lesson; what its slide shows stays open, with all of it known."""
+        """Close the lesson; its slide's state stays open, fully revealed."""
         if self._lesson is None:
             return
         self._lesson, self._slides = None, ()
@@ -125,9 +125,9 @@ class LessonPlayer(QObject):
 
     @Slot()
     def next(self) -> None:
-        """Go to the next frame, past the last one to the next slide's first; at the end nothing happens.
+        """Go to the next frame, after the last one to the next slide's first; at the end do nothing.
 
-        From elsewhere the way leads to this slide first, as it does when going back.
+        If another experiment is open, return to this slide first, as when going back.
         """
         if self.elsewhere:
             self.return_here()
@@ -138,7 +138,7 @@ class LessonPlayer(QObject):
 
     @Slot()
     def back(self) -> None:
-        """Go to the frame before, from the first one to the last of the slide before; at the start nothing happens."""
+        """Go to the previous frame, before the first one to the last of the previous slide; at the start do nothing."""
         if self.elsewhere:
             self.return_here()
         elif self._frame > 0:
@@ -148,7 +148,7 @@ class LessonPlayer(QObject):
 
     @Slot()
     def skip(self) -> None:
-        """Go to the next slide, whatever frames are left; on the last slide to its last frame."""
+        """Skip the remaining frames and go to the next slide; on the last slide to its last frame."""
         if self._index < len(self._slides) - 1:
             self._enter(self._index + 1)
         else:
@@ -156,7 +156,7 @@ class LessonPlayer(QObject):
 
     @Slot()
     def return_here(self) -> None:
-        """Bring the state of this slide back after something else was opened."""
+        """Restore the state of this slide after another experiment was opened."""
         self.go(self._index)
 
     @Slot()
@@ -171,7 +171,7 @@ class LessonPlayer(QObject):
 
     @Slot(int)
     def go(self, step: int) -> None:
-        """Go to the first frame of a slide, counted from 0; out of range to the nearest one."""
+        """Go to the first frame of a slide, counted from 0; out of range, of the nearest slide."""
         if self._slides:
             self._enter(step)
 
@@ -195,7 +195,7 @@ class LessonPlayer(QObject):
         self.frame_changed.emit(self.frame)
 
     def _bring_state(self, slide: "Slide") -> None:
-        """Open a slide’s experiment, unless it is open: a step that can be undone, and nothing that needs saving."""
+        """Open a slide’s experiment, unless it is open, as an undoable step that needs no saving."""
         experiment = slide.experiment
         assert self._lesson is not None
         if experiment is None or experiment is self._document.experiment:
@@ -205,7 +205,7 @@ class LessonPlayer(QObject):
         self._document.open(slide.step.title, scene)
 
     def _preset(self, index: int) -> str:
-        """Return the preset that the state of a step began as, "" for none."""
+        """Return the preset at the beginning of a step's state, "" for none."""
         assert self._lesson is not None
         began = (step for step in reversed(self._lesson.steps[: index + 1]) if _begins(step))
         return next((step.preset or "" for step in began), "")
@@ -227,7 +227,7 @@ class LessonPlayer(QObject):
 
     @Slot(object)
     def _on_scene_changed(self, _: object) -> None:
-        """Keep the frames those of what is open: an edit in the middle may add a row, or take the stage away."""
+        """Update the frames for the open experiment: an edit may add a row, or remove the stage."""
         slide = self.slide
         if slide is None or self._moving:
             return

@@ -1,4 +1,4 @@
-"""Prints a lesson to a PDF file, one page a step, while the window goes on."""
+"""Prints a lesson to a PDF file, one page per step, while the window stays responsive."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ def ask_print(controller: "LessonController", lesson: Lesson) -> None:
 
 
 class Printing(QObject):
-    """Prints one lesson and goes: numbers are computed in the worker, pages drawn between what a person does."""
+    """Prints one lesson: numbers are computed in the worker, pages drawn between events; then deletes itself."""
 
     def __init__(self, controller: "LessonController", lesson: Lesson, path: Path) -> None:
         from attnlab.ui.present.pdf import pages_of

@@ -1,4 +1,4 @@
-"""The fields of a step's question: what is asked, which cells are blank, how far an answer may be off, and a hint."""
+"""The fields of a step's question: the question, the blank cells, the tolerance, and a hint."""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
@@ -11,14 +11,14 @@ from attnlab.lessons.lesson import Question
 
 FIELDS = (
     ("blank", "Blank cells", "weights[2, 1], or a row weights[2, :]; with commas between"),
-    ("ask", "Asked", "How much does “starts” look at “journey”?"),
+    ("ask", "Question", "How much does “starts” look at “journey”?"),
     ("tolerance", "Tolerance", "0.01"),
     ("hint", "Hint", "The exponentials, divided by their sum."),
 )
 
 
 class QuestionFields(QWidget):
-    """Edits a question; without blank cells there is none. What is wrong in a field stays, and is said below."""
+    """Edits a question; without blank cells there is none. Invalid text is kept, with a message below."""
 
     changed = Signal(object)
 
@@ -48,17 +48,17 @@ class QuestionFields(QWidget):
         grid.setColumnStretch(1, 1)
 
     def set_palette(self, palette: Palette) -> None:
-        """Write in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self._wrong.setStyleSheet(f"color: {palette.bad}")
 
     @property
     def message(self) -> str:
-        """What is wrong in a field, "" for nothing."""
+        """The error in a field, "" for none."""
         return self._wrong.text()
 
     def show_question(self, question: Question | None) -> None:
-        """Show another question; the one that was just announced leaves the fields as they were typed."""
+        """Show another question; the one just emitted leaves the fields as typed."""
         if question == self._shown:
             return
         self._shown = question
@@ -102,5 +102,5 @@ def _tolerance(text: str) -> float:
     except NumberError:
         value = -1.0
     if not 0 <= value < 1e6:
-        raise AttnlabError(f"The tolerance is {quote(text)}; it needs a number from 0 on, such as 0.01.")
+        raise AttnlabError(f"The tolerance is {quote(text)}; type a number of 0 or more, such as 0.01.")
     return value

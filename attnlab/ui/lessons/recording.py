@@ -1,4 +1,4 @@
-"""Records what is on screen as a step: the shortest state that gives exactly these numbers, and how it is looked at."""
+"""Records the playground as a step: the shortest state that gives exactly these numbers, and the view."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 TITLE = "My lesson"
 MOST_EDITS = 12
-"""From so many edits on, a saved session is the shorter way to write a state down."""
+"""From this number of edits, a saved session is the shorter way to store a state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a step is to show: an experiment, the preset it began as, and how it is looked at."""
+    """The content of a step: an experiment, the preset it began as, and the view."""
 
     experiment: Experiment
     preset: str
@@ -40,11 +40,11 @@ class Shown:
 
     @staticmethod
     def of(playground: "Playground") -> "Shown":
-        """Return what a playground shows just now: of a walk the stage and the cell that it has come to."""
+        """Return the current content of a playground: of a walk, its current stage and cell."""
         scene, view = playground.document.scene, playground.document.view
         stage = playground.current_stage if view.at is None or view.alone else view.at.stage
         stage = stage if stage in BY_NAME else "weights"
-        subject = replace(view, cell=view.cell if view.pinned else None).subject  # not what the mouse is over
+        subject = replace(view, cell=view.cell if view.pinned else None).subject  # not the cell under the mouse
         cell = subject if subject is not None and subject.stage == stage else None
         return Shown(
             scene.experiment,
@@ -67,9 +67,9 @@ def _lens(playground: "Playground") -> str | None:
 
 
 def fresh() -> Lesson:
-    """Return a new lesson without steps, of a name that no file of the person's has yet.
+    """Return a new lesson without steps, whose name is unused among the user's files.
 
-    Its path says where sessions that its steps need lie; the file itself is not there before it is saved.
+    Its path determines the folder of its steps' sessions; the file itself is created on saving.
     """
     from attnlab.lessons.library import user_folder
 
@@ -80,7 +80,7 @@ def fresh() -> Lesson:
 
 
 def keep(lesson: Lesson) -> Path:
-    """Write a lesson with unsaved changes beside the person's lessons, under a name of its own; raises FileError."""
+    """Write a lesson with unsaved changes to the user's lessons, under a new name; raises FileError."""
     from attnlab.lessons.library import user_folder
     from attnlab.lessons.write import write
 
@@ -92,7 +92,7 @@ def keep(lesson: Lesson) -> Path:
 
 
 def recorded(lesson: Lesson, shown: Shown) -> Lesson:
-    """Return a lesson with one more step, that shows what is shown; a session beside it when it cannot be written out.
+    """Return a lesson with a step added; if edits cannot express its state, a session is written beside the lesson.
 
     Raises:
         FileError: the session cannot be written.
@@ -102,19 +102,18 @@ def recorded(lesson: Lesson, shown: Shown) -> Lesson:
 
 
 def rerecorded(lesson: Lesson, index: int, shown: Shown) -> Lesson:
-    """Return a lesson with one step showing what is shown; the steps after it show what they did; raises FileError."""
+    """Return a lesson with one step recorded again; the later steps still show the same; raises FileError."""
     steps = list(lesson.steps)
     steps[index] = _stated(replace(lesson, steps=tuple(steps[:index])), steps[index], shown)
     return _restated(lesson, [*range(len(steps))], {index: steps[index]})
 
 
 def rearranged(lesson: Lesson, order: Sequence[int]) -> Lesson:
-    """Return a lesson of the steps that ``order`` names, each showing what it did before.
+    """Return a lesson of the steps that ``order`` names, each showing the same as before.
 
-    What a step leaves open is as in the step before it; so one that comes to stand after another says more.
-
+    A step inherits the settings it omits from the step before; after a move it may have to state more of them.
     Raises:
-        FileError: a session that one of them needs now cannot be written.
+    FileError: a session that one of them now needs cannot be written.
     """
     return _restated(lesson, order, {})
 
@@ -155,7 +154,7 @@ def _preset_of(lesson: Lesson, index: int) -> str:
 
 
 def _stated(before: Lesson, step: Step, shown: Shown | None) -> Step:
-    """Return a step that shows what is wanted after the steps before it, with the shortest state that does."""
+    """Return a step that shows the given content after the steps before it, with the shortest state."""
     if shown is None:
         return step
     looked = replace(
@@ -179,9 +178,9 @@ def _stated(before: Lesson, step: Step, shown: Shown | None) -> Step:
 
 
 def _edited(before: Lesson, start: Step, wanted: Experiment) -> Step | None:
-    """Return a step with the edits that lead from its start to what is wanted; None when there is no honest way."""
+    """Return a step with the edits from its start to the given content; None if edits cannot express it exactly."""
     made, found = start, _result(before, start)
-    for difference in (of_tokens, of_config, of_tables):  # each is measured on what the former have led to
+    for difference in (of_tokens, of_config, of_tables):  # each starts from the result of those before
         edits = None if found is None else difference(found, wanted)
         if edits is None or len(made.edits) + len(edits) > MOST_EDITS:
             return None
@@ -191,7 +190,7 @@ def _edited(before: Lesson, start: Step, wanted: Experiment) -> Step | None:
 
 
 def _result(before: Lesson, step: Step) -> Experiment | None:
-    """Return the experiment that a step leads to; None when the state cannot be made."""
+    """Return the experiment of a step; None if its state cannot be made."""
     from attnlab.lessons.slides import slides
 
     try:
@@ -201,7 +200,7 @@ def _result(before: Lesson, step: Step) -> Experiment | None:
 
 
 def _saved(before: Lesson, shown: Shown) -> str:
-    """Write the experiment beside the lesson and return the file's bare name; raises FileError."""
+    """Write the experiment to the lesson's folder and return the file name; raises FileError."""
     folder = folder_of(before)
     _make_folder(folder)
     names = (f"{before.name}-{n}.attnlab" for n in range(len(before.steps) + 1, 10_000))
@@ -214,11 +213,11 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise AttnlabError(f"The folder {folder} cannot be made: {error.strerror}.") from None
+        raise AttnlabError(f"The folder {folder} cannot be created: {error.strerror}.") from None
 
 
 def title_for(shown: Shown) -> str:
-    """Return the title that a step is given until a person writes a better one."""
+    """Return the default title of a step."""
     e, stage = shown.experiment, BY_NAME[shown.stage]
     if shown.lens is not None:
         return f"{shown.lens.replace('/', ': ').capitalize()} of {stage.title.lower()}"
@@ -234,8 +233,8 @@ def title_for(shown: Shown) -> str:
 
 
 def said(step: Step) -> str:
-    """Return in words what a step shows."""
-    begun = f"preset {step.preset}" if step.preset else f"file {step.file}" if step.file else "as the step before"
+    """Return a description of a step's state and view."""
+    begun = f"preset {step.preset}" if step.preset else f"file {step.file}" if step.file else "from the step before"
     edits = [f"{edit.key}: {_brief(edit.value)}" for edit in step.edits]
     looked = [f"{name} {getattr(step, name)}" for name in ("head", "depth", "lens") if getattr(step, name) is not None]
     cell = [f"cell [{step.cell[0]}, {step.cell[1]}]"] if step.cell is not None else []

@@ -1,4 +1,4 @@
-"""A list of rows, for lessons and for steps: chosen by click and arrows, opened by Enter, and moved by drag."""
+"""A list of rows, for lessons and for steps: chosen by click and arrows, opened by Enter, moved by drag."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from attnlab.ui.lessons.list_rows import ROW, Row, RowPainter
 
 @guarded
 class RowList(QListWidget):
-    """Shows rows; announces the place of the chosen one, of an opened one, and where one was dragged to."""
+    """Shows rows; emits the index of the chosen one, of an opened one, and the move that a drag requests."""
 
     chosen = Signal(int)
     opened = Signal(int)
@@ -40,18 +40,18 @@ class RowList(QListWidget):
         self.itemDoubleClicked.connect(self._on_double_clicked)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         self._painter.set_palette(palette)
         self.scheduleDelayedItemsLayout()
         self.viewport().update()
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """What the rows say."""
+        """The rows."""
         return self._rows
 
     def show_rows(self, rows: Sequence[Row], chosen: int = -1) -> None:
-        """Show other rows, one of them chosen; nothing is announced."""
+        """Show other rows, one of them chosen; no signal is emitted."""
         blocked = self.blockSignals(True)
         if tuple(rows) != self._rows:
             self._rows = tuple(rows)
@@ -103,7 +103,7 @@ class RowList(QListWidget):
             super().keyPressEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Say where a row is wanted instead of moving it: whoever owns the rows shows them anew."""
+        """Emit the requested move and change nothing: the owner of the rows then shows them again."""
         at = self.indexAt(event.position().toPoint())
         source = self.currentRow()
         target = at.row() if at.isValid() else self.count() - 1

@@ -1,4 +1,4 @@
-"""How a step's text reads with its numbers in it, and what of it cannot be filled; computed in the worker."""
+"""The preview of a step: its text with its numbers, and its problems; computed in the worker."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,14 +20,14 @@ MOST_WORDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """A step's text with its numbers, and the sentences that say what is wrong with the step."""
+    """A step's text with its numbers, and the sentences about its problems."""
 
     text: str
     wrong: tuple[str, ...]
 
 
 def previewed(lesson: Lesson, index: int) -> Previewed:
-    """Compute a step of a lesson, fill its text, and say what is wrong with it. Runs on any thread."""
+    """Compute a step of a lesson, fill its text, and list its problems. Runs on any thread."""
     from attnlab.compute.engine import compute
     from attnlab.lessons.slides import check, filled, slides
 
@@ -41,12 +41,12 @@ def previewed(lesson: Lesson, index: int) -> Previewed:
     wrong = [problem.reason for problem in check(marked) if problem.line == index]
     words = len(text.split())
     if words > MOST_WORDS:
-        wrong.append(f"{words} words are many to read from the last row; about {MOST_WORDS} are enough.")
+        wrong.append(f"{words} words are hard to read from the back row; about {MOST_WORDS} are enough.")
     return Previewed(text, tuple(wrong))
 
 
 def _placed(step: Step, index: int) -> Step:
-    """Return a step whose lines are all its place in the lesson, to know what problem belongs to it."""
+    """Return a step whose line numbers are its index in the lesson, to match problems to it."""
     question = replace(step.question, line=index) if step.question is not None else None
     edits = tuple(replace(edit, line=index) for edit in step.edits)
     lines = (index,)
@@ -54,7 +54,7 @@ def _placed(step: Step, index: int) -> Step:
 
 
 class Preview(QFrame):
-    """Shows a step's text filled; announces when it was."""
+    """Shows a step's filled text; emits a signal when it is ready."""
 
     filled = Signal()
 
@@ -71,21 +71,21 @@ class Preview(QFrame):
         self.wrong = QLabel()
         self.wrong.setTextFormat(Qt.TextFormat.PlainText)
         self.wrong.setWordWrap(True)
-        self.wrong.setAccessibleName("What is wrong with the step")
+        self.wrong.setAccessibleName("Problems of the step")
         for label in (self.text, self.wrong):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             column.addWidget(label)
         self.wrong.hide()
 
     def set_palette(self, palette: Palette) -> None:
-        """Write in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.text.set_palette(palette)
         self.wrong.setFont(font("caption"))
         self.wrong.setStyleSheet(f"color: {palette.bad}")
 
     def show_step(self, lesson: Lesson, index: int) -> None:
-        """Show a step of a lesson as soon as it is computed; only the newest that was asked for is shown."""
+        """Show a step of a lesson when it is computed; only the newest request is shown."""
         if self._last is not None and self._last[0] is lesson and self._last[1] == index:
             return
         self._last = lesson, index

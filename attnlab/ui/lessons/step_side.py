@@ -1,4 +1,4 @@
-"""The left side of the editor: the steps in order, what is done with the chosen one, and the way to record another."""
+"""The left side of the editor: the steps in order, the tools for the chosen one, and the button that records one."""
 
 from functools import partial
 
@@ -23,7 +23,7 @@ TOOLS = (
 
 
 class StepSide(QWidget):
-    """Shows the steps of a draft; announces the tool that is used on the chosen one."""
+    """Shows the steps of a draft; emits the tool that is used on the chosen one."""
 
     tool_used = Signal(str)
     add_requested = Signal()
@@ -33,7 +33,7 @@ class StepSide(QWidget):
         self.setProperty("ground", "surface")
         self.setMinimumWidth(px(210))
         self.tools: dict[str, QToolButton] = {}
-        self.steps = RowList("Steps, to drag into order", movable=True)
+        self.steps = RowList("Steps, drag to reorder", movable=True)
         self.steps.deleted.connect(partial(self._use, "delete"))
         add = QPushButton("Add the playground’s view")
         add.setToolTip("Record what the playground shows as a step (Ctrl+Shift+A)")
@@ -60,14 +60,14 @@ class StepSide(QWidget):
         return row
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         self.steps.set_palette(palette)
         for name, drawing, _, _ in TOOLS:
             self.tools[name].setIcon(icon(drawing, palette, px(16)))
             self.tools[name].setIconSize(QSize(px(16), px(16)))
 
     def show_draft(self, draft: Draft) -> None:
-        """Show the steps of a draft, and which tools there is something to do for."""
+        """Show the steps of a draft, and enable the tools that apply."""
         steps, at = draft.lesson.steps, draft.chosen
         rows = [Row(step.title or "Untitled", number=i + 1) for i, step in enumerate(steps)]
         self.steps.show_rows(rows, at if rows else -1)

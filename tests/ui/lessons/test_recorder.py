@@ -153,7 +153,7 @@ def test_steps_in_another_order_show_what_they_did() -> None:
 
 def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Person") -> None:
     record(person)
-    assert person.message() == "Added as step 1 of “My lesson”. Ctrl+2 leads to its text."
+    assert person.message() == "Added as step 1 of “My lesson”. Press Ctrl+2 to edit its text."
     person.press("Causal")
     person.settle()
     record(person)
@@ -298,7 +298,7 @@ def test_a_question_is_written_and_read_again(person: "Person") -> None:
     fields["tolerance"].setFocus()
     fields["tolerance"].selectAll()
     person.type("-1")
-    assert editor.question.message == "The tolerance is '-1'; it needs a number from 0 on, such as 0.01."
+    assert editor.question.message == "The tolerance is '-1'; type a number of 0 or more, such as 0.01."
     fields["tolerance"].selectAll()
     person.type("0,05")
     assert editor.question.message == ""
