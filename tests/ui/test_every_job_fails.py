@@ -193,7 +193,7 @@ def preview_step(desk: Desk) -> None:
     assert "Something went wrong" in preview.wrong.text()
 
 
-@case("present/prefetch.py Prefetch.want", "computing the slides around this one")
+@case("present/prefetch.py Prefetch.want", "computing the neighbouring slides")
 def present(desk: Desk) -> None:
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.present import PresentWindow

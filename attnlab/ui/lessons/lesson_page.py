@@ -82,7 +82,7 @@ class LessonPage(QWidget):
         return holder
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         title = font("display")
         title.setPixelSize(px(24))
@@ -91,7 +91,7 @@ class LessonPage(QWidget):
         self.steps.set_palette(palette)
 
     def show_lesson(self, lesson: Lesson, now: int | None, own: bool) -> None:
-        """Show a lesson, the step of it that is walked just now, and whether it is the person's to change."""
+        """Show a lesson, the step being walked, and whether the user may change the lesson."""
         another = self._shown is None or (lesson.name, lesson.path) != (self._shown.name, self._shown.path)
         self._shown, changed, self._now = lesson, now != self._now, now
         self._title.setText(lesson.title or lesson.name)
@@ -104,7 +104,7 @@ class LessonPage(QWidget):
         for widget in (self._sources, self._sources_title):
             widget.setVisible(bool(lesson.sources))
         self._edit.setText("Edit" if own else "Edit a copy")
-        self._edit.setToolTip("Change this lesson" if own else "Make a lesson of your own of this one")
+        self._edit.setToolTip("Change this lesson" if own else "Make your own copy of this lesson")
         if another:
             self.show_problems(lesson.problems)
         for button in (self._walk, self._present, self._print):
@@ -113,11 +113,11 @@ class LessonPage(QWidget):
 
     @property
     def chosen(self) -> int:
-        """The step that is chosen, counted from 0."""
+        """The chosen step, counted from 0."""
         return max(self.steps.currentRow(), 0)
 
     def show_problems(self, problems: Sequence[Problem]) -> None:
-        """Show what is wrong in the lesson's file, line by line."""
+        """Show the problems of the lesson's file, line by line."""
         said = [f"Line {p.line}: {p.reason}" for p in problems[:MOST_PROBLEMS]]
         more = len(problems) - len(said)
         self._problems.setText("\n".join([*said, *([f"And {more} more."] if more else [])]))
@@ -125,7 +125,7 @@ class LessonPage(QWidget):
 
     @property
     def problems(self) -> str:
-        """What is said to be wrong, "" for nothing."""
+        """The problems as shown, "" for none."""
         return self._problems.text()
 
     @Slot(int)

@@ -213,7 +213,7 @@ class LessonPages(QObject):
             self._note_timer.start()
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         self._title.setFont(font("title"))
         for part in (self.shelf, self.page, self.editor):
@@ -254,7 +254,7 @@ class LessonPages(QObject):
 
     @Slot()
     def _on_check_requested(self) -> None:
-        """Have every step computed in the worker: a lesson of large tables takes its time."""
+        """Compute every step in the worker, as a lesson with large tables takes a while."""
         from attnlab.lessons.slides import check
 
         lesson = self._shown
@@ -272,7 +272,7 @@ class LessonPages(QObject):
 
     def _show_checked(self, lesson: Lesson, problems: tuple[Problem, ...]) -> None:
         if lesson is not self._shown:
-            return  # another one is looked at by now
+            return  # another lesson is in view by now
         self.page.show_problems(problems)
         found = len(problems)
         self.show_note(
@@ -318,7 +318,7 @@ class LessonPages(QObject):
         draft = self._controller.draft
         self._draft.setVisible(draft is not None and self.stack.currentWidget() is not self.editor)
         if draft is not None:
-            title = draft.lesson.title.replace("&", "&&")  # or it would underline a letter
+            title = draft.lesson.title.replace("&", "&&")  # a single & would underline a letter
             self._draft.setText(f"Continue “{title}”{' •' if draft.modified else ''}")
 
     @Slot()

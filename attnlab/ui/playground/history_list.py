@@ -52,7 +52,7 @@ class HistoryList(Popup):
         column.addWidget(self.budget)
 
     def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current size of type."""
+        """Apply a theme's colours and the current font size."""
         super().set_palette(palette)
         self.budget.set_palette(palette)
         self.resize(px(320), px(400))

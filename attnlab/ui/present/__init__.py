@@ -1,7 +1,7 @@
-"""Presenting: one slide at a time on the whole screen, a second window for the lecturer, and slides on paper.
+"""Presenting: one slide at a time on the whole screen, a second window for the lecturer, and printing to PDF.
 
-``PresentWindow(playground, player, parent, reduced_motion=False)`` shows the player's slide and the playground's
-numbers; ``present(screen=None)`` opens it on the second screen where there is one, and ``left`` says that it is closed.
+``PresentWindow(playground, player, parent, reduced_motion=False)`` shows the player's slide with the playground's
+numbers; ``present(screen=None)`` opens it on the second screen if there is one, and ``left`` is emitted when it closes.
 ``write_pdf(lesson, path)`` prints a lesson.
 """
 

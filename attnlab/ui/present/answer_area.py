@@ -1,4 +1,4 @@
-"""The fields for answers on a slide: in type for the hall, and scrolled where that has no room for all of them."""
+"""The fields for answers on a slide: in large type, and scrolled if they do not all fit."""
 
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from attnlab.figures.slides.slide_layout import Box
 
 SHARES = (1.0, 0.9, 0.8)
-"""Sizes of type that answers are tried in, of the slide's own; below the least they are scrolled."""
+"""Sizes of type tried for answers, relative to the slide's; below the least they are scrolled."""
 
 
 class AnswerArea(QScrollArea):
-    """Keeps the field that has the keyboard in sight."""
+    """Scrolls so that the focused field is visible."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class AnswerArea(QScrollArea):
         application.focusChanged.connect(self._on_focus_changed)
 
     def place(self, box: "Box", size_px: float) -> None:
-        """Fill a part of the slide with type of its size, or of the largest for which there is room."""
+        """Fill a part of the slide with type of its size, or of the largest size that fits."""
         self.setGeometry(round(box.x), round(box.y), round(box.width), round(box.height))
         for share in SHARES:
             self.sheet.set_zoom(share * size_px / (BASE_PX * scale()))
@@ -42,7 +42,7 @@ class AnswerArea(QScrollArea):
                 break
 
     def _needed(self, width: int) -> int:
-        """Return the height of all answers; what their layouts remember is that of the type before."""
+        """Return the height of all answers; the layouts have cached that of the earlier font."""
         for layout in self.sheet.findChildren(QLayout):
             layout.invalidate()
         return self.sheet.heightForWidth(width)

@@ -1,4 +1,4 @@
-"""What a slide shows of the numbers: its map with what is known, its sources, the arithmetic of a cell, the row."""
+"""The content of a slide: its map as far as revealed, its sources, the arithmetic of a cell, the row."""
 
 import re
 from dataclasses import dataclass, replace
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 LIMITS = (6, 4, 3)
-"""How many terms of a sum are written out: the most for which there is room."""
+"""How many terms of a sum are written out: as many as fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Where a slide stands: up to where all is known, the cells that are still asked for, whether its numbers were
-    changed in front of the hall, the hints for keys, whether answers are typed at the right or numbers at the left, and
-    whether a lens takes the place of the map."""
+    """The state of a slide: the place up to which it is revealed, the cells still asked for, whether its numbers were
+    changed live, the hints for keys, whether answers are typed at the right or numbers at the left, and whether a lens
+    replaces the map."""
 
     place: Place | None = None
     hidden: tuple[Cell, ...] = ()
@@ -45,7 +45,7 @@ class Moment:
 
 
 def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", moment: Moment) -> SlideContent:
-    """Return all that stands on a slide; without a trace, while it is computed, its words alone."""
+    """Return the content of a slide; without a trace, while it is computed, only its texts."""
     step = slide.step
     question = step.question
     words = SlideContent(
@@ -56,7 +56,7 @@ def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", momen
         done=slide.index + 1,
         count=slide.count,
         keys=moment.keys,
-        note="changed live  ·  R returns" if moment.changed else "",
+        note="changed live  ·  R restores" if moment.changed else "",
     )
     if trace is None or moment.lens:
         return replace(words, whole=moment.lens)
@@ -77,8 +77,7 @@ def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", momen
 
 
 def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None", markdown: bool = False) -> str:
-    """Return a text of a slide with its numbers put in; dots where these are on their way. Markdown has its tokens
-    escaped."""
+    """Return a slide's text with its numbers; dots while these are computed. In Markdown, tokens are escaped."""
     if "{{" not in text:
         return text
     if trace is None or (before is None and "before." in text):
@@ -90,7 +89,7 @@ def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | No
 
 
 def looks_back(slide: "Slide") -> bool:
-    """Tell whether a text of a slide asks for numbers of the step before."""
+    """Return whether a text of a slide uses numbers of the step before."""
     step, question = slide.step, slide.step.question
     asked = (question.ask, question.hint) if question is not None else ()
     return any("before." in text for text in (step.title, step.text, step.notes, *asked))
@@ -101,7 +100,7 @@ class Shown:
 
     def __init__(self, slide: "Slide", trace: "Trace", moment: Moment) -> None:
         self._slide, self._trace = slide, trace
-        self._place = walk.fit_place(trace.experiment, moment.place)  # an edit may have taken rows away
+        self._place = walk.fit_place(trace.experiment, moment.place)  # an edit may have removed rows
         name = slide.stage if slide.stage in trace else "weights"
         self._stage: Stage = trace.stage(name)
         e = trace.experiment
@@ -115,7 +114,7 @@ class Shown:
         self._data: MapData = replace(self._look.data, unknown=self._unknown(self._stage, self._look.heads))
 
     def _unknown(self, stage: Stage, heads: tuple[int | None, ...]) -> NDArray[np.bool_] | None:
-        """Return which cells are not known, of each map: not computed yet, or asked for."""
+        """Return which cells of each map are hidden: not computed yet, or asked for."""
         hidden = walk.unknown_cells(self._trace.experiment, self._place, stage.name)
         blanks = [blank for blank in self._blanks if blank.stage == stage.name]
         if hidden is None and not blanks:
@@ -129,12 +128,12 @@ class Shown:
 
     @property
     def _cell(self) -> Cell | None:
-        """The cell that is looked at: the one the walk has come to, else the slide's own."""
+        """The cell in focus: the current one of the walk, else the slide's own."""
         return frames.subject(self._trace.experiment, self._stage, self._slide.cell, self._view.head, self._place)
 
     @property
     def _looked_at(self) -> tuple[int | None, int | None]:
-        """The row and the column that stand out; at the end of a walk by rows the last one still does."""
+        """The emphasised row and column; at the end of a walk by rows, still the last row."""
         row, column = frames.looked_at(self._cell, self._place)
         if row is None and self._place is None and self._slide.step.depth == "row" and not self._slide.blanks:
             row = self._data.values.shape[1] - 1
@@ -142,7 +141,7 @@ class Shown:
 
     @property
     def has_side(self) -> bool:
-        """Whether a moment of this slide has something at the right: its room is kept, so that no map jumps."""
+        """Whether any frame of this slide has content at the right: its width is reserved, so that no map jumps."""
         slide, several = self._slide, len(self._look.heads) > 1
         if slide.cell is not None or slide.step.depth in ("cell", "term"):
             return True
@@ -155,7 +154,7 @@ class Shown:
         return not self._data.unknown[index, cell.row, cell.column]
 
     def _is_asked(self, cell: Cell) -> bool:
-        """Whether a cell is still to be guessed: not even its sum is begun before the hall."""
+        """Whether a cell is still to be guessed, so that not even part of its sum is shown."""
         places = ((each.stage, each.row, each.column) for each in self._blanks if each.head in (None, cell.head))
         return (cell.stage, cell.row, cell.column) in places
 
@@ -163,7 +162,7 @@ class Shown:
         return self._data.masked is not None and bool(self._data.masked[row, column])
 
     def main(self) -> SlideMap:
-        """Return the map of the slide's stage with the row and the cell that are looked at."""
+        """Return the map of the slide's stage with the row and the cell in focus."""
         cell, e = self._cell, self._trace.experiment
         row, column = self._looked_at
         outlines = frames.outlines(self._stage, self._look.heads, row, column, cell)
@@ -187,13 +186,13 @@ class Shown:
         )
 
     def sources(self) -> tuple[SlideMap, ...]:
-        """Return what the stage is computed from, with what of it is read framed; nothing beside several heads."""
+        """Return the maps the stage is computed from, with the used parts framed; none beside several heads."""
         if len(self._look.heads) > 1:
             return ()
         return frames.sources(self._trace, self._stage, self._view, self._place, self._cell, self._unknown)
 
     def arithmetic(self) -> tuple[tuple[Runs, ...], ...]:
-        """Return the arithmetic of the cell that is looked at, as far as it is known."""
+        """Return the arithmetic of the cell in focus, as far as it is revealed."""
         cell, place = self._cell, self._place
         if cell is None or (len(self._look.heads) > 1 and cell.head not in self._look.heads):
             return ()
@@ -206,7 +205,7 @@ class Shown:
         return written_out([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role)
 
     def row(self) -> BarRow | None:
-        """Return the row that is looked at as bars; of maps of query by key only."""
+        """Return the row in focus as bars; only for maps of query by key."""
         cell = self._cell
         row, _ = self._looked_at
         blanks = [blank for blank in self._blanks if blank.stage == self._stage.name]
@@ -222,7 +221,7 @@ class Shown:
         return BarRow(title, bars, self._stage.role, self._longest(index, row), bool((values < 0).any()))
 
     def _longest(self, index: int, row: int) -> float:
-        """Return what the longest bar stands for: the largest of the row, so that small shares are seen too."""
+        """Return the value of the longest bar: the largest of the row, so that small weights are visible too."""
         values = np.abs(self._data.values[index, row])
         finite = values[np.isfinite(values)]
         return float(finite.max(initial=0.0)) or 1.0
@@ -237,5 +236,5 @@ class Shown:
 
 
 def stage_of(slide: "Slide", trace: "Trace") -> str:
-    """Return the stage that a slide shows in a state, which may no longer have the slide's own."""
+    """Return the stage that a slide shows in a state, which may lack the slide's own stage."""
     return slide.stage if slide.stage in trace and slide.stage in BY_NAME else "weights"

@@ -7,7 +7,7 @@ from attnlab.ui.base.formula import draw_formula, formula_size
 
 
 class _Formulas:
-    """The formulas of :mod:`attnlab.ui.base.formula`, as the painter of slides asks for them."""
+    """The formulas of :mod:`attnlab.ui.base.formula`, with the interface of the slide painter."""
 
     def size(self, latex: str, size_px: float) -> QSizeF:
         """Return the size of a formula's box."""

@@ -14,13 +14,13 @@ KEYS = (
     ("Home  End", "first, last step"),
     ("7 Enter", "go to step 7"),
     ("B or .   W", "black, white; any key returns"),
-    ("S", "spotlight under the mouse, the wheel sizes it"),
-    ("E", "change numbers; Ctrl+Z undoes, R returns"),
+    ("S", "spotlight at the mouse; the wheel resizes it"),
+    ("E", "edit numbers; Ctrl+Z undoes, R restores"),
     ("D", "in a tour: stages, rows, cells, terms"),
     ("N", "speaker window with notes and clock"),
-    ("M", "to the other screen"),
+    ("M", "move to the other screen"),
     ("T", "theme: light, dark, high contrast"),
-    ("+  −", "size of type"),
+    ("+  −", "font size"),
     ("H or ?", "this card"),
     ("Esc  F5", "leave"),
 )
@@ -46,7 +46,7 @@ class HelpCard(QWidget):
         self.hide()
 
     def set_look(self, palette: Palette, unit: float) -> None:
-        """Paint in these colours, sized for a slide a hundredth of whose height is ``unit``."""
+        """Apply a palette, scaled for a slide of which ``unit`` is a hundredth of the height."""
         size, pad = 2.5 * unit, round(4 * unit)
         for keys, what in self._labels:
             keys.setFont(face(size, bold=True))

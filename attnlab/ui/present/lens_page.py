@@ -1,4 +1,4 @@
-"""A lens of the playground on paper: computed on the spot, and drawn as text and lines where the slide keeps room."""
+"""A lens of the playground on paper: computed synchronously, and drawn as text and lines in the slide's free area."""
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from attnlab.figures.slides.slide_layout import Box
 
 Job = tuple[Callable[[], Any], Callable[[Any], object]]
-"""What is computed, and who is told."""
+"""A job, and the callback for its result."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LensPage(SlideContent):
-    """The words of a page with a lens, what the lens is to show, and the page with a map for where there is none."""
+    """The texts of a page with a lens, the lens's input, and the page with a map that replaces a missing lens."""
 
     lens: str = ""
     trace: "Trace | None" = None
@@ -34,12 +34,12 @@ class LensPage(SlideContent):
 
 
 class PaperLens:
-    """A lens without a window: it is shown in a scene of its own, and its jobs run where ``finish`` is called."""
+    """A lens without a window: it is shown in its own scene, and ``finish`` runs its jobs."""
 
     def __init__(self, name: str, page: str, palette: Palette) -> None:
         self._jobs: list[Job] = []
         self._lens = make_lens(name, self._keep)
-        sheet = style_sheet(palette, round(100 * scale()))  # whatever the application wears, if anything
+        sheet = style_sheet(palette, round(100 * scale()))  # independent of the application's style
         grounds = f"#{self._lens.objectName()}, QScrollArea, QScrollArea > QWidget > QWidget"
         self._lens.setPalette(qt_palette(palette))
         self._lens.setStyleSheet(f"{grounds} {{ background: {palette.ground} }} {sheet}")
@@ -62,7 +62,7 @@ class PaperLens:
         self._jobs.append((job, on_done))
 
     def finish(self, trace: "Trace") -> Iterator[None]:
-        """Show a trace and run all jobs that follow from it, one between two yields."""
+        """Show a trace and run all resulting jobs, one between two yields."""
         self._lens.show_trace(trace, View())
         while self._jobs:
             yield
@@ -70,7 +70,7 @@ class PaperLens:
             on_done(job())
 
     def draw(self, painter: QPainter, box: "Box", size_px: float) -> None:
-        """Draw it over a part of a slide, enlarged as it is before a hall."""
+        """Draw it over a part of a slide, enlarged as on the screen."""
         zoom = largest_zoom(box, size_px)
         self._resize(box, zoom)
         while zoom > LEAST_ZOOM and scrolls(self._lens):
@@ -84,12 +84,12 @@ class PaperLens:
         self._scene.setSceneRect(rect)
 
     def let_go(self) -> None:
-        """Delete the lens at once: where a file is printed there may be no event loop to do it."""
+        """Delete the lens at once: when printing there may be no event loop to do it."""
         self._scene.clear()
 
 
 def paper_lens(page: LensPage, palette: Palette) -> PaperLens | None:
-    """Return the lens of a page; None where there is no such lens, or nothing to draw it with."""
+    """Return the lens of a page; None if there is no such lens, or if a library it needs is missing."""
     name, _, sheet = page.lens.partition("/")
     if name not in LENSES or not isinstance(QCoreApplication.instance(), QApplication):
         return None

@@ -1,4 +1,4 @@
-"""A lens of the playground on a slide: enlarged for the hall, and as alive as it is there."""
+"""A lens of the playground on a slide: enlarged for the class, and interactive."""
 
 from typing import TYPE_CHECKING
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 LEAST_ZOOM = 1.0
 LEAST_WIDTH, LEAST_HEIGHT = 860, 400
-"""The room that a lens is given at least, in its own pixels: enlarging stops there."""
+"""The least size of a lens, in its own pixels: it is not enlarged beyond that."""
 
 
 class LensSheet(QGraphicsView):
-    """Shows one lens at a time, made when it is first wanted; its jobs run in the playground's worker."""
+    """Shows one lens at a time, created on first use; its jobs run in the playground's worker."""
 
     def __init__(self, playground: "Playground", parent: QWidget) -> None:
         super().__init__(parent)
@@ -42,11 +42,11 @@ class LensSheet(QGraphicsView):
 
     @property
     def lens(self) -> "Lens | None":
-        """The lens that is shown."""
+        """The visible lens."""
         return self._lenses.get(self._shown[0])
 
     def open(self, name: str, palette: Palette) -> bool:
-        """Show a lens by its name, with its page ("positions/order"); False where there is none, or what it needs."""
+        """Show a lens by its name, with its page ("positions/order"); False if it or a library is missing."""
         name, _, page = name.partition("/")
         if name not in LENSES:
             return False
@@ -68,18 +68,18 @@ class LensSheet(QGraphicsView):
         self.setBackgroundBrush(QColor(palette.ground))
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         if self.lens is not None:
             self._dress(self.lens, palette)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
-        """Show the lens the numbers of the slide."""
+        """Show the slide's numbers in the lens."""
         if self.lens is not None and trace is not self._shown[2]:
             self._shown = *self._shown[:2], trace
             self.lens.show_trace(trace, view)
 
     def place(self, box: "Box", size_px: float) -> None:
-        """Fill a part of the slide, enlarged so that type is as large as the slide's or as the lens has room for."""
+        """Fill a part of the slide, enlarged to the slide's font size or as far as the lens fits."""
         self.setGeometry(round(box.x), round(box.y), round(box.width), round(box.height))
         zoom = largest_zoom(box, size_px)
         self._enlarge(box, zoom)
@@ -96,7 +96,7 @@ class LensSheet(QGraphicsView):
             self.setSceneRect(rect)
 
     def _scrolls(self) -> bool:
-        """Whether the lens has less room than what it shows."""
+        """Whether the lens is smaller than its contents."""
         return self.lens is not None and scrolls(self.lens)
 
     def _made(self, name: str) -> "Lens":
@@ -110,14 +110,14 @@ class LensSheet(QGraphicsView):
         self._proxy = self.scene().addWidget(lens)
 
     def _let_go(self) -> None:
-        """Take the lens out of the scene, which would delete it with its item."""
+        """Take the lens out of the scene, which would otherwise delete it with its item."""
         if self._proxy is not None:
-            self._proxy.setWidget(None)  # type: ignore[arg-type]  # which Qt documents, and the stubs do not know
+            self._proxy.setWidget(None)  # type: ignore[arg-type]  # Qt documents None, the stubs do not
             self.scene().removeItem(self._proxy)
             self._proxy = None
 
     def forget(self) -> None:
-        """Let go of every lens: the presentation is over."""
+        """Release every lens at the end of the presentation."""
         self._let_go()
         for lens in self._lenses.values():
             lens.deleteLater()
@@ -125,12 +125,12 @@ class LensSheet(QGraphicsView):
 
 
 def largest_zoom(box: "Box", size_px: float) -> float:
-    """Return how far a lens is enlarged: to type of the slide's size, or as far as it keeps the room that it needs."""
+    """Return the zoom of a lens: to the slide's font size, or as far as it keeps its least size."""
     return max(min(size_px / BASE_PX, box.width / LEAST_WIDTH, box.height / LEAST_HEIGHT), LEAST_ZOOM)
 
 
 def scrolls(lens: "Lens") -> bool:
-    """Tell whether a lens has less room than what it shows."""
+    """Return whether a lens is smaller than its contents."""
     QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
     areas = [area for area in lens.findChildren(QScrollArea) if area.isVisible()]
     return any(area.verticalScrollBar().maximum() > 0 for area in areas)

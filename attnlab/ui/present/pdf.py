@@ -1,4 +1,4 @@
-"""A lesson on paper: one page a step, drawn by the painter of the screen, and a last page with the answers."""
+"""A lesson as PDF: one page per step, drawn by the slide painter, and a last page with the answers."""
 
 import os
 from collections.abc import Iterator
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from attnlab.lessons.slides import Slide
 
 WIDTH, HEIGHT, DPI = 1920, 1080, 144
-"""A page in dots, and how many of these an inch has: 13⅓ × 7½ inches, as slides are."""
+"""The size of a page in dots, and dots per inch: 13⅓ × 7½ inches, as usual for slides."""
 ANSWERS_A_PAGE = 14
 
 
 def write_pdf(
     lesson: "Lesson", path: str | os.PathLike[str], palette: Palette = LIGHT, experiment: "Experiment | None" = None
 ) -> int:
-    """Print a lesson, all of each step known but for the blanks of questions; return the number of pages.
+    """Print a lesson, each step fully revealed except the blanks of questions; return the number of pages.
 
-    ``experiment`` is what steps without a state of their own show. A QGuiApplication must be there.
+    ``experiment`` is shown by steps without a state of their own. A QGuiApplication must exist.
 
     Raises:
         AttnlabError: the lesson has no steps, or a step has no state and none is given, or cannot be computed.
-        FileError: the file cannot be written; an old one is left as it was.
+        FileError: the file cannot be written; an old one is left unchanged.
     """
     pages = pages_of(lesson, experiment)
     for _ in printed(pages, lesson.title, path, palette):
@@ -52,7 +52,7 @@ def write_pdf(
 
 
 def pages_of(lesson: "Lesson", experiment: "Experiment | None" = None) -> list[SlideContent]:
-    """Return what stands on the pages of a lesson, with every number computed. Runs on any thread.
+    """Return the contents of a lesson's pages, with every number computed. Runs on any thread.
 
     Raises:
         AttnlabError: the lesson has no steps, or a step has no state and none is given, or cannot be computed.
@@ -70,7 +70,7 @@ def _pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None") -> list
     def traced(e: "Experiment | None", slide: "Slide") -> "Trace":
         e = e or experiment
         if e is None:
-            raise AttnlabError(f"Step {slide.index + 1} shows whatever is open, and on paper nothing is.")
+            raise AttnlabError(f"Step {slide.index + 1} shows the open experiment, but no experiment is open.")
         if id(e) not in traces:
             check_size(e)
             traces[id(e)] = compute(e)
@@ -81,7 +81,7 @@ def _pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None") -> list
         now = traced(slide.experiment, slide)
         before = traced(slide.before or slide.experiment, slide)
         for key in [key for key, trace in traces.items() if trace is not now and trace is not before]:
-            del traces[key]  # no more numbers than two steps have are kept at once
+            del traces[key]  # keeps the numbers of at most two steps
         hidden = slide.blanks if slide.step.question is not None else ()
         pages.append(_page(slide, now, before, Moment(None, hidden)))
         answers += _answers(slide, now, before)
@@ -120,7 +120,7 @@ def _answer_pages(answers: list[Paragraph], slides: "tuple[Slide, ...]") -> list
 def printed(
     pages: list[SlideContent], title: str, path: str | os.PathLike[str], palette: Palette = LIGHT
 ) -> Iterator[None]:
-    """Draw pages to a file, a page a step; given up half way it leaves no file, and an old one as it was.
+    """Draw pages to a file, one per step; if cancelled it leaves no file, or the old one unchanged.
 
     Raises:
         FileError: the file cannot be written.
@@ -152,7 +152,7 @@ def _draw_page(painter: QPainter, page: SlideContent, palette: Palette) -> Drawn
 
 
 def _draw_lens_page(painter: QPainter, page: LensPage, palette: Palette) -> Iterator[None]:
-    """Draw a page with its lens, or where there is none with its map."""
+    """Draw a page with its lens, or without one with its map."""
     lens = paper_lens(page, palette)
     if lens is None or page.trace is None:
         _draw_page(painter, page.instead or page, palette)

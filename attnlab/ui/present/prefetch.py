@@ -1,4 +1,4 @@
-"""Computes the states of the slides around the present one, in the worker, so that a key finds its numbers there."""
+"""Computes the states of the neighbouring slides in the worker, so that a key finds their numbers ready."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
 
 KEPT = 8
-"""States whose numbers are kept; those looked at longest ago go first."""
+"""The number of states whose numbers are kept; the least recently used go first."""
 LARGEST = 64 << 20
-"""Bytes of the largest state that is computed ahead and kept: of larger ones there is only the one that must be."""
+"""Bytes of the largest state that is computed ahead; a larger one is computed only when needed."""
 
 
 class Prefetch(QObject):
-    """Keeps the traces of a few experiments; ``ready`` says that one more is there."""
+    """Caches the traces of a few experiments; ``ready`` says that one was added."""
 
     ready = Signal()
 
@@ -35,7 +35,7 @@ class Prefetch(QObject):
         self._setting = ("cpu", "float32")
 
     def trace(self, experiment: "Experiment") -> "Trace | None":
-        """Return the numbers of an experiment if they are there, in the present precision."""
+        """Return the cached numbers of an experiment in the current precision."""
         if self._setting != self._now():
             self._kept.clear()
             self._setting = self._now()
@@ -46,11 +46,11 @@ class Prefetch(QObject):
         return kept[1]
 
     def keeps(self, trace: "Trace | None") -> bool:
-        """Return whether these very numbers are kept."""
+        """Return whether exactly these numbers are cached."""
         return trace is not None and self._kept.get(id(trace.experiment), (None, None))[1] is trace
 
     def keep(self, trace: "Trace") -> None:
-        """Keep numbers that were computed elsewhere."""
+        """Cache numbers that were computed elsewhere."""
         if not self._has_room(trace.experiment):
             return
         self._kept[id(trace.experiment)] = trace.experiment, trace
@@ -58,9 +58,9 @@ class Prefetch(QObject):
             del self._kept[next(iter(self._kept))]
 
     def want(self, experiments: "Sequence[Experiment | None]", must: "Experiment | None" = None) -> None:
-        """Compute those of these experiments that are not there yet, in this order; first the one that must be there.
+        """Compute those of these experiments that are not cached, in this order, but ``must`` first.
 
-        That one is kept however large it is, until it is another one.
+        ``must`` is kept at any size until it is replaced.
         """
         self._must = must
         self._kept = {at: kept for at, kept in self._kept.items() if self._has_room(kept[0])}
@@ -78,7 +78,7 @@ class Prefetch(QObject):
                 on_failed=partial(self._on_failed, experiment),
                 lane=self._playground.lane,
                 owner=self,
-                doing="computing the slides around this one",
+                doing="computing the neighbouring slides",
             )
 
     def _has_room(self, experiment: "Experiment") -> bool:

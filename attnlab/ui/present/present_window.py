@@ -1,9 +1,9 @@
-"""The hall's window: one slide on the whole screen, walked by keys, a clicker or the mouse; edited live where asked.
+"""The audience's window: one slide on the whole screen, controlled by keys, a clicker or mouse; numbers can be edited.
 
 ``PresentWindow(playground, player, parent, reduced_motion=False)`` follows the player and the numbers of the
-playground. ``present()`` opens it on the second screen where there is one, else on the parent's; ``left`` is emitted
-once when it closes, by Esc, F5 or otherwise: then ``deleteLater()`` is the owner's to call. It leaves the player where
-it stands. ``set_palette(palette)`` dresses it; without one it wears what the program wears.
+playground. ``present()`` opens it on the second screen if there is one, else on the parent's; ``left`` is emitted once
+when it closes, by Esc, F5 or otherwise; the owner then calls ``deleteLater()``. The player keeps its place.
+``set_palette(palette)`` sets its colours; the default is the program's theme.
 """
 
 from collections.abc import Callable
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
 
 CURSOR_MS = 2500
-"""After so long without moving, the pointer goes from the hall's sight."""
+"""The time without movement after which the pointer is hidden."""
 ONE_SCREEN = 0.9
-"""How much of the only screen the speaker's window takes at most: its frame and the hall's window stay in reach."""
+"""The largest share of a single screen for the speaker window: its frame and the audience's window stay reachable."""
 ZOOMS = (0.9, 1.0, 1.1, 1.2, 1.35, 1.5)
 Key = Qt.Key
 
 
 @guarded
 class PresentWindow(QWidget):
-    """Presents the lesson of a player; all it changes is the player's place and, live, the document."""
+    """Presents the lesson of a player; it changes only the player's place and, by live edits, the document."""
 
     left = Signal()
 
@@ -127,10 +127,10 @@ class PresentWindow(QWidget):
             found |= dict.fromkeys(map(int, keys), action)
         return found
 
-    # Beginning and ending
+    # Start and end
 
     def present(self, screen: QScreen | None = None, size: QSize | None = None) -> None:
-        """Show the player's slide on the whole of a screen, or with a size in a window of that size."""
+        """Show the player's slide on a whole screen, or with a size in a window of that size."""
         if size is not None:
             self.resize(size)
         else:
@@ -146,7 +146,7 @@ class PresentWindow(QWidget):
         self._cursor.start()
 
     def _best_screen(self) -> QScreen:
-        """Return the screen that is not the parent's, if there is another; else the parent's."""
+        """Return a screen other than the parent's, if there is one; else the parent's."""
         parent = self.parentWidget()
         own = parent.screen() if parent is not None else QGuiApplication.primaryScreen()
         return next((screen for screen in QGuiApplication.screens() if screen is not own), own)
@@ -157,7 +157,7 @@ class PresentWindow(QWidget):
         self.showFullScreen()
 
     def swap_screens(self) -> None:
-        """Move to the next screen; the speaker window takes the place that is left."""
+        """Move to the next screen; the speaker window takes the free one."""
         screens, own = QGuiApplication.screens(), self.screen()
         if len(screens) < 2:
             return
@@ -165,10 +165,10 @@ class PresentWindow(QWidget):
         if self.speaker is not None and self.speaker.screen() is not own:
             self.speaker.setGeometry(own.availableGeometry())
 
-    # Looks
+    # Appearance
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.view.set_palette(palette)
         if self.speaker is not None:
@@ -180,12 +180,12 @@ class PresentWindow(QWidget):
         self.parts.set_palette(palette)
 
     def change_theme(self) -> None:
-        """Wear the next theme: light, dark, and both in high contrast."""
+        """Change to the next theme: light, dark, and both in high contrast."""
         themes = list(PALETTES.values())
         self.set_palette(themes[(themes.index(self._palette) + 1) % len(themes)])
 
     def step_zoom(self, step: int) -> None:
-        """Make type larger or smaller, or with 0 as it was."""
+        """Enlarge or reduce the font size, or with 0 reset it."""
         self._zoom = ZOOMS.index(1.0) if step == 0 else min(max(self._zoom + step, 0), len(ZOOMS) - 1)
         self.view.set_zoom(ZOOMS[self._zoom])
 
@@ -197,7 +197,7 @@ class PresentWindow(QWidget):
     # Keys
 
     def take_key(self, event: QKeyEvent) -> bool:
-        """Do what a key asks for; False when it asks for nothing."""
+        """Handle a key; False if it has no meaning here."""
         self.view.finish()
         if self.view.cover:
             self.cover("")
@@ -232,7 +232,7 @@ class PresentWindow(QWidget):
         self._player.go(step - 1)
 
     def escape(self) -> None:
-        """Close what lies over the slide, else leave."""
+        """Close the part above the slide, else end the presentation."""
         if self.parts.help.isVisible():
             self.parts.help.hide()
         elif self.presenter.table:
@@ -245,7 +245,7 @@ class PresentWindow(QWidget):
             self.close()
 
     def cover(self, colour: str) -> None:
-        """Cover the slide and all that lies over it with "black" or "white", or with "" no longer."""
+        """Cover the slide and everything above it with "black" or "white"; "" uncovers it."""
         self.view.set_cover(colour)
         if colour:
             self.view.raise_()
@@ -253,15 +253,15 @@ class PresentWindow(QWidget):
             self.view.lower()
 
     def toggle_spotlight(self) -> None:
-        """Dim all but what lies around the mouse, or nothing."""
+        """Switch the spotlight, which dims everything except around the mouse."""
         here = QPointF(self.view.mapFromGlobal(QCursor.pos()))
         inside = QPointF(self.view.rect().center()) if not self.view.rect().contains(here.toPoint()) else here
         self.view.set_spot(None if self.view.spot is not None else inside)
 
-    # The speaker's window
+    # The speaker window
 
     def toggle_speaker(self) -> None:
-        """Open the lecturer's own window, or close it."""
+        """Open or close the speaker window."""
         if self.speaker is not None:
             self.speaker.close()
             return
@@ -293,7 +293,7 @@ class PresentWindow(QWidget):
 
     @Slot()
     def _on_speaker_ticked(self) -> None:
-        """Let the lecturer see the lens as the hall does."""
+        """Show the lens in the speaker window."""
         lens = self.parts.lens
         if self.speaker is not None:
             self.speaker.now.set_inset(lens.grab() if lens is not None and not lens.isHidden() else None)
@@ -304,13 +304,13 @@ class PresentWindow(QWidget):
             self.speaker.deleteLater()
             self.speaker = None
 
-    # What is shown
+    # Drawing
 
     @Slot(object, bool)
     def _on_shown(self, content: "SlideContent", soft: bool) -> None:
         self.view.show_content(content, soft)
         if self.isVisible() and not self.view.cover:
-            self.view.repaint()  # at once: within a frame of the key, whatever else follows from it
+            self.view.repaint()  # at once: within a frame of the key, before all other work
 
     @Slot()
     def _on_rested(self) -> None:
@@ -336,7 +336,7 @@ class PresentWindow(QWidget):
         elif self.parts.help.isVisible():
             self.parts.help.hide()
         elif self.presenter.table:
-            self.parts.table.table.setFocus()  # beside a number that was aimed at: no reason to go on
+            self.parts.table.table.setFocus()  # the click missed a number: no reason to go to the next frame
         elif event.button() == Qt.MouseButton.LeftButton:
             self.presenter.next()
         elif event.button() == Qt.MouseButton.RightButton:

@@ -1,4 +1,4 @@
-"""What the hall is shown, as a value: follows the player and the numbers, and has the next slide ready ahead."""
+"""The content of the current slide, as a value: follows the player and the numbers, and prepares the next slide."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
 
 KEPT = 12
-"""Slides that are kept as values, for the way back."""
+"""The number of slides kept as values, for going back."""
 MOST_ANSWERS = 24
-"""So many answers have fields at the right, scrolled where there is no room; of more there are only question marks."""
+"""The most answers with fields at the right, scrolled if needed; more have only question marks."""
 DEPTHS = ("stage", "row", "cell", "term")
 
 
 class Presenter(QObject):
-    """Walks the lesson with its questions, and says what is shown: ``shown`` on every change, ``prepared`` ahead."""
+    """Walks the lesson with its questions, and emits the content: ``shown`` on every change, ``prepared`` ahead."""
 
     shown = Signal(object, bool)
-    """A SlideContent, and whether it differs from the one before by what is known, which may come softly."""
+    """A SlideContent, and whether it only reveals more than the one before, so that it may fade in."""
     prepared = Signal(object)
-    """A SlideContent that the next key, on or back, will show."""
+    """A SlideContent that the next key, forward or back, will show."""
     rested = Signal()
-    """All is ready: what can wait may be done now."""
+    """All slides are ready: less urgent work may start."""
     settled = Signal()
-    """The walk and the document have followed: what stands beside the slide can be put there."""
+    """The walk and the document are up to date: the parts beside the slide can be placed."""
     slide_entered = Signal()
 
     def __init__(self, playground: "Playground", player: "LessonPlayer", parent: QObject) -> None:
@@ -63,44 +63,44 @@ class Presenter(QObject):
         self._ahead.ready.connect(self._on_ready)
 
     def begin(self) -> None:
-        """Show the slide the player stands at."""
+        """Show the player's current slide."""
         self._on_slide_changed(self.player.slide)
 
     def stop(self) -> None:
-        """Make nothing ready any more."""
+        """Stop preparing slides."""
         self._idle.stop()
 
     # The walk
 
     @property
     def slide(self) -> "Slide | None":
-        """The slide that is shown."""
+        """The current slide."""
         return self.player.slide
 
     @property
     def content(self) -> "SlideContent | None":
-        """What is shown of it."""
+        """Its content."""
         return self._content
 
     @property
     def hidden(self) -> tuple[Cell, ...]:
-        """The cells of the slide's question that are still to be answered."""
+        """The cells of the slide's question without an answer yet."""
         return self._hidden
 
     @property
     def asking(self) -> bool:
-        """Whether the walk has come to a question that is open."""
+        """Whether an open question is shown."""
         return bool(self._hidden) and self._at_last_frame
 
     @property
     def sheet(self) -> bool:
-        """Whether answers are typed at the right: as long as there are few, and until a key shows them all."""
+        """Whether answers are typed at the right: if they are few, and until a key shows them all."""
         few = 0 < len(self._hidden) <= MOST_ANSWERS or self._answering
         return self.sheets and few and self._at_last_frame
 
     @property
     def is_tour(self) -> bool:
-        """Whether the slides show whatever is open, so that their depth can be chosen."""
+        """Whether the slides show the open experiment, so that their depth can be chosen."""
         return self.slide is not None and self.slide.experiment is None and self.slide.lesson.path is None
 
     @property
@@ -118,7 +118,7 @@ class Presenter(QObject):
         return self.player.frame_index >= len(self.player.frames) - 1
 
     def next(self) -> None:
-        """Go on: to the next frame, then to the answers of a question, then to the next slide."""
+        """Go forward: to the next frame, then to the answers of a question, then to the next slide."""
         self._show_first(self.following())
         if self.asking:
             self.reveal()
@@ -131,7 +131,7 @@ class Presenter(QObject):
         self.player.back()
 
     def _show_first(self, made: "SlideContent | None") -> None:
-        """Show what a key leads to before all that follows from it is done: the document, the playground behind."""
+        """Show a key's result before its slower consequences: the document, the playground behind."""
         if made is not None and made is not self._content:
             self._content = made
             self.shown.emit(made, True)
@@ -143,7 +143,7 @@ class Presenter(QObject):
         self.refresh(soft=True)
 
     def deepen(self) -> None:
-        """Walk a tour more finely, and after the finest again stage by stage."""
+        """Walk a tour in smaller steps; after the smallest come whole stages again."""
         slide = self.slide
         if slide is None or not self.is_tour:
             return
@@ -157,7 +157,7 @@ class Presenter(QObject):
 
     @property
     def own(self) -> Scene:
-        """The state that the slide would show by itself."""
+        """The slide's own state."""
         slide, now = self.slide, self._playground.document.scene
         if slide is None or slide.experiment is None:
             return self._start
@@ -169,15 +169,15 @@ class Presenter(QObject):
         return self.own.experiment is not self._playground.document.experiment
 
     def restore(self) -> None:
-        """Bring the slide's own state back, as an edit that can be undone."""
+        """Restore the slide's own state, as an undoable edit."""
         if self.changed:
             own = self.own
             self._playground.document.edit_scene("Back to the step's state", lambda _: own)
 
-    # What is shown
+    # Content
 
     def trace(self) -> "Trace | None":
-        """Return the numbers to show: those of what is open; while these are computed after an edit, those before."""
+        """Return the open experiment's numbers; while these are computed after an edit, the earlier ones."""
         experiment, reply = self._playground.document.experiment, self._playground.reply
         kept = self._ahead.trace(experiment)
         if kept is not None or reply is None:
@@ -187,23 +187,23 @@ class Presenter(QObject):
         return reply.trace if self.changed and reply is not self._stale else None
 
     def before(self, slide: "Slide", trace: "Trace | None") -> "Trace | None":
-        """Return the numbers of the step before; None while they are not there."""
+        """Return the numbers of the step before; None while they are computed."""
         return trace if slide.before is None else self._ahead.trace(slide.before)
 
     def refresh(self, *, soft: bool = False) -> None:
-        """Show what is so now, unless it is shown already."""
+        """Show the current content, unless it is shown already."""
         slide = self.slide
         if slide is None:
             return
         moment = self._moment(slide, self.player.frame, self._at_last_frame, self._hidden, self.changed)
-        lens = moment.lens and not self.table  # whose place the map takes, to show what an edit does
+        lens = moment.lens and not self.table  # with a table, the map is shown to see the effect of edits
         moment = replace(moment, sheet=self.sheet, table=self.table, lens=lens)
         made = self._content_of(slide, self.trace(), moment)
         if made is not self._content:
             self._content = made
             self.shown.emit(made, soft)
         self.settled.emit()
-        self._left = [] if self.table else [self.following, self.preceding]  # a drag is not to wait for them
+        self._left = [] if self.table else [self.following, self.preceding]  # these would delay a drag
         self._idle.start(0)
 
     def _content_of(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "SlideContent":
@@ -225,7 +225,7 @@ class Presenter(QObject):
         return (first, "B black", "H help", "Esc leave") if not (at_last and last and not hidden) else _HINTS
 
     def following(self) -> "SlideContent | None":
-        """Return what the next key will show; None at the end and while its numbers are not there."""
+        """Return the content after the next key; None at the end and while its numbers are computed."""
         slide, at = self.slide, self.player.frame_index
         if slide is None:
             return None
@@ -239,7 +239,7 @@ class Presenter(QObject):
         return self._entered(entered, 0, _asked(entered))
 
     def preceding(self) -> "SlideContent | None":
-        """Return what the key back will show; None at the beginning and while its numbers are not there."""
+        """Return the content after the key back; None at the beginning and while its numbers are computed."""
         slide, at = self.slide, self.player.frame_index
         if slide is None or (at == 0 and slide.index == 0):
             return None
@@ -249,7 +249,7 @@ class Presenter(QObject):
         return self._entered(entered, -1, ())
 
     def _within(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
-        """Return another frame of the present slide."""
+        """Return another frame of the current slide."""
         frames, trace = self.player.frames, self.trace()
         moment = self._moment(slide, frames[at], at == len(frames) - 1, hidden, self.changed)
         return None if trace is None else self._content_of(slide, trace, replace(moment, table=self.table))
@@ -265,14 +265,14 @@ class Presenter(QObject):
     def _moment(
         self, slide: "Slide", place: "Place | None", at_last: bool, hidden: tuple[Cell, ...], changed: bool
     ) -> Moment:
-        """Return where a slide stands, without a table of numbers."""
+        """Return the state of a slide, without a table of numbers."""
         sheet = self.sheets and at_last and 0 < len(hidden) <= MOST_ANSWERS
         lens = self.lenses and slide.step.lens is not None
         return Moment(place, hidden, changed, self._hints(hidden, at_last, slide), sheet, lens=lens)
 
     @Slot()
     def _on_idle(self) -> None:
-        """Have the numbers of the slides around computed, and the next slide made ready."""
+        """Request the numbers of the neighbouring slides, and prepare the next slide."""
         slides, slide = self.player.slides, self.slide
         if slide is None:
             return
@@ -283,7 +283,7 @@ class Presenter(QObject):
         if made is not None:
             self.prepared.emit(made)
         if self._left:
-            self._idle.start(0)  # so that a key that came meanwhile is heard first
+            self._idle.start(0)  # so that a key pressed meanwhile is handled first
         else:
             self.rested.emit()
 
@@ -314,7 +314,7 @@ class Presenter(QObject):
     @Slot(object)
     def _on_scene_changed(self, _: object) -> None:
         if self.slide is not None and self.slide.index == self._index:
-            self.refresh()  # what was changed live is said at once
+            self.refresh()  # shows the note about live changes at once
 
     @Slot()
     def _on_ready(self) -> None:

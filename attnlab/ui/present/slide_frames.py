@@ -1,4 +1,4 @@
-"""What is framed on a slide: the row and the cell that are looked at, and what of the sources is read for them."""
+"""The frames on a slide: the row and the cell in focus, and the parts of the sources that they are computed from."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Unknown = Callable[[Stage, tuple[int | None, ...]], NDArray[np.bool_] | None]
 MOST_SOURCES = 3
 WEIGHTS = {"queries": "W_q", "keys": "W_k", "values": "W_v", "output": "W_o"}
-"""The table that a stage is made with, shown beside what it is multiplied with."""
+"""The table of weights of a stage, shown beside its other factor."""
 _COLOURS = {"query": "query", "token": "query", "key": "key"}
 
 
@@ -42,7 +42,7 @@ def inside(e: "Experiment", cell: Cell) -> bool:
 
 
 def subject(e: "Experiment", stage: Stage, own: Cell | None, head: int | str, place: Place | None) -> Cell | None:
-    """Return the cell that is looked at: the one that a walk has come to, else the slide's own where it is known."""
+    """Return the cell in focus: the current one of the walk, else the slide's own if it is revealed."""
     cell = own if own is not None and own.stage == stage.name and inside(e, own) else None
     if place is not None and place.stage == stage.name and place.row is not None:
         if place.row < 0:
@@ -62,7 +62,7 @@ def subject(e: "Experiment", stage: Stage, own: Cell | None, head: int | str, pl
 
 
 def looked_at(cell: Cell | None, place: Place | None) -> tuple[int | None, int | None]:
-    """Return the row and the column that stand out."""
+    """Return the emphasised row and column."""
     if cell is not None:
         return cell.row, cell.column
     if place is not None and place.row is not None:

@@ -1,4 +1,4 @@
-"""A step's Markdown and an explanation's lines as the runs of text that a slide is made of."""
+"""Converts a step's Markdown and an explanation's lines to the runs of text of a slide."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,13 +20,13 @@ _MARKED = re.compile(
 _END_OF_STRONG = re.compile(r"(?<=\S)\*\*")
 _INDEXED = re.compile(r"(?<![A-Za-z_])([A-Za-z])_([A-Za-z]{1,2}|\d+)(?![A-Za-z0-9_])")
 _RESULT = re.compile(r"= [−\d.e]+$")
-"""An equation that has come to its number already."""
+"""An equation that already ends in its number."""
 _STYLES = {"plain": "", "code": "code", "strong": "strong", "italic": "italic", "slanted": "italic"}
 
 
 @lru_cache(maxsize=256)
 def paragraphs(markdown: str) -> tuple[Paragraph, ...]:
-    """Return the paragraphs and items of a text in Markdown: bold, italics, code and lists; all else is plain text."""
+    """Return the paragraphs and items of Markdown: bold, italics, code and lists; everything else is plain text."""
     found: list[tuple[str, str]] = []
     after_blank = True
     for line in markdown.strip().splitlines():
@@ -47,7 +47,7 @@ def paragraphs(markdown: str) -> tuple[Paragraph, ...]:
 
 
 def runs_of(markdown: str) -> Runs:
-    """Return one paragraph of Markdown as runs; ``W_q`` gets its index."""
+    """Return one paragraph of Markdown as runs; ``W_q`` gets a subscript."""
     runs: list[Run] = []
     at = 0
     for start, end, text, kind in _marked(markdown):
@@ -73,7 +73,7 @@ def _marked(markdown: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _indexed(text: str, style: str) -> list[Run]:
-    """Return a text with its indices set low: only one letter before _ makes one."""
+    """Return a text with subscripts: only after one letter and _."""
     runs: list[Run] = []
     at = 0
     for found in _INDEXED.finditer(text):
@@ -83,7 +83,7 @@ def _indexed(text: str, style: str) -> list[Run]:
 
 
 def written_out(explanations: Sequence[Explanation], role: str) -> tuple[tuple[Runs, ...], ...]:
-    """Return ways of writing a cell's arithmetic, the fullest first, each ending in the cell's value."""
+    """Return versions of a cell's arithmetic, the longest first, each ending in the cell's value."""
     ways: list[tuple[Runs, ...]] = []
     for each in explanations:
         chain = _chain(each)
@@ -93,7 +93,7 @@ def written_out(explanations: Sequence[Explanation], role: str) -> tuple[tuple[R
 
 
 def as_far_as(explanation: Explanation) -> tuple[tuple[Runs, ...], ...]:
-    """Return the arithmetic of a cell that is being added up, without an end: the value is not known yet."""
+    """Return the arithmetic of a cell that is partly summed, without a result: the value is not known yet."""
     begin = len(explanation.lines) - 1
     while begin > 0 and _goes_on(explanation.lines[begin]):
         begin -= 1
@@ -122,12 +122,12 @@ def _goes_on(line: Line) -> bool:
 
 
 def _is_said(line: Line) -> bool:
-    """Tell whether a line is a sentence, not a side of an equation."""
+    """Return whether a line is a sentence, not a side of an equation."""
     return len(line) == 1 and not line[0].role and line[0].style != "strong"
 
 
 def _holds(line: Line, value: float) -> bool:
-    """Tell whether a line says the value: by a strong number, or at its end."""
+    """Return whether a line gives the value: by a strong number, or at its end."""
     ways = (number(value), short(value))
     return any(span.style == "strong" and span.text in ways for span in line) or _text(line).endswith(
         tuple(f"= {way}" for way in ways)
@@ -135,7 +135,7 @@ def _holds(line: Line, value: float) -> bool:
 
 
 def _cut_short(chain: tuple[Line, ...], kept: int) -> tuple[Line, ...]:
-    """Return the first lines of a chain, what is added further down with them; none where that would be no equation."""
+    """Return the first lines of a chain, with the terms added further down; none if that is no equation."""
     added = [line for line in chain[kept:] if _text(line).startswith("+")]
     if len(chain) <= kept or (added and _RESULT.search(_text(chain[kept - 1]))):
         return ()
@@ -143,7 +143,7 @@ def _cut_short(chain: tuple[Line, ...], kept: int) -> tuple[Line, ...]:
 
 
 def _ended(lines: tuple[Line, ...], explanation: Explanation, role: str) -> tuple[Runs, ...]:
-    """Return lines of which the last one ends in the value."""
+    """Return lines ending in the value."""
     shown, value = tuple(_runs(line) for line in lines), explanation.value
     if _text(lines[-1]).removeprefix("= ") in (number(value), short(value), f"{value:g}"):
         already = len(lines) > 1 and _holds(lines[-2], value)
@@ -168,7 +168,7 @@ def _text(line: Sequence[Span]) -> str:
 
 
 def plain(markdown: str) -> str:
-    """Return Markdown as plain text, a paragraph or an item a line, for notes."""
+    """Return Markdown as plain text, one line per paragraph or item, for notes."""
     lines = []
     for each in paragraphs(markdown):
         text = "".join(run.text for run in each.runs)

@@ -1,4 +1,4 @@
-"""What lies over a slide where it keeps room: a table of numbers, fields for answers, a lens, and the card of keys."""
+"""Widgets above a slide, in areas it keeps free: a table of numbers, answer fields, a lens, and the help card."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SlideParts(QObject):
-    """Makes each part when it is first wanted, and puts it where the slide that is drawn leaves room for it."""
+    """Creates each part on first use, and places it in the area that the slide keeps free."""
 
     def __init__(self, playground: "Playground", presenter: "Presenter", view: "SlideView", over: QWidget) -> None:
         super().__init__(over)
@@ -37,7 +37,7 @@ class SlideParts(QObject):
         view.laid_out.connect(self.place)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         if self.answers is not None:
             self.answers.sheet.set_palette(palette)
@@ -47,16 +47,16 @@ class SlideParts(QObject):
 
     @property
     def typing(self) -> bool:
-        """Whether the keyboard is in a field for answers."""
+        """Whether an answer field has keyboard focus."""
         return self.answers is not None and any(field.hasFocus() for field in self.answers.findChildren(QWidget))
 
     def toggle_help(self) -> None:
-        """Show the keys, or no longer."""
+        """Show or hide the help card."""
         self.help.setVisible(not self.help.isVisible())
         self.place()
 
     def toggle_table(self) -> None:
-        """Open the table of numbers that matters for the slide, or close it; an open one has the keyboard."""
+        """Open the table of numbers most relevant to the slide, or close it; an open one has keyboard focus."""
         presenter, trace = self._presenter, self._presenter.trace()
         if presenter.slide is None or (trace is None and not presenter.table):
             return
@@ -65,11 +65,11 @@ class SlideParts(QObject):
             self.table.open_for(stage_of(presenter.slide, trace))
         presenter.refresh()
         self.table.setVisible(presenter.table)
-        self.place()  # once more: being shown for the first time gives a widget the window's type
+        self.place()  # again: when first shown, a widget gets the window's font
         (self.table.table if presenter.table else self._over).setFocus()
 
     def forget(self) -> None:
-        """Let go of what is not deleted with the window."""
+        """Release the parts that are not deleted with the window."""
         if self.lens is not None:
             self.lens.forget()
 
@@ -81,7 +81,7 @@ class SlideParts(QObject):
             self._mount_lens(content)
 
     def _mount_answers(self) -> None:
-        """Show the fields for answers where the slide keeps room for them, or no longer."""
+        """Show or hide the answer fields in the slide's free area."""
         slide, trace = self._presenter.slide, self._presenter.trace()
         if slide is not None and trace is not None and slide.step.question is not None and self._presenter.sheet:
             answers = self.answers or self._made_answers()
@@ -100,7 +100,7 @@ class SlideParts(QObject):
         return self.answers
 
     def _mount_lens(self, content: "SlideContent") -> None:
-        """Show the lens of a step where the slide keeps its room, or no longer; a map stands for a missing one."""
+        """Show or hide the lens of a step in the slide's free area; a map replaces a missing lens."""
         slide, trace = self._presenter.slide, self._presenter.trace()
         if slide is None or trace is None or not content.whole:
             if self.lens is not None:
@@ -120,7 +120,7 @@ class SlideParts(QObject):
 
     @Slot()
     def place(self) -> None:
-        """Put every part where the slide that is drawn leaves room for it."""
+        """Place every part in the slide's free areas."""
         sheet, drawn, over = self._view.sheet, self._view.drawn, self._over
         if drawn.table is not None:
             self.table.set_look(self._palette, sheet.body)

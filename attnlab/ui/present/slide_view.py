@@ -1,4 +1,4 @@
-"""Paints a slide: a picture made ready before, with a soft beginning of new cells, a spotlight, a black screen."""
+"""Paints a slide: a picture prepared in advance, with a fade of new cells, a spotlight, a black screen."""
 
 from typing import TYPE_CHECKING
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 MOTION_MS = 180
 VEIL = 0.55
-"""How strongly new cells are veiled at the beginning: what they say is on screen from the first picture on."""
+"""The veil over new cells at the start of a fade: their numbers are readable from the first frame."""
 PICTURES, MOST_PIXELS = 6, 30_000_000
 LARGE_BYTES = 32 << 20
-"""Of maps larger than this only the picture that is shown is kept, with the numbers it was drawn from."""
+"""For larger maps only the visible picture is kept, with its numbers."""
 SPOT, SPOTS = 14.0, (5.0, 40.0)
 """The spotlight's radius, and its limits, in hundredths of the height."""
 DIM = 0.72
@@ -31,7 +31,7 @@ DIM = 0.72
 
 @guarded
 class SlideView(QWidget):
-    """Shows one slide; ``drawn`` says what came of it and where its parts lie."""
+    """Shows one slide; ``drawn`` carries its layout."""
 
     painted = Signal()
     """The newest slide is on screen."""
@@ -53,16 +53,16 @@ class SlideView(QWidget):
         self._motion.setEndValue(0.0)
         self._motion.valueChanged.connect(self._on_motion)
         self.framed = False
-        """Whether a hairline stands around the slide: beside others on one ground."""
+        """Whether a hairline surrounds the slide, to separate it from others."""
         self.reduced_motion = False
-        """What the settings say; the system's wish is heeded too."""
+        """The user's setting; the system's preference is respected too."""
         self.drawn = Drawn()
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setMouseTracking(True)
 
     @property
     def content(self) -> SlideContent | None:
-        """What is shown."""
+        """The visible content."""
         return self._content
 
     @property
@@ -72,16 +72,16 @@ class SlideView(QWidget):
 
     @property
     def moving(self) -> bool:
-        """Whether new cells are still coming."""
+        """Whether a fade is running."""
         return self._motion.state() == QVariantAnimation.State.Running
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self._forget()
 
     def set_zoom(self, zoom: float) -> None:
-        """Write larger or smaller."""
+        """Set the font size."""
         self._zoom = zoom
         self._forget()
 
@@ -94,7 +94,7 @@ class SlideView(QWidget):
         self.update()
 
     def show_content(self, content: SlideContent, soft: bool = False) -> None:
-        """Show a slide; what is newly known comes ``soft``\\ ly."""
+        """Show a slide; ``soft`` fades newly revealed cells in."""
         before, self._content = self._content, content
         self.finish()
         self.drawn = self._picture(content)[2]
@@ -108,49 +108,49 @@ class SlideView(QWidget):
 
     @Slot(object)
     def prepare(self, content: SlideContent) -> None:
-        """Draw a slide that will be shown, so that its key finds it ready."""
+        """Draw a slide in advance, so that its key shows it at once."""
         if not self.size().isEmpty():
             self._picture(content)
 
     def finish(self) -> None:
-        """End the motion: everything that is new is there."""
+        """End the fade: show all new cells."""
         self._motion.stop()
         if self._fresh:
             self._fresh = []
             self.update()
 
     def set_cover(self, cover: str) -> None:
-        """Cover all with "black" or "white", or with "" no longer."""
+        """Cover everything with "black" or "white"; "" uncovers it."""
         self._cover = cover
         self.update()
 
     @property
     def cover(self) -> str:
-        """What covers the slide: "", "black" or "white"."""
+        """The colour that covers the slide: "", "black" or "white"."""
         return self._cover
 
     def set_inset(self, inset: QPixmap | None) -> None:
-        """Show a picture of what stands at the slide's side before the hall, or nothing there."""
+        """Show a picture of the widget beside the audience's slide, or none."""
         self._inset = inset
         self.update()
 
     def set_spot(self, at: QPointF | None) -> None:
-        """Dim all but what lies around a point, or nothing."""
+        """Dim everything except around a point, or nothing."""
         self._spot = at
         self.update()
 
     @property
     def spot(self) -> QPointF | None:
-        """Where the spotlight is; None when it is off."""
+        """The position of the spotlight; None when it is off."""
         return self._spot
 
     def size_spot(self, steps: float) -> None:
-        """Make the spotlight larger or smaller by turns of a wheel."""
+        """Resize the spotlight by steps of the mouse wheel."""
         self._radius = min(max(self._radius * 1.15**steps, SPOTS[0]), SPOTS[1])
         self.update()
 
     def _picture(self, content: SlideContent) -> tuple[SlideContent, QPixmap, Drawn]:
-        """Return the picture of a slide, drawn when it is first asked for."""
+        """Return the picture of a slide, drawn on first use."""
         known = self._pictures.pop(id(content), None)
         if known is None:
             known = self._draw(content)
@@ -174,7 +174,7 @@ class SlideView(QWidget):
         return content, picture, drawn
 
     def _new_cells(self, before: SlideContent, after: SlideContent) -> list[QRectF]:
-        """Return where cells lie that are known now and were not."""
+        """Return the rectangles of newly revealed cells."""
         old, new, grid = before.main, after.main, self.drawn.grid
         if old is None or new is None or grid is None or old.data.values.shape != new.data.values.shape:
             return []

@@ -1,4 +1,4 @@
-"""The lecturer's own window: notes in large type, the slide shown, the next one, a clock and the time so far."""
+"""The speaker window: notes in large type, the current slide, the next one, a clock and the elapsed time."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ ASPECT = 9 / 16
 
 
 class Stopwatch:
-    """Time since the start, which can be halted."""
+    """Time since the start, which can be paused."""
 
     def __init__(self) -> None:
         self._timer = QElapsedTimer()
@@ -30,7 +30,7 @@ class Stopwatch:
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
+        """Whether it is running."""
         return self._timer.isValid()
 
     @property
@@ -39,7 +39,7 @@ class Stopwatch:
         return self._kept_ms + (self._timer.elapsed() if self.running else 0)
 
     def start(self) -> None:
-        """Go on from where it was halted."""
+        """Start or continue."""
         self._timer.start()
 
     def pause(self) -> None:
@@ -48,7 +48,7 @@ class Stopwatch:
         self._timer.invalidate()
 
     def reset(self) -> None:
-        """Begin at 0 again; halted it stays halted."""
+        """Reset to 0; a paused stopwatch stays paused."""
         self._kept_ms = 0
         if self.running:
             self._timer.restart()
@@ -56,11 +56,11 @@ class Stopwatch:
 
 @guarded
 class SpeakerWindow(QWidget):
-    """Shows what only the lecturer sees; keys are announced, so that they work here as in the hall's window."""
+    """Shows the lecturer's view; emits its keys, so that they work here as in the audience's window."""
 
     key_pressed = Signal(QKeyEvent)
     ticked = Signal()
-    """What is live before the hall may look otherwise by now."""
+    """The live parts before the audience may have changed."""
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -81,8 +81,8 @@ class SpeakerWindow(QWidget):
         self.notes.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.notes.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
         self.pause_button, self.reset_button = QPushButton("Pause"), QPushButton("Reset")
-        self.pause_button.setToolTip("Halt the time since the start, or let it go on")
-        self.reset_button.setToolTip("Begin the time again at 0")
+        self.pause_button.setToolTip("Pause or continue the stopwatch")
+        self.reset_button.setToolTip("Reset the stopwatch to 0")
         self.pause_button.clicked.connect(self._on_pause_clicked)
         self.reset_button.clicked.connect(self._on_reset_clicked)
         for button in (self.pause_button, self.reset_button):
@@ -122,7 +122,7 @@ class SpeakerWindow(QWidget):
         self._grid.setSpacing(12)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.now.set_palette(palette)
         self.next.set_palette(palette)
@@ -136,7 +136,7 @@ class SpeakerWindow(QWidget):
     def show_step(
         self, place: str, notes: str, now: "SlideContent | None", following: "SlideContent | None", lens: str = ""
     ) -> None:
-        """Show where the lecture is, what is said of it, what the hall sees, and what comes next, with which lens."""
+        """Show the place in the lecture, the notes, the current slide, and the next one with its lens."""
         self.place.setText(place)
         self.notes.setText(plain(notes) or "No notes for this step.")
         if now is not None:

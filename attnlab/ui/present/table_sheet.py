@@ -1,4 +1,4 @@
-"""A table of numbers to be changed in front of the hall: the playground's table in large type, over the slide."""
+"""A table of numbers for live edits: the playground's table in large type, over the slide."""
 
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,8 @@ OF_STAGE = {
     "output": "W_o",
     "memory": "memory_embeddings",
 }
-"""The table that matters most for a stage; for all others the embeddings."""
-HINT = "Drag a number sideways, or type. Ctrl+Z undoes, R returns, E closes."
+"""The table most relevant to a stage; for all others the embeddings."""
+HINT = "Drag a number sideways, or type. Ctrl+Z undoes, R restores, E closes."
 CLICKER = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_F5)
 _CHORDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
@@ -35,8 +35,8 @@ _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "past
 
 @guarded
 class TableSheet(QWidget):
-    """Shows one table of the document's experiment and edits it; a clicker's keys and letters are the presentation's:
-    no number begins with a letter, and R and E are to do what the hint says."""
+    """Shows one table of the document's experiment and edits it; a clicker's keys and letters go to the presentation:
+    no number begins with a letter, and R and E work as the hint says."""
 
     clicker_pressed = Signal(QKeyEvent)
 
@@ -65,18 +65,18 @@ class TableSheet(QWidget):
 
     @property
     def name(self) -> str:
-        """The table that is open."""
+        """The open table."""
         return self._name
 
     def open_for(self, stage: str) -> None:
-        """Show the table that matters for a stage."""
+        """Show the table most relevant to a stage."""
         there = edits.tables(self._document.experiment)
         wanted = OF_STAGE.get(stage, "embeddings")
         self._name = wanted if wanted in there else "embeddings"
         self._refresh()
 
     def set_look(self, palette: Palette, size_px: float) -> None:
-        """Paint in these colours, with numbers of this size."""
+        """Apply a palette, with numbers of this size."""
         self._palette = palette
         restyle(self._hint, f"color: {palette.muted}")
         restyle(self, f"background: {palette.ground}")  # before the fonts, which a new style sheet takes away
@@ -101,13 +101,13 @@ class TableSheet(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Let the table be as high as its rows."""
+        """Make the table as high as its rows."""
         grid = self.table.grid()
         self.table.setMaximumHeight(grid.header_height + grid.rows * grid.cell_height + 24)
         self.table.setMinimumHeight(min(self.table.maximumHeight(), grid.header_height + 3 * grid.cell_height))
 
     def _show_buttons(self, e: "Experiment") -> None:
-        """Offer the tables that there are."""
+        """Update the choice of tables."""
         names = _offered(e, self._name)
         for name in names:
             if name not in self._buttons:
@@ -168,7 +168,7 @@ def _is_for_the_hall(event: QKeyEvent) -> bool:
 
 
 def _offered(e: "Experiment", open_now: str) -> list[str]:
-    """Return the tables to choose from: the usual ones that are there, and the open one."""
+    """Return the tables to choose from: the usual ones, and the open one."""
     usual = ("embeddings", "memory_embeddings", "W_q", "W_k", "W_v", "W_o")
     there = edits.tables(e)
     found = [name for name in usual if name in there]

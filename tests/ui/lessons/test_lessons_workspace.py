@@ -140,7 +140,7 @@ def test_a_step_says_nothing_of_what_else_is_opened(person: "Person", lesson_fil
     assert "A row sums to 1.00, of 6 tokens." in read(person)
     person.playground.open_preset("the-cat-sat")
     person.settle()
-    person.wait_for(lambda: "is open now; what stands here is of the step’s own numbers." in read(person))
+    person.wait_for(lambda: "is open now; this text uses the step’s own numbers." in read(person))
     assert "A row sums to 1.00, of 6 tokens." in read(person)
     person.press("Back to this step")
     person.settle()
@@ -257,7 +257,7 @@ def test_a_wrong_file_says_where_and_why_and_the_rest_opens(person: "Person", le
     assert person.message().startswith(f"Line {begun}: There is no preset 'jurney'; did you mean journey?")
     workspace = workspace_of(person)
     person.press("Check")
-    person.wait_for(lambda: "to mend" in workspace.message)
+    person.wait_for(lambda: "listed above the steps" in workspace.message)
     assert f"Line {line}: " in workspace.page.problems
     assert f"Line {begun}: " in workspace.page.problems
     assert "journey" in workspace.page.problems
