@@ -201,8 +201,8 @@ def test_an_item_of_a_batch_is_shown_exported_and_written_as_code(
     ("item", "said"),
     [
         ("2", "There is no sequence 2; they are numbered from 0 to 1."),
-        ("-1", "'-1' is no sequence of a batch; 0, 1 … are"),
-        ("x", "'x' is no sequence of a batch; 0, 1 … are"),
+        ("-1", "'-1' is not a sequence of a batch; use 0, 1 …"),
+        ("x", "'x' is not a sequence of a batch; use 0, 1 …"),
     ],
 )
 def test_an_item_that_there_is_not_is_one_sentence(

@@ -167,7 +167,7 @@ def test_a_temperature_evens_the_weights_out_and_is_one_step(person: "Person") -
 @pytest.mark.parametrize(
     ("text", "words"),
     [("0", "it needs a number above 0"), ("-1", "Temperature is −1; it needs a number above 0"),
-     ("abc", "'abc' is not a number"), ("", "nothing is typed here"), ("inf", "'inf' is not a finite number")],
+     ("abc", "'abc' is not a number"), ("", "this field is empty"), ("inf", "'inf' is not a finite number")],
 )  # fmt: skip
 def test_a_temperature_that_cannot_be_is_explained_below_it_and_changes_nothing(
     person: "Person", text: str, words: str

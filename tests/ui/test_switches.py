@@ -75,7 +75,7 @@ def test_a_scale_of_ones_own(person: "Person") -> None:
         ("abc", "'abc' is not a number"),
         ("nan", "'nan' is not a finite number"),
         ("1e39", "'1e39' is too large"),
-        ("", "nothing is typed here"),
+        ("", "this field is empty"),
     ],
 )
 def test_a_scale_that_cannot_be_is_explained_where_it_was_typed(person: "Person", text: str, words: str) -> None:
