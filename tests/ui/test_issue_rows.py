@@ -74,7 +74,7 @@ def test_what_a_row_asks_for_is_on_the_page_that_opens(sit_down: Sit, name: str,
     texts = [label.text() for label in person.playground.lenses.findChildren(QLabel) if label.isVisible()]
     if page == "Order":
         assert any("attention ignores the order" in text for text in texts)
-        assert any("With sinusoidal positions" in text and "sees the order" in text for text in texts)
+        assert any("With sinusoidal positions" in text and "depends on the order" in text for text in texts)
     else:
         assert any("e−7 in float32" in text for text in texts), texts
 

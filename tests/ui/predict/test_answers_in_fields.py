@@ -133,7 +133,7 @@ def test_a_tolerance_that_is_none_is_refused(typed: str, qtbot: QtBot) -> None:
     made.fields["tolerance"].setText(typed)
     made.fields["tolerance"].textEdited.emit(typed)
     assert said == before, "the question stays as it was"
-    assert made.message == f"The tolerance is {typed!r}; it needs a number from 0 on, such as 0.01."
+    assert made.message == f"The tolerance is {typed!r}; type a number of 0 or more, such as 0.01."
     shown = [label.text() for label in made.findChildren(QLabel) if label.isVisible()]
     assert made.message in shown
 
