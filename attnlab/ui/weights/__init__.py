@@ -1,1 +1,1 @@
-"""Weights brought in: what is in a file, which of it becomes which weight, and what that would give."""
+"""Import of weights: the arrays in a file, which array becomes which weight, and a preview of the result."""

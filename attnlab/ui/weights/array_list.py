@@ -1,4 +1,4 @@
-"""The arrays of a file as a list with a filter; the chosen one can be taken for any weight."""
+"""The arrays of a file as a list with a filter; the chosen array can be used for any weight."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from attnlab.ui.widgets.fields.undo_fields import TextField
 
 
 class ArrayList(QWidget):
-    """``taken`` says for which weight a person wants an array: field and array."""
+    """Lists arrays; ``taken`` carries the weight's field and the array that the user wants for it."""
 
     taken = Signal(str, object)
 
@@ -29,14 +29,14 @@ class ArrayList(QWidget):
         self.filter, self.count = TextField(), QLabel()
         self.filter.setPlaceholderText("Filter by name, shape or format")
         self.filter.setAccessibleName("Filter of the arrays")
-        self.filter.setToolTip("Show only the arrays in whose line this text is")
+        self.filter.setToolTip("Show only the arrays with this text in their line")
         self.filter.setClearButtonEnabled(True)
         self.count.setProperty("role", "caption")
         self.table = self._table()
         self.field = combo([(field, field) for field in FIELDS])
-        self.field.setAccessibleName("Weight to take the array for")
+        self.field.setAccessibleName("Weight to use the array for")
         self.field.setToolTip("The weight that the chosen array becomes")
-        self.use = button("Use for", "Take the chosen array for this weight")
+        self.use = button("Use for", "Use the chosen array for this weight")
         self._lay_out()
         self.filter.textChanged.connect(self._on_filtered)
         self.table.selectionModel().currentRowChanged.connect(self._on_current)
@@ -44,13 +44,13 @@ class ArrayList(QWidget):
         self.use.clicked.connect(self._on_use)
 
     def show_arrays(self, arrays: Iterable[NamedArray]) -> None:
-        """Show other arrays."""
+        """Replace the arrays."""
         self._model.show_arrays(list(arrays))
         self._on_filtered()
         self._on_current()
 
     def chosen(self) -> NamedArray | None:
-        """Return the array that is chosen."""
+        """Return the chosen array."""
         at = self._sorted.mapToSource(self.table.currentIndex())
         return self._model.array(at.row()) if at.isValid() else None
 
@@ -104,7 +104,7 @@ class ArrayList(QWidget):
         if array is not None and array.reason:
             self.use.setToolTip(about(array))
         else:
-            self.use.setToolTip("Take the chosen array for this weight")
+            self.use.setToolTip("Use the chosen array for this weight")
 
     @Slot()
     def _on_use(self) -> None:

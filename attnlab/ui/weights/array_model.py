@@ -1,4 +1,4 @@
-"""Arrays as lists and tables show them; a checkpoint has thousands, so nothing is made before it is looked at."""
+"""Models of arrays for lists and tables; a checkpoint has thousands, so texts are only made when shown."""
 
 from collections.abc import Sequence
 
@@ -19,14 +19,14 @@ _ROOT = QModelIndex()
 
 @guarded
 class ArrayModel(QAbstractTableModel):
-    """One line an array: name, shape and format, and the array's name as user data."""
+    """One line per array: name, shape and format, with the array's name as user data."""
 
     def __init__(self, arrays: Sequence[NamedArray] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._arrays = tuple(arrays)
 
     def show_arrays(self, arrays: Sequence[NamedArray]) -> None:
-        """Show other arrays."""
+        """Replace the arrays."""
         self.beginResetModel()
         self._arrays = tuple(arrays)
         self.endResetModel()
@@ -62,7 +62,7 @@ class ArrayModel(QAbstractTableModel):
 
 @guarded
 class ArrayChoice(QAbstractTableModel):
-    """None, then the arrays to choose from in one column: those of a layer first, by what their names add to it."""
+    """None, then the arrays to choose from in one column: those of a layer first, by their names within the layer."""
 
     def __init__(self, arrays: Sequence[NamedArray], layer: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -71,7 +71,7 @@ class ArrayChoice(QAbstractTableModel):
         self._rows = {array.name: row for row, array in enumerate(self._arrays, 1)}
 
     def row(self, name: str) -> int:
-        """Return the line of an array; 0, none, for one that is not offered."""
+        """Return the line of an array; 0, "none", for an array that is not listed."""
         return self._rows.get(name, 0)
 
     def rowCount(self, parent: _Index = _ROOT) -> int:
@@ -94,6 +94,6 @@ class ArrayChoice(QAbstractTableModel):
 
 
 def about(array: NamedArray) -> str:
-    """Return what a tool tip says of an array."""
-    why = f"\nIt cannot be taken: {array.reason}." if array.reason else ""
+    """Return the tool tip of an array."""
+    why = f"\nIt cannot be used: {array.reason}." if array.reason else ""
     return plain_tip(f"{shorten_name(array.name)} {array.size} {array.dtype}{why}")

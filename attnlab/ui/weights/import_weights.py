@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def import_weights(playground: "Playground", window: Host) -> None:
-    """Ask for files of weights, then which of their arrays is which."""
+    """Ask for files of weights, then which of their arrays is which weight."""
     ask_weights(window, lambda paths: open_weights_dialog(playground, window, paths))
 
 
 def paste_weights(playground: "Playground", window: Host) -> None:
     """Paste files as if they were dropped, and text as a table of numbers."""
-    held = cast("QMimeData | None", QGuiApplication.clipboard().mimeData())  # None if nothing was ever copied
+    held = cast("QMimeData | None", QGuiApplication.clipboard().mimeData())  # None if the clipboard has never been used
     data = QMimeData() if held is None else held
     files = dropped(data)
     if files:

@@ -1,4 +1,4 @@
-"""A choice among long titles in little room: what is chosen ends in …, and the list is as wide as it needs to be."""
+"""A combo box for long titles in little space: the chosen title is shortened, the list is as wide as needed."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 
 APART = "  "
-"""Stands between what a title has to say and what the list alone has room for."""
+"""Separates the main part of a title from the part shown in the list only."""
 _WIDEST = 460
 _LOOKED_AT = 400
-"""Titles that are measured; of thousands one or other may be shortened."""
+"""The number of titles measured; with thousands of titles, some may be shortened."""
 _LINES = 14
 _PADDING = 48
 """Pixels of a line, the frame and the scroll bar beside a title."""
@@ -21,7 +21,7 @@ _PADDING = 48
 
 @guarded
 class LongChoice(QComboBox):
-    """May be made narrower than its titles; its list scrolls, as the style sheet of all says."""
+    """May be narrower than its titles; its list scrolls, as set in the style sheet."""
 
     def __init__(self, choices: Sequence[tuple[str, object]] = (), parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,11 +33,11 @@ class LongChoice(QComboBox):
             self.addItem(title, value)
 
     def choose(self, value: object) -> None:
-        """Show a value; where it is not offered, the first that is."""
+        """Show a value; if it is not in the list, the first one."""
         self.setCurrentIndex(max(self.findData(value), 0))
 
     def shown_text(self) -> str:
-        """Return what of the title that is chosen can be read."""
+        """Return the visible part of the chosen title."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         field = QStyle.SubControl.SC_ComboBoxEditField

@@ -1,4 +1,4 @@
-"""The mapping as a form: the layer, its heads, where each weight is, where the embeddings are from, and why so."""
+"""The mapping as a form: layer, heads, the array of each weight, the source of the embeddings, and the reasons."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ KEEP, DRAWN = "keep", "drawn"
 
 
 class MappingForm(QWidget):
-    """``wish`` is what is chosen; ``changed`` after each change."""
+    """The fields; ``wish`` returns what is chosen. ``changed`` is emitted after each change."""
 
     changed = Signal()
 
@@ -43,7 +43,7 @@ class MappingForm(QWidget):
         self._connect()
 
     def show_source(self, arrays: Mapping[str, NamedArray], proposals: tuple[Proposal, ...], e: "Experiment") -> None:
-        """Offer what a file holds, and choose what was guessed of it."""
+        """List the contents of a file, and select the guessed mapping."""
         self._arrays, self._proposals, self._experiment = arrays, proposals, e
         self.layer.clear()
         for place, proposal in enumerate(proposals):
@@ -53,7 +53,7 @@ class MappingForm(QWidget):
         self._show_guess(proposals[0] if proposals else Proposal("", {}))
 
     def show_experiment(self, e: "Experiment") -> None:
-        """Say of another experiment what of it would be kept."""
+        """Show what would be kept of another experiment."""
         self._experiment = e
         self._refresh()
 
@@ -67,16 +67,16 @@ class MappingForm(QWidget):
 
     @property
     def draws(self) -> bool:
-        """Whether embeddings that do not fit are drawn anew."""
+        """Whether new embeddings are drawn if the present ones do not fit."""
         return bool(self.embeddings.currentData() == DRAWN)
 
     def draw_embeddings(self) -> None:
-        """Choose embeddings that are drawn anew."""
+        """Choose to draw new embeddings."""
         self.embeddings.choose(DRAWN)
         self._on_changed()
 
     def assign(self, field: str, array: NamedArray) -> None:
-        """Take a weight from an array."""
+        """Use an array for a weight."""
         self.rows[field].take(array)
 
     def _proposal(self) -> Proposal:
@@ -110,7 +110,7 @@ class MappingForm(QWidget):
         self.changed.emit()
 
     def _refresh(self) -> None:
-        """Offer the heads and embeddings that fit what is chosen, and say what each weight comes to."""
+        """List the heads and embeddings that fit the choices, and show the shape of each weight."""
         if self._experiment is None:
             return
         e, proposal = self._experiment, self._proposal()
@@ -122,13 +122,13 @@ class MappingForm(QWidget):
         self._offer_embeddings(sizes, proposal)
 
     def _offer_heads(self, proposal: Proposal, e: "Experiment") -> None:
-        """Offer the numbers of heads that fit; one that was chosen, or is told by the file, stays while it does."""
+        """List the numbers of heads that fit; the chosen one, or the one in the file, stays selected while it fits."""
         before, shared = self.n_heads.currentData(), self.n_kv_heads.currentData()
         wanted = before or proposal.heads.n_heads
-        inner = {field: part for field, part in proposal.parts.items() if field != "W_o"}  # if that is odd, it is said
+        inner = {field: part for field, part in proposal.parts.items() if field != "W_o"}  # W_o is checked later
         known = proposal.heads if shared is None else replace(proposal.heads, n_kv_heads=shared)
         fitting = fitting_heads(replace(proposal, parts=inner, heads=known), self._arrays)
-        fitting = fitting or ((before,) if before else ())  # or the choice is lost while something else is mended
+        fitting = fitting or ((before,) if before else ())  # keeps the choice while the user corrects something else
         self.n_heads.clear()
         if "W_q" not in proposal.parts:
             self.n_heads.addItem(f"{e.n_heads}, as now", None)
@@ -139,14 +139,14 @@ class MappingForm(QWidget):
         self.n_heads.choose(wanted)
         self.n_heads.setEnabled(self.n_heads.count() > 1)
         self.n_kv_heads.clear()
-        self.n_kv_heads.addItem("as the shapes tell", None)
+        self.n_kv_heads.addItem("from the shapes", None)
         for count in divisors(int(self.n_heads.currentData() or 1)):
             self.n_kv_heads.addItem(str(count), count)
         self.n_kv_heads.choose(shared)
         self.n_kv_heads.setEnabled(self.n_heads.currentData() is not None)
 
     def _offer_embeddings(self, sizes: Mapping[str, tuple[int, int] | None], proposal: Proposal) -> None:
-        """Offer the embeddings there are, new ones, and the arrays of the file that have as many columns."""
+        """List the present embeddings, new ones, and the arrays of the file with as many columns."""
         from attnlab.attention.edits.token_edits import MAX_TOKENS
 
         assert self._experiment is not None
@@ -155,8 +155,8 @@ class MappingForm(QWidget):
         chosen = self.embeddings.currentData()
         self.embeddings.clear()
         shape = " × ".join(map(str, self._experiment.embeddings.shape))
-        self.embeddings.addItem(f"keep those there are, {shape}", KEEP)
-        self.embeddings.addItem("draw new ones where those do not fit", DRAWN)
+        self.embeddings.addItem(f"keep the present ones, {shape}", KEEP)
+        self.embeddings.addItem("draw new ones if those do not fit", DRAWN)
         for array in self._arrays.values():
             if array.reason or array.name in used or len(array.shape) != 2 or array.shape[0] > MAX_TOKENS:
                 continue
@@ -169,9 +169,13 @@ class MappingForm(QWidget):
         self._layer_name = QLabel("Layer")
         for line, (label, box, about) in enumerate(
             (
-                (self._layer_name, self.layer, "Which of the attention layers of the file"),
-                (QLabel("Heads"), self.n_heads, "Into how many heads the columns are cut; those that fit are offered"),
-                (QLabel("Key heads"), self.n_kv_heads, "Heads of keys and values, where query heads share them"),
+                (self._layer_name, self.layer, "The attention layer of the file"),
+                (
+                    QLabel("Heads"),
+                    self.n_heads,
+                    "How many heads share the columns; those that fit are listed",
+                ),
+                (QLabel("Key heads"), self.n_kv_heads, "Heads of keys and values, if query heads share them"),
             )
         ):
             head.addWidget(label, line, 0)
@@ -192,7 +196,7 @@ class MappingForm(QWidget):
         tail.addWidget(self.embeddings, 0, 1)
         tail.setColumnStretch(1, 1)
         self.embeddings.setAccessibleName("Embeddings")
-        self.embeddings.setToolTip("Where the rows that are multiplied by the weights are from")
+        self.embeddings.setToolTip("The source of the rows that are multiplied by the weights")
         for each in (head, grid, tail):
             each.setHorizontalSpacing(px(8))
             each.setVerticalSpacing(px(6))
@@ -210,10 +214,10 @@ class MappingForm(QWidget):
             label.setWordWrap(True)
             label.setProperty("role", "caption")
         self.summary.setAccessibleName("What was guessed")
-        self.notes.setAccessibleName("Why it was guessed so")
+        self.notes.setAccessibleName("Reasons for the guess")
         self.why.setCheckable(True)
         self.why.setAutoDefault(False)
-        self.why.setToolTip("Say how each thing was decided")
+        self.why.setToolTip("Explain each guess")
         self.why.toggled.connect(self.notes.setVisible)
         lines = QGridLayout()
         lines.setVerticalSpacing(px(4))
@@ -233,7 +237,7 @@ class MappingForm(QWidget):
 
     @Slot()
     def _on_layer(self) -> None:
-        """Show another layer; heads that were chosen fit it most likely too."""
+        """Show another layer; the chosen numbers of heads probably fit it too."""
         heads, shared, embeddings = (box.currentData() for box in (self.n_heads, self.n_kv_heads, self.embeddings))
         self._show_guess(self._proposals[self.layer.currentData()])
         for box, value in ((self.n_heads, heads), (self.n_kv_heads, shared), (self.embeddings, embeddings)):
@@ -242,7 +246,7 @@ class MappingForm(QWidget):
 
 
 def _kept(field: str, proposal: Proposal, e: "Experiment") -> str:
-    """Say what there is of a weight that the file does not give: that of now, or nothing."""
+    """Return what is there of a weight that the file does not give."""
     there = getattr(e.weights, field)
     if proposal.whole or there is None:
         return "absent"
@@ -250,15 +254,15 @@ def _kept(field: str, proposal: Proposal, e: "Experiment") -> str:
 
 
 def _summary(proposal: Proposal) -> str:
-    """Say in one line what was guessed."""
+    """Return the guess in one line."""
     if proposal.refused:
         return f"{proposal.refused}."
     if not proposal.parts:
-        return "No name here tells which weight an array is: choose below."
+        return "The names do not tell which weight an array is; choose below."
     if proposal.notes and proposal.notes[0].startswith("No name"):
         return proposal.notes[0]
     arrays = len({part.array for part in proposal.parts.values()})
     turned = [part.transposed for field, part in proposal.parts.items() if field[0] == "W"]
-    way = "turned, as nn.Linear keeps them" if all(turned) else "as they lie" if not any(turned) else "some turned"
+    way = "transposed, as in nn.Linear" if all(turned) else "not transposed" if not any(turned) else "some transposed"
     fused = ", one array holding several" if any(part.fused for part in proposal.parts.values()) else ""
     return f"Guessed by name from {arrays} array{'s' if arrays > 1 else ''}: {', '.join(proposal.parts)}; {way}{fused}."

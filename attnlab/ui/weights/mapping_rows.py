@@ -1,4 +1,4 @@
-"""One row of the mapping: which array becomes a weight, which part of it, turned or not, and what shape that gives."""
+"""One row of the mapping: the array for a weight, the part of it, whether it is transposed, and the resulting shape."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,11 +26,11 @@ _WAYS: tuple[tuple[str, _Way], ...] = (
     ("1st half", ("kv", "k", False)),
     ("2nd half", ("kv", "v", False)),
 )
-"""Parts of an array: what is fused in it, which of that is taken, and whether head by head."""
+"""Parts of an array: what is fused in it, which part is used, and whether it is stored head by head."""
 
 
 class FieldRow(QObject):
-    """The fields of one weight; ``changed`` after each change by a person."""
+    """The fields of one weight; ``changed`` is emitted after each change by the user."""
 
     changed = Signal()
 
@@ -49,9 +49,9 @@ class FieldRow(QObject):
         self.gives.setProperty("role", "caption")
         self.gives.setTextFormat(Qt.TextFormat.PlainText)
         for widget, what, tip in (
-            (self.array, "array", f"{about}: the array that holds it"),
-            (self.part, "part", "All of the array, or one of several that lie in it"),
-            (self.turned, "turned", "The array lies [out, in], as nn.Linear keeps it, and is turned to [in, out]"),
+            (self.array, "array", f"{about}: its array"),
+            (self.part, "part", "The whole array, or one of the weights stored in it"),
+            (self.turned, "transposed", "The array is [out, in], as in nn.Linear, and is transposed to [in, out]"),
         ):
             widget.setAccessibleName(f"{field} {what}")
             widget.setToolTip(tip)
@@ -60,18 +60,18 @@ class FieldRow(QObject):
         self.turned.clicked.connect(self._on_changed)
 
     def add_to(self, grid: QGridLayout, line: int) -> None:
-        """Put the fields into a line of a grid."""
+        """Put the fields into a row of a grid."""
         for column, widget in enumerate((self.name, self.array, self.part, self.turned, self.gives)):
             if widget is not self.turned or self.field[0] == "W":
                 grid.addWidget(widget, line, column)
 
     def offer(self, arrays: Mapping[str, NamedArray], choice: ArrayChoice) -> None:
-        """Offer other arrays; ``choice`` lists those that a weight of this kind can be."""
+        """List other arrays; ``choice`` holds those that can be a weight of this kind."""
         self._arrays, self._choice = arrays, choice
         self.array.setModel(choice)
 
     def part_chosen(self) -> Part | None:
-        """Return where this weight is; None where it is nowhere."""
+        """Return the part of an array for this weight; None if no array is chosen."""
         name = self.array.currentData()
         if name is None:
             return None
@@ -82,7 +82,7 @@ class FieldRow(QObject):
         return replace(part, transposed=self.turned.isChecked(), heads_first=self._heads_first)
 
     def show_part(self, part: Part | None) -> None:
-        """Show where this weight is."""
+        """Show the part of an array for this weight."""
         self.array.setCurrentIndex(0 if part is None or self._choice is None else self._choice.row(part.array))
         part = part if part is not None and self.array.currentIndex() > 0 else None
         way = ("", "", False) if part is None or not part.fused else (part.fused, part.taken(self.field), part.by_head)
@@ -96,12 +96,12 @@ class FieldRow(QObject):
         self._tell(part, axes)
 
     def take(self, array: NamedArray) -> None:
-        """Take this weight from an array, read as its name tells."""
+        """Use an array for this weight, interpreted by its name."""
         self.show_part(part_for(self.field, array))
         self.changed.emit()
 
     def show_shape(self, shape: tuple[int, int] | None, kept: str) -> None:
-        """Show what the array gives; without one ``kept`` says what there is instead."""
+        """Show the shape that the array gives; if there is none, ``kept``."""
         part = self.array.currentData()
         if part is None:
             self.gives.setText(kept)
@@ -112,9 +112,9 @@ class FieldRow(QObject):
 
     def _tell(self, part: Part | None, axes: int) -> None:
         array = None if part is None else self._arrays[part.array]
-        self.array.setToolTip("The array that holds it" if array is None else about(array))
-        three = "The array lies [in, heads, d], as Flax keeps it; else [heads, in, d], as TransformerLens does"
-        two = "The array lies [out, in], as nn.Linear keeps it, and is turned to [in, out]"
+        self.array.setToolTip("The array of this weight" if array is None else about(array))
+        three = "The array is [in, heads, d], as in Flax; otherwise [heads, in, d], as in TransformerLens"
+        two = "The array is [out, in], as in nn.Linear, and is transposed to [in, out]"
         self.turned.setToolTip(three if axes == 3 else two)
 
     @Slot()

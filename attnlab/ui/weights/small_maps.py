@@ -16,19 +16,19 @@ from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 _SIDE, _THIN, _LARGEST = 88, 8, 14
-"""Pixels of a picture's longer side, of a bias, and of a cell at most."""
+"""Pixels of a picture's longer side, of a bias, and the greatest size of a cell."""
 
 
 @guarded
 class SmallMap(QWidget):
-    """One matrix, as large as its cells may be and as the side allows."""
+    """One matrix, as large as the limits of its cells and its longer side allow."""
 
     def __init__(self, small: Small, palette: Palette, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.small, self._palette = small, palette
         self._shape = " × ".join(map(str, small.shape))
         self.setAccessibleName(f"{small.name}, {self._shape}")
-        self.setToolTip(plain_tip(f"{small.name}, {self._shape}; the colours end at ±{small.limit:.4g}"))
+        self.setToolTip(plain_tip(f"{small.name}, {self._shape}; the colours range over ±{small.limit:.4g}"))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def set_palette(self, palette: Palette) -> None:
@@ -37,7 +37,7 @@ class SmallMap(QWidget):
         self.update()
 
     def _map_size(self) -> tuple[float, float]:
-        """Return width and height of the picture: the matrix' own proportions, but never thinner than can be seen."""
+        """Return width and height of the picture: the matrix's proportions, but never too thin to see."""
         rows, columns = self.small.shape if len(self.small.shape) == 2 else (1, *self.small.shape)
         side, thin = px(_SIDE), px(_THIN)
         cell = min(side / max(rows, columns), px(_LARGEST))
@@ -72,14 +72,14 @@ class SmallMap(QWidget):
 
 
 class SmallMaps(QWidget):
-    """Several of them, in as many lines as they need."""
+    """Several of them, in as many rows as needed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._palette = LIGHT
         self._flow = FlowLayout(self, px(12))
         self.shown: list[SmallMap] = []
-        self.setAccessibleName("The matrices as they would be")
+        self.setAccessibleName("Preview of the matrices")
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -91,7 +91,7 @@ class SmallMaps(QWidget):
             each.set_palette(palette)
 
     def show_matrices(self, matrices: Sequence[Small]) -> None:
-        """Show other matrices."""
+        """Replace the matrices."""
         for each in self.shown:
             self._flow.removeWidget(each)
             each.hide()

@@ -1,4 +1,4 @@
-"""What a mapping would give: the experiment, its matrices and weights as maps, or the sentence that says why not."""
+"""Tries a mapping: the resulting experiment, its matrices and weights as maps, or a sentence that says why not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from attnlab.document.scene import Scene
 
 FINEST = 256
-"""Cells a side that a small picture of a matrix has; larger ones are shrunk in the thread that reads them."""
+"""The cells per side of a small picture of a matrix; larger matrices are shrunk in the thread that reads them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wish:
-    """What a person has chosen: a proposal, numbers of heads as far as chosen, and where the embeddings are from."""
+    """The user's choices: a proposal, the numbers of heads if chosen, and the source of the embeddings."""
 
     proposal: Proposal
     n_heads: int | None = None
@@ -37,7 +37,7 @@ class Wish:
 
     @property
     def heads(self) -> Heads:
-        """The numbers of heads as far as they are known: those chosen, else those of the file that go with them."""
+        """The numbers of heads if known: those chosen, else those of the file that agree with them."""
         told = self.proposal.heads
         shared = told.n_kv_heads if self.n_heads in (None, told.n_heads) else None
         return Heads(self.n_heads or told.n_heads, self.n_kv_heads or shared, told.source)
@@ -45,7 +45,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Small:
-    """A matrix as a small picture shows it: its name, its true shape and about [FINEST, FINEST] of it."""
+    """A matrix for a small picture: its name, its true shape, and its values reduced to about [FINEST, FINEST]."""
 
     name: str
     shape: tuple[int, ...]
@@ -55,9 +55,9 @@ class Small:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """What came of a wish for a scene: an ``experiment``, or the ``sentence`` that says what does not fit.
+    """The result of a wish for a scene: an ``experiment``, or a ``sentence`` that says what does not fit.
 
-    ``drawable`` says that embeddings drawn anew would mend it, and how many columns those would have.
+    ``drawable`` is the number of columns of new embeddings that would fit; 0 if new ones would not help.
     """
 
     scene: "Scene"
@@ -69,7 +69,7 @@ class Trial:
 
 
 def tried(wish: Wish, arrays: Mapping[str, NamedArray], scene: "Scene", progress: Progress) -> Trial:
-    """Return what a wish gives; runs in any thread, and what does not fit is a sentence in what it returns."""
+    """Return the trial of a wish, from any thread; if something does not fit, the trial has a sentence."""
     matrices: list[Small] = []
     try:
         matrices = list(_matrices(wish, arrays, progress))
@@ -78,10 +78,10 @@ def tried(wish: Wish, arrays: Mapping[str, NamedArray], scene: "Scene", progress
             matrices.append(_small("Embeddings", made.embeddings))
         return Trial(scene, made, matrices=tuple(matrices), maps=_maps(made, scene, progress))
     except AttnlabError as error:
-        progress.step()  # given up: then nobody is told
+        progress.step()  # ends here if cancelled
         columns, sentence = _mended(wish, arrays, scene.experiment, str(error))
         return Trial(scene, None, sentence, columns, tuple(matrices))
-    except (RuntimeError, MemoryError) as error:  # what torch says where memory is short
+    except (RuntimeError, MemoryError) as error:  # torch's errors when memory is short
         sentence = str(error).splitlines()[0] if str(error) else "there is not enough memory"
         return Trial(scene, None, f"This cannot be computed: {sentence}.", 0, tuple(matrices))
 
@@ -93,8 +93,8 @@ def _applied(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment") -> "
 
 
 def _mended(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment", sentence: str) -> tuple[int, str]:
-    """Return how many columns new embeddings have that would make a wish fit, 0 where there are none, and the sentence
-    to say then: what would be wrong with new ones too comes before what is wrong with those there are."""
+    """Return the number of columns of new embeddings that would make a wish fit, 0 if none would, and the sentence to
+    show: an error that new ones would have too comes before the error of the present ones."""
     if wish.embeddings != "keep" or not wish.proposal.parts:
         return 0, sentence
     try:
@@ -106,7 +106,7 @@ def _mended(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment", sente
 
 
 def _matrices(wish: Wish, arrays: Mapping[str, NamedArray], progress: Progress) -> "list[Small]":
-    """Return each field as it would be taken; what cannot be is left out, and said by what follows."""
+    """Return each field as it would be imported; invalid ones are left out, and reported by later steps."""
     parts, found = wish.proposal.parts, []
     rows = rows_of(parts, arrays)
     for field, part in parts.items():
@@ -132,7 +132,7 @@ def _small(name: str, tensor: "Tensor") -> Small:
 
 
 def _maps(e: "Experiment", scene: "Scene", progress: Progress) -> MapData:
-    """Return the weights of the sentence that is open, computed as the window would."""
+    """Return the attention weights of the open sentence, computed as in the window."""
     from attnlab.attention.stages.table import BY_NAME, kind_of
     from attnlab.compute.engine import check_size, compute
 

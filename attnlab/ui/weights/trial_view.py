@@ -1,4 +1,4 @@
-"""What a mapping would give, to look at: its matrices small, and the weights of the sentence that is open."""
+"""The preview of a mapping: its matrices as small maps, and the attention weights of the open sentence."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
@@ -13,7 +13,7 @@ _LEAST_SHEET = 260
 
 
 class TrialView(QWidget):
-    """Shows a trial; where the weights cannot be computed, the matrices that can be read all the same."""
+    """Shows a trial; if the attention weights cannot be computed, only the matrices that can be read."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -23,7 +23,7 @@ class TrialView(QWidget):
             label.setProperty("role", "strong")
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
-        self.sheet.setAccessibleName("Attention weights as they would be")
+        self.sheet.setAccessibleName("Preview of the attention weights")
         self.sheet.setMinimumHeight(px(_LEAST_SHEET))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, px(12), 0)
@@ -43,7 +43,7 @@ class TrialView(QWidget):
         self.sheet.set_palette(palette)
 
     def show_trial(self, trial: Trial) -> None:
-        """Show what came of another wish."""
+        """Show another trial."""
         self.matrices.show_matrices([each for each in trial.matrices if len(each.shape) == 2])
         self.biases.show_matrices([each for each in trial.matrices if len(each.shape) == 1])
         self.biases.setVisible(bool(self.biases.shown))

@@ -1,4 +1,4 @@
-"""The dialog of weights: reads a file beside the window, shows what it takes for what, and brings it in as one edit."""
+"""The dialog that imports weights: reads files in the background, shows the guessed mapping, imports it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,8 +31,8 @@ _Found = tuple[WeightsSource, tuple[Proposal, ...]]
 
 @guarded
 class WeightsDialog(WeightsFrame):
-    """Brings weights into one playground. ``read`` when a source is there or refused, ``previewed`` when what is chosen
-    has been tried."""
+    """Imports weights into one playground. ``read`` is emitted when a source is read or refused, ``previewed`` when the
+    choices have been tried."""
 
     read = Signal()
     previewed = Signal()
@@ -51,15 +51,15 @@ class WeightsDialog(WeightsFrame):
         self.setAcceptDrops(True)
         self._connect()
 
-    # What it is given
+    # Input
 
     def show_files(self, paths: Sequence[Path]) -> None:
-        """Read files, and offer what is in them."""
+        """Read files, and list their arrays."""
         name = shorten_name(paths[0].name) if len(paths) == 1 else f"{len(paths)} files"
         self._start(name, lambda progress: files_source(paths, progress.step), len(paths) if len(paths) > 1 else 0)
 
     def show_text(self, text: str) -> None:
-        """Offer what is in a text that was pasted."""
+        """List the arrays in a pasted text."""
         self._start(CLIPBOARD, lambda _: text_source(text))
 
     def _start(self, name: str, source: Callable[[Progress], WeightsSource], steps: int = 0) -> None:
@@ -73,7 +73,7 @@ class WeightsDialog(WeightsFrame):
             self._trying.cancel()
         self._soon.stop()
         self.trial = None
-        self.title.setText("Bring in weights")
+        self.title.setText("Import weights")
         self.waiting.setText(f"Reading {name}…")
         self.pages.setCurrentWidget(self.waiting)
         self.segments.hide()
@@ -109,17 +109,17 @@ class WeightsDialog(WeightsFrame):
         self.segments.setVisible(False)
         self.read.emit()
 
-    # What it does
+    # Actions
 
     @Slot()
     def bring_in(self) -> None:
-        """Put what was tried into the document, as one step that can be undone, and close."""
+        """Put the tried experiment into the document, as one undoable step, and close."""
         trial, source = self.trial, self.source
         document = self._playground.document
         if trial is None or trial.experiment is None or source is None or trial.scene is not document.scene:
             return
         made = trial.experiment
-        change = partial(replace, experiment=made, preset="")  # what a preset tells of its numbers is no longer so
+        change = partial(replace, experiment=made, preset="")  # the preset's description no longer applies
         if document.edit_scene(f"Weights from {source.name}", change):
             if made.n_heads > 1:
                 document.show(head="all")
@@ -143,7 +143,7 @@ class WeightsDialog(WeightsFrame):
         self.apply_button.clicked.connect(self.bring_in)
 
     def _enable(self) -> None:
-        """Let be brought in what was tried for what is open now, and nothing else."""
+        """Enable Import if the choices were tried for the open scene."""
         trial = self.trial
         fits = trial is not None and trial.experiment is not None
         self.apply_button.setEnabled(fits and trial is not None and trial.scene is self._playground.document.scene)
@@ -154,21 +154,21 @@ class WeightsDialog(WeightsFrame):
         self.info.setVisible(bool(self.info.text()))
 
     def _told(self, trial: Trial | None) -> str:
-        """Say what besides the weights would become another."""
+        """Return sentences on what else would change besides the weights."""
         if trial is None or trial.experiment is None:
             return ""
         now, made = trial.scene.experiment, trial.experiment
         told = []
         if made.embeddings is not now.embeddings:
-            drawn = ", drawn anew for each word" if made.tokens == now.tokens and self.form.draws else ""
+            drawn = ", drawn for each word" if made.tokens == now.tokens and self.form.draws else ""
             told.append(f"New embeddings, {' × '.join(map(str, made.embeddings.shape))}{drawn}.")
         if made.memory_embeddings is not now.memory_embeddings and made.memory_embeddings is not None:
-            told.append(f"Keys and values read a second sequence, {' × '.join(map(str, made.memory.shape))}.")
+            told.append(f"Keys and values come from a second sequence, {' × '.join(map(str, made.memory.shape))}.")
         if now.config.ablated:
             told.append("Heads that were switched off are on again.")
         return " ".join(told)
 
-    # What happens
+    # Reactions
 
     def _on_progressed(self, begun: int) -> None:
         self.progress.setValue(begun - 1)
@@ -187,7 +187,7 @@ class WeightsDialog(WeightsFrame):
 
     @Slot()
     def _on_soon(self) -> None:
-        """Try what is chosen, in the thread."""
+        """Try the choices, in the thread."""
         source = self.source
         if source is None:
             return
@@ -248,14 +248,14 @@ def _unheard(_: int) -> None:
 
 
 def dropped(data: QMimeData) -> list[Path]:
-    """Return the files that are dropped or pasted."""
+    """Return the dropped or pasted files."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
 
 
 def open_weights_dialog(
     playground: "Playground", window: Host, paths: Sequence[Path] = (), text: str = ""
 ) -> WeightsDialog:
-    """Ask which arrays of files, or which numbers of a text, are which weights."""
+    """Ask which arrays of the files, or of a text, are which weights."""
     window.show_workspace(PLAYGROUND.name)
     dialog = next((each for each in window.findChildren(WeightsDialog) if each.isVisible()), None)
     if dialog is None:
@@ -272,7 +272,7 @@ def open_weights_dialog(
 
 def ask_weights(parent: QWidget, then: Callable[[Sequence[Path]], object]) -> QFileDialog:
     """Ask for one or several files of weights, and go on with the answer."""
-    dialog = QFileDialog(parent, "Bring in weights")
+    dialog = QFileDialog(parent, "Import weights")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setNameFilter(f"Weights ({' '.join(f'*{ending}' for ending in ENDINGS)})")
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)

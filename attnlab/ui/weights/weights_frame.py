@@ -1,4 +1,4 @@
-"""The dialog of weights as it looks: two sides or one, a sentence and buttons below, a page for while it reads."""
+"""The layout of the weights dialog: two sides or one, a sentence and buttons below, a page shown while reading."""
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
@@ -16,18 +16,18 @@ from attnlab.ui.widgets.fields.segments import Segments
 
 _SMALL, _LARGE = (540, 400), (1000, 680)
 _TWO_SIDES, _FORM = 760, 440
-"""Pixels from which on the mapping has its preview beside it, and the mapping's own then."""
+"""The least width for the mapping with its preview beside it, and the width of the mapping then, in pixels."""
 _PATIENCE_MS = 250
 MAPPING, PREVIEW, ARRAYS = "mapping", "preview", "arrays"
 
 
 @guarded
 class WeightsFrame(QDialog):
-    """Holds the parts and shows them where there is room; what they mean to each other is the dialog's."""
+    """Arranges the parts of the dialog; the subclass connects them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Bring in weights")
+        self.setWindowTitle("Import weights")
         self.setMinimumSize(*_SMALL)
         self.resize(px(_LARGE[0]), px(_LARGE[1]))
         self._side = MAPPING
@@ -51,7 +51,7 @@ class WeightsFrame(QDialog):
         return self.width() >= px(_TWO_SIDES)
 
     def show_side(self, side: str) -> None:
-        """Show the mapping, the preview or the arrays; the mapping is always there where there is room for two."""
+        """Show the mapping, the preview or the arrays; with room for two, the mapping is always shown."""
         two, self._side = self.two_sides, side
         side = PREVIEW if two and side == MAPPING else side
         choices = [Choice(PREVIEW, "Preview"), Choice(ARRAYS, "Arrays")]
@@ -64,7 +64,7 @@ class WeightsFrame(QDialog):
         self.left.setMinimumWidth(px(_FORM) if two else 0)
 
     def _show_busy(self, on: bool, steps: int = 0) -> None:
-        """Show, if it takes long, that something goes on, and how far it is where it has steps."""
+        """Show a progress bar if work takes long, with the progress if the number of steps is known."""
         self.progress.setRange(0, steps)
         self.progress.setValue(0)
         if not on:
@@ -89,11 +89,11 @@ class WeightsFrame(QDialog):
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Progress")
-        self.segments = Segments("What is shown")
+        self.segments = Segments("View")
         self.other_button = button("Other file…", "Read another file")
         self.draw_button = button("Draw new embeddings", "")
         self.cancel_button = button("Cancel", "Change nothing (Esc)")
-        self.apply_button = button("Bring in", "Take these weights, as one step that can be undone")
+        self.apply_button = button("Import", "Import these weights, as one step that can be undone")
         self.apply_button.setProperty("primary", True)
         self.waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._lay_out()
@@ -138,7 +138,7 @@ class WeightsFrame(QDialog):
 
     @Slot()
     def _on_late(self) -> None:
-        """Show that it takes longer."""
+        """Show that the work takes longer."""
         self.progress.show()
 
     @Slot(object)

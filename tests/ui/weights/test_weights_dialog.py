@@ -67,7 +67,7 @@ def test_a_module_of_torch_arrives_exactly_and_computes_the_same(
     assert "choose one of 1, 2, 3, 4, 6, 12" in desk.message()
     desk.choose("Heads", "4")
     assert "the embeddings have 3; draw new ones" in desk.message()
-    assert not desk.button("Bring in").isEnabled()
+    assert not desk.button("Import").isEnabled()
     desk.press("Draw new embeddings")
     assert desk.message() == ""
     shown = desk.dialog.view.sheet.data
@@ -110,7 +110,7 @@ def test_linear_layers_are_turned_and_a_config_tells_the_heads(person: "Person",
     path = write(LIBRARIES["LLaMA"](truth), tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text('{"num_attention_heads": 4, "num_key_value_heads": 2}')
     desk = sit(person, [path])
-    assert "turned, as nn.Linear keeps them" in desk.texts()
+    assert "transposed, as in nn.Linear" in desk.texts()
     desk.press("Draw new embeddings")
     desk.bring_in()
     same(person, truth)
@@ -153,7 +153,7 @@ def test_a_layer_that_adds_keys_is_refused_whatever_else_is_chosen(person: "Pers
     desk.choose("b_o array", "none")
     desk.choose("Heads", "4")
     assert desk.message().startswith("bias_k [1, 1, 12] is a key or value that the layer adds")
-    assert not desk.button("Bring in").isEnabled()
+    assert not desk.button("Import").isEnabled()
     desk.close()
 
 
@@ -213,10 +213,10 @@ def test_any_third_and_any_way_round_can_be_chosen(person: "Person", tmp_path: P
     desk = sit(person, [write(LIBRARIES["timm"](truth), tmp_path / "vit.pt")])
     desk.choose("Heads", "1")
     desk.choose("W_q part", "2nd third")
-    desk.press("W_q turned")
+    desk.press("W_q transposed")
     assert "W_k is blocks.0.attn.qkv.weight [9, 3], transposed, a part of it" in desk.message()
-    assert not desk.button("Bring in").isEnabled()
-    desk.press("W_q turned")
+    assert not desk.button("Import").isEnabled()
+    desk.press("W_q transposed")
     desk.bring_in()
     torch.testing.assert_close(person.experiment.weights.W_q, truth.W_k, rtol=0, atol=0)
     torch.testing.assert_close(person.experiment.weights.W_k, truth.W_k, rtol=0, atol=0)
@@ -227,7 +227,7 @@ def test_what_does_not_fit_is_said_and_can_be_mended(person: "Person", tmp_path:
     desk = sit(person, [write(state, tmp_path / "odd.pt")])
     desk.choose("Heads", "4")
     assert "W_o is o_proj.weight [12, 7]" in desk.message()
-    assert not desk.button("Bring in").isEnabled()
+    assert not desk.button("Import").isEnabled()
     desk.choose("W_o array", "none")
     desk.choose("b_o array", "none")
     desk.press("Draw new embeddings")
@@ -242,7 +242,7 @@ def test_a_cell_that_is_no_number_is_named(person: "Person", tmp_path: Path) -> 
     desk = sit(person, [write(state, tmp_path / "nan.safetensors")])
     desk.choose("Heads", "4")
     assert desk.message() == "in_proj_weight[5, 2] is nan; every weight needs to be a finite number."
-    assert not desk.button("Bring in").isEnabled()
+    assert not desk.button("Import").isEnabled()
     desk.close()
 
 
@@ -364,7 +364,7 @@ def test_what_changes_behind_the_dialog_is_kept(person: "Person", tmp_path: Path
     desk.choose("Heads", "2")
     with person.qtbot.waitSignal(desk.dialog.previewed):
         person.playground.toggle_causal()
-        assert not desk.button("Bring in").isEnabled()
+        assert not desk.button("Import").isEnabled()
     desk.bring_in()
     assert person.experiment.config.causal
     assert person.experiment.n_heads == 2

@@ -45,7 +45,7 @@ class Desk:
 
     def bring_in(self) -> None:
         """Click the button that ends it, and wait for the window."""
-        self.person.click(self.button("Bring in"))
+        self.person.click(self.button("Import"))
         self.gone()
         self.person.settle()
 
@@ -84,6 +84,6 @@ def refused(person: "Person", path: Path) -> str:
     desk = Desk(person, dialog)
     said = dialog.waiting.text()
     assert said in desk.texts()
-    assert not desk.button("Bring in").isEnabled()
+    assert not desk.button("Import").isEnabled()
     desk.close()
     return said
