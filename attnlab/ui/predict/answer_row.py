@@ -1,4 +1,4 @@
-"""One blank to fill in: which cell it is, a field for the answer, what is said of it, and the arithmetic."""
+"""One blank to fill in: the cell's name, a field for the answer, the feedback, and the arithmetic."""
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -14,7 +14,7 @@ _FIELD_WIDTH = 96
 
 @guarded
 class AnswerRow(QWidget):
-    """Shows one blank; whoever owns it marks what is entered. Nothing in it says the answer before it is revealed."""
+    """Shows one blank; the owner marks the answer. The row does not contain the solution before it is revealed."""
 
     entered = Signal(str)
 
@@ -47,7 +47,7 @@ class AnswerRow(QWidget):
         self.field.setToolTip("Type a number such as 0.38, 3/8, −∞ or masked, then press Enter")
 
     def set_zoom(self, zoom: float) -> None:
-        """Write larger or smaller: 1 is the size of the window's text."""
+        """Set the size of the text: 1 is the size of the window's text."""
         self.place.setFont(font("text", zoom))
         self.field.setFont(font("number_strong", zoom))
         self.verdict.setFont(font("text" if zoom > 1 else "caption", zoom))
@@ -59,7 +59,7 @@ class AnswerRow(QWidget):
         layout.setSpacing(px(4 * zoom))
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
+        """Use a theme's colours."""
         self._palette = palette
         self._paint_verdict()
 
@@ -71,7 +71,7 @@ class AnswerRow(QWidget):
         self._paint_verdict()
 
     def show_arithmetic(self, html: str, plain: str) -> None:
-        """Show how the cell is made, and take no more answers."""
+        """Show how the cell is computed, and accept no more answers."""
         self.arithmetic.setText(html)
         self.arithmetic.setAccessibleName(f"The cell as arithmetic: {plain}")
         self.arithmetic.show()
@@ -83,7 +83,7 @@ class AnswerRow(QWidget):
         restyle(self.verdict, f"color:{colour}")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep Enter in a field that is open: behind it, it would mean the next step."""
+        """Keep Enter in an open field: elsewhere it means the next step."""
         pressed = event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and _is_enter(event)
         if pressed and not self.field.isReadOnly():
             self.entered.emit(self.field.text())

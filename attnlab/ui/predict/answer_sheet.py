@@ -1,4 +1,4 @@
-"""The answer sheet: a question, a field for each blank cell, and what is right once an answer was given."""
+"""The answer sheet: a question, a field for each blank cell, and feedback after each answer."""
 
 import re
 from collections.abc import Sequence
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from attnlab.lessons.lesson import Question
 
 TRIES = 2
-"""After so many wrong answers the arithmetic is shown."""
+"""The number of wrong answers after which the arithmetic is shown."""
 _FONT_SIZE = re.compile(r"font-size:(\d+)px")
 
 
 @dataclass(slots=True)
 class _Asked:
-    """One blank: what is right, how often it was tried, whether it is known by now."""
+    """One blank: its solution, the number of tries, and whether the solution has been revealed."""
 
     answer: "Answer"
     row: AnswerRow
     tries: int = 0
     known: bool = False
     given: str | None = None
-    """What the last answer was; None before the first, and where it was revealed without one."""
+    """The last answer; None before the first, or if the solution was revealed without one."""
 
 
 class AnswerSheet(QWidget):
-    """Asks for the numbers of blank cells: each is checked on Enter, and explained when right, given up or tried twice.
+    """Asks for the numbers of blank cells: Enter checks each; it is explained when right, revealed or tried twice.
 
-    ``answered`` says which cell was answered and whether rightly; ``revealed`` which cell may be seen from now on.
+    ``answered`` carries the cell and whether the answer was right; ``revealed`` the cell that may be shown from now on.
     """
 
     answered = Signal(object, bool)
@@ -54,7 +54,7 @@ class AnswerSheet(QWidget):
         self._ask, self._hint = _text("strong"), _text("muted")
         self._rows = QVBoxLayout()
         self.check_button = QPushButton("Check")
-        self.check_button.setToolTip("Check the answers that were typed (Enter checks the one you are in)")
+        self.check_button.setToolTip("Check the typed answers (Enter checks the current one)")
         self.check_button.clicked.connect(self._on_check_clicked)
         self.reveal_button = QPushButton()
         self.reveal_button.clicked.connect(self._on_reveal_clicked)
@@ -74,13 +74,13 @@ class AnswerSheet(QWidget):
 
     @property
     def hidden_cells(self) -> tuple["Cell", ...]:
-        """The cells that are still to be guessed, and so must not be seen anywhere."""
+        """The cells without an answer so far, which must not be shown anywhere."""
         return tuple(each.answer.cell for each in self._asked if not each.known)
 
     def show_question(self, question: "Question", blanks: Sequence["Cell"], trace: "Trace") -> None:
-        """Ask for the blank cells of a trace; those that it does not have are left out.
+        """Ask for the blank cells of a trace; cells that it does not have are left out.
 
-        Asking the same of another trace, as when a number is dragged, keeps what was answered and marks it anew.
+        The same question about another trace, as when a number is dragged, keeps the answers and marks them again.
         """
         from attnlab.base.errors import ExperimentError
         from attnlab.lessons.exercise import answers_of, check_cell
@@ -113,7 +113,7 @@ class AnswerSheet(QWidget):
         self._refresh()
 
     def clear(self) -> None:
-        """Ask nothing."""
+        """Remove the question."""
         self._question = self._trace = None
         self._ask.setText("")
         self._ask.hide()
@@ -121,7 +121,7 @@ class AnswerSheet(QWidget):
         self._refresh()
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours and the present size of type."""
+        """Use a theme's colours, and the present size of type."""
         self._palette = palette
         restyle(self, _style(palette))
         self.set_zoom(self._zoom)
@@ -131,7 +131,7 @@ class AnswerSheet(QWidget):
                 self._show_arithmetic(each)
 
     def set_zoom(self, zoom: float) -> None:
-        """Write larger or smaller: 1 is the size of the window's text, about 2 that of a hall."""
+        """Set the size of the text: 1 is the size of the window's text, about 2 that for presenting."""
         self._zoom = zoom
         self._ask.setFont(font("strong", zoom))
         self._hint.setFont(font("text", zoom))
@@ -145,7 +145,7 @@ class AnswerSheet(QWidget):
                 self._show_arithmetic(each)
 
     def _is_asked(self, question: "Question") -> bool:
-        """Tell whether it is the question that is asked already; of that of a file, placeholders may have changed."""
+        """Return whether this question is already asked; the placeholders in a lesson's text may have changed."""
         before = self._question
         if before is None or question == before:
             return before is not None
@@ -184,7 +184,7 @@ class AnswerSheet(QWidget):
             self._go_on()
 
     def _check(self, each: _Asked, text: str) -> None:
-        """Mark an answer; one that cannot be read is no try."""
+        """Mark an answer; an unreadable one does not count as a try."""
         from attnlab.lessons.grading import mark
 
         assert self._question is not None
@@ -243,7 +243,7 @@ class AnswerSheet(QWidget):
         each.row.show_arithmetic(f"<p style='line-height:135%; margin:0'>{html}</p>", spoken)
 
     def _go_on(self) -> None:
-        """Put the keyboard into the next field that is still open."""
+        """Focus the next open field."""
         following = [each.row.field for each in self._asked if not each.known]
         if following:
             following[0].setFocus(Qt.FocusReason.TabFocusReason)
@@ -255,7 +255,7 @@ class AnswerSheet(QWidget):
             self._hint.hide()
         first = bool(hint) and self._hint.isHidden()
         self.reveal_button.setText("Hint" if first else "Show the arithmetic")
-        self.reveal_button.setToolTip("Say how to begin" if first else "Show every answer and how it is made")
+        self.reveal_button.setToolTip("Show how to begin" if first else "Show every answer and how to compute it")
         for button in (self.check_button, self.reveal_button):
             button.setVisible(bool(self.hidden_cells))
 
@@ -277,7 +277,7 @@ class AnswerSheet(QWidget):
 
 
 def _style(palette: Palette) -> str:
-    """Return a style sheet in a palette's colours: on a slide they need not be those of the window."""
+    """Return a style sheet in a palette's colours, which on a slide may differ from the window's."""
     p = palette
     return (
         f"QLabel {{ color: {p.ink}; }} QLabel[role='muted'] {{ color: {p.muted}; }}"

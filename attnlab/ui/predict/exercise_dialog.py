@@ -1,4 +1,4 @@
-"""The exercise dialog: an exercise from what is open, tried here, printed for each student, and graded."""
+"""The exercise dialog: makes an exercise from the open scene, to try here, print for each student, and grade."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -44,7 +44,7 @@ _WIDEST_SHEET = 560
 
 @guarded
 class ExerciseDialog(QDialog):
-    """Makes exercises of one playground; the window stays usable, and another cell there is another exercise here."""
+    """Makes exercises of one playground; the window stays usable, and selecting another cell changes the exercise."""
 
     previewed = Signal()
     saved = Signal(str)
@@ -76,7 +76,7 @@ class ExerciseDialog(QDialog):
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Progress")
-        self.cancel_button = button("Cancel", "Stop writing; no file is left half written")
+        self.cancel_button = button("Cancel", "Stop writing without leaving a partial file")
         self.right = QStackedWidget()
         self.right.addWidget(self.preview)
         self.right.addWidget(scrolled(self._asking_page()))
@@ -96,7 +96,7 @@ class ExerciseDialog(QDialog):
         self._show_progress(0)
 
     def _asking_page(self) -> QWidget:
-        """Return the answer sheet, no wider than it can be read, with the way back below it."""
+        """Return the page with the answer sheet, at a legible width, and the Back button below it."""
         self.back_button = button("Back to the page", "Stop trying, and show the page again")
         page = QWidget()
         column = QVBoxLayout(page)
@@ -119,7 +119,7 @@ class ExerciseDialog(QDialog):
         self.answers_button = button("Answer sheet PDF…", "Print the same sheets with the answers and the arithmetic")
         self.try_button = button("Try it here", "Open the first student's numbers, hide the answers, and ask for them")
         self.grade_button = button("Grade answers (CSV)…", "Read a file of student, cell, value and grade it")
-        self.open_button = button("Open…", "Open an exercise that was saved")
+        self.open_button = button("Open…", "Open a saved exercise")
         self.save_button = button("Save…", "Save the exercise, to print or grade it again later")
         grid = QGridLayout()
         grid.setSpacing(px(8))
@@ -151,7 +151,7 @@ class ExerciseDialog(QDialog):
         self.save_button.clicked.connect(self._ask_save)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
+        """Use a theme's colours."""
         self._palette = palette
         self.form.set_palette(palette)
         self.answer_sheet.set_palette(palette)
@@ -159,15 +159,15 @@ class ExerciseDialog(QDialog):
         self._soon.start()
 
     def exercise(self) -> "Exercise":
-        """Return the exercise that is set just now.
+        """Return the exercise that the form describes.
 
         Raises:
-            AttnlabError: something that is set cannot be.
+            AttnlabError: a setting is invalid.
         """
         return self.form.exercise(self._playground.document.experiment, self._cell())
 
     def _cell(self) -> "Cell":
-        """Return the cell that is held, else the first one of the stage that is looked at."""
+        """Return the held cell, else the first cell of the current stage."""
         from attnlab.attention.stages.explanation import Cell
         from attnlab.attention.stages.table import BY_NAME
 
@@ -178,7 +178,7 @@ class ExerciseDialog(QDialog):
         return Cell(stage, 0, 0, head if BY_NAME[stage].has_heads else None)
 
     def write_pdf(self, path: Path, solved: bool) -> None:
-        """Write the sheets of all students to one file, a student at a time while the window goes on."""
+        """Write the sheets of all students to one file, one student at a time so that the window stays responsive."""
         exercise = self._exercise
         if exercise is not None:
             self._saying = f"Saved {path}"
@@ -202,7 +202,7 @@ class ExerciseDialog(QDialog):
             return
         found, problems = sorted_out(exercise, lines)
         if not found:
-            self._say(f"{path.name} holds no answer that can be read; a line is student, cell, value.")
+            self._say(f"{path.name} has no readable answers; each line needs student, cell, value.")
             return
         problems = tuple(sorted((*unread, *problems), key=lambda problem: problem.line))
         self._saying = ""
@@ -223,7 +223,7 @@ class ExerciseDialog(QDialog):
 
     @Slot()
     def try_here(self) -> None:
-        """Open the first student's numbers as one step that can be undone, and ask for the blanks."""
+        """Open the first student's numbers, as one undoable step, and ask for the blanks."""
         from attnlab.attention.stages.walk import Place
         from attnlab.lessons.exercise import traced, variant
 
@@ -237,8 +237,8 @@ class ExerciseDialog(QDialog):
         trace = traced(e)
         first = min((cell.stage for cell in exercise.blanks), key=trace.all_stages.index)
         self._trying = True
-        document.show(at=Place(first, -1))  # of that stage and all that follow nothing can be read
-        self._asked = Question((), "What belongs into the blanks?", exercise.tolerance), exercise.blanks
+        document.show(at=Place(first, -1))  # that stage and all later ones are hidden
+        self._asked = Question((), "What goes in the blanks?", exercise.tolerance), exercise.blanks
         self.answer_sheet.clear()
         self.answer_sheet.show_question(*self._asked, trace)
         self.right.setCurrentIndex(1)
@@ -251,7 +251,7 @@ class ExerciseDialog(QDialog):
             self._playground.document.show(at=None)
 
     def open_from(self, path: Path) -> None:
-        """Open an exercise that was saved."""
+        """Open a saved exercise."""
         from attnlab.lessons.exercise import read_exercise
 
         try:
@@ -315,7 +315,7 @@ class ExerciseDialog(QDialog):
 
     @Slot()
     def _on_document_changed(self, *_: object) -> None:
-        if self.right.currentIndex() == 0:  # while answers are asked for, they are those of the state they began with
+        if self.right.currentIndex() == 0:  # a running question keeps the state it began with
             self._soon.start()
 
     @Slot()
@@ -342,7 +342,7 @@ class ExerciseDialog(QDialog):
 
     @Slot()
     def _on_soon(self) -> None:
-        """Take over what is set, say what is wrong with it, and show the first page."""
+        """Read the form, say what is wrong with it, and show the first page."""
         if self.right.currentIndex() == 1:
             return
         page: Page | None = None
@@ -377,7 +377,7 @@ class ExerciseDialog(QDialog):
         ask_where(self, "Save the exercise", "attnlab exercises (*.json)", "exercise.json", self.save_to)
 
     def done(self, result: int) -> None:
-        """End what runs; Esc and the window's own button come here too."""
+        """End running work and close; Esc and the title bar's button call this too."""
         self.slices.stop()
         self._on_form_changed()
         self._soon.stop()

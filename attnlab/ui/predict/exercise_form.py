@@ -1,4 +1,4 @@
-"""The fields of an exercise: what is blank, what is given, how exact answers are, whose numbers they are."""
+"""The settings of an exercise: the blanks, what is given, the tolerance, and the students."""
 
 from typing import TYPE_CHECKING
 
@@ -22,9 +22,9 @@ _MOST_SEED = 999_999
 
 
 class ExerciseForm(QWidget):
-    """Holds what a person has set, and makes an exercise of it. ``changed`` says that it may be another one now.
+    """Makes an exercise from the user's settings. ``changed`` is emitted when the exercise may have changed.
 
-    ``cell_wanted`` asks for the cell that is looked at, to be blank besides those that are named.
+    ``cell_wanted`` asks the owner to add the current cell to the named blanks.
     """
 
     changed = Signal()
@@ -57,7 +57,7 @@ class ExerciseForm(QWidget):
             box.setAlignment(Qt.AlignmentFlag.AlignRight)
             box.setFixedWidth(px(104))
         self.students = QPlainTextEdit()
-        self.students.setPlaceholderText("One name a line, or how many")
+        self.students.setPlaceholderText("One name per line, or a number")
         self.students.setTabChangesFocus(True)
         self.students.setMinimumHeight(px(72))
         self.paper = _choice(("A4", "A4"), ("Letter", "Letter"))
@@ -70,10 +70,10 @@ class ExerciseForm(QWidget):
         return str(self.paper.currentData())
 
     def exercise(self, e: "Experiment", cell: "Cell") -> "Exercise":
-        """Return the exercise that is set, about the cell that is looked at.
+        """Return the exercise about the current cell.
 
         Raises:
-            AttnlabError: something that is set cannot be; the sentence says what could.
+            AttnlabError: a setting is invalid; the sentence says what is valid.
         """
         from attnlab.lessons.exercise import Exercise, student_names
 
@@ -89,7 +89,7 @@ class ExerciseForm(QWidget):
         )
 
     def load(self, exercise: "Exercise", name: str) -> None:
-        """Show an exercise that was read from a file."""
+        """Show an exercise read from a file."""
         self._loaded = exercise
         self.blockSignals(True)
         if self.which.findData(FILE) < 0:
@@ -106,18 +106,18 @@ class ExerciseForm(QWidget):
         self._on_changed()
 
     def add_cell(self, cell: "Cell") -> None:
-        """Let a cell be blank besides those that are named."""
+        """Add a cell to the named blanks."""
         from attnlab.lessons.exercise import name_of
 
         named = self.cells.text().strip().rstrip(",")
         self.cells.setText(f"{named}, {name_of(cell)}" if named else name_of(cell))
 
     def show_where(self, text: str) -> None:
-        """Say which cells are blank."""
+        """Show which cells are blank."""
         self.where.setText(text)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
+        """Use a theme's colours."""
         restyle(self.where, f"color:{palette.muted}")
 
     def _cells(self, e: "Experiment", cell: "Cell") -> "tuple[Cell, ...]":
@@ -150,22 +150,22 @@ class ExerciseForm(QWidget):
         grid.setVerticalSpacing(px(8))
         grid.setColumnStretch(1, 1)
         named = (
-            ("Title", self.title, "What stands at the top of the sheet"),
-            ("Blank", pair(self.which, self.count, (1, 0)), "Which cells of the stage that you look at are left blank"),
-            ("", self._named, "The cells that are left blank, with commas between"),
+            ("Title", self.title, "The heading of the sheet"),
+            ("Blank", pair(self.which, self.count, (1, 0)), "Which cells of the current stage are left blank"),
+            ("", self._named, "The blank cells, separated by commas"),
             ("", self.where, ""),
-            ("Given", self.given, "Where the way to the answer begins"),
-            ("Tolerance", self.tolerance, "How far an answer may be off"),
+            ("Given", self.given, "The numbers from which the answer is computed"),
+            ("Tolerance", self.tolerance, "Answers within this distance are accepted"),
             (
                 "Numbers",
                 pair(self.own, self.seed, (1, 0)),
-                "Whether each student has other numbers, drawn by this seed",
+                "Whether each student gets different numbers, drawn with this seed",
             ),
-            ("Students", self.students, "One name a line, or how many there are"),
-            ("Paper", self.paper, "What the sheets are printed on"),
+            ("Students", self.students, "One name per line, or the number of students"),
+            ("Paper", self.paper, "The paper size of the sheets"),
         )
         for row, (name, field, about) in enumerate(named):
-            if name:  # an empty label would keep the room of a hidden field
+            if name:  # an empty label would take the space of a hidden field
                 where = Qt.AlignmentFlag.AlignTop if name == "Students" else Qt.AlignmentFlag(0)
                 grid.addWidget(QLabel(name), row, 0, where)
             grid.addWidget(field, row, 1)
@@ -192,7 +192,7 @@ class ExerciseForm(QWidget):
 
     @Slot()
     def _on_kind_changed(self) -> None:
-        """Begin the names of cells with the one that is looked at."""
+        """Start the list of named cells with the current one."""
         if self.which.currentData() == CELLS and not self.cells.text():
             self.cell_wanted.emit()
 

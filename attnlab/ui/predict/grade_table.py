@@ -1,4 +1,4 @@
-"""The grades of an exercise as a table that can be read, copied and pasted into a spreadsheet."""
+"""The grades of an exercise as a table, to copy into a spreadsheet."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @guarded
 class GradeTable(QDialog):
-    """Shows one line a student: how many are right, and each answer; below, what in the file could not be read."""
+    """Shows one line per student: the right answers, counted and one by one; below, unreadable lines of the file."""
 
     def __init__(
         self, grades: "Sequence[Grade]", problems: "Sequence[Problem]", palette: Palette, parent: QWidget | None = None
@@ -61,7 +61,7 @@ class GradeTable(QDialog):
         column.addLayout(self._buttons())
 
     def text(self) -> str:
-        """Return the table as text with tabs, headings first; how many are right as numbers that can be summed."""
+        """Return the table as tab-separated text, headings first; the counts of right answers are plain numbers."""
         student, right, *boxes = self._headings()
         rows = [[student, right, "Of", *boxes]]
         rows += [[g.student, str(g.right), str(g.total), *_texts(g)[2:]] for g in self._grades]
@@ -122,7 +122,7 @@ def _one_field(text: str) -> str:
 def _problem_box(problems: "Sequence[Problem]") -> QPlainTextEdit:
     box = QPlainTextEdit("\n".join(f"Line {problem.line}: {problem.reason}" for problem in problems))
     box.setReadOnly(True)
-    box.setAccessibleName("What could not be read")
-    box.setToolTip("Lines of the file that do not count, and why")
+    box.setAccessibleName("Unreadable lines")
+    box.setToolTip("Lines of the file that were ignored, and why")
     box.setMaximumHeight(px(96))
     return box

@@ -1,4 +1,4 @@
-"""A page of paper as large as there is room for it."""
+"""A page of paper, as large as fits."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ _LEAST_PX = 40
 
 @guarded
 class PagePreview(QLabel):
-    """Shows one page, drawn anew when the room changes."""
+    """Shows one page, redrawn when the size changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,7 +28,7 @@ class PagePreview(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
 
     def show_page(self, page: "Page | None", paper: str) -> None:
-        """Show another page, or none."""
+        """Show a page, or none."""
         self._page, self._paper = page, paper
         self._draw()
 

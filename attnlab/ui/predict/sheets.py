@@ -1,4 +1,4 @@
-"""Sheets of paper from an exercise: which tables are given, which boxes are asked for, and the arithmetic."""
+"""Sheets of paper from an exercise: the given tables, the boxes to fill in, and the arithmetic."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 FORMULAS = Formulas(formula_size, draw_formula)
 AS_THEY_ARE = ("rotated_queries", "rotated_keys", "dropped")
-"""Stages that are given rather than computed on the way: nobody turns by angles, or draws at random, on paper."""
+"""Stages that are given rather than computed: rotations and random draws cannot be done on paper."""
 MOST = 64
-"""More tokens have room on no paper: such a state is not computed, nor its numbers written out, to find that out."""
+"""The greatest number of tokens that fit on paper; larger states are refused before any computation."""
 _TABLES = {"queries": ("W_q", "b_q"), "keys": ("W_k", "b_k"), "values": ("W_v", "b_v"), "output": ("W_o", "b_o")}
 _ROLES = {"q": "query", "k": "key", "v": "value"}
 
 
 def sheet(exercise: "Exercise", student: str) -> Sheet:
-    """Return the sheet of one student, with the student's own numbers; "" is nobody's, with a line for the name.
+    """Return the sheet of one student, with the student's own numbers; for "", a sheet with a line for the name.
 
     Raises:
         AttnlabError: there are too many tokens for any paper.
@@ -41,7 +41,7 @@ def sheet(exercise: "Exercise", student: str) -> Sheet:
 
     count = max(exercise.experiment.T_q, exercise.experiment.T_k)
     if count > MOST:
-        raise AttnlabError(f"{count} tokens are too many for the paper; up to 12 would be kinder.")
+        raise AttnlabError(f"{count} tokens are too many for the paper; use at most 12.")
     trace = traced(variant(exercise, student))
     return Sheet(
         exercise.title,
@@ -61,7 +61,7 @@ def _task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
     stages = dict.fromkeys(trace.stage(cell.stage).title.lower() for cell in exercise.blanks)
     what = "the number in the box" if count == 1 else f"the {count} numbers in the boxes"
     masked = " A masked score is −∞, a masked weight 0." if e.masked and e.config.option("fill") == "-inf" else ""
-    within = f"Answers may be off by {short(exercise.tolerance)}.{masked}"
+    within = f"Answers within {short(exercise.tolerance)} are accepted.{masked}"
     sizes = f"d_model = {e.d_model}, d_k = {e.d_k}" + (f", {e.n_heads} heads" if e.n_heads > 1 else "")
     if e.n_heads > 1 and exercise.given == "inputs":
         columns = "column i" if e.d_k == 1 else f"the columns from {e.d_k}·i to {e.d_k}·i + {e.d_k - 1}"
@@ -70,7 +70,7 @@ def _task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
 
 
 def _needed(exercise: "Exercise", trace: "Trace") -> list[str]:
-    """Return the stages on the way to the blank cells, in order."""
+    """Return the stages needed to compute the blank cells, in order."""
     from attnlab.attention.stages.presence import sources
 
     e = trace.experiment
@@ -117,7 +117,7 @@ def _given(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
 
 
 def _before_positions(trace: "Trace", name: str) -> tuple[SheetTable, ...]:
-    """Return the embeddings that blank inputs are made from, where positions are added to them."""
+    """Return the embeddings from which blank inputs are computed, if positions are added to them."""
     import numpy as np
 
     from attnlab.attention import edits
@@ -139,7 +139,7 @@ def _weights(e: "Experiment", name: str) -> SheetTable:
 
 
 def _sources(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
-    """Return the stages right before the blank ones, but for those that have blanks themselves."""
+    """Return the stages directly before the blank ones, except those that have blanks themselves."""
     from attnlab.attention.stages.presence import sources
 
     asked = dict.fromkeys(cell.stage for cell in exercise.blanks)
@@ -159,7 +159,7 @@ def _stage_tables(exercise: "Exercise", trace: "Trace", name: str) -> list[Sheet
 def _of_heads(
     exercise: "Exercise", trace: "Trace", name: str, array: "NDArray[np.floating]", title: str
 ) -> list[SheetTable]:
-    """Return a stage as a table for each head that a blank is in; all heads where one is of their mean."""
+    """Return a stage as a table for each head with a blank; for all heads if a blank is in their mean."""
     e, stage = trace.experiment, trace.stage(name)
     if not stage.has_heads:
         return [_table_of(title, *_labels(trace, name), array, stage.role)]
@@ -191,7 +191,7 @@ def _table_of(
 
 
 def _text(value: float) -> str:
-    """Return a number with up to four decimals, none of them an idle zero."""
+    """Return a number with up to four decimals, without trailing zeros."""
     from attnlab.attention.stages.arithmetic import number
 
     text = number(value)
@@ -209,7 +209,7 @@ def _wanted(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
 def _wanted_table(
     exercise: "Exercise", trace: "Trace", name: str, head: int | None, letters: "dict[Cell, str]"
 ) -> SheetTable:
-    """Return a stage with its boxes; what would give one of them away stays empty."""
+    """Return a stage with its boxes; cells that would reveal a solution stay empty."""
     from attnlab.lessons.exercise import has_shares
 
     e, stage = trace.experiment, trace.stage(name)
@@ -250,7 +250,7 @@ def _html(line: "Line") -> str:
 
 
 def pdf_job(exercise: "Exercise", paper: str, solved: bool, path: Path) -> Iterator[None]:
-    """Write the sheets of all students to one file, a student a step; given up half way it leaves no file."""
+    """Write the sheets of all students to one file, one student per step; if closed early, it leaves no file."""
     writer = HandoutWriter(paper, exercise.title, FORMULAS)
     try:
         for student in exercise.students or ("",):
@@ -262,7 +262,7 @@ def pdf_job(exercise: "Exercise", paper: str, solved: bool, path: Path) -> Itera
 
 
 def fits(e: "Experiment") -> str:
-    """Return "" where the sizes suit paper, else one sentence that says what would."""
+    """Return "" if the sizes suit paper, else a sentence that says which would."""
     if max(e.d_model, e.memory.shape[1]) > 8 or e.T_q > 12 or e.T_k > 12:
-        return "These sizes are long to compute by hand: up to 8 columns and 12 tokens would be kinder."
+        return "These sizes take long to compute by hand; use at most 8 columns and 12 tokens."
     return ""

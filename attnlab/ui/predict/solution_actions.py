@@ -1,4 +1,4 @@
-"""The worked solution of what is open: to the clipboard, or to a file. It is written beside the window."""
+"""Copies or saves the worked solution of the open scene, written in the background."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,17 +20,17 @@ KINDS = {"md": "Markdown", "tex": "LaTeX"}
 
 
 def copy_markdown(playground: "Playground") -> None:
-    """Put the worked solution into the clipboard as Markdown."""
+    """Copy the worked solution as Markdown."""
     _solve(playground, "md", partial(_copy, playground, "md"))
 
 
 def copy_latex(playground: "Playground") -> None:
-    """Put the worked solution into the clipboard as a LaTeX document."""
+    """Copy the worked solution as a LaTeX document."""
     _solve(playground, "tex", partial(_copy, playground, "tex"))
 
 
 def ask_save(playground: "Playground", parent: QWidget) -> QFileDialog:
-    """Ask for a file and write the worked solution to it, as its ending says."""
+    """Ask for a file and write the worked solution to it, in the format of its ending."""
     dialog = QFileDialog(parent, "Save the worked solution")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -44,7 +44,7 @@ def ask_save(playground: "Playground", parent: QWidget) -> QFileDialog:
 
 
 def save_to(playground: "Playground", path: Path) -> None:
-    """Write the worked solution to a file that ends in .md or .tex; a refusal is said in the window."""
+    """Write the worked solution to a file that ends in .md or .tex; the window shows any error."""
     ending = path.suffix.lower().removeprefix(".")
     if ending not in KINDS:
         playground.step_bar.show_message(f"{path.name} does not end in .md or .tex.")
@@ -55,7 +55,7 @@ def save_to(playground: "Playground", path: Path) -> None:
 def _copy(playground: "Playground", ending: str, text: str) -> None:
     QGuiApplication.clipboard().setText(text)
     count = len(text.splitlines())
-    playground.step_bar.show_note(f"The worked solution is in the clipboard as {KINDS[ending]}, {count} lines.")
+    playground.step_bar.show_note(f"Copied the worked solution as {KINDS[ending]}, {count} lines.")
 
 
 def _save(playground: "Playground", path: Path, text: str) -> None:
@@ -86,7 +86,7 @@ def _solve(playground: "Playground", ending: str, done: Callable[[str], None]) -
 
 
 def _solution(trace: "Trace", ending: str) -> str:
-    """Return the text. Runs on the worker."""
+    """Return the text of the solution. Runs in the worker's thread."""
     from attnlab.lessons.solution import latex, markdown
 
     return markdown(trace) if ending == "md" else latex(trace)

@@ -201,7 +201,7 @@ def test_files_that_cannot_be_graded_or_opened_are_said(dialog: ExerciseDialog, 
     assert "cannot be read" in dialog.message.text()
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")
     dialog.grade_file(tmp_path / "empty.csv")
-    assert "holds no answer" in dialog.message.text()
+    assert "has no readable answers" in dialog.message.text()
     dialog.open_from(tmp_path / "empty.csv")
     assert "is damaged or not an exercise" in dialog.message.text()
 
