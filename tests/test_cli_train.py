@@ -51,7 +51,7 @@ def test_a_run_is_trained_kept_where_it_is_said_and_can_be_opened(capsys: pytest
     folder = Path(printed.out.rstrip("\n"))
     assert folder.parent == runs_folder()
     assert re.fullmatch(r"copy-3-\d{8}-\d{6}", folder.name)
-    assert printed.err == "Done: all 12 steps are taken.\n"
+    assert printed.err == "Done: all 12 steps taken.\n"
     state = load(folder)
     assert (state.status, state.step, state.name) == ("ended", 12, folder.name)
     assert (state.spec.train.seed, state.spec.model.d_model, state.spec.train.batch) == (3, 16, 4)
@@ -143,7 +143,7 @@ def test_a_rate_that_is_far_too_high_ends_with_a_sentence_and_a_run_to_look_at(
     assert train("copy", "--steps", "50", "-o", folder, *settings) == 2
     printed = capsys.readouterr()
     assert printed.out == f"{folder}\n"
-    assert re.fullmatch(r"attnlab: Training stopped itself at step \d+: .*\n", printed.err)
+    assert re.fullmatch(r"attnlab: Training stopped at step \d+: .*\n", printed.err)
     state = load(folder)
     assert all(np.isfinite(array).all() for array in state.moments[-1].weights.values())
 
@@ -155,7 +155,7 @@ def test_a_run_whose_very_last_step_breaks_it_says_so_and_can_be_opened(
     folder = str(tmp_path / "run")
     settings = (*SMALL, "--set", "rate=1e6", "--set", "warmup=0", "--set", "clip=0")
     assert train("copy", "--steps", "1", "-o", folder, *settings) == 2
-    assert "stopped itself at step 1: the held-out loss is not a number" in capsys.readouterr().err
+    assert "stopped at step 1: the held-out loss is not a number" in capsys.readouterr().err
     state = load(folder)
     assert state.step == 0
     assert [metric.step for metric in state.metrics] == [0]
@@ -243,7 +243,7 @@ def test_a_model_too_large_to_record_is_said_once(capsys: pytest.CaptureFixture[
     assert follow(Run(spec, "large", limit=1 << 10), TrainingProcess(spec), tmp_path / "run") == 0
     first, last = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"This model is too large to record: [\d.]+ MiB a moment, limit 0.00098 MiB\.", first)
-    assert last == "Done: all 12 steps are taken."
+    assert last == "Done: all 12 steps taken."
     assert load(tmp_path / "run").moments == ()
 
 

@@ -1,1 +1,1 @@
-"""Tiny models that learn: tasks, models, the loop, its process, and what is kept of a run. Knows torch, no Qt."""
+"""Training of small models: tasks, models, the training loop and its process, and runs on disk. Uses torch, not Qt."""

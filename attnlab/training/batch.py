@@ -1,24 +1,24 @@
-"""What a model is shown at once: numbered tokens, or rows of numbers, and what is asked of them."""
+"""A batch of examples: token numbers or rows of numbers, and their targets."""
 
 from dataclasses import dataclass
 
 from torch import Tensor
 
 IGNORED = -100
-"""In targets: nothing is asked here (the number that torch's cross-entropy leaves out)."""
+"""The target of a position without one; torch's cross-entropy ignores it."""
 PAD, BEGIN, END = 0, 1, 2
-"""The first three tokens of every vocabulary: a place that holds nothing, the begin and the end of what is written."""
+"""The first three tokens of every vocabulary: padding, begin of sequence and end of sequence."""
 SPECIAL = ("·", "⟨", "⟩")
-"""How they are written."""
+"""The text of these three tokens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """B examples side by side.
+    """B examples.
 
-    ``inputs`` [B, T] are what the model reads and goes on from: token numbers, or numbers themselves [B, T, d].
-    ``targets`` [B, T] are what is asked at each place, :data:`IGNORED` where nothing is ([B, T, d] for numbers).
-    ``source`` [B, S] is what an encoder reads where there is one beside a decoder. PAD is never attended to.
+    ``inputs`` [B, T] are the token numbers that the model reads and continues, or rows of numbers [B, T, d].
+    ``targets`` [B, T] are the right tokens, :data:`IGNORED` at positions without a target; [B, T, d] for numbers.
+    ``source`` [B, S] is what the encoder of an encoder–decoder reads, else None. PAD is never attended to.
     """
 
     inputs: Tensor

@@ -1,8 +1,8 @@
-"""What happens in the process that trains: it obeys commands, tells how it goes, and ends when nobody listens any more.
+"""The training process: it trains, reads commands, sends messages, and ends when its parent does.
 
-Its maker is :mod:`attnlab.training.process`. Neither Qt nor a window is ever loaded here. One thread trains, one reads
-commands, one writes messages: whoever reads these may be slow, and the training does not wait. Weights are sent when
-somebody has drawn the ones before (``Want``) or when a moment is due, and take no more than a small share of the time.
+:mod:`attnlab.training.process` starts it. It never loads Qt. One thread trains, one reads commands and one writes
+messages, so that a slow reader does not slow the training. Weights are sent when the window has drawn the previous ones
+(``Want``) or when a moment is due, and sending takes at most a small share of the time.
 """
 
 import faulthandler
@@ -38,18 +38,18 @@ from attnlab.training.specs import RunSpec
 MESSAGE_S, CHECKPOINT_S = 1 / 30, 5.0
 """Seconds between messages, and between checkpoints, at least."""
 SHARE = 0.03
-"""How much of the time may go into sending weights."""
+"""The largest share of the time that sending weights may take."""
 _OVERDRAWN, _SAVED_S = 3, 0.1
-"""How many times what weights cost a moment may be ahead of its share, so that most are of the step that was asked; and
-how much of its share may be saved up while nobody asks, in seconds."""
+"""How far a moment may overdraw its share, as a multiple of what sending weights costs, so that most moments are of the
+step that was asked for; and how many seconds of the share may be saved while no weights are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be trained: a run from its beginning, from a checkpoint, or with other weights than its own.
+    """The run to train: from its beginning, from a checkpoint, or with given weights.
 
-    ``interval`` is that of the moments to be recorded, as :class:`Interval`; ``digest`` that of the text that was
-    learned so far, as in :class:`Started`, "" where none is known.
+    ``interval`` is the number of steps between recorded moments, as in :class:`Interval`; ``digest`` is that of the
+    text learned so far, as in :class:`Started`, "" if none is known.
     """
 
     spec: RunSpec
@@ -60,7 +60,7 @@ class Order:
 
 
 def main(handle: int) -> None:
-    """Train what comes through a pipe that was inherited, and end the process."""
+    """Train the order that arrives through the inherited pipe, and end the process."""
     faulthandler.enable()
     connection = inherited(handle)
     inbox, outbox = Inbox(connection), Outbox(connection)
@@ -69,16 +69,16 @@ def main(handle: int) -> None:
     outbox.post(_trained(order, inbox, outbox))
     outbox.drain()
     sys.stderr.flush()
-    os._exit(0)  # at once: nothing is left to be done, and libraries that end may hang
+    os._exit(0)  # immediately: nothing is left to do, and the shutdown of libraries may hang
 
 
 def _trained(order: Order, inbox: Inbox, outbox: Outbox) -> Ended | Failed:
-    """Return how it ended; the outermost door of this process, behind which nothing may be lost without a word."""
+    """Train, and return how the run ended; every exception becomes a ``Failed`` message."""
     loop: Loop | None = None
     try:
         loop = Loop(order, inbox, outbox)
         return loop.run()
-    except Exception as error:  # noqa: BLE001  # whatever happens in training is told as one sentence, with a traceback
+    except Exception as error:  # noqa: BLE001  # any error in training is sent as one sentence with its traceback
         if loop is not None:
             loop.tell_points()
         return _failed(error, loop)
@@ -99,16 +99,16 @@ def _failed(error: Exception, loop: "Loop | None") -> Failed:
 
 
 class Loop:
-    """Takes steps until the run ends, and between two steps obeys and tells.
+    """Takes steps until the run ends; between steps it obeys commands and sends messages.
 
     Raises:
-        AttnlabError: what is ordered cannot be trained here.
+        AttnlabError: the order cannot be trained on this computer.
     """
 
     def __init__(self, order: Order, inbox: Inbox, outbox: Outbox) -> None:
         import torch
 
-        torch.set_num_threads(1)  # tiny models only lose by more, and the window needs the other core
+        torch.set_num_threads(1)  # more threads slow small models down, and the window needs the other core
         from attnlab.training.tasks import changed, digest
         from attnlab.training.trainer import Trainer
 
@@ -128,15 +128,15 @@ class Loop:
         self._copying_s = self._cost = self._spent = self._credit = 0.0
 
     def run(self) -> Ended:
-        """Train to the end, and return which it was."""
+        """Train until the run ends, and return how it ended."""
         parameters = list(self.trainer.model.parameters())
         total, learning = (sum(p.numel() for p in parameters if p.requires_grad or all_) for all_ in (True, False))
         self._outbox.post(Started(total, learning, self._spec.train.device, self._digest))
-        ended = self._looked_at() if self._looks_first() else self.trainer.ended()  # one that goes on may be at its end
+        ended = self._looked_at() if self._looks_first() else self.trainer.ended()  # a resumed run may be at its end
         self._tell(weights=True, moment=True)
         self._keep()
         while ended is None:
-            if not self._single:  # one step tells when it has paused again
+            if not self._single:  # a single step sends its message when it has paused again
                 self._tell_when_due()
             ended = self._obey() or self._step()
         self._tell(weights=True, moment=True)
@@ -144,7 +144,7 @@ class Loop:
         return ended
 
     def tell_points(self) -> None:
-        """Tell what steps gave that were taken before something failed."""
+        """Send the points of the steps taken before a failure."""
         self._tell(weights=False)
 
     def _step(self) -> Ended | None:
@@ -159,15 +159,15 @@ class Loop:
         return self._looked_at() if due else self.trainer.ended()
 
     def _looks_first(self) -> bool:
-        """Whether the held-out examples are looked at before a step: of a new run, and once more of one that may have
-        been ended by what they gave, so that it ends again where nothing has changed.
+        """Return whether to evaluate before the first step: in a new run, and again in a resumed run that a stop
+        condition may have ended, so that it ends again if nothing has changed.
         """
         step, train = self.trainer.step, self._spec.train
         conditions = bool(train.stop_right or train.stop_loss)
         return step == 0 or (conditions and (step % train.evaluate_every == 0 or step == train.steps))
 
     def _looked_at(self) -> Ended | None:
-        """Look at the held-out examples, and return whether that ends the run."""
+        """Evaluate the held-out examples; return how that ended the run, or None."""
         from attnlab.training.trainer import Diverged
 
         try:
@@ -177,7 +177,7 @@ class Loop:
         return self.trainer.ended()
 
     def _obey(self) -> Ended | None:
-        """Do what was commanded meanwhile; while the run is paused, wait for it."""
+        """Carry out the commands that have arrived; while the run is paused, wait for them."""
         if self._single:
             self._single = False
             self._pause()
@@ -202,7 +202,7 @@ class Loop:
         return None
 
     def _put(self, weights: Arrays) -> None:
-        """Go on with other weights, or say why not and go on as before."""
+        """Replace the weights, or send why they do not fit and continue with the present ones."""
         try:
             self.trainer.put(weights)
         except TrainingError as error:
@@ -219,7 +219,7 @@ class Loop:
 
     def _tell_when_due(self) -> None:
         now = time.monotonic()
-        if self._outbox.busy:  # what is told later tells more
+        if self._outbox.busy:  # a later message will hold more
             return
         self._earn(now)
         due = self.trainer.step >= self._moment_due and now - self._recorded >= MESSAGE_S
@@ -230,18 +230,18 @@ class Loop:
                 self._keep()
 
     def _earn(self, now: float) -> None:
-        """Count the seconds that may go into sending weights: a share of those that passed, less those that did."""
+        """Update the seconds that may be spent on sending weights: a share of the time passed, less the time spent."""
         spent = self._copying_s + self._outbox.packing_s
         self._credit = min(_SAVED_S, self._credit + SHARE * (now - self._earned) - (spent - self._spent))
         self._earned, self._spent = now, spent
 
     def _tell(self, weights: bool, moment: bool = False) -> None:
         begun = time.monotonic()
-        self._told = min(begun, max(self._told + MESSAGE_S, begun - MESSAGE_S))  # a long step delays but one message
+        self._told = min(begun, max(self._told + MESSAGE_S, begun - MESSAGE_S))  # a long step delays only one message
         arrays = self.trainer.weights() if weights else None
         if weights:
             self._wanted = False
-            self._cost = 2 * (time.monotonic() - begun)  # packing takes as long again
+            self._cost = 2 * (time.monotonic() - begun)  # packing takes as long again as copying
             self._copying_s += time.monotonic() - begun
         if moment:
             self._recorded, self._moment_due = self._told, self._next_moment()
@@ -256,4 +256,4 @@ class Loop:
         begun = time.monotonic()
         self._outbox.post(self.trainer.checkpoint())
         self._kept = time.monotonic()
-        self._kept_for = max(CHECKPOINT_S, 2 * (self._kept - begun) / SHARE)  # packing takes as long again
+        self._kept_for = max(CHECKPOINT_S, 2 * (self._kept - begun) / SHARE)  # packing takes as long again as copying

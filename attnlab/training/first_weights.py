@@ -1,4 +1,4 @@
-"""The weights that a run begins with, drawn as its trainer draws them, without what only training needs."""
+"""The initial weights of a run, drawn as its trainer draws them but without making an optimiser."""
 
 import torch
 
@@ -10,13 +10,13 @@ from attnlab.training.specs import RunSpec
 
 
 def first_weights(spec: RunSpec) -> Arrays:
-    """Return the first weights of a run by name, float32, on whatever device it trains.
+    """Return the initial weights of a run by name, float32, the same for every device.
 
-    A trainer would tell them too, but it makes an optimiser, for which torch loads 800 modules: seconds that a window
-    would wait for its first maps, and for its end if it is closed meanwhile.
+    A trainer has them too, but it makes an optimiser, for which torch loads 800 modules. That takes seconds and would
+    delay the window's first maps, and its closing.
 
     Raises:
-        TrainingError: settings that cannot be.
+        TrainingError: the settings are not valid.
     """
     problem = tasks.check(spec)
     if problem:

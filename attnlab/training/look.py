@@ -1,4 +1,4 @@
-"""What one sees of a model in training: its maps, what it writes, and its layers, from weights and a sentence alone."""
+"""Views of a model in training: attention maps, predictions and layers, computed from weights and a probe text."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,8 +24,8 @@ from attnlab.training.tasks.data import Data
 class LayerMaps:
     """One layer's maps: ``weights`` [h, T_q, T_k] float32, ``hidden`` [T_q, T_k] True where masked, None without.
 
-    The query side of a decoder is labelled by what it has read, so that a row shows what was looked at while the token
-    after its own was found.
+    The query labels of a decoder are its inputs, so that a row shows where the model looked while it predicted the next
+    token.
     """
 
     layer: str
@@ -37,9 +37,9 @@ class LayerMaps:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a model was given, what was right, and what it wrote, on from its own words.
+    """The input of a model, the right answer, and what the model wrote, continuing from its own tokens.
 
-    Of numbers, ``expected`` and ``predicted`` are those of the first column.
+    For numbers, ``expected`` and ``predicted`` are those of the first column.
     """
 
     source: tuple[str, ...]
@@ -51,9 +51,9 @@ class Written:
 class Look:
     """A model after ``step`` steps on a probe.
 
-    ``maps`` and ``loss`` are those of a forward with the right tokens, as in training, so that maps of different steps
-    show the same tokens; where nobody knows the right ones, with those that it wrote, and then the loss is NaN.
-    ``predicted`` is what it writes by itself: the likeliest token each time, going on from its own words.
+    ``maps`` and ``loss`` are those of a forward pass with the right tokens, as in training, so that maps of different
+    steps show the same tokens; if the task does not know them, with the tokens that the model wrote, and a NaN loss.
+    ``predicted`` is what the model writes itself: the likeliest token each time, continuing from its own tokens.
     """
 
     step: int
@@ -65,24 +65,24 @@ class Look:
 
 
 class Viewer:
-    """Looks at the models of one run: any weights, any sentence. One model is kept, so one thread may use it at a time.
+    """Computes views of the model of one run, for any weights and any text. One thread may use it at a time.
 
-    Every method raises TrainingError for a sentence that the task cannot read and for weights that do not fit.
+    Every method raises TrainingError for a text that the task cannot read and for weights that do not fit.
     """
 
     def __init__(self, spec: RunSpec, data: Data | None = None) -> None:
         self.spec = spec
         self.data = tasks.data(spec) if data is None else data
-        with torch.random.fork_rng(devices=[]):  # its first weights are replaced, and nobody's random state may move
+        with torch.random.fork_rng(devices=[]):  # these weights are replaced; the random state must not change
             self.model = models.build(spec.model, self.data).eval()
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """The names of the layers of attention, in order."""
+        """The names of the attention layers, in order."""
         return tuple(self.model.layers)
 
     def look(self, step: int, weights: Arrays, probe: str) -> Look:
-        """Return the maps of all layers for a sentence, what is right and what the model writes."""
+        """Return the maps of all layers for a text, the right answer and what the model writes."""
         self._load(weights)
         batch = self._probe(probe)
         with torch.no_grad(), models.watched(self.model) as traces:
@@ -95,7 +95,7 @@ class Viewer:
         )
 
     def stage(self, weights: Arrays, probe: str, layer: str, name: str) -> NDArray[np.float32]:
-        """Return any stage of a layer for a sentence, [h, …] or [T, …], by its name in the playground.
+        """Return any stage of a layer for a text, [h, …] or [T, …], by its name in the playground.
 
         Raises:
             KeyError: the layer has no such stage; the message names those that it has.
@@ -104,15 +104,15 @@ class Viewer:
             return _array(trace.joined(name)[0])
 
     def gradients(self, weights: Arrays, probe: str) -> tuple[LayerMaps, ...]:
-        """Return by how much the loss would rise with each attention weight, as maps of all layers.
+        """Return the gradient of the loss with respect to each attention weight, as maps of all layers.
 
         Raises:
-            TrainingError: nobody knows what is right for this sentence, so that there is no loss.
+            TrainingError: the task does not know the answer for this text, so there is no loss.
         """
         self._load(weights)
         batch = self._probe(probe)
         if not bool(_asked(batch.targets).any()):
-            raise TrainingError("Nothing is asked of this text, so that there is no loss to take a gradient of.")
+            raise TrainingError("This text has no targets, so there is no loss and no gradient.")
         with torch.enable_grad(), models.watched(self.model) as traces:
             loss = models.loss(self.model(batch), batch.targets)
             parts = {name: traces[name].parts("weights") for name in self.layers}
@@ -125,16 +125,16 @@ class Viewer:
     def text(
         self, weights: Arrays, prompt: str, n: int, temperature: float = 0.0, top_k: int = 0, seed: int = 0
     ) -> str:
-        """Return up to n tokens that the model writes on from a prompt; the same for the same seed.
+        """Return up to n tokens that the model writes after a prompt; the same seed gives the same text.
 
-        Where the task knows what is right, only what stands before it is read; a model that answers in place does so.
+        If the task knows the answer, the model reads only what comes before it; an encoder answers in place.
 
         Raises:
             TrainingError: the model gives numbers and writes nothing.
         """
         self._load(weights)
         if self.data.features:
-            raise TrainingError("This model gives numbers, of which no text is made.")
+            raise TrainingError("This model outputs numbers, not text.")
         batch = self._prompt(self.data.probe(prompt))
         generator = torch.Generator().manual_seed(seed)
         row = self.model.write(batch, n, generator=generator, temperature=temperature, top_k=top_k)[0]
@@ -142,20 +142,20 @@ class Viewer:
         return (" " if words else "").join(self.data.tokens(_until_end(row)))
 
     def examples(self, weights: Arrays, n: int) -> tuple[Written, ...]:
-        """Return the first n held-out examples, and what the model writes for them by itself."""
+        """Return the first n held-out examples with what the model writes for them."""
         self._load(weights)
         held_out = self.data.held_out
         source = None if held_out.source is None else held_out.source[:n]
         return self._written(Batch(held_out.inputs[:n], held_out.targets[:n], source))
 
     def experiment(self, weights: Arrays, probe: str, layer: str) -> Experiment:
-        """Return a layer at work on a sentence as an experiment of the playground, whose maps are the model's."""
+        """Return a layer applied to a text as a playground experiment, whose maps equal the model's."""
         with self._traced(weights, probe, layer) as (batch, trace):
             queries, keys = self._sides(batch, layer, trace)
             return round_trip.experiment(self.model.layers[layer], trace, queries, keys)
 
     def put(self, weights: Arrays, layer: str, experiment: Experiment) -> Arrays:
-        """Return the weights with those of one layer from an experiment; its tokens and embeddings are left out.
+        """Return the weights with those of one layer taken from an experiment; its tokens and embeddings are ignored.
 
         Raises:
             TrainingError: sizes differ, or the experiment computes something that the layer cannot.
@@ -179,10 +179,10 @@ class Viewer:
             if got != need:
                 raise TrainingError(f"{name} has shape {got}; this model needs {need}.")
         for name, tensor in state.items():
-            tensor.copy_(torch.from_numpy(np.array(weights[name], np.float32)))  # a copy: theirs may be read-only
+            tensor.copy_(torch.from_numpy(np.array(weights[name], np.float32)))  # copied: the array may be read-only
 
     def _probe(self, text: str) -> Batch:
-        """Return a sentence as a batch; where nobody knows what is right, with what the model itself writes."""
+        """Return a text as a batch; if the task does not know the answer, with the one that the model writes."""
         batch = self.data.probe(text)
         if batch.source is None or bool(_asked(batch.targets).any()):
             return batch
@@ -191,7 +191,7 @@ class Viewer:
         return Batch(inputs, torch.full_like(inputs, IGNORED), batch.source)
 
     def _prompt(self, batch: Batch) -> Batch:
-        """Return what stands before the first answer; of a text in which every token is asked for, all of it."""
+        """Return the part of a batch before its first target; all of it if every token is a target."""
         places = _asked(batch.targets)[0].nonzero().flatten()
         if batch.source is not None or not self.model.onward or not len(places):
             return batch
@@ -204,7 +204,7 @@ class Viewer:
 
     @contextmanager
     def _traced(self, weights: Arrays, probe: str, layer: str) -> Iterator[tuple[Batch, LayerTrace]]:
-        """Give a sentence as a batch and the trace of one layer on it; stages are computed while within."""
+        """Yield a text as a batch and the trace of one layer on it; stages are computed inside the ``with`` block."""
         self._layer(layer)
         self._load(weights)
         batch = self._probe(probe)
@@ -217,7 +217,7 @@ class Viewer:
         return LayerMaps(layer, numbers, round_trip.hidden(trace), *self._sides(batch, layer, trace))
 
     def _sides(self, batch: Batch, layer: str, trace: LayerTrace) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the tokens of the queries and of the keys of a layer."""
+        """Return the query tokens and the key tokens of a layer."""
         own = self.data.tokens(batch.inputs[0])
         if batch.source is None:
             return own, own
@@ -231,7 +231,7 @@ class Viewer:
             return self._computed(batch)
         answers, asked = self.model.answers(batch), _asked(batch.targets)
         if batch.source is not None and not bool(asked.any()):
-            answers, asked = batch.inputs[:, 1:], torch.ones_like(asked[:, 1:])  # it has written them already
+            answers, asked = batch.inputs[:, 1:], torch.ones_like(asked[:, 1:])  # the model has written them already
         return tuple(
             Written(
                 self.data.tokens(self._given(batch, i)),
@@ -242,13 +242,13 @@ class Viewer:
         )
 
     def _given(self, batch: Batch, i: int) -> Tensor:
-        """Return what the model was given of an example: its source, or of a row what stands before the first answer;
-        the row itself where the model answers in place. Without PAD.
+        """Return the input of an example without PAD: its source; the part of a row before its first target; or the
+        whole row if the model answers in place.
         """
         row = batch.inputs[i] if batch.source is None else batch.source[i]
         places = _asked(batch.targets)[i].nonzero().flatten()
         if batch.source is None and self.model.onward and len(places):
-            row = row[: max(1, int(places[0]))]  # not the sign that an answer follows, but at least one token
+            row = row[: max(1, int(places[0]))]  # without the separator before the answer, but at least one token
         return row[row != PAD]
 
     @torch.no_grad()
@@ -259,12 +259,12 @@ class Viewer:
 
 
 def _asked(targets: Tensor) -> Tensor:
-    """Return where something is asked, [B, T]."""
+    """Return which positions have a target, bool [B, T]."""
     return targets[..., 0].isfinite() if targets.is_floating_point() else targets != IGNORED
 
 
 def _until_end(row: Tensor) -> Tensor:
-    """Return a row up to END, END included, and without PAD after it."""
+    """Return a row up to and including END, without PAD."""
     ends = (row == END).nonzero().flatten()
     row = row[: int(ends[0]) + 1] if len(ends) else row
     return row[row != PAD]

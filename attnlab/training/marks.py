@@ -1,4 +1,4 @@
-"""Marks on the time line of a run: what a person notes, and what suggests itself."""
+"""Marks on the time line of a run: those the user sets, and suggested ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from attnlab.training.look import Look
 
 WINDOW = 20
-"""How many points of the curve are averaged on either side of a step, as single batches scatter."""
+"""The number of points averaged on either side of a step, because the loss of single batches scatters."""
 DROP, NOISE = 0.25, 4.0
-"""A sudden drop: the loss falls by this share between two windows, and by so many of their standard deviations."""
+"""A sudden drop: between two windows the loss falls by at least this share and this many standard errors."""
 BLURRED, SHARP = 0.6, 0.9
-"""A head turns sharp when the largest weight of its rows, on the average, was below the one, and stays above the other.
-"""
+"""A head turns sharp when the mean over rows of the largest weight was below the first value and then stays above the
+second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A step that is worth looking at; ``suggested`` when nobody asked for it."""
+    """A step that is worth looking at; ``suggested`` if the program set it, not the user."""
 
     step: int
     title: str
@@ -29,18 +29,18 @@ class Mark:
 
 
 def loss_drops(steps: NDArray[np.int64], losses: NDArray[np.float64]) -> tuple[Mark, ...]:
-    """Return a mark in the midst of every sudden drop of a curve [n], by steps.
+    """Return a mark in the middle of every sudden drop of a loss curve [n], in order of steps.
 
-    Compared are the means of the :data:`WINDOW` points before and after; of neighbours the largest drop is taken.
+    The means of the :data:`WINDOW` points before and after a step are compared; of adjacent drops the largest counts.
     """
     n = len(losses)
     if n < 2 * WINDOW:
         return ()
     windows = np.lib.stride_tricks.sliding_window_view(losses, WINDOW)  # [n - WINDOW + 1, WINDOW]
-    means, spreads = windows.mean(1), windows.std(1)
+    means, deviations = windows.mean(1), windows.std(1)
     before, after = means[:-WINDOW], means[WINDOW:]
     fall = before - after
-    noise = NOISE * (spreads[:-WINDOW] + spreads[WINDOW:]) / (2 * WINDOW**0.5)
+    noise = NOISE * (deviations[:-WINDOW] + deviations[WINDOW:]) / (2 * WINDOW**0.5)
     sudden = (fall > DROP * before) & (fall > noise) & (before > 0)
     found = []
     for run in np.split(np.flatnonzero(sudden), np.flatnonzero(np.diff(np.flatnonzero(sudden)) > WINDOW) + 1):
@@ -52,7 +52,7 @@ def loss_drops(steps: NDArray[np.int64], losses: NDArray[np.float64]) -> tuple[M
 
 
 def sharp_heads(looks: Sequence["Look"]) -> tuple[Mark, ...]:
-    """Return a mark where a head turns sharp, and stays so until the last of these looks at one probe, by steps."""
+    """Return a mark where each head turns sharp and stays so until the last of these looks at one probe, by steps."""
     if len(looks) < 2:
         return ()
     found = []
@@ -67,5 +67,5 @@ def sharp_heads(looks: Sequence["Look"]) -> tuple[Mark, ...]:
 
 
 def _sharpness(weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return per head the mean over queries of the largest weight, of weights [h, T_q, T_k]."""
+    """Return the mean over queries of the largest weight, [h], of weights [h, T_q, T_k]."""
     return np.asarray(weights.max(-1).mean(-1))

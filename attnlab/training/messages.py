@@ -1,4 +1,4 @@
-"""What a run tells while it goes on, and what it can be told: plain frozen values that travel between processes."""
+"""The messages of a training run and the commands to it: frozen values that are sent between processes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Arrays = Mapping[str, NDArray[np.generic]]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one step of training gave: the loss of its batch, before the step was taken, and the rate that it took."""
+    """One step of training: the loss of its batch before the step, and the learning rate of the step."""
 
     step: int
     loss: float
@@ -21,10 +21,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What the held-out examples gave after ``step`` steps: loss, the share of tokens and of whole examples right.
+    """The evaluation of the held-out examples after ``step`` steps: loss, shares of right tokens and right examples.
 
-    Where numbers are learned and not tokens, ``right`` and ``exact`` are NaN. ``by_length`` are (length, share of
-    examples of that length wholly right), empty where lengths do not differ.
+    ``right`` and ``exact`` are NaN if the task is about numbers, not tokens. ``by_length`` holds (length, share of
+    examples of that length that are entirely right), empty if all lengths are equal.
     """
 
     step: int
@@ -36,9 +36,9 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The model is made: its numbers, how many of them learn, and the device it is on.
+    """The model is built: its number of parameters, how many of them are trained, and its device.
 
-    ``digest`` is the SHA-256 of the text of a person's own that it learns from, "" without.
+    ``digest`` is the SHA-256 of the user's own text that it learns from, "" without one.
     """
 
     parameters: int
@@ -49,9 +49,9 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run is: ``step`` steps are done in ``seconds`` of training; points and metrics since the last message.
+    """Progress: ``step`` steps done in ``seconds`` of training, and the points and metrics since the last message.
 
-    ``weights`` are those after ``step``, None when nobody asked; ``moment`` says that they are to be recorded.
+    ``weights`` are those after ``step``, None if they were not wanted; ``moment`` if they should be recorded.
     """
 
     step: int
@@ -65,7 +65,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Everything that goes on exactly from here: weights, optimiser, random state, as arrays by name."""
+    """Everything needed to continue exactly from here: weights, optimiser and random state, as arrays by name."""
 
     step: int
     seconds: float
@@ -74,7 +74,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The run is over: "steps", "right", "loss", "stopped", or "nan" with the step in ``sentence``."""
+    """The run is over; ``reason`` is "steps", "right", "loss", "stopped", or "nan" with the step in ``sentence``."""
 
     step: int
     reason: str
@@ -83,9 +83,9 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The run cannot go on, for the reason in one sentence; ``details`` is the traceback, for the log.
+    """The run cannot continue, with the reason in one sentence; ``details`` is the traceback, for the log.
 
-    ``unexpected`` if the program is at fault, not the settings or the machine.
+    ``unexpected`` if the program is at fault, not the settings or the computer.
     """
 
     sentence: str
@@ -95,46 +95,46 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A command cannot be done, for the reason in one sentence; nothing was changed, and the run goes on."""
+    """A command was refused, with the reason in one sentence; nothing has changed, and the run continues."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Stop after the step that is being taken, and wait."""
+    """Pause after the current step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """Go on."""
+    """Continue after a pause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Take one step and wait."""
+    """Take one step and pause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """End after the step that is being taken."""
+    """End after the current step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """Send the weights with the next message: a picture was drawn, and another can be. Never more than one waits."""
+    """Send the weights with the next message: the previous ones have been drawn. Several of these count as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Record a moment every so many steps from now on (the recorder thins out as it grows)."""
+    """Record a moment every ``steps`` steps from now on (the recorder thins them out as it grows)."""
 
     steps: int
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Go on with other weights, named as in the state dict; those not named stay. The optimiser's state is kept."""
+    """Replace weights, named as in the state dict; those not named stay. The optimiser's state is kept."""
 
     weights: Arrays
 

@@ -1,4 +1,4 @@
-"""How well a model does on examples that it never learned from."""
+"""Evaluation of a model on held-out examples."""
 
 import math
 from collections import defaultdict
@@ -12,14 +12,14 @@ from attnlab.training.messages import Metric
 from attnlab.training.models import Model, loss
 
 AT_ONCE = 1 << 14
-"""Places that are looked at in one forward: more do not go faster and take memory."""
+"""Positions evaluated in one forward pass: more would not be faster and would need more memory."""
 
 
 @torch.no_grad()
 def metric(model: Model, held_out: Batch, lengths: tuple[int, ...], step: int) -> Metric:
-    """Return loss and shares right after ``step`` steps; each place is predicted with all before it as they should be.
+    """Return the loss and the shares right after ``step`` steps; each token is predicted from the right ones before it.
 
-    An example whose every token is right so is one that greedy writing gets right too, and the other way round.
+    An example has every token right in this way exactly if greedy decoding writes it right.
     """
     model.eval()
     losses, marks = zip(*(_looked_at(model, part) for part in _parts(held_out)), strict=True)
@@ -33,7 +33,7 @@ def metric(model: Model, held_out: Batch, lengths: tuple[int, ...], step: int) -
 
 
 def _looked_at(model: Model, part: Batch) -> tuple[float, tuple[Tensor, Tensor]]:
-    """Return the loss, where something is asked [B, T], and where that is right."""
+    """Return the loss, which positions have targets [B, T], and which of them are right [B, T]."""
     outputs = model(part)
     value = loss(outputs, part.targets).item()
     if part.targets.is_floating_point():

@@ -1,4 +1,4 @@
-"""The registries of optimisers and of schedules: how weights follow gradients, and how fast at which step."""
+"""The registries of optimisers and of learning rate schedules."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -12,12 +12,12 @@ from torch.optim import SGD, Adam, AdamW, Optimizer
 from attnlab.training.specs import TrainSpec
 
 MOMENTUM = 0.9
-"""Of SGD: the share of the last direction that is kept (Sutskever et al. 2013)."""
+"""The momentum of SGD (Sutskever et al. 2013)."""
 
 
 @dataclass(frozen=True, slots=True)
 class OptimizerEntry:
-    """One optimiser. ``build(parameters, rate, weight_decay, fused)`` makes it; ``fused`` is one kernel for a step."""
+    """One optimiser. ``build(parameters, rate, weight_decay, fused)`` makes it; ``fused`` uses one kernel per step."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ class OptimizerEntry:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """One schedule. ``share(step, steps, warmup)`` is the rate of a step after the warm-up, from 0 to 1 of its top."""
+    """One schedule. ``share(step, steps, warmup)`` is the rate after the warm-up, as a share of the full rate."""
 
     name: str
     title: str
@@ -42,19 +42,19 @@ OPTIMIZERS: Mapping[str, OptimizerEntry] = MappingProxyType(
             OptimizerEntry(
                 "sgd",
                 "SGD",
-                f"Against the gradient, {MOMENTUM:g} of the last direction kept (Sutskever et al. 2013).",
+                f"Gradient descent with momentum {MOMENTUM:g} (Sutskever et al. 2013).",
                 lambda p, rate, decay, fused: SGD(p, rate, MOMENTUM, weight_decay=decay, fused=fused),
             ),
             OptimizerEntry(
                 "adam",
                 "Adam",
-                "Each weight by its own mean and spread of gradients (Kingma & Ba 2015); decay joins the gradient.",
+                "Scales each step by the mean and squared gradients (Kingma & Ba 2015); decay joins the gradient.",
                 lambda p, rate, decay, fused: Adam(p, rate, weight_decay=decay, fused=fused),
             ),
             OptimizerEntry(
                 "adamw",
                 "AdamW",
-                "Adam, with the decay taken off the weights themselves (Loshchilov & Hutter 2019).",
+                "Adam, with the decay applied to the weights directly (Loshchilov & Hutter 2019).",
                 lambda p, rate, decay, fused: AdamW(p, rate, weight_decay=decay, fused=fused),
             ),
         )
@@ -65,23 +65,23 @@ SCHEDULES: Mapping[str, Schedule] = MappingProxyType(
     {
         schedule.name: schedule
         for schedule in (
-            Schedule("constant", "Constant", "The rate stays.", lambda step, steps, warmup: 1.0),
+            Schedule("constant", "Constant", "The rate stays the same.", lambda step, steps, warmup: 1.0),
             Schedule(
                 "linear",
                 "Linear",
-                "Down to 0 at the last step, in a straight line.",
+                "Falls to 0 at the last step, in a straight line.",
                 lambda step, steps, warmup: 1 - _done(step, steps, warmup),
             ),
             Schedule(
                 "cosine",
                 "Cosine",
-                "Down to 0 at the last step, slowly at both ends (Loshchilov & Hutter 2017).",
+                "Falls to 0 at the last step, slowly at both ends (Loshchilov & Hutter 2017).",
                 lambda step, steps, warmup: (1 + math.cos(math.pi * _done(step, steps, warmup))) / 2,
             ),
             Schedule(
                 "inverse-sqrt",
                 "1/√step",
-                "Down with the root of the step, counted from the end of the warm-up (Vaswani et al. 2017).",
+                "Falls with the square root of the step after the warm-up (Vaswani et al. 2017).",
                 lambda step, steps, warmup: math.sqrt(max(warmup, 1) / max(step, warmup, 1)),
             ),
         )
@@ -90,12 +90,12 @@ SCHEDULES: Mapping[str, Schedule] = MappingProxyType(
 
 
 def _done(step: int, steps: int, warmup: int) -> float:
-    """Return which share of the steps after the warm-up is behind a step."""
+    """Return the share of the steps after the warm-up that are done, 0 to 1."""
     return min(max(step - warmup, 0) / max(steps - warmup, 1), 1.0)
 
 
 def rate(train: TrainSpec, step: int) -> float:
-    """Return the rate of the step that follows ``step`` steps: in the warm-up it rises evenly to ``train.rate``."""
+    """Return the learning rate after ``step`` steps; during the warm-up it rises linearly to ``train.rate``."""
     if step < train.warmup:
         return train.rate * (step + 1) / train.warmup
     return train.rate * SCHEDULES[train.schedule].share(step, train.steps, train.warmup)

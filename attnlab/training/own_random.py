@@ -1,4 +1,4 @@
-"""Random numbers of a run's own: torch's generators are lent to it for a moment and given back as they were."""
+"""A run's own random state: torch's global generators are set to it for a while and then restored."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 class OwnRandom:
-    """The states of torch's generators, of the CPU and of the device, as a run left them."""
+    """The states of torch's CPU and device generators that belong to one run."""
 
     def __init__(self, seed: int, device: torch.device) -> None:
         self._devices = (torch.device("cpu"),) if device.type == "cpu" else (torch.device("cpu"), device)
@@ -16,7 +16,7 @@ class OwnRandom:
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Let torch draw from this run's generators: first weights and dropout take no generator of one's own."""
+        """Use this run's generator states in the block; initial weights and dropout cannot be given a generator."""
         before = [_state(device) for device in self._devices]
         try:
             for device, state in zip(self._devices, self.states, strict=True):

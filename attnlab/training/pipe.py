@@ -1,4 +1,4 @@
-"""The pipe between a window and the process that trains, with threads so that nobody has to wait for it."""
+"""The pipe between the window and the training process, with threads that read and write it in the background."""
 
 import os
 import pickle
@@ -12,7 +12,7 @@ from attnlab.training.messages import Failed, Message
 
 
 def inherited(handle: int) -> Connection:
-    """Return the end of a pipe that this process was started with."""
+    """Return the connection for the pipe handle that this process inherited."""
     if sys.platform == "win32":
         from multiprocessing.connection import PipeConnection
 
@@ -20,11 +20,11 @@ def inherited(handle: int) -> Connection:
     return Connection(handle)
 
 
-NO_ROOM = "The training ran out of memory when it was to send its weights; a smaller model would do."
+NO_ROOM = "The training ran out of memory while sending its weights; try a smaller model."
 
 
 class Inbox:
-    """Commands in the order in which they came. The process ends when nobody is left who could send any."""
+    """Commands in the order of arrival. The process ends when the other end of the pipe is closed."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -32,10 +32,10 @@ class Inbox:
         threading.Thread(target=self._read, name="commands", daemon=True).start()
 
     def next(self, wait: bool) -> object | None:
-        """Return the next command, None when there is none and it is not to be waited for.
+        """Return the next command; without ``wait``, None if there is none.
 
         Raises:
-            MemoryError, OSError: it could not be read.
+            MemoryError, OSError: the command could not be read.
         """
         try:
             command = self._commands.get(block=wait)
@@ -50,13 +50,13 @@ class Inbox:
             while True:
                 self._commands.put(self._connection.recv())
         except (EOFError, ConnectionError):
-            os._exit(0)  # the window is gone, however it ended: nobody is there to train for
-        except (MemoryError, OSError) as error:  # of weights that are too large
+            os._exit(0)  # the window has ended
+        except (MemoryError, OSError) as error:  # the weights in a command were too large
             self._commands.put(error)
 
 
 class Outbox:
-    """Messages on their way out, written by a thread of their own, so that a reader who is slow holds up nobody."""
+    """Messages to send, written by a thread of their own, so that a slow reader does not delay the training."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -64,22 +64,22 @@ class Outbox:
         self._waiting: list[Message] = []
         self._writing = False
         self.packing_s = 0.0
-        """Seconds that making bytes of messages has taken so far."""
+        """Seconds spent on pickling messages so far."""
         threading.Thread(target=self._write, name="messages", daemon=True).start()
 
     @property
     def busy(self) -> bool:
-        """Whether a message is still on its way: another had better wait and say more."""
+        """Whether a message is still being sent; the next one should wait and hold more."""
         return self._writing or bool(self._waiting)
 
     def post(self, message: Message) -> None:
-        """Send a message after those that wait, without waiting."""
+        """Queue a message and return at once."""
         with self._changed:
             self._waiting.append(message)
             self._changed.notify_all()
 
     def drain(self) -> None:
-        """Wait until everything is written."""
+        """Wait until all messages are written."""
         with self._changed:
             self._changed.wait_for(lambda: not self.busy)
 
@@ -87,7 +87,7 @@ class Outbox:
         try:
             self._write_all()
         finally:
-            os._exit(1)  # whatever ended this thread: a process of which nobody hears any more would stay for ever
+            os._exit(1)  # whatever ended this thread: without it the process could not report and would run for ever
 
     def _write_all(self) -> None:
         while True:
@@ -110,7 +110,7 @@ class Outbox:
 
 
 class Sender:
-    """Commands on their way to a process, written by a thread of their own: one that hangs reads none."""
+    """Commands to a process, written by a thread of their own, because a process that hangs reads none."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -119,11 +119,11 @@ class Sender:
         self._thread.start()
 
     def send(self, command: object) -> None:
-        """Send a command after those that wait, without waiting; to a process that has ended, nothing."""
+        """Queue a command and return at once; commands to a process that has ended are dropped."""
         self._waiting.put(command)
 
     def close(self) -> None:
-        """End the thread; the process is gone by now, and what waits is for nobody. May be called twice."""
+        """End the thread after the process has ended; waiting commands are dropped. May be called twice."""
         self._waiting.put(None)
         self._thread.join()
 
@@ -131,5 +131,5 @@ class Sender:
         while (command := self._waiting.get()) is not None:
             try:
                 self._connection.send(command)
-            except OSError:  # it has ended, and whoever reads from it says so
+            except OSError:  # the process has ended; the reading thread reports it
                 continue

@@ -1,12 +1,12 @@
-"""The process that trains, as the window holds it: started, commanded, listened to, and ended in time, always.
+"""The training process as its parent sees it: start it, send commands, poll its messages, and end it within a time.
 
-It is a program of its own: the interpreter with one line of code, or the frozen program with a hidden argument, and a
-pipe that it inherits. Python's own ``multiprocessing`` would import the file that the parent was started by once more:
-a script without a guard would begin anew, a notebook has none, and a window might open twice; and it keeps a helper
-process of its own. Nothing of that is needed here: what the child is to know comes through the pipe. It ends when the
-pipe does, so when the parent dies, however it dies.
+The child is the interpreter with one line of code, or the frozen program with a hidden argument, and inherits a pipe.
+Python's own ``multiprocessing`` would import the parent's main file again: a script without a guard would start anew, a
+notebook has no such file, and a window might open twice; it also keeps a helper process. None of that is needed here:
+everything that the child needs comes through the pipe. The child ends when the pipe is closed, and so when the parent
+dies, however it dies.
 
-Two threads wait for the child so that nobody else does: one reads, and says how it ended; one writes.
+Two threads wait for the child: one reads its messages and reports how it ended, one writes commands.
 """
 
 import os
@@ -28,19 +28,19 @@ from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 
 END_S = 0.15
-"""Seconds that a process has to end by itself, so that all is over within 200 ms."""
+"""Seconds that a process has to end by itself, so that stopping takes at most 200 ms."""
 _MOST_WAITING = 64
-"""Messages that wait to be polled; then the child waits too, and says more in one."""
+"""The maximum number of messages waiting to be polled; then the child waits too, and puts more into one message."""
 _LINE = "import sys; sys.path[:] = sys.argv[2:]; from attnlab.training.child import main; main(int(sys.argv[1]))"
 _DETAILS = 1 << 15
-"""Bytes of its last words that are kept: a crash begins with its cause, and goes on with where every thread was."""
+"""Bytes of its standard error that are kept: a crash begins with its cause, followed by the stack of every thread."""
 
 
 class TrainingProcess:
-    """Trains a run in a process of its own: from its beginning, from a checkpoint, or with other weights.
+    """Trains a run in a process of its own: from its beginning, from a checkpoint, or with given weights.
 
-    ``interval`` is how many steps lie between two moments to be recorded, ``digest`` that of the text that was learned
-    so far: another is refused. All methods belong to one thread, and none but :meth:`stop` waits unasked.
+    ``interval`` is the number of steps between recorded moments. ``digest`` is that of the text learned so far: a
+    different text is refused. All methods must be called from one thread; only :meth:`stop` waits without being asked.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class TrainingProcess:
         self._step, self._kept = 0, checkpoint.step if checkpoint else -1
 
     def start(self) -> None:
-        """Start the process; how that went comes as a message."""
+        """Start the process; if it cannot be started, the next poll returns ``Failed``."""
         with ExitStack() as passed, ExitStack() as kept:
             try:
                 ours, theirs = Pipe()
@@ -74,7 +74,7 @@ class TrainingProcess:
             except OSError as error:
                 self._messages.append(Failed(f"The training process cannot be started: {error.strerror or error}."))
                 return
-            kept.pop_all()  # the thread that reads closes them
+            kept.pop_all()  # the reading thread closes them
         self._sender = Sender(ours)
         self._sender.send(self._order)
         self._reader = threading.Thread(
@@ -84,23 +84,23 @@ class TrainingProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs; what it said last may still have to be polled."""
+        """Whether the process runs; its last messages may still wait to be polled."""
         return self._reader is not None and self._reader.is_alive()
 
     @property
     def pid(self) -> int:
-        """Return the number that the system gave the process, 0 when it was never started."""
+        """The process id, 0 if it was never started."""
         return self._popen.pid if self._popen else 0
 
     def send(self, command: Command) -> None:
-        """Send a command; to a process that has ended, nothing."""
+        """Send a command; it is dropped if the process has ended."""
         if self._sender is not None:
             self._sender.send(command)
 
     def poll(self, wait: float = 0.0) -> tuple[Message, ...]:
-        """Return what came since the last time; the last of all is Ended or Failed.
+        """Return the messages since the last poll; the very last is Ended or Failed.
 
-        When nothing came, wait for it, if for so many seconds.
+        Without any, wait for one for up to ``wait`` seconds.
         """
         with self._changed:
             self._changed.wait_for(lambda: bool(self._messages), wait)
@@ -110,9 +110,9 @@ class TrainingProcess:
         return messages
 
     def end(self, wait: float = END_S) -> None:
-        """Ask the process to stop, and have it killed if it has not after ``wait`` seconds; returns at once.
+        """Ask the process to stop, and kill it if it has not after ``wait`` seconds; returns at once.
 
-        Asked once more, the new time counts.
+        If called again, the new time counts.
         """
         if not self.alive:
             return
@@ -128,11 +128,11 @@ class TrainingProcess:
         self._killer.start()
 
     def stop(self, wait: float = END_S) -> None:
-        """End the process as :meth:`end`, and wait until it is over and nothing is left of it but its messages."""
+        """End the process as :meth:`end` does, and wait until it and its threads have ended; its messages remain."""
         self.end(wait)
         if self._reader is not None:
             self._reader.join()
-        if self._killer is not None:  # made, perhaps, after whoever reads had looked for it
+        if self._killer is not None:  # it may have been made after the reading thread looked for it
             self._killer.cancel()
             self._killer.join()
             self._killer = None
@@ -141,7 +141,7 @@ class TrainingProcess:
             self._sender = None
 
     def _read(self, popen: subprocess.Popen[bytes], connection: Connection, errors: IO[bytes], sender: Sender) -> None:
-        """Take messages until there are no more, then see the process off."""
+        """Receive messages until there are no more, then report how the process ended."""
         with errors, connection:
             try:
                 while True:
@@ -170,24 +170,24 @@ class TrainingProcess:
         self._told_end = isinstance(message, Ended | Failed)
 
     def _verdict(self, code: int, words: str) -> Ended | Failed:
-        """Say how a process ended that did not say so itself."""
-        kept = f"what it knew at step {self._kept:,} is kept" if self._kept >= 0 else "it had kept nothing yet"
+        """Return the end of a process that did not report it itself."""
+        kept = f"its state at step {self._kept:,} is kept" if self._kept >= 0 else "it had kept nothing yet"
         if self._ending:
-            return Ended(self._step, "stopped", f"Stopped in the midst of what came after step {self._step:,}; {kept}.")
+            return Ended(self._step, "stopped", f"Stopped during the work after step {self._step:,}; {kept}.")
         return Failed(f"The training process {_cause(code)} after step {self._step:,}; {kept}.", words)
 
 
 def resume(run: Run) -> TrainingProcess:
-    """Return a process, not started yet, that goes on from where a run was kept; the run forgets what came after.
+    """Return a process, not started yet, that continues a run from its checkpoint; the run forgets all later steps.
 
-    A run that was never kept begins anew, from the same first weights.
+    A run without a checkpoint starts again from the same initial weights.
     """
     run.rewind(run.checkpoint.step if run.checkpoint else -1)
     return TrainingProcess(run.spec, run.checkpoint, interval=run.recorder.interval, digest=run.digest)
 
 
 def _started(end: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start the process that trains: no terminal's Ctrl+C reaches it, and it inherits its end of the pipe only."""
+    """Start the training process: a terminal's Ctrl+C does not reach it, and it inherits only its end of the pipe."""
     frozen = getattr(sys, "frozen", False)
     command = [sys.executable, *(("train", "--child", str(end)) if frozen else ("-c", _LINE, str(end), *sys.path))]
     environment = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}  # threads that spin would starve the window
@@ -203,7 +203,7 @@ def _started(end: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def _gone(popen: subprocess.Popen[bytes]) -> int:
-    """Return the exit code of a process that has closed its pipe, which it does only by ending."""
+    """Return the exit code of a process that has closed its pipe, which happens only when it ends."""
     try:
         return popen.wait(1.0)
     except subprocess.TimeoutExpired:
@@ -215,8 +215,8 @@ def _cause(code: int) -> str:
     if code == -signal.SIGTERM or (hasattr(signal, "SIGKILL") and code == -signal.SIGKILL):
         return f"was killed (signal {-code}), perhaps because memory ran out,"
     if code < 0:
-        return f"broke down (signal {-code}, {signal.strsignal(-code) or 'of no name'})"
-    return f"ended without a word (exit code {code})"
+        return f"crashed (signal {-code}, {signal.strsignal(-code) or 'without a name'})"
+    return f"ended without a message (exit code {code})"
 
 
 def _last_words(errors: IO[bytes]) -> str:

@@ -1,4 +1,4 @@
-"""The moments of a run that are kept: steps with their weights, thinned out as the run grows, within a limit."""
+"""The recorded moments of a run: steps with their weights, thinned out as the run grows, within a memory limit."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ MIB = 1 << 20
 LIMIT = 64 * MIB
 """Bytes that the moments of a run may take."""
 _PER_ARRAY, _PER_MOMENT = 256, 512
-"""Bytes beside the numbers: what Python holds of an array and its name, and of a moment."""
+"""Bytes of overhead in Python: of an array with its name, and of a moment."""
 MOST = LIMIT // _PER_MOMENT
-"""Moments that there can be within the limit."""
+"""The maximum number of moments within the limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moment:
-    """The weights after ``step`` steps, the loss of the batch before, and what the held-out examples gave, if asked."""
+    """The weights after ``step`` steps, the loss of the batch before, and the held-out metric if there is one."""
 
     step: int
     weights: Arrays
@@ -25,17 +25,17 @@ class Moment:
 
     @property
     def bytes(self) -> int:
-        """How much memory it takes."""
+        """The memory that it takes."""
         return _PER_MOMENT + sum(array.nbytes + _PER_ARRAY for array in self.weights.values())
 
 
 class Recorder:
     """Moments in the order of their steps, in at most ``limit`` bytes.
 
-    When they would take more, ``interval``, the steps between two of them, is doubled, and those in between go; the
-    first, the last and those that are marked stay. When these alone are too much, marked ones go, the oldest first.
-    ``refused`` says that a moment alone is more than the limit, "" while none was: such a run has no moments to go back
-    to, only its newest weights, and the checkpoint that it goes on from.
+    When they would take more, ``interval``, the steps between two moments, is doubled and those in between are dropped;
+    the first, the last and the marked ones stay. If these alone are too large, marked ones are dropped, oldest first.
+    ``refused`` says that a single moment exceeds the limit, "" otherwise: such a run has no moments to go back to, only
+    its newest weights and the checkpoint from which it can continue.
     """
 
     def __init__(self, limit: int = LIMIT, interval: int = 1) -> None:
@@ -46,21 +46,21 @@ class Recorder:
 
     @property
     def moments(self) -> tuple[Moment, ...]:
-        """All moments, by their steps."""
+        """All moments, in order of steps."""
         return tuple(self._moments)
 
     @property
     def bytes(self) -> int:
-        """How much memory the moments take."""
+        """The memory that the moments take."""
         return self._bytes
 
     @property
     def marked(self) -> frozenset[int]:
-        """The steps whose moments stay."""
+        """The steps whose moments are marked and stay."""
         return frozenset(self._marked)
 
     def add(self, moment: Moment) -> None:
-        """Keep a moment, in the place of one of the same step; one that is larger than the limit is not kept."""
+        """Keep a moment, replacing one of the same step; a moment larger than the limit is not kept."""
         moment = Moment(moment.step, _owned(moment.weights), moment.loss, moment.metric)
         if moment.bytes > self.limit:
             size, limit = (f"{n / MIB:,.0f}" if n >= MIB else f"{n / MIB:.2g}" for n in (moment.bytes, self.limit))
@@ -75,24 +75,24 @@ class Recorder:
             self._thin()
 
     def mark(self, step: int) -> Moment | None:
-        """Keep the moment nearest to a step from now on, and return it; None when there is none."""
+        """Mark the moment nearest to a step, so that it stays, and return it; None if there is none."""
         moment = self.nearest(step)
         if moment is not None:
             self._marked.add(moment.step)
         return moment
 
     def unmark(self, step: int) -> None:
-        """Let the moment of a step go when its turn comes."""
+        """Unmark the moment of a step, so that it may be dropped."""
         self._marked.discard(step)
 
     def nearest(self, step: int) -> Moment | None:
-        """Return the moment nearest to a step, the earlier of two; None when there is none."""
+        """Return the moment nearest to a step, the earlier of two; None if there is none."""
         place = self._place(step)
         around = self._moments[max(0, place - 1) : place + 1]
         return min(around, key=lambda moment: abs(moment.step - step), default=None)
 
     def forget_after(self, step: int) -> None:
-        """Drop all moments later than a step: the run goes on from there."""
+        """Drop all moments later than a step, from which the run continues."""
         self._drop({moment.step for moment in self._moments if moment.step > step})
 
     def _place(self, step: int) -> int:
@@ -109,7 +109,7 @@ class Recorder:
             self._drop({between[0] if between else first})
 
     def _between(self) -> set[int]:
-        """Return the steps of what lies closer than the interval to what is kept before it, and need not be kept."""
+        """Return the steps of unmarked moments closer than the interval to the kept moment before them."""
         needed = self._marked | {self._moments[0].step, self._moments[-1].step}
         found, before = set[int](), self._moments[0].step
         for moment in self._moments[1:]:
@@ -120,7 +120,7 @@ class Recorder:
         return found
 
     def _drop(self, steps: set[int]) -> bool:
-        """Drop the moments of these steps, and say whether there were any."""
+        """Drop the moments of these steps, and return whether there were any."""
         gone = [moment for moment in self._moments if moment.step in steps]
         self._moments = [moment for moment in self._moments if moment.step not in steps]
         self._bytes -= sum(moment.bytes for moment in gone)
@@ -129,5 +129,5 @@ class Recorder:
 
 
 def _owned(weights: Arrays) -> Arrays:
-    """Return arrays that hold nothing but their own numbers: a slice would keep the whole that it is cut from."""
+    """Return arrays that own their memory: a slice would keep the whole array that it belongs to."""
     return {name: array if array.base is None else array.copy() for name, array in weights.items()}

@@ -1,4 +1,4 @@
-"""A layer of a model on one sentence as an experiment of the playground, and its weights back again."""
+"""Conversion of a model's layer on one text to a playground experiment, and of its weights back."""
 
 import numpy as np
 import torch
@@ -10,14 +10,14 @@ from attnlab.base.errors import TrainingError
 from attnlab.training.models.attention import Attention, LayerTrace
 
 KEPT = ("n_heads", "n_kv_heads", "causal", "scale", "score", "normalizer", "positions", "qk_norm", "masks", "options")
-"""What of a configuration a model cannot take back: it has these once for all."""
+"""The fields of a configuration that are fixed in a model and cannot be changed from the playground."""
 
 
 def experiment(layer: Attention, trace: LayerTrace, tokens: tuple[str, ...], key_tokens: tuple[str, ...]) -> Experiment:
-    """Return what a layer computed, of the first of a batch, as an experiment that computes the same.
+    """Return an experiment that computes what a layer computed for the first example of a batch.
 
-    Its embeddings are what came into the layer: with positions added, and normalised where the norm stands before.
-    Keys that are PAD are hidden by its mask.
+    Its embeddings are the inputs of the layer: with positions added, and normalised if the norm comes before the layer.
+    Its mask hides the keys that are PAD.
     """
     across = "memory" in trace
     return Experiment(
@@ -31,7 +31,7 @@ def experiment(layer: Attention, trace: LayerTrace, tokens: tuple[str, ...], key
 
 
 def hidden(trace: LayerTrace) -> NDArray[np.bool_] | None:
-    """Return which cells of the map of the first of a batch are masked, [T_q, T_k]; None without a mask."""
+    """Return the masked cells of the first example of a batch, bool [T_q, T_k]; None without a mask."""
     cells = trace.hidden
     if cells is None:
         return None
@@ -41,7 +41,7 @@ def hidden(trace: LayerTrace) -> NDArray[np.bool_] | None:
 
 
 def _config(layer: Attention, trace: LayerTrace) -> AttentionConfig:
-    """Return the layer's configuration, with a mask of its own where PAD is hidden."""
+    """Return the layer's configuration, with an explicit mask if PAD is hidden."""
     cells = hidden(trace)
     if cells is None or trace.hidden is None or trace.hidden.ndim < 4:
         return layer.config
@@ -54,18 +54,18 @@ def _config(layer: Attention, trace: LayerTrace) -> AttentionConfig:
 def returned(layer: Attention, e: Experiment) -> dict[str, NDArray[np.float32]]:
     """Return the weights of an experiment by the names of a layer's parameters, float32.
 
-    Weights alone go back: tokens, embeddings and a mask drawn by hand belong to the sentence, and are left out. A
-    weight that was taken away is the identity there and goes back as such, a bias as zeros.
+    Only weights go back; tokens, embeddings and a mask drawn by hand are ignored. A weight that was removed in the
+    playground goes back as the identity, a bias as zeros.
 
     Raises:
-        TrainingError: sizes differ, or the experiment computes something else than this layer can.
+        TrainingError: sizes differ, or the experiment computes something that this layer cannot.
     """
     _check_config(layer, e)
     names = [name for name, _ in layer.named_parameters()]
     for name in PROJECTIONS:
         if name not in names and getattr(e.weights, name) is not None:
             raise TrainingError(
-                f"{name} was added in the playground, and this layer has none; {', '.join(names)} can go back."
+                f"{name} was added in the playground, but this layer has none; {', '.join(names)} can go back."
             )
     return {name: _table(layer, e, name) for name in names}
 
@@ -80,7 +80,7 @@ def _check_config(layer: Attention, e: Experiment) -> None:
             )
     if e.config.ablated:
         which = ", ".join(map(str, e.config.ablated))
-        raise TrainingError(f"Head {which} is switched off, which a model cannot be; its rows of W_o set to 0 do that.")
+        raise TrainingError(f"Head {which} is switched off, which a model cannot do; set its rows of W_o to 0 instead.")
 
 
 def _table(layer: Attention, e: Experiment, name: str) -> NDArray[np.float32]:

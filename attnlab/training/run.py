@@ -1,4 +1,4 @@
-"""One run as its messages tell it: its curves, the moments that are kept, how far it is, and how it ended."""
+"""One training run, built from its messages: curves, moments, marks, progress and how it ended."""
 
 import math
 from collections.abc import Iterable
@@ -24,12 +24,12 @@ from attnlab.training.recorder import LIMIT, Moment, Recorder
 from attnlab.training.specs import RunSpec
 
 STATUSES = ("new", "running", "paused", "ended", "failed", "interrupted")
-"""How a run stands; one that was kept while it ran, and is loaded, is interrupted."""
+"""The states of a run; a run that was saved while it ran is loaded as "interrupted"."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """What every step gave: ``steps`` [n], the ``losses`` of their batches [n] and the ``rates`` they took [n]."""
+    """The curve of a run: ``steps`` [n], the ``losses`` of their batches [n] and their learning ``rates`` [n]."""
 
     steps: NDArray[np.int64]
     losses: NDArray[np.float64]
@@ -38,7 +38,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunState:
-    """A run at one time, as a value: what is saved by a worker while the run goes on, and what is loaded."""
+    """A snapshot of a run as a value, which a worker can save while the run continues, and which loading returns."""
 
     spec: RunSpec
     name: str
@@ -59,9 +59,9 @@ class RunState:
 
 
 class Run:
-    """A run that grows by its messages. ``weights`` are the newest that came, with the step ``weights_step``.
+    """A run that grows with its messages. ``weights`` are the newest ones, those after ``weights_step`` steps.
 
-    ``sentence`` says how it ended or failed, "" before; ``refused`` why the last command was, "" when it was not.
+    ``sentence`` says how it ended or failed, "" before; ``refused`` why the last command was refused, "" if it was not.
     ``digest`` is that of the text it learns from, as in :class:`Started`.
     """
 
@@ -82,7 +82,7 @@ class Run:
 
     @classmethod
     def of(cls, state: RunState, limit: int = LIMIT) -> "Run":
-        """Return a run that goes on from what was kept of it."""
+        """Return a run that continues from a snapshot."""
         run = cls(state.spec, state.name, limit)
         run.status, run.sentence, run.device = state.status, state.sentence, state.device
         run.step, run.seconds = state.step, state.seconds
@@ -97,12 +97,12 @@ class Run:
             run.mark(mark)
         if moments := run.recorder.moments:
             run.weights, run.weights_step = moments[-1].weights, moments[-1].step
-        elif state.checkpoint is not None:  # of a model too large to record: what it learned is seen all the same
+        elif state.checkpoint is not None:  # a model too large to record: its checkpoint can still be viewed
             run.weights, run.weights_step = _weights(state.checkpoint), state.checkpoint.step
         return run
 
     def state(self) -> RunState:
-        """Return what there is now as a value, quickly."""
+        """Return a snapshot of the run, quickly."""
         return RunState(
             spec=self.spec,
             name=self.name,
@@ -124,31 +124,31 @@ class Run:
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        """The step of every point of the curve [n]."""
+        """The step of each point of the curve [n]."""
         return self._curve[: self._points, 0].astype(np.int64)
 
     @property
     def losses(self) -> NDArray[np.float64]:
-        """The loss of every step's batch [n]."""
+        """The loss of each step's batch [n]."""
         return self._curve[: self._points, 1]
 
     @property
     def rates(self) -> NDArray[np.float64]:
-        """The rate that every step took [n]."""
+        """The learning rate of each step [n]."""
         return self._curve[: self._points, 2]
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """What the held-out examples gave, by steps."""
+        """The evaluations of the held-out examples, in order of steps."""
         return tuple(self._metrics)
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """The marks, by steps."""
+        """The marks, in order of steps."""
         return tuple(self._marks[step] for step in sorted(self._marks))
 
     def mark(self, mark: Mark) -> Mark | None:
-        """Mark the recorded moment nearest to the step of a mark, which stays from now on; None when there is none."""
+        """Mark the recorded moment nearest to the mark's step, so that it stays; return it, None without moments."""
         moment = self.recorder.mark(mark.step)
         if moment is None:
             return None
@@ -156,19 +156,19 @@ class Run:
         return self._marks[moment.step]
 
     def unmark(self, step: int) -> None:
-        """Take the mark of a step away."""
+        """Remove the mark of a step."""
         self._marks.pop(step, None)
         self.recorder.unmark(step)
 
     def toggle_mark(self, step: int) -> None:
-        """Mark the moment of a step as a person does, or no longer."""
+        """Set or remove the user's mark on the moment of a step."""
         if step in self._marks:
             self.unmark(step)
         else:
             self.mark(Mark(step, f"Your mark at step {step:,}"))
 
     def suggest(self, marks: Iterable[Mark]) -> None:
-        """Have these suggest themselves in the place of those that did; where a person marked a step, that stays."""
+        """Replace the suggested marks by these; the user's own marks stay."""
         for mark in [mark for mark in self.marks if mark.suggested]:
             self.unmark(mark.step)
         own = set(self._marks)
@@ -177,11 +177,11 @@ class Run:
                 self.mark(mark)
 
     def goes_with(self, spec: RunSpec) -> bool:
-        """Whether settings are those of this run but for when it stops."""
+        """Return whether settings equal those of this run except for the number of steps."""
         return replace(self.spec, train=replace(self.spec.train, steps=spec.train.steps)) == spec
 
     def take(self, message: Message) -> bool:
-        """Take in what the process said; return whether the interval of moments changed, which it is to be told."""
+        """Apply a message of the process; return whether the interval of moments changed, so that it must be told."""
         before = self.recorder.interval
         match message:
             case Started():
@@ -201,16 +201,16 @@ class Run:
         return self.recorder.interval != before
 
     def branch(self, step: int) -> "Run":
-        """Return a run that shares all up to a step and goes on from there its own way; this one stays as it is."""
+        """Return a new run that shares everything up to a step and can continue differently; this one is unchanged."""
         branch = Run.of(replace(self.state(), name=f"{self.name}, from step {step:,}"), self.recorder.limit)
         branch.rewind(step)
         return branch
 
     def rewind(self, step: int) -> None:
-        """Forget what came after a step, everything after step −1: the run goes on from there."""
+        """Forget everything after a step, all of it for step −1, so that the run continues from there."""
         self.step = max(0, min(self.step, step))
         self.status, self.sentence = "new", ""
-        self._points = int(np.searchsorted(self._curve[: self._points, 0], step))  # point n is of the step from n on
+        self._points = int(np.searchsorted(self._curve[: self._points, 0], step))  # point n: the step from n to n + 1
         self._metrics = [metric for metric in self._metrics if metric.step <= step]
         self._marks = {at: mark for at, mark in self._marks.items() if at <= step}
         self.recorder.forget_after(step)
@@ -219,16 +219,16 @@ class Run:
         self.step, self.seconds = message.step, message.seconds
         self.status = "paused" if message.paused else "running"
         while message.metrics and self._metrics and self._metrics[-1].step >= message.metrics[0].step:
-            self._metrics.pop()  # told once more, as a process went on from before it
+            self._metrics.pop()  # sent again by a process that continued from an earlier step
         self._metrics += message.metrics
         self._add(message.points)
         if message.weights is None or not all(np.isfinite(array).all() for array in message.weights.values()):
-            return  # what is not finite is found out by the next step, which puts back what was good
+            return  # the next step will find what is not finite, and restore the last good weights
         self.weights, self.weights_step = message.weights, message.step
         if message.moment:
             metric = self._metrics[-1] if self._metrics and self._metrics[-1].step == message.step else None
             curve = self._curve[: self._points, 0]
-            before = np.searchsorted(curve, message.step) - 1  # the last step of all may have been taken back
+            before = np.searchsorted(curve, message.step) - 1  # the very last step may have been undone
             loss = float(self.losses[before]) if before >= 0 else math.nan
             self.recorder.add(Moment(message.step, message.weights, loss, metric))
             self._marks = {step: mark for step, mark in self._marks.items() if step in self.recorder.marked}
@@ -236,7 +236,7 @@ class Run:
     def _add(self, points: tuple[Point, ...]) -> None:
         """Append to the curve, whose array doubles when it is full, so that every step costs the same.
 
-        Points of steps that are there already take their places: a process went on from before them.
+        Points of steps that the curve already has replace them: a process continued from an earlier step.
         """
         if not points:
             return
@@ -252,6 +252,6 @@ class Run:
 
 def _weights(checkpoint: Checkpoint) -> Arrays | None:
     """Return the weights of a checkpoint by name, None where it has none."""
-    from attnlab.training.run_state import MODEL, below  # which needs torch, that a window loads later than this
+    from attnlab.training.run_state import MODEL, below  # it imports torch, which the window loads later
 
     return below(MODEL, checkpoint.state) or None

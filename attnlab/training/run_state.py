@@ -1,4 +1,4 @@
-"""The state of a run as arrays by name, there and back: weights, optimiser, random generators."""
+"""Conversion of the state of a run to named arrays and back: weights, optimiser, random generators."""
 
 from collections.abc import Mapping
 
@@ -12,11 +12,11 @@ from attnlab.base.errors import TrainingError
 from attnlab.training.messages import Arrays
 
 MODEL, OPTIMIZER = "model/", "optimizer/"
-"""What the names of weights and of the optimiser's numbers begin with in a checkpoint."""
+"""The prefixes of the names of weights and of optimiser arrays in a checkpoint."""
 
 
 def array(tensor: Tensor) -> NDArray[np.generic]:
-    """Return a copy of a tensor: the optimiser writes into the weights themselves."""
+    """Return a copy of a tensor, because the optimiser changes weights in place."""
     copied: NDArray[np.generic] = tensor.detach().to("cpu", copy=True).numpy()
     return copied
 
@@ -27,10 +27,10 @@ def weights(model: nn.Module) -> dict[str, NDArray[np.generic]]:
 
 
 def put(model: nn.Module, given: Arrays) -> None:
-    """Write weights into a model; those that are not named stay.
+    """Copy weights into a model; those not named stay.
 
     Raises:
-        TrainingError: a name that the model does not have, a wrong shape, or a number that is not finite.
+        TrainingError: an unknown name, a wrong shape, or a number that is not finite.
     """
     own = model.state_dict()
     for name, value in given.items():
@@ -43,7 +43,7 @@ def put(model: nn.Module, given: Arrays) -> None:
 
 
 def optimizer_arrays(optimizer: Optimizer) -> dict[str, NDArray[np.generic]]:
-    """Return copies of what the optimiser keeps for each weight, by "number of the weight/name"."""
+    """Return copies of the optimiser's state of each weight, by "index of the weight/name"."""
     found: dict[str, NDArray[np.generic]] = {}
     for number, kept in optimizer.state_dict()["state"].items():
         found |= {f"{number}/{name}": array(value) for name, value in kept.items() if isinstance(value, Tensor)}
@@ -51,17 +51,17 @@ def optimizer_arrays(optimizer: Optimizer) -> dict[str, NDArray[np.generic]]:
 
 
 def put_optimizer(optimizer: Optimizer, given: Arrays) -> None:
-    """Give an optimiser what :func:`optimizer_arrays` took.
+    """Restore an optimiser's state from what :func:`optimizer_arrays` returned.
 
     Raises:
-        TrainingError: an array that does not fit its weight.
+        TrainingError: an array does not fit its weight.
     """
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     kept: dict[int, dict[str, Tensor]] = {}
     for key, value in given.items():
         number, _, name = key.partition("/")
         if not number.isdecimal() or int(number) >= len(parameters):
-            raise TrainingError(f"The optimiser has no numbers {key!r} to go on with; the run has changed since.")
+            raise TrainingError(f"The optimiser has no state {key!r}; the run has changed since its checkpoint.")
         shape = () if name == "step" else tuple(parameters[int(number)].shape)
         _check(key, value, shape)
         kept.setdefault(int(number), {})[name] = torch.tensor(value)
@@ -81,7 +81,7 @@ def named(prefix: str, arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, N
 def _check(name: str, value: NDArray[np.generic], shape: tuple[int, ...]) -> None:
     if value.shape != shape:
         raise TrainingError(f"The weights {name!r} are {list(value.shape)}; the model needs {list(shape)}.")
-    with np.errstate(over="ignore"):  # what is too large for the model's float32 would be infinite in it
+    with np.errstate(over="ignore"):  # a number too large for float32 would become infinite
         finite = np.issubdtype(value.dtype, np.floating) and np.isfinite(value.astype(np.float32)).all()
     if not finite:
-        raise TrainingError(f"The weights {name!r} hold what is no finite number; every number must be finite.")
+        raise TrainingError(f"The weights {name!r} contain ∞ or NaN; every number must be finite.")

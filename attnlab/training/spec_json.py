@@ -1,4 +1,4 @@
-"""What a run is made from as plain JSON, there and back; back only what has the names and kinds that it needs."""
+"""Conversion of the settings of a run to plain JSON and back, with checks of names and types."""
 
 import math
 from dataclasses import asdict, fields
@@ -9,24 +9,24 @@ from attnlab.files.atomic import format_name
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 
 MOST = 2**53
-"""The largest whole number that every reader of JSON keeps exactly."""
+"""The largest whole number that every JSON reader reads exactly."""
 LONGEST, MOST_OPTIONS = 4096, 64
-"""Letters that a text may have, and options that a task may be given."""
+"""The maximum length of a text in characters, and of a task's options."""
 _KINDS = {int: "a whole number", float: "a number", str: "text"}
 
 Spec = TypeVar("Spec", ModelSpec, TrainSpec)
 
 
 def as_json(spec: RunSpec) -> dict[str, Any]:
-    """Return a spec as plain JSON: what :func:`from_json` takes."""
+    """Return a spec as plain JSON, which :func:`from_json` reads."""
     return {**asdict(spec), "options": dict(spec.options)}
 
 
 def from_json(value: Any) -> RunSpec:
-    """Return the spec that plain JSON tells of; whether it can be trained, its registries know.
+    """Return the spec in plain JSON; whether it can be trained is checked later, by the registries.
 
     Raises:
-        TrainingError: a name that is missing or unknown, or a value of the wrong kind; the sentence names it.
+        TrainingError: a name is missing or unknown, or a value has the wrong type; the sentence names it.
     """
     if not isinstance(value, dict) or value.keys() != {"task", "options", "model", "train"}:
         raise TrainingError("The settings of a run need task, options, model and train, and nothing else.")
@@ -62,7 +62,7 @@ def _spec(place: str, given: Any, kind: type[Spec]) -> Spec:
 def _scalar(place: str, value: Any) -> int | float | str:
     if isinstance(value, str):
         return _text(place, value)
-    if isinstance(value, bool):  # of a switch among a task's options
+    if isinstance(value, bool):  # a switch among a task's options
         return value
     if type(value) is int and abs(value) <= MOST:
         return value

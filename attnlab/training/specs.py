@@ -1,4 +1,4 @@
-"""What a run is made from, as values: the task, the model, how it is trained. Registries check them."""
+"""The settings of a run as values: task, model and training. The registries check them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
     """The sizes of a model. ``kind`` is an entry of :mod:`attnlab.training.models`, ``positions`` one of
-    :mod:`attnlab.attention.registries.positions`; ``norm`` is "before", "after" or "none"; ``d_ff`` 0 leaves the
-    feed-forward out.
+    :mod:`attnlab.attention.registries.positions`; ``norm`` is "before", "after" or "none"; ``d_ff`` 0 means no
+    feed-forward part.
 
     Recurrent models have ``d_model`` hidden units, one head and no positions.
     """
@@ -25,11 +25,11 @@ class ModelSpec:
 
 @dataclass(frozen=True, slots=True)
 class TrainSpec:
-    """How a model is trained. ``rate`` is reached after ``warmup`` steps and then follows ``schedule``: "constant",
-    "linear", "cosine" or "inverse-sqrt". ``clip`` is the largest norm of the gradient, 0 for any.
+    """The settings of training. ``rate`` is reached after ``warmup`` steps and then follows ``schedule``: "constant",
+    "linear", "cosine" or "inverse-sqrt". ``clip`` is the maximum norm of the gradient, 0 for no limit.
 
-    A run ends after ``steps``, or when ``stop_right`` of the held-out tokens are right, or when the held-out loss is
-    below ``stop_loss``; 0 leaves a condition out. The held-out examples are looked at every ``evaluate_every`` steps.
+    A run ends after ``steps``, when a share ``stop_right`` of the held-out tokens is right, or when the held-out loss
+    is below ``stop_loss``; 0 disables a condition. The held-out examples are evaluated every ``evaluate_every`` steps.
     """
 
     optimizer: str = "adamw"
@@ -49,7 +49,7 @@ class TrainSpec:
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """A whole run: the name of a task, its settings by name, the model and the training. Two alike runs are equal."""
+    """A whole run: the name of a task, its options by name, the model and the training."""
 
     task: str = "reverse"
     options: Mapping[str, int | float | str] = field(default_factory=dict)

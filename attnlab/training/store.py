@@ -61,7 +61,7 @@ _TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A line of the table of runs. ``right`` is the share of held-out tokens, NaN where none were looked at.
+    """A row of the table of runs. ``right`` is the share of right held-out tokens, NaN without an evaluation.
 
     ``saved`` are seconds since 1970. ``problem`` says why a run cannot be read, in which case the rest is empty.
     """
@@ -180,7 +180,7 @@ def _loaded(path: Path, found: dict[str, Any]) -> RunState:
 
 
 def summary(folder: str | os.PathLike[str]) -> Summary:
-    """Return the line of a run in the table of runs, its ``problem`` when it cannot be read."""
+    """Return the row of a run in the table of runs, with ``problem`` if it cannot be read."""
     path = Path(folder)
     try:
         found = _read_manifest(path)
@@ -196,7 +196,7 @@ def summary(folder: str | os.PathLike[str]) -> Summary:
 
 
 def list_runs(folder: str | os.PathLike[str] | None = None) -> tuple[Summary, ...]:
-    """Return all runs in a folder, :func:`runs_folder` when none is named, those saved last first."""
+    """Return all runs in a folder, by default :func:`runs_folder`, the most recently saved first."""
     place = runs_folder() if folder is None else Path(folder)
     try:
         found = [each for each in place.iterdir() if os.path.lexists(each / MANIFEST)]

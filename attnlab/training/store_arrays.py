@@ -1,4 +1,4 @@
-"""The arrays of a run as they lie in its files: curves, moments and the checkpoint, there and back, checked."""
+"""Conversion of curves, moments and checkpoints to the arrays of a run's files and back, with checks."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def read_curve(arrays: Arrays) -> tuple[Curve, tuple[Metric, ...]]:
 
 
 def packed_moments(moments: tuple[Moment, ...]) -> bytearray:
-    """Return moments, whose weights are all alike in names and shapes, as a file; without ever having them twice."""
+    """Return moments as a file, without a second copy of them; all have weights of the same names and shapes."""
     steps, losses = np.array([m.step for m in moments], np.int64), np.array([m.loss for m in moments], np.float64)
     pieces: dict[str, Any] = {
         "steps": (steps.shape, steps.dtype, (steps,)),

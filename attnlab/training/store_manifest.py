@@ -61,7 +61,7 @@ def manifest(state: RunState, names: dict[str, str]) -> dict[str, Any]:
 
 
 def check_manifest(found: Any) -> None:
-    """Check the contents of a ``run.json``, and bring those of version 1 to the present version.
+    """Check the contents of a ``run.json``, and convert those of version 1 to the present version.
 
     Raises:
         ValueError: a field is missing or wrong; names it.

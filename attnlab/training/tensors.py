@@ -1,6 +1,6 @@
-"""Named arrays as a safetensors file, there and back, without holding up other threads.
+"""Reading and writing named arrays as safetensors files without blocking other threads.
 
-The library's own ``save`` keeps Python's lock while it copies: for 64 MB, half a second in which no window is painted.
+The library's own ``save`` holds Python's lock while it copies: with 64 MB, no window is painted for half a second.
 The format is a length of 8 bytes, a table as JSON, and the numbers: https://huggingface.co/docs/safetensors.
 """
 
@@ -16,10 +16,10 @@ from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_json import parse
 
 Pieces = Mapping[str, tuple[tuple[int, ...], np.dtype[Any], Iterable[NDArray[np.generic]]]]
-"""By name: the shape of an array, its dtype, and the arrays that follow each other in it."""
+"""By name: the shape of an array, its dtype, and the pieces that it is concatenated from."""
 
 HEADER_LIMIT = 4 << 20
-"""Bytes that the table may take."""
+"""The maximum size of the table in bytes."""
 _NAMES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
 _DTYPES = {name: np.dtype(code) for name, code in _NAMES.items()}
 _MOST_AXES, _CHUNK = 8, 1 << 20
@@ -31,7 +31,7 @@ def pack(arrays: Mapping[str, NDArray[np.generic]]) -> bytearray:
 
 
 def pack_pieces(pieces: Pieces) -> bytearray:
-    """Return arrays that lie in pieces as the bytes of a safetensors file, a little at a time."""
+    """Return arrays given in pieces as the bytes of a safetensors file, copied in small chunks."""
     table, end = {}, 0
     for name, (shape, dtype, _) in pieces.items():
         begin, end = end, end + math.prod(shape) * dtype.itemsize
@@ -49,14 +49,14 @@ def pack_pieces(pieces: Pieces) -> bytearray:
 
 
 def unpack(packed: bytes) -> dict[str, NDArray[np.generic]]:
-    """Return the arrays of a safetensors file, as they lie in it, read only.
+    """Return the arrays of a safetensors file as read-only views of its bytes.
 
     Raises:
-        ValueError: it is none, ends too early or too late; the sentence names the array.
+        ValueError: it is not such a file, or is too short or too long; the sentence names the array.
     """
     size = int.from_bytes(packed[:8], "little")
     if len(packed) < 8 or size > min(len(packed) - 8, HEADER_LIMIT):
-        raise ValueError("its table of arrays is cut off, or is none")
+        raise ValueError("its table of arrays is missing or cut off")
     table = parse(packed[8 : 8 + size])
     if not isinstance(table, dict):
         raise ValueError("its arrays have no table of names")
@@ -77,14 +77,14 @@ def _begin(name: str, entry: Any) -> int:
 
 
 def _array(name: str, entry: dict[str, Any], packed: bytes, base: int, end: int) -> tuple[NDArray[np.generic], int]:
-    """Return an array that begins where the one before has its ``end``, and its own end."""
+    """Return an array that must begin at ``end``, where the previous one ended, and its own end."""
     shape, kind, (begin, stop) = entry.get("shape"), entry.get("dtype"), entry["data_offsets"]
     if not isinstance(kind, str) or kind not in _DTYPES:
         raise ValueError(f"{name} is {format_name(str(kind)[:20])}, not a number format of a run")
     if not isinstance(shape, list) or len(shape) > _MOST_AXES or any(type(n) is not int or n < 0 for n in shape):
-        raise ValueError(f"{name} has a shape that cannot be")
+        raise ValueError(f"{name} has an invalid shape")
     count, dtype = math.prod(shape), _DTYPES[kind]
     if begin != end or stop - begin != count * dtype.itemsize or base + stop > len(packed):
-        raise ValueError(f"{name} has a shape or a place that is not that of its bytes")
+        raise ValueError(f"{name} has a shape or a position that does not match its bytes")
     array: NDArray[np.generic] = np.frombuffer(packed, dtype, count, base + begin).reshape(shape)
     return array, stop

@@ -1,4 +1,4 @@
-"""Whether a model can be trained so: rates, steps, batches and their memory, stop conditions, device."""
+"""Checks of the training settings: rates, steps, batches and their memory, stop conditions, device."""
 
 import math
 
@@ -9,17 +9,17 @@ from attnlab.training.specs import RunSpec, TrainSpec
 from attnlab.training.tasks.data import Data
 
 MOST = 10**9
-"""Of steps and of what goes by steps."""
+"""The maximum of steps and of settings in steps."""
 MOST_BATCH = 1 << 16
 MOST_SEED = 2**32 - 1
 MOST_MEMORY = 4 << 30
-"""Bytes that one step may take, by a rough count: more would bring a computer of one's own to a halt."""
+"""The maximum memory of one step in bytes, roughly estimated: more would bring a personal computer to a halt."""
 _ROWS, _FLOAT = 12, 4
-"""Rows of d_model numbers that a layer keeps of each token for its gradients, and bytes of a number."""
+"""Rows of d_model numbers that a layer keeps per token for its gradients, and bytes per number."""
 
 
 def check_train(train: TrainSpec) -> str:
-    """Return which setting of a training cannot be and what would do, in one sentence; "" when all can."""
+    """Return one sentence that names an invalid training setting and a valid one, "" if all are valid."""
     if train.optimizer not in OPTIMIZERS:
         return f"The optimiser {train.optimizer!r} is unknown; there are {', '.join(OPTIMIZERS)}."
     if train.schedule not in SCHEDULES:
@@ -35,7 +35,7 @@ def check_train(train: TrainSpec) -> str:
 
 
 def check_memory(spec: RunSpec, data: Data) -> str:
-    """Return that a batch takes too much memory, by a rough count, and which would do, in one sentence; "" if not."""
+    """Return a sentence that a batch needs too much memory, roughly estimated, and which size fits; "" if it fits."""
     one, batch = _example_bytes(spec, data), spec.train.batch
     if batch * one <= MOST_MEMORY:
         return ""
@@ -45,7 +45,7 @@ def check_memory(spec: RunSpec, data: Data) -> str:
 
 
 def _example_bytes(spec: RunSpec, data: Data) -> int:
-    """Return about how many bytes one example takes in a step: outputs, what layers keep, and attention weights."""
+    """Return roughly the bytes of one example in a step: outputs, activations of the layers, attention weights."""
     model, length = spec.model, data.longest + data.longest_source
     numbers = len(data.vocabulary) + model.layers * (_ROWS * model.d_model + model.heads * length)
     return length * numbers * _FLOAT
@@ -56,7 +56,7 @@ def _whole(train: TrainSpec) -> str:
         ("steps", "The number of steps", 1, MOST),
         ("batch", "The batch", 1, MOST_BATCH),
         ("warmup", "The warm-up", 0, MOST),
-        ("evaluate_every", "The number of steps between looks at the held-out examples", 1, MOST),
+        ("evaluate_every", "The number of steps between evaluations", 1, MOST),
         ("seed", "The seed", 0, MOST_SEED),
     ):
         value = getattr(train, name)

@@ -1,4 +1,4 @@
-"""The loop: one step at a time from a run's settings, the same bit for bit from the same seed or a checkpoint."""
+"""The training loop: one step at a time, bit for bit the same from the same seed or checkpoint."""
 
 import math
 import time
@@ -22,31 +22,31 @@ from attnlab.training.specs import RunSpec
 from attnlab.training.tasks import check, data
 
 DATA_SEED = 0x9E3779B9
-"""Makes another seed of a run's for its examples, so that they and the first weights are drawn apart. torch's generator
-knows but the lower 32 bits of a seed, and these are what differs.
+"""Combined with a run's seed to give the seed of its examples, so that they are independent of the initial weights.
+torch's generator uses only the lower 32 bits of a seed, and these differ.
 """
 
 
-class Diverged(Exception):  # noqa: N818 - it is an end of training, not a mistake of somebody
-    """The loss, the gradient or the weights are no finite numbers any more; ``step`` is the step that found it."""
+class Diverged(Exception):  # noqa: N818 - it is a way that training ends, not an error
+    """The loss, the gradient or the weights are no longer finite; found at ``step``."""
 
     def __init__(self, step: int, what: str) -> None:
-        super().__init__(f"Training stopped itself at step {step:,}: {what}. A lower rate would do.")
+        super().__init__(f"Training stopped at step {step:,}: {what}. Try a lower rate.")
         self.step = step
 
 
 class Trainer:
     """Trains the model of a run. ``step`` steps are done, in ``seconds`` of training.
 
-    It draws from generators of its own: the caller's random numbers are as they were after every call.
+    It draws from generators of its own; the caller's random state is unchanged after every call.
     """
 
     def __init__(self, spec: RunSpec, state: Arrays | None = None) -> None:
-        """Make the model as the seed has it, or go on from the ``state`` of a checkpoint.
+        """Build the model from the seed, or continue from the ``state`` of a checkpoint.
 
         Raises:
-            TrainingError: settings that cannot be, or a state that is not of this run.
-            DeviceError: the device is not there.
+            TrainingError: invalid settings, or a state that does not belong to this run.
+            DeviceError: the device is not available.
         """
         problem = check(spec)
         if problem:
@@ -72,7 +72,7 @@ class Trainer:
         """Take one step.
 
         Raises:
-            Diverged: the loss or the weights are no finite numbers; the last weights that were good are put back.
+            Diverged: the loss or the weights are not finite; the last good weights are restored.
             TrainingError: the device failed or its memory is full.
         """
         start = time.perf_counter()
@@ -107,7 +107,7 @@ class Trainer:
         return Point(self.step - 1, value, rate)
 
     def _keep(self) -> None:
-        """Keep the weights: the loss that they gave is finite."""
+        """Keep the present weights as the last good ones: their loss is finite."""
         with torch.no_grad():
             for kept, parameter in zip(self._good, self._parameters, strict=True):
                 kept.copy_(parameter)
@@ -121,10 +121,10 @@ class Trainer:
         raise Diverged(found, what)
 
     def evaluate(self) -> Metric:
-        """Return how well the model does on the held-out examples.
+        """Return the metric of the held-out examples.
 
         Raises:
-            Diverged: their loss is no finite number; the last weights that were good are put back.
+            Diverged: their loss is not finite; the last good weights are restored.
             TrainingError: the device failed or its memory is full.
         """
         with self._device_watched():
@@ -139,17 +139,17 @@ class Trainer:
         return run_state.weights(self.model)
 
     def put(self, weights: Arrays) -> None:
-        """Go on with other weights; those that are not named stay, and so does what the optimiser keeps.
+        """Replace weights; those not named stay, and so does the optimiser's state.
 
         Raises:
-            TrainingError: a name, a shape or a number that does not fit; then nothing is changed.
+            TrainingError: a name, a shape or a number does not fit; then nothing has changed.
         """
         run_state.put(self.model, weights)
         self._metric = None
         self._keep()
 
     def checkpoint(self) -> Checkpoint:
-        """Return everything that goes on from here as if it had never stopped."""
+        """Return everything needed to continue from here as if training had never stopped."""
         numbers = {"step": np.array(self.step), "seconds": np.array(self.seconds)}
         generators = {f"random {i}": run_state.array(state) for i, state in enumerate(self._random.states)}
         state = {
@@ -162,7 +162,7 @@ class Trainer:
         return Checkpoint(self.step, self.seconds, state)
 
     def ended(self) -> Ended | None:
-        """Return why the run is over, None while it goes on. A condition counts when the examples were looked at."""
+        """Return why the run is over, None while it continues. Stop conditions are checked after an evaluation."""
         train, found = self.spec.train, self._metric
         if found is not None and train.stop_right and found.right >= train.stop_right:
             share = f"{found.right:.1%} of the held-out tokens are right"
@@ -170,7 +170,7 @@ class Trainer:
         if found is not None and train.stop_loss and found.loss < train.stop_loss:
             return Ended(self.step, "loss", f"Done at step {self.step:,}: the held-out loss is {found.loss:.3g}.")
         if self.step >= train.steps:
-            return Ended(self.step, "steps", f"Done: all {self.step:,} steps are taken.")
+            return Ended(self.step, "steps", f"Done: all {self.step:,} steps taken.")
         return None
 
     def _restore(self, state: Arrays) -> None:
@@ -182,7 +182,7 @@ class Trainer:
             self._generator.set_state(torch.tensor(state["examples"]))
             self._random.states = [torch.tensor(state[f"random {i}"]) for i in range(len(self._random.states))]
             with self._random.lent():
-                pass  # takes the states and refuses what is none
+                pass  # sets the generators, which refuse an invalid state
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise TrainingError(problem.format(error)) from None
         self._keep()
@@ -194,7 +194,7 @@ class Trainer:
 
     @contextmanager
     def _device_watched(self) -> Iterator[None]:
-        """Say in a sentence that the device failed; on the CPU nothing but a mistake of ours can."""
+        """Turn a failure of the device into a TrainingError; on the CPU an error is a fault of the program."""
         try:
             yield
         except RuntimeError as error:
@@ -205,10 +205,10 @@ class Trainer:
     def _device_sentence(self, error: RuntimeError) -> str:
         where = f"The device {self.spec.train.device!r}"
         if isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error):
-            return f"{where} ran out of memory at step {self.step:,}; a smaller batch or model would do."
-        return f"{where} failed at step {self.step:,}: {str(error).splitlines()[0]} The CPU would do."
+            return f"{where} ran out of memory at step {self.step:,}; try a smaller batch or model."
+        return f"{where} failed at step {self.step:,}: {str(error).splitlines()[0]} Try the CPU."
 
 
 def _strange(value: float) -> str:
-    """Return how a number that is not finite is told."""
+    """Return the text of a number that is not finite."""
     return f"{value:g}".replace("inf", "∞").replace("nan", "not a number").replace("-", "−")

@@ -219,7 +219,7 @@ def test_where_nobody_knows_the_answer_the_maps_are_those_of_what_is_written(kin
     assert look.predicted == data.tokens(written[written != PAD])
     assert math.isnan(look.loss)
     assert look.maps[-1].query_tokens == ("⟨", *look.predicted)
-    with pytest.raises(TrainingError, match="Nothing is asked of this text"):
+    with pytest.raises(TrainingError, match="This text has no targets"):
         viewer.gradients(weights, "cadb")
 
 

@@ -156,7 +156,7 @@ def test_one_that_has_only_begun_to_start_is_stopped() -> None:
 
 @pytest.mark.slow
 @posix
-@pytest.mark.parametrize(("number", "words"), [(signal.SIGKILL, "perhaps because memory ran out"), (6, "broke down")])
+@pytest.mark.parametrize(("number", "words"), [(signal.SIGKILL, "perhaps because memory ran out"), (6, "crashed")])
 def test_one_that_is_killed_or_breaks_down_is_told_in_a_sentence_and_can_go_on(number: int, words: str) -> None:
     process = started(tiny(LONG))
     messages = wait_for(process, Checkpoint)

@@ -170,7 +170,7 @@ def test_what_a_model_cannot_take_back_is_said_in_a_sentence() -> None:
     refused(replace(e.config, causal=False), "causal is False in the playground and True in this layer")
     refused(replace(e.config, normalizer="sparsemax"), "normalizer is 'sparsemax' in the playground and 'softmax'")
     refused(replace(e.config, temperature=2.0), "options is {'temperature': 2.0} in the playground and {}")
-    refused(replace(e.config, ablated=(1, 3)), "Head 1, 3 is switched off, which a model cannot be")
+    refused(replace(e.config, ablated=(1, 3)), "Head 1, 3 is switched off, which a model cannot do")
     d = spec.model.d_model
     wide = replace(e, weights=replace(e.weights, W_o=torch.zeros(d, 5), b_o=None))
     with pytest.raises(
@@ -185,7 +185,7 @@ def test_projections_cannot_be_added_to_a_layer_without() -> None:
     e = viewer.experiment(weights, "cadb", "alignment")
     assert e.weights.W_q is None
     with pytest.raises(
-        TrainingError, match="W_v was added in the playground, and this layer has none; W_a can go back"
+        TrainingError, match="W_v was added in the playground, but this layer has none; W_a can go back"
     ):
         viewer.put(weights, "alignment", with_weights(e, W_v=torch.eye(spec.model.d_model)))
 

@@ -226,7 +226,7 @@ def test_a_rate_that_explodes_ends_with_a_sentence(student: "Student") -> None:
     student.type("rate", "1e30")
     student.ready()
     student.train_to_the_end()
-    assert "stopped itself at step" in ws.footer.message.text()
+    assert "stopped at step" in ws.footer.message.text()
     assert not ws.session.can_go_on
     assert ws.header.main.text() == "Restart"
 
