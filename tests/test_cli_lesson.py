@@ -149,7 +149,7 @@ def test_what_is_wrong_with_a_lesson_is_said_where_it_cannot_be_printed(lesson: 
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert "mine.md:4: There is no preset 'jurney'; did you mean journey?" in answer.stderr
-    assert answer.stderr.splitlines()[-1].startswith("attnlab: Step 1 shows whatever is open")
+    assert answer.stderr.splitlines()[-1].startswith("attnlab: Step 1 shows the open experiment")
     assert not (tmp_path / "mine.pdf").exists()
 
 

@@ -189,7 +189,7 @@ def test_numbers_are_shown_by_their_first_column() -> None:
     for shown, numbers in ((look.source, batch.inputs), (look.expected, batch.targets), (look.predicted, outputs)):
         assert [float(x.replace("−", "-")) for x in shown] == pytest.approx(numbers[0, :, 0].tolist(), abs=1e-4)
     assert look.maps[0].query_tokens == tuple(map(str, range(10)))
-    with pytest.raises(TrainingError, match="gives numbers"):
+    with pytest.raises(TrainingError, match="outputs numbers"):
         viewer.text(weights, data.probe_text, 5)
 
 

@@ -373,7 +373,7 @@ def test_settings_that_cannot_be_get_one_sentence(spec: RunSpec, needs: str) -> 
         ("steps", 0, "The number of steps is 0"),
         ("steps", True, "whole number"),
         ("warmup", -1, "The warm-up"),
-        ("evaluate_every", 0, "held-out"),
+        ("evaluate_every", 0, "evaluations"),
         ("seed", -1, "The seed"),
         ("weight_decay", -0.1, "weight decay"),
         ("clip", float("inf"), "norm of the gradient"),

@@ -39,16 +39,16 @@ LENS = "computing for a lens"
 WITHIN = "attnlab.ui.playground.lenses"
 case("playground/lenses/cost_lens.py CostLens._ask_next", LENS)(lens("cost", "attnlab.compute.cost.measure"))
 case("playground/lenses/positions_lens.py PositionsLens._refresh", LENS)(
-    lens("positions/order", f"{WITHIN}.positions_order.order_blindness")
+    lens("positions/order", f"{WITHIN}.positions_order.measure_order_blindness")
 )
 case("playground/lenses/precision_lens.py PrecisionLens.show_trace", LENS)(
-    lens("precision", f"{WITHIN}.precision_lens.precision")
+    lens("precision", f"{WITHIN}.precision_lens.compare_formats")
 )
 case("playground/lenses/saturation_lens.py SaturationLens.show_trace", LENS)(
-    lens("saturation", f"{WITHIN}.saturation_lens.of_trace")
+    lens("saturation", f"{WITHIN}.saturation_lens.measure_trace")
 )
 case("playground/lenses/saturation_lens.py SaturationLens._ask_for_random", LENS)(
-    lens("saturation", f"{WITHIN}.saturation_lens.of_random")
+    lens("saturation", f"{WITHIN}.saturation_lens.measure_random")
 )
 
 

@@ -235,7 +235,7 @@ def test_too_many_numbers_stay_off_the_clipboard(sit_down: "Callable[..., Person
     person.window.actions_list.run("all-heads")
     assert run(person, "copy-csv") == (
         "1\N{NARROW NO-BREAK SPACE}056\N{NARROW NO-BREAK SPACE}784 numbers are too many for the clipboard; "
-        "File › Export writes them to a table."
+        "use File › Export to write them to a table."
     )
     assert clipboard() == "nothing"
     person.playground._on_head_chosen(1)

@@ -72,7 +72,7 @@ def test_a_tour_is_printed_of_what_is_given(tmp_path: Path) -> None:
     e = preset("journey")
     lesson = tour(e)
     assert write_pdf(lesson, tmp_path / "tour.pdf", experiment=e) == len(lesson.steps)
-    with pytest.raises(AttnlabError, match="Step 1 shows whatever is open"):
+    with pytest.raises(AttnlabError, match="Step 1 shows the open experiment, but"):
         write_pdf(lesson, tmp_path / "other.pdf")
     assert not (tmp_path / "other.pdf").exists()
 
