@@ -282,8 +282,8 @@ def test_other_weights_are_put_in_and_seen() -> None:
     [
         ({"nobody": np.zeros(3, np.float32)}, "The model has no weights 'nobody'; it has "),
         ({"FIRST": np.zeros(3, np.float32)}, "are [3]; the model needs ["),
-        ({"FIRST": None}, "hold what is no finite number"),
-        ({"FIRST": 1e300}, "hold what is no finite number"),  # which float32 has not
+        ({"FIRST": None}, "contain ∞ or NaN"),
+        ({"FIRST": 1e300}, "contain ∞ or NaN"),  # which float32 has not
     ],
 )
 def test_weights_that_do_not_fit_are_refused_in_a_sentence_and_the_run_goes_on(
