@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from attnlab.ui.base.actions import Action, Context
+from attnlab.ui.base.actions import Action
 from attnlab.ui.base.workspace import Host, on, once_loaded
 from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.playground.entry import PLAYGROUND
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def file_actions(w: Host, bring_back: Action[Any]) -> list[Action[Any]]:
     """Return the actions that open, save, import and export."""
     play, loaded = on(w, PLAYGROUND), once_loaded(w)
-    beside: Context[Playground] = Context(play.find, play.find, play.ready)
+    beside = on(w, PLAYGROUND, show=False)
     drawn = "As pixels and as SVG, with the settings of the last figure"
     return [
         Action("presets", "Open a preset…", "File", play, lambda p: p.open_gallery(), ("Ctrl+P",)),
