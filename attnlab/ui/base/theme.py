@@ -87,14 +87,6 @@ def _scheme(palette: Palette) -> Qt.ColorScheme:
     return Qt.ColorScheme.Dark if is_dark(palette) else Qt.ColorScheme.Light
 
 
-def worn() -> Palette:
-    """Return the application's current palette, read from Qt's."""
-    role = QPalette.ColorRole
-    now = QGuiApplication.palette()
-    ground, accent = (now.color(which).name().upper() for which in (role.Window, role.Highlight))
-    return next((each for each in PALETTES.values() if (each.ground, each.accent) == (ground, accent)), LIGHT)
-
-
 def load_fonts() -> tuple[str, ...]:
     """Register the shipped typefaces, once, and return their families."""
     if FAMILY not in QFontDatabase.families():
@@ -148,19 +140,7 @@ def mixed(one: str, other: str, share: float) -> str:
     return "#{:02X}{:02X}{:02X}".format(*channels)
 
 
-def dress(widget: QWidget, palette: Palette) -> None:
-    """Apply a palette to a widget and its children, independent of the application's."""
-    if palette is worn():
-        widget.setPalette(QPalette())
-        restyle(widget, "")
-        return
-    widget.setPalette(qt_palette(palette))
-    ground = f"#{widget.objectName()}, QScrollArea, QScrollArea > QWidget > QWidget {{ background: {palette.ground} }}"
-    sheet = style_sheet(palette, round(100 * scale()))  # the application's style sheet overrides a widget's palette
-    restyle(widget, f"QLabel {{ color: {palette.ink}; background: transparent }} {ground} {sheet}")
-
-
-def restyle(widget: QWidget, sheet: str) -> None:
+def set_sheet(widget: QWidget, sheet: str) -> None:
     """Set a widget's style sheet if it differs: setting it again costs a frame."""
     if widget.styleSheet() != sheet:
         widget.setStyleSheet(sheet)
@@ -243,7 +223,19 @@ def style_sheet(palette: Palette, type_size: int = 100) -> str:
     """Return the style sheet with the palette's colours and sizes filled in; raises KeyError for an unknown name."""
     values = {
         name: getattr(palette, name)
-        for name in ("ground", "surface", "hairline", "ink", "muted", "accent", "on_accent", "control", "hatch", "bad")
+        for name in (
+            "ground",
+            "surface",
+            "hairline",
+            "ink",
+            "muted",
+            "accent",
+            "on_accent",
+            "control",
+            "hatch",
+            "good",
+            "bad",
+        )
     }
     values["faint"] = disabled_ink(palette)
     values["accent_hover"] = mixed(palette.accent, palette.ink, 0.15)

@@ -14,7 +14,7 @@ from attnlab.figures.panels.figure_source import Source
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.ui.base.dialog_parts import ask_where, button, scrolled
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import px, restyle
+from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.export_form import ExportForm
 from attnlab.ui.export.figure_choices import FORMATS, recalled, words
@@ -105,7 +105,7 @@ class ExportDialog(QDialog):
     def set_palette(self, palette: Palette = LIGHT) -> None:
         """Use a theme's colours; the figure keeps its own."""
         self.preview.set_palette(palette)
-        restyle(self.message, f"color:{palette.bad}")
+        set_sheet(self.message, f"color:{palette.bad}")
 
     def export_to(self, path: Path) -> bool:
         """Write the file; an error is shown in the dialog, and no partial file is left."""

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QW
 
 from attnlab.ui.base.dialog_parts import button
 from attnlab.ui.base.slices import Call, Slices
-from attnlab.ui.base.theme import px, restyle, worn
+from attnlab.ui.base.theme import px, set_sheet
+from attnlab.ui.base.themed import application_palette
 
 
 class Job(Protocol):
@@ -82,7 +83,7 @@ class FilmSaver(QWidget):
 
     def say(self, sentence: str, ink: str = "") -> None:
         """Show an error message, or in another ink a note; "" for none."""
-        restyle(self.message, f"color:{ink or worn().bad}")
+        set_sheet(self.message, f"color:{ink or application_palette().bad}")
         self.message.setText(sentence)
         self.message.setVisible(bool(sentence))
 
@@ -102,7 +103,7 @@ class FilmSaver(QWidget):
     def _on_finished(self, error: str) -> None:
         self._show_progress(0)
         self.ended.emit()
-        self.say(error or f"Saved {self._path}", "" if error else worn().muted)
+        self.say(error or f"Saved {self._path}", "" if error else application_palette().muted)
         if not error:
             self.saved.emit(self._path)
 
@@ -111,4 +112,4 @@ class FilmSaver(QWidget):
         self._show_progress(0)
         self.ended.emit()
         if self._job is not None:
-            self.say(self._job.given_up(), worn().muted)
+            self.say(self._job.given_up(), application_palette().muted)

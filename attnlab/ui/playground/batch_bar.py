@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVB
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class BatchBar(QWidget):
             self.buttons[name].setIconSize(QSize(px(16), px(16)))
         self.title.setFont(font("strong"))
         for label in (self._valid, self._of):
-            restyle(label, f"color: {palette.muted}")
+            set_sheet(label, f"color: {palette.muted}")
             label.setFont(font("text"))
 
     def show_experiment(self, e: "Experiment") -> None:

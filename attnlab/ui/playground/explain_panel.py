@@ -22,7 +22,7 @@ from attnlab.attention.stages.explain import Cell, Explanation
 from attnlab.attention.stages.explanation import shown_value
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.base.theme import font, plain_tip, restyle
+from attnlab.ui.base.theme import font, plain_tip, set_sheet
 from attnlab.ui.playground.rich_text import html_of, html_of_code
 from attnlab.ui.playground.row_bars import RowBars
 from attnlab.ui.playground.walk_explanation import explained, inside, unknown_in_row
@@ -166,7 +166,7 @@ class ExplainPanel(QScrollArea):
         if self._profile is not None:
             self._profile.set_palette(palette)
         for label in (self._where, self._compared, self._code, *self._statistic_names):
-            restyle(label, f"color: {palette.muted}")
+            set_sheet(label, f"color: {palette.muted}")
         self.set_fonts()
         self._refresh()
 
@@ -233,7 +233,7 @@ class ExplainPanel(QScrollArea):
         p, cell, trace = self._palette, explanation.cell, self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
-        restyle(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
+        set_sheet(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
         self._name.setText(explanation.title)
         head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
         self._where.setText(f"{explanation.labels[0]} → {explanation.labels[1]}{head}")

@@ -11,7 +11,7 @@ from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.stages import links
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, restyle
+from attnlab.ui.base.theme import font, set_sheet
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.batch_bar import BatchBar
 from attnlab.ui.playground.fill_bar import FillBar
@@ -152,8 +152,8 @@ class InputsPanel(QScrollArea):
         self.shape_bar.set_palette(palette)
         for tab in self.tabs.values():
             tab.set_palette(palette)
-        restyle(self._hint, f"color: {palette.muted}")
-        restyle(self._message, f"color: {palette.bad}")
+        set_sheet(self._hint, f"color: {palette.muted}")
+        set_sheet(self._message, f"color: {palette.bad}")
         self.set_fonts()
         self._fit_table()
 

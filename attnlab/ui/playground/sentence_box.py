@@ -10,7 +10,7 @@ from attnlab.attention.edits import token_edits
 from attnlab.attention.edits.batches import Side, key_side, unpadded_tokens
 from attnlab.attention.stages.explain import Cell
 from attnlab.figures.palette import Palette
-from attnlab.ui.base.theme import font, restyle
+from attnlab.ui.base.theme import font, set_sheet
 from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.tokens.token_strip import TokenStrip
 
@@ -82,7 +82,7 @@ class SentenceBox(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours."""
         self.tokens.set_palette(palette)
-        restyle(self._complaint, f"color: {palette.bad}")
+        set_sheet(self._complaint, f"color: {palette.bad}")
         self.set_fonts()
 
     def set_fonts(self) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSpinBox, QVBoxLayout, QWidge
 from attnlab.attention import edits
 from attnlab.attention.registries.registry import free_axes
 from attnlab.figures.palette import Palette
-from attnlab.ui.base.theme import font, restyle
+from attnlab.ui.base.theme import font, set_sheet
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -87,7 +87,7 @@ class ShapeBar(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours."""
         for label in self._labels.values():
-            restyle(label, f"color: {palette.muted}")
+            set_sheet(label, f"color: {palette.muted}")
             label.setFont(font("text"))
         self.output.set_palette(palette)
         self.biases.set_palette(palette)

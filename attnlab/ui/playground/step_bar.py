@@ -14,7 +14,7 @@ from attnlab.attention.stages.table import BY_NAME, about
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, plain_tip, px, restyle
+from attnlab.ui.base.theme import font, plain_tip, px, set_sheet
 from attnlab.ui.playground.progress import Progress
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill import Choice, Field, Pill
@@ -137,8 +137,8 @@ class StepBar(QFrame):
         for name, button in self.buttons.items():
             button.setIcon(icon(f"step-{name}" if name != "play" else self._play_icon(), palette))
         for label in (self._about, self._shape, self._time):
-            restyle(label, f"color: {palette.muted}")
-        restyle(self._message, f"color: {palette.bad}")
+            set_sheet(label, f"color: {palette.muted}")
+        set_sheet(self._message, f"color: {palette.bad}")
         self._title.setFont(font("title"))
         for label in (self._shape, self._time, self._sums):
             label.setFont(font("number"))
@@ -166,7 +166,7 @@ class StepBar(QFrame):
             text = f"✓ rows sum to 1{empty}" if good else f"{_sums_text(*reply.row_sums)}{empty}"
             self._sums.setToolTip(f"The row sum furthest from 1 is off by {reply.largest_gap:.2g}")
         self._sums.setText(text)
-        restyle(self._sums, f"color: {self._palette.good if good else self._palette.bad}")
+        set_sheet(self._sums, f"color: {self._palette.good if good else self._palette.bad}")
 
     def show_view(self, view: "View") -> None:
         """Show the progress of another view."""
@@ -218,7 +218,7 @@ class StepBar(QFrame):
         if sentence == self.message == "":
             return
         self.note_timer.stop()
-        restyle(self._message, f"color: {self._palette.bad}")
+        set_sheet(self._message, f"color: {self._palette.bad}")
         self._message.setText(sentence)
         self._message.setAccessibleName(f"Message: {sentence}" if sentence else "")
         self._message.setToolTip(plain_tip(sentence))
@@ -229,7 +229,7 @@ class StepBar(QFrame):
         """Show one sentence about a success, for a while or until the next message."""
         self.show_message(sentence)
         self.note_timer.start()
-        restyle(self._message, f"color: {self._palette.good}")
+        set_sheet(self._message, f"color: {self._palette.good}")
 
     @Slot()
     def _on_note_read(self) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.widgets.fields.undo_fields import TextField
 
 _FIELD_WIDTH = 96
@@ -80,7 +80,7 @@ class AnswerRow(QWidget):
 
     def _paint_verdict(self) -> None:
         colour = {"good": self._palette.good, "bad": self._palette.bad}.get(self._tone, self._palette.muted)
-        restyle(self.verdict, f"color:{colour}")
+        set_sheet(self.verdict, f"color:{colour}")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep Enter in an open field: elsewhere it means the next step."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.predict.answer_row import AnswerRow
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class AnswerSheet(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Use a theme's colours, and the present size of type."""
         self._palette = palette
-        restyle(self, _style(palette))
+        set_sheet(self, _style(palette))
         self.set_zoom(self._zoom)
         for each in self._asked:
             each.row.set_palette(palette)

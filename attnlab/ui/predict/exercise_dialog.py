@@ -24,7 +24,7 @@ from attnlab.lessons.lesson import Question
 from attnlab.ui.base.dialog_parts import ask_where, ask_which, button, scrolled
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
-from attnlab.ui.base.theme import px, restyle
+from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.predict.answer_sheet import AnswerSheet
 from attnlab.ui.predict.exercise_form import ExerciseForm
 from attnlab.ui.predict.grade_table import GradeTable
@@ -155,7 +155,7 @@ class ExerciseDialog(QDialog):
         self._palette = palette
         self.form.set_palette(palette)
         self.answer_sheet.set_palette(palette)
-        restyle(self.message, f"color:{palette.bad}")
+        set_sheet(self.message, f"color:{palette.bad}")
         self._soon.start()
 
     def exercise(self) -> "Exercise":
@@ -292,7 +292,7 @@ class ExerciseDialog(QDialog):
         self.open_button.setEnabled(on)
 
     def _say(self, sentence: str, ink: str = "") -> None:
-        restyle(self.message, f"color:{ink or self._palette.bad}")
+        set_sheet(self.message, f"color:{ink or self._palette.bad}")
         self.message.setText(sentence)
         self.message.setVisible(bool(sentence))
 

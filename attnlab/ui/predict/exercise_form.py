@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QPlainT
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.dialog_parts import button
-from attnlab.ui.base.theme import px, restyle
+from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.widgets.fields.form_parts import pair
 from attnlab.ui.widgets.fields.undo_fields import NumberBox, TextField
 
@@ -118,7 +118,7 @@ class ExerciseForm(QWidget):
 
     def set_palette(self, palette: Palette) -> None:
         """Use a theme's colours."""
-        restyle(self.where, f"color:{palette.muted}")
+        set_sheet(self.where, f"color:{palette.muted}")
 
     def _cells(self, e: "Experiment", cell: "Cell") -> "tuple[Cell, ...]":
         from attnlab.attention.stages.table import BY_NAME

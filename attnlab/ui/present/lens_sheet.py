@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QFrame, QGraphicsProxyWidget, QGraphicsScene, QGra
 
 from attnlab.figures.palette import Palette
 from attnlab.lessons.lenses import LENSES
-from attnlab.ui.base.theme import BASE_PX, dress
+from attnlab.ui.base.theme import BASE_PX
+from attnlab.ui.base.themed import dress
 from attnlab.ui.playground.lenses import make_lens
 
 if TYPE_CHECKING:

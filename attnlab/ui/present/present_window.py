@@ -27,7 +27,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 from attnlab.figures.palette import PALETTES, Palette
 from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import dress, restyle, worn
+from attnlab.ui.base.theme import set_sheet
+from attnlab.ui.base.themed import application_palette, dress
 from attnlab.ui.present.content import filled
 from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_parts import SlideParts
@@ -67,7 +68,7 @@ class PresentWindow(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(320, 200)
         self._playground, self._player = playground, player
-        self._palette = worn()
+        self._palette = application_palette()
         self._zoom = ZOOMS.index(1.0)
         self._typed = ""
         self._over = False
@@ -173,7 +174,7 @@ class PresentWindow(QWidget):
         self.view.set_palette(palette)
         if self.speaker is not None:
             self.speaker.set_palette(palette)
-        restyle(
+        set_sheet(
             self._jump, f"color: {palette.on_accent}; background: {palette.accent}; border-radius: 6px; padding: 8px"
         )
         dress(self, palette)

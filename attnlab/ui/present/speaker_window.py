@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSc
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import restyle
+from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.present.slide_markdown import plain
 from attnlab.ui.present.slide_view import SlideView
 
@@ -126,11 +126,13 @@ class SpeakerWindow(QWidget):
         self._palette = palette
         self.now.set_palette(palette)
         self.next.set_palette(palette)
-        restyle(self, f"SpeakerWindow, QScrollArea, QScrollArea > QWidget > QWidget {{ background: {palette.ground} }}")
+        set_sheet(
+            self, f"SpeakerWindow, QScrollArea, QScrollArea > QWidget > QWidget {{ background: {palette.ground} }}"
+        )
         for label in (self.place, self.clock, self.elapsed, self.notes):
-            restyle(label, f"color: {palette.ink}; background: transparent")
+            set_sheet(label, f"color: {palette.ink}; background: transparent")
         for label in self._captions:
-            restyle(label, f"color: {palette.muted}; background: transparent")
+            set_sheet(label, f"color: {palette.muted}; background: transparent")
         self._set_sizes()
 
     def show_step(

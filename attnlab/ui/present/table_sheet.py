@@ -10,7 +10,7 @@ from attnlab.attention import edits
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import restyle
+from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
@@ -78,8 +78,8 @@ class TableSheet(QWidget):
     def set_look(self, palette: Palette, size_px: float) -> None:
         """Apply a palette, with numbers of this size."""
         self._palette = palette
-        restyle(self._hint, f"color: {palette.muted}")
-        restyle(self, f"background: {palette.ground}")  # before the fonts, which a new style sheet takes away
+        set_sheet(self._hint, f"color: {palette.muted}")
+        set_sheet(self, f"background: {palette.ground}")  # before the fonts, which a new style sheet takes away
         self.table.set_palette(palette)
         self.table.setFont(face(0.85 * size_px))
         self._fit()

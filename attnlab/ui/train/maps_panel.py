@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.train.chart_card import ChartCard
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.maps_view import MapsView, group_of, titles_of
@@ -174,7 +174,7 @@ class MapsPanel(QWidget):
         for label in (self._title, self._sheet_title):
             label.setFont(font("title"))
         self.step.setFont(font("number"))
-        restyle(self.none, f"color: {palette.muted}")
+        set_sheet(self.none, f"color: {palette.muted}")
         self.probe.setMinimumWidth(px(110))
 
     @property

@@ -10,7 +10,8 @@ from attnlab.figures.films.film_file import FPS_RANGE
 from attnlab.figures.panels.figure_colours import MAPS
 from attnlab.figures.panels.figure_spec import DPI_RANGE, MM_PER_INCH
 from attnlab.training.recorder import Moment
-from attnlab.ui.base.theme import is_dark, worn
+from attnlab.ui.base.theme import is_dark
+from attnlab.ui.base.themed import application_palette
 from attnlab.ui.export.form_rows import lay_out_rows, number_box
 from attnlab.ui.train.run_film import Choice
 from attnlab.ui.widgets.fields.form_parts import combo
@@ -40,7 +41,7 @@ class FilmForm(QWidget):
         self.dpi = number_box(*DPI_RANGE, 300)
         self.colours = combo([(each.title, each.name) for each in MAPS if not each.signed])
         self.ground = combo([("Light", "light"), ("Dark", "dark")])
-        self.ground.setCurrentIndex(int(is_dark(worn())))
+        self.ground.setCurrentIndex(int(is_dark(application_palette())))
         self.format = combo([*((title, ending) for ending, title in FILMS.items()), ("Folder of PNGs", FOLDER)])
         self.dpi.setEnabled(False)
         self._lay_out()

@@ -5,7 +5,8 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QTableWidgetItem, QVBoxLayout, QWidget
 
-from attnlab.ui.base.theme import font, px, worn
+from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import application_palette
 from attnlab.ui.export.form_rows import fit
 from attnlab.ui.train.run_words import called, state
 from attnlab.ui.train.runs_panel import RunsPanel
@@ -51,7 +52,7 @@ class RunsDialog(QDialog):
         self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.setProperty("role", "caption")
         self.note.setWordWrap(True)
-        self.table.set_palette(worn())
+        self.table.set_palette(application_palette())
         head, foot = QHBoxLayout(), FlowLayout(gap=px(8))
         head.addWidget(self.heading)
         for each in self._abouts:

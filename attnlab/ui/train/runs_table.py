@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.store import Summary
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mixed, px, restyle
+from attnlab.ui.base.theme import font, mixed, px, set_sheet
 from attnlab.ui.train.run_words import called, when
 
 COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Correct", "Time", "Saved")
@@ -121,7 +121,7 @@ class RunsTable(QTableWidget):
         self.setFont(font("text"))
         self.horizontalHeader().setFont(font("caption_strong"))
         self.verticalHeader().setDefaultSectionSize(px(30))
-        restyle(
+        set_sheet(
             self,
             f"""QTableView {{ background: {p.surface}; color: {p.ink}; border: 2px solid transparent; outline: 0;
                 border-radius: 6px; }}

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.widgets.charts.timeline import Timeline, TimeMark
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill import Choice, Pill
@@ -113,7 +113,7 @@ class TimeBar(QFrame):
 
     def show_message(self, sentence: str, *, wrong: bool = True) -> None:
         """Show one sentence, or with "" nothing."""
-        restyle(self.message, f"color: {self._palette.bad if wrong else self._palette.good}")
+        set_sheet(self.message, f"color: {self._palette.bad if wrong else self._palette.good}")
         self.message.setText(sentence)
         self.message.setToolTip(sentence)
         self.message.setVisible(bool(sentence))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QPushButton
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import Palette
 from attnlab.figures.panels.figure_source import Sheets
-from attnlab.ui.base.theme import worn
+from attnlab.ui.base.themed import application_palette
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.figure_choices import recalled
 from attnlab.ui.train.round_trip import RoundTrip
@@ -73,7 +73,7 @@ class TrainTools(QObject):
         layers, head = looked_at(self._workspace.maps, maps)
         dialog = ExportDialog(maps, layers[0], head, self._window.settings.figure, self._window)
         dialog.form.choose(layers)
-        dialog.set_palette(worn())
+        dialog.set_palette(application_palette())
         dialog.remembered.connect(lambda choices: self._window.change_settings(figure=choices))
         dialog.exported.connect(lambda path: self._workspace.footer.show_message(f"Saved {path}", wrong=False))
         dialog.open()

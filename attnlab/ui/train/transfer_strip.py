@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import mixed, px, restyle
+from attnlab.ui.base.theme import mixed, px, set_sheet
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class TransferStrip(QFrame):
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours."""
         ground = mixed(palette.surface, palette.accent, 0.08)
-        restyle(self, f"#sent-strip {{ background: {ground}; border-bottom: 1px solid {palette.hairline}; }}")
-        restyle(self._rest, f"color: {palette.muted}")
+        set_sheet(self, f"#sent-strip {{ background: {ground}; border-bottom: 1px solid {palette.hairline}; }}")
+        set_sheet(self._rest, f"color: {palette.muted}")
 
     def show_origin(self, origin: "Origin | None") -> None:
         """Show the origin of the open layer; nothing if it did not come from a training."""

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QStack
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.dialog_parts import button, scrolled
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import px, restyle
+from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.weights.array_list import ArrayList
 from attnlab.ui.weights.mapping import MappingForm
 from attnlab.ui.weights.trial_view import TrialView
@@ -43,7 +43,7 @@ class WeightsFrame(QDialog):
         """Paint in other colours."""
         self.view.set_palette(palette)
         self.segments.set_palette(palette)
-        restyle(self.message, f"color:{palette.bad}")
+        set_sheet(self.message, f"color:{palette.bad}")
 
     @property
     def two_sides(self) -> bool:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QApplication
 from attnlab.document.settings import Settings, load_settings, save_settings
 from attnlab.figures.palette import CONTRAST_DARK, CONTRAST_LIGHT, PALETTES, Palette, colour_map, contrast, dark_text
 from attnlab.ui.base import theme
+from attnlab.ui.base.themed import application_palette
 
 CONTRASTS = pytest.mark.parametrize("palette", [CONTRAST_LIGHT, CONTRAST_DARK], ids=lambda palette: palette.name)
 TEXTS = ("ink", "muted", "accent", "good", "bad", "query_ink", "key_ink", "value_ink", "attention_ink")
@@ -36,11 +37,11 @@ def test_the_ends_of_the_colours_are_far_apart(palette: Palette, name: str) -> N
 
 
 @pytest.mark.parametrize("name", PALETTES)
-def test_a_theme_is_worn_by_its_name(qapp: QApplication, name: str) -> None:
+def test_a_theme_is_recognised(qapp: QApplication, name: str) -> None:
     before = qapp.palette(), qapp.font(), qapp.styleSheet()
     try:
         assert theme.apply_theme(qapp, name, 100) is PALETTES[name]
-        assert theme.worn() is PALETTES[name]
+        assert application_palette() is PALETTES[name]
     finally:
         qapp.styleHints().unsetColorScheme()
         qapp.setStyleSheet(before[2])

@@ -21,7 +21,7 @@ from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
 from attnlab.figures.raster import limit_of
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.playground.lenses.positions_map import MapFigure, MapRow
 from attnlab.ui.playground.lenses.positions_parts import Card, Page, sentence_label
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -118,7 +118,7 @@ class OrderPage(Page):
         for label in self.sentences:
             label.setFont(font("strong"))
         self.caption.setFont(font("text"))
-        restyle(self.caption, f"color: {palette.muted}")
+        set_sheet(self.caption, f"color: {palette.muted}")
         self._label_edit()
         for card in self._cards:
             card.set_palette(palette)

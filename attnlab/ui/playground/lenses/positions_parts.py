@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.surface import Surface
@@ -108,7 +108,7 @@ class Fields(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours and the current font size."""
         for label in self._names:
-            restyle(label, f"color: {palette.muted}")
+            set_sheet(label, f"color: {palette.muted}")
             label.setFont(font("text"))
 
     @property

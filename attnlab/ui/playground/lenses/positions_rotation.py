@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from attnlab.attention.stages.arithmetic import number
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
-from attnlab.ui.base.theme import font, restyle
+from attnlab.ui.base.theme import font, set_sheet
 from attnlab.ui.playground.lenses.positions_circle import LENGTH, Circle, Turn, later, pair_text, turn
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Card, Fields, Page, sentence_label
@@ -59,7 +59,7 @@ class RotationPage(Page):
         self.circle.set_palette(palette)
         for label, role in ((self.law, "text"), (self.error, "strong"), (self.caption, "text")):
             label.setFont(font(role))
-        restyle(self.caption, f"color: {palette.muted}")
+        set_sheet(self.caption, f"color: {palette.muted}")
         for title, card in zip(self._titles, self._cards, strict=True):
             title.setFont(font("title"))
             card.set_palette(palette)

@@ -15,7 +15,7 @@ from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.raster import limit_of
 from attnlab.ui.base.formula import formula_pixmap
-from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.playground.lenses.positions_parts import sentence_label
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
@@ -50,7 +50,7 @@ class SchemeRow(QWidget):
         self._palette = palette
         self.scheme.setFont(font("strong"))
         self.about.setFont(font("text"))
-        restyle(self.about, f"color: {palette.muted}")
+        set_sheet(self.about, f"color: {palette.muted}")
         self._draw()
 
     def show_experiment(self, e: "Experiment") -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.compute.precision import FORMATS, Difference, compare_formats, format_difference, summarize
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.base.theme import font, restyle
+from attnlab.ui.base.theme import font, set_sheet
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.tab_button import TabButton
@@ -74,7 +74,7 @@ class PrecisionLens(Lens):
         for button in self._looks.values():
             button.set_palette(palette)
         self.sentence.setFont(font("text"))
-        restyle(self.sentence, f"color: {palette.ink}")
+        set_sheet(self.sentence, f"color: {palette.ink}")
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Measure the trace's experiment, unless already requested: heads and devices change nothing."""

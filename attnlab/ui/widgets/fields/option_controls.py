@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QHBoxLayout, QWidget
 from attnlab.base.errors import ExperimentError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, plain_tip, px, restyle
+from attnlab.ui.base.theme import font, plain_tip, px, set_sheet
 from attnlab.ui.widgets.fields.choice import same
 from attnlab.ui.widgets.fields.option_field import Field
 from attnlab.ui.widgets.fields.segments import Segments
@@ -123,7 +123,7 @@ class NumberEdit(QAbstractSpinBox):
         self.lineEdit().selectAll()
 
     def _mark(self, wrong: bool) -> None:
-        restyle(self, f"QAbstractSpinBox {{ border-color: {self._palette.bad}; }}" if wrong else "")
+        set_sheet(self, f"QAbstractSpinBox {{ border-color: {self._palette.bad}; }}" if wrong else "")
 
     def _on_text_edited(self) -> None:
         self._mark(False)

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mixed, px, restyle, text_on
+from attnlab.ui.base.theme import font, mixed, px, set_sheet, text_on
 from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
 
 _WIDEST_PX, _NARROWEST_TEXT_PX = 220, 64
@@ -148,7 +148,7 @@ class NumberView(QTableView):
         self.setFont(font("number"))
         self._header.setFont(font("caption_strong"))
         self._cells.palette = palette
-        restyle(
+        set_sheet(
             self,
             f"""QTableView {{ background: {palette.surface}; color: {palette.ink}; border: 2px solid transparent;
                 border-radius: 6px; }}
