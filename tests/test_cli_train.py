@@ -94,7 +94,7 @@ def test_a_kept_run_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> 
         (["copy", "--seed", "-5"], "'-5' is not a whole number of at least 0"),
         (["copy", "--steps", "many"], "'many' is not a whole number"),
         (["copy", "--device", "abacus"], "abacus"),
-        (["copy", "--model", "huge"], "'huge' does not go with the task copy"),
+        (["copy", "--model", "huge"], "The task copy cannot use a model of kind 'huge'"),
         (["copy", "--set", "heads=7"], "heads is 7"),
         (["copy", "--set", "rate=fast"], "rate is 'fast'; it needs a number."),
         (["copy", "--set", "rate=nan"], "The rate is nan"),
@@ -257,7 +257,7 @@ def test_a_text_that_was_changed_since_is_not_trained_on(capsys: pytest.CaptureF
     text.write_text("or to be not to be\n" * 100)  # of the same letters
     capsys.readouterr()
     assert train("--resume", str(folder), "--steps", "6") == 2
-    assert f"The text {text} was changed since this run began; the former text would do" in capsys.readouterr().err
+    assert f"The text {text} has changed since this run began; restore the earlier text" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     state = load(folder)
     process = TrainingProcess(state.spec, state.checkpoint, digest=state.digest)  # as a window goes on
@@ -265,7 +265,7 @@ def test_a_text_that_was_changed_since_is_not_trained_on(capsys: pytest.CaptureF
     failed = all_of(process)[-1]
     process.stop()
     assert isinstance(failed, Failed)
-    assert "was changed since" in failed.sentence
+    assert "has changed since" in failed.sentence
     text.write_bytes(b"to be or not to be\r\n" * 100)  # the same but for how lines end
     assert train("--resume", str(folder), "--steps", "6") == 0
     assert load(folder).step == 6

@@ -86,7 +86,7 @@ def test_nothing_is_drawn_from_numbers_that_are_none() -> None:
     spec = tasks.task_spec("reverse", "decoder")
     _, weights = first_weights(spec)
     huge = {name: np.full_like(array, 3e38) for name, array in weights.items()}
-    with pytest.raises(TrainingError, match="no finite numbers to draw from"):
+    with pytest.raises(TrainingError, match="the logits are not finite"):
         Viewer(spec).text(huge, "cadb", 4, 1.0)
 
 
@@ -234,5 +234,5 @@ def test_weights_of_another_model_are_refused_in_a_sentence() -> None:
         viewer.look(0, {**weights, "blocks.0.attention.b_q": np.zeros(3, np.float32)}, "cadb")
     with pytest.raises(TrainingError, match="There is no layer 'cross 1'; there are decoder 1, decoder 2"):
         viewer.stage(weights, "cadb", "cross 1", "weights")
-    with pytest.raises(TrainingError, match="'!' is no letter"):
+    with pytest.raises(TrainingError, match="'!' is not a letter"):
         viewer.look(0, weights, "cad!")

@@ -154,7 +154,7 @@ def test_it_writes_beyond_the_length_of_its_positions() -> None:
     with torch.no_grad():
         model.embedding.table[END] = -10.0  # the end is never likely
     assert model.write(batch("decoder", 9), 30).shape == (1, 30)
-    with pytest.raises(TrainingError, match="The row has 11 tokens; the positions of this model reach 10"):
+    with pytest.raises(TrainingError, match="The row has 11 tokens; this model has positions for 10"):
         model(batch("decoder", 11))
 
 
@@ -231,7 +231,7 @@ def test_the_loss_counts_what_is_asked() -> None:
         (ModelSpec(norm="batch"), "norm is 'batch'; it needs one of before, after, none."),
         (ModelSpec(positions="gps"), "positions is 'gps'; it needs one of none, sinusoidal, learned, rope, alibi, t5."),
         (ModelSpec(heads=4, d_model=12, positions="rope"), "positions 'rope' rotates columns in pairs, but d_k is 3;"),
-        (ModelSpec("luong"), "kind is 'luong', which reads a source, and this task has none;"),
+        (ModelSpec("luong"), "kind is 'luong', which reads a source, but this task has none;"),
         (ModelSpec(layers=12, d_model=1024, d_ff=4096), "The model has 151,"),
     ],
 )
@@ -244,10 +244,10 @@ def test_what_does_not_go_with_the_task_is_said_in_a_sentence() -> None:
         return models.check(spec, of)  # type: ignore[arg-type]
 
     numbers = Letters((), features=6)
-    assert said(ModelSpec(), numbers).startswith("kind is 'decoder', which reads tokens, and this task gives numbers;")
+    assert said(ModelSpec(), numbers).startswith("kind is 'decoder', which reads tokens, but this task consists of")
     assert said(ModelSpec("attention"), numbers).startswith("d_model is 64; it needs 6, the columns")
     beside = Letters(longest_source=5)
-    assert said(ModelSpec(), beside).startswith("kind is 'decoder', which reads no source, and this task has one;")
+    assert said(ModelSpec(), beside).startswith("kind is 'decoder', which reads no source, but this task has one;")
     assert said(ModelSpec("bahdanau", d_model=9), beside).startswith("d_model is 9; it needs an even number")
     assert said(ModelSpec("luong", heads=7, norm="?", positions="?"), beside) == ""  # fields that it does not use
 

@@ -345,13 +345,13 @@ def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Pa
     ("spec", "needs"),
     [
         (RunSpec(task="dance"), "There is no task 'dance'; there are copy"),
-        (replace(task_spec("masked"), model=task_spec("copy").model), "encoder, attention do"),
+        (replace(task_spec("masked"), model=task_spec("copy").model), "it can use encoder, attention"),
         (with_options("copy", colour=1), "no option 'colour'"),
         (with_options("copy", symbols=2), "symbols is 2"),
         (with_options("copy", symbols="many"), "symbols is 'many'"),
         (with_options("copy", shortest=9, longest=5), "cannot be shorter"),
         (with_options("sum", columns=100), "d_model is 512 and the rows have 100"),
-        (with_options("sum", sequences=10_000), "3,276 rows would do"),
+        (with_options("sum", sequences=10_000), "the maximum is 3,276 rows"),
         (with_options("characters", text=3), "path of a file"),
         (replace(task_spec("copy"), model=replace(task_spec("copy").model, heads=5)), "heads is 5"),
     ],
@@ -394,7 +394,7 @@ def test_a_training_that_cannot_be_gets_one_sentence(field: str, value: object, 
 def test_a_kind_that_does_not_go_with_a_task_is_refused_by_name() -> None:
     with pytest.raises(TrainingError, match="no task 'dance'"):
         task_spec("dance")
-    with pytest.raises(TrainingError, match="'recurrent' does not go with the task masked"):
+    with pytest.raises(TrainingError, match="The task masked cannot use a model of kind 'recurrent'"):
         task_spec("masked", "recurrent")
 
 

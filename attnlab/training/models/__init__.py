@@ -1,4 +1,4 @@
-"""The kinds of models there are, one entry each; the sizes they can have, and how many numbers those make."""
+"""The kinds of models, the limits of their sizes, and the count of their parameters."""
 
 from attnlab.training.models.attention import Attention, LayerTrace
 from attnlab.training.models.kinds import KINDS, Kind, build, check, count

@@ -1,4 +1,4 @@
-"""An attention layer that learns: the playground's stages, computed for a batch and with gradients."""
+"""A trainable attention layer: the playground's stages, computed for a batch and with gradients."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 OF_KEYS = ("memory", "keys", "normed_keys", "rotated_keys", "values")
-"""The stages that depend on the memory alone, and are kept from one query to the next."""
+"""The stages that depend on the memory alone and are reused from one query to the next."""
 
 
 class _Layer:
-    """What the stages ask of an experiment, of a layer and a batch: embeddings [B, T_q, d], memory [B, T_k, d]."""
+    """A layer and its batch with the attributes of an experiment: embeddings [B, T_q, d], memory [B, T_k, d]."""
 
     __slots__ = ("config", "divisor", "embeddings", "masked", "memory_embeddings", "n_heads", "n_kv_heads", "weights")
 
@@ -56,8 +56,8 @@ class _Layer:
 class LayerTrace(Trace):
     """The stages of one layer for a batch, ``trace["weights"]`` [B, h, T_q, T_k], with gradients.
 
-    Dropout draws anew each time, from torch's own generator. Where the queries were asked one after the other,
-    ``earlier`` are the traces before this one, and its stages are those of all queries together.
+    Dropout draws new numbers each time, from torch's own generator. If the queries were computed one after the other,
+    ``earlier`` holds the traces before this one, and the stages are those of all queries together.
     """
 
     def __init__(self, layer: "Attention", x: Tensor, memory: Tensor | None, hidden: Hidden | None) -> None:
@@ -83,17 +83,17 @@ class LayerTrace(Trace):
         return tensor if same else tensor.to(self.device, self.dtype)
 
     def next(self, x: Tensor) -> "LayerTrace":
-        """Return the trace of the next queries [B, 1, d] to the same memory, whose keys and values are kept."""
+        """Return the trace of the next queries [B, 1, d] to the same memory, with the same keys and values."""
         made = LayerTrace(cast("Attention", self.experiment.weights), x, self.experiment.memory_embeddings, self._masks)
         made._tensors |= {name: self._tensors[name] for name in OF_KEYS if name in self._tensors}
         return made
 
     def parts(self, name: str) -> tuple[Tensor, ...]:
-        """Return a stage as it was computed: one tensor, or one for each query."""
+        """Return the tensors of a stage: one, or one for each query if these were computed one after the other."""
         return tuple(trace[name] for trace in (*self.earlier, self))
 
     def joined(self, name: str, parts: tuple[Tensor, ...] = ()) -> Tensor:
-        """Return a stage of all queries together, or what has its shape; without gradients."""
+        """Return a stage of all queries together, or ``parts`` of its shape in the same way; without gradients."""
         parts = parts or self.parts(name)
         whole = parts[-1] if len(parts) == 1 or name in OF_KEYS else torch.cat(parts, -2)
         return whole.detach()
@@ -107,10 +107,10 @@ class LayerTrace(Trace):
 
 
 class Attention(nn.Module):
-    """Attention over [B, T, d_model], its parameters named as in :class:`attnlab.Weights`, computed by its stages.
+    """Attention over [B, T, d_model], computed by its stages, with parameters named as in :class:`attnlab.Weights`.
 
-    ``plain`` leaves the projections out, as recurrent models do: queries and keys meet as they are. ``hidden_units``
-    are those of scores with a hidden layer. ``report`` is called with each trace while somebody watches.
+    ``plain`` omits the projections, as recurrent models do. ``hidden_units`` is the size of the hidden layer of
+    additive scores. ``report``, if set, is called with each trace.
     """
 
     W_q: Tensor | None
@@ -153,7 +153,7 @@ class Attention(nn.Module):
         return self._plans[key]
 
     def forward(self, x: Tensor, memory: Tensor | None = None, hidden: Hidden | None = None) -> Tensor:
-        """Return what the layer makes of x [B, T_q, d], asking the memory [B, T_k, d] or itself.
+        """Return the output [B, T_q, d] of x [B, T_q, d], which attends to the memory [B, T_k, d] or to itself.
 
         ``hidden`` says which keys are masked, [T_q, T_k] or [B, 1, T_q, T_k].
         """
@@ -170,13 +170,13 @@ def _divisor(scale: str | float, d_k: int, d_model: int) -> float | None:
 
 
 def _uniform(shape: tuple[int, ...], d_in: int) -> nn.Parameter:
-    """Return numbers up to ±1/√d_in, as torch's own linear layers begin with."""
+    """Return uniform numbers from −1/√d_in to 1/√d_in, the initialisation of torch's linear layers."""
     bound = 1 / math.sqrt(d_in)
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
 
 def _table(table: Table, config: AttentionConfig, sizes: Mapping[str, int]) -> nn.Parameter:
-    """Return a table of a registry entry as it begins."""
+    """Return a table of a registry entry with its initial numbers."""
     options = dict(table.free)
     shape = [config.option(options[axis]) if axis in options else sizes[axis] for axis in table.axes]
     if table.fill == "identity":

@@ -1,4 +1,4 @@
-"""What Transformers are built from: embeddings with positions, and blocks of attention and feed-forward."""
+"""The parts of Transformers: embeddings with positions, and blocks of attention and feed-forward."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from attnlab.training.specs import ModelSpec
 
 
 class Positions(nn.Module):
-    """Adds what a scheme adds to embeddings [B, T, d]; nothing where the scheme acts within the layers."""
+    """Adds absolute positions to embeddings [B, T, d]; changes nothing if the scheme acts within the layers."""
 
     encoding: Tensor
 
@@ -36,23 +36,24 @@ class Positions(nn.Module):
         """Return the embeddings with positions.
 
         Raises:
-            TrainingError: more tokens than there are positions.
+            TrainingError: there are more tokens than positions.
         """
         length = x.shape[1]
         if self._entry.encode is None:
             return x
         if length > self._longest:
-            raise TrainingError(f"The row has {length} tokens; the positions of this model reach {self._longest}.")
+            raise TrainingError(f"The row has {length} tokens; this model has positions for {self._longest}.")
         if self._entry.tables:
             return x + self._entry.encode(length, x.shape[2], {"P": self.P})
         return x + self.encoding[:length].to(x)
 
 
 class Embedding(nn.Module):
-    """Rows of a table for tokens, [B, T] to [B, T, d], with positions and dropout.
+    """The embeddings [B, T, d] of tokens [B, T], with positions and dropout.
 
     ``scaled`` multiplies them by √d_model before positions are added (Vaswani et al. 2017, section 3.4). ``tied``: the
-    table gives the logits too, and begins as small as in GPT-2 (Radford et al. 2019), all tokens as likely.
+    table also computes the logits, and is initialised as small as in GPT-2 (Radford et al. 2019), so that all tokens
+    are about equally likely.
     """
 
     def __init__(
@@ -73,9 +74,9 @@ class Embedding(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention, if asked attention to a memory, and feed-forward, each added to what came in.
+    """Attention, optional attention to a memory, and feed-forward, each with a residual connection.
 
-    The norm stands before each (Radford et al. 2019), after it (Vaswani et al. 2017), or nowhere.
+    The norm comes before each part (Radford et al. 2019), after it (Vaswani et al. 2017), or is absent.
     """
 
     def __init__(
@@ -95,7 +96,9 @@ class Block(nn.Module):
     def forward(
         self, x: Tensor, hidden: Hidden | None, memory: Tensor | None = None, memory_hidden: Hidden | None = None
     ) -> Tensor:
-        """Return what the block makes of x [B, T, d]; ``hidden`` masks its tokens, the other the memory's."""
+        """Return the block's output for x [B, T, d]; ``hidden`` masks its tokens, ``memory_hidden`` those of the
+        memory.
+        """
         norms = iter(self.norms)
         x = self._added(x, next(norms), lambda y: self.attention(y, None, hidden))
         if self.cross is not None:
@@ -106,7 +109,7 @@ class Block(nn.Module):
         return self._added(x, next(norms), self.feed_forward)
 
     def added(self) -> tuple[Tensor, ...]:
-        """Return the last weights of each part: what it adds is made by them."""
+        """Return the last weight matrix of each part, which computes what the part adds."""
         layers = (self.attention,) if self.cross is None else (self.attention, self.cross)
         narrow = () if self.feed_forward is None else (cast("nn.Linear", self.feed_forward[-1]).weight,)
         return (*(layer.W_o for layer in layers if layer.W_o is not None), *narrow)
@@ -125,7 +128,7 @@ def _feed_forward(spec: ModelSpec, activation: nn.Module) -> nn.Sequential:
 
 
 def self_attention(spec: ModelSpec, causal: bool) -> AttentionConfig:
-    """Return how a layer of a model attends to its own tokens: with its positions, if they act within the layer."""
+    """Return the configuration of a layer of self-attention, with the positions if they act within the layer."""
     within = POSITIONS[spec.positions].encode is None
     options = {"t5_bidirectional": False} if spec.positions == "t5" and causal else {}
     return AttentionConfig(
@@ -135,8 +138,8 @@ def self_attention(spec: ModelSpec, causal: bool) -> AttentionConfig:
 
 @torch.no_grad()
 def calm(blocks: Sequence[Block]) -> None:
-    """Make what each part of the blocks adds smaller, by √(how many parts there are), so that their sum does not grow
-    with depth (Radford et al. 2019, section 2.3).
+    """Divide the last weights of all parts by √(number of parts), so that the sum of the residual connections does not
+    grow with depth (Radford et al. 2019, section 2.3).
     """
     added = [weight for block in blocks for weight in block.added()]
     for weight in added:

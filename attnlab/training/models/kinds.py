@@ -1,4 +1,4 @@
-"""The kinds of models, and what their sizes may be."""
+"""The kinds of models and the limits of their sizes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ ALL = ("layers", "heads", "d_model", "d_ff", "norm", "positions", "dropout")
 OF_RECURRENT = ("layers", "d_model", "dropout")
 NORM = ("before", "after", "none")
 MOST = {"layers": 12, "heads": 64, "d_model": 1024, "d_ff": 4096}
-"""The largest sizes: what is beyond does not train on a computer of one's own while one watches."""
+"""The largest sizes; larger models train too slowly on a personal computer to be watched."""
 MOST_NUMBERS = 80_000_000
-"""How many numbers a model may have: with two more for each, which optimisers keep, a checkpoint stays within 1 GiB."""
+"""The maximum number of parameters: with two more numbers for each, kept by optimisers, a checkpoint is below 1 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of model. ``fields`` are those of :class:`ModelSpec` that it uses; ``make`` needs a checked spec.
+    """One kind of model. ``fields`` are the fields of :class:`ModelSpec` that it uses; ``make`` needs a checked spec.
 
-    ``source``: it reads a source beside its inputs.
+    ``source``: the model reads a source separately from its inputs.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Kind:
     source: bool = False
 
     def build(self, spec: ModelSpec, data: Data) -> Model:
-        """Return the model with its first weights, drawn from torch's own generator, which the caller seeds."""
+        """Return the model with its initial weights, drawn from torch's own generator, which the caller seeds."""
         return self.make(spec, data)
 
 
@@ -67,29 +67,29 @@ KINDS = {
         Kind(
             "attention",
             "Attention only",
-            "Layers of attention and nothing between them: what attention can do alone.",
+            "Layers of attention with nothing between them show what attention can do alone.",
             tuple(name for name in ALL if name != "d_ff"),
             _attention_only,
         ),
         Kind(
             "decoder",
             "GPT-style decoder",
-            "Each token sees those before it and says what comes next (Radford et al. 2019). With the norm after each "
-            "part it has ReLU and an output layer of its own, else GELU and the table of the embeddings.",
+            "Each token attends to the tokens before it and predicts the next one (Radford et al. 2019). With the norm "
+            "after each part it uses ReLU and a separate output layer, else GELU and the tied embedding table.",
             ALL,
             _decoder,
         ),
         Kind(
             "encoder",
             "BERT-style encoder",
-            "Each token sees all others, and what is hidden or asked is said in its place (Devlin et al. 2019).",
+            "Each token attends to all others, and each position predicts its own target (Devlin et al. 2019).",
             ALL,
             _encoder,
         ),
         Kind(
             "encoder-decoder",
             "Encoder–decoder Transformer",
-            "One stack reads the source, the other writes the target and asks the first (Vaswani et al. 2017).",
+            "One stack reads the source; the other writes the target and attends to the first (Vaswani et al. 2017).",
             ALL,
             EncoderDecoder,
             source=True,
@@ -97,7 +97,7 @@ KINDS = {
         Kind(
             "recurrent",
             "Recurrent, no attention",
-            "All that is known of the source is one vector (Cho et al. 2014; Sutskever et al. 2014).",
+            "The decoder knows the source only as one vector (Cho et al. 2014; Sutskever et al. 2014).",
             OF_RECURRENT,
             Recurrent,
             source=True,
@@ -105,7 +105,7 @@ KINDS = {
         Kind(
             "bahdanau",
             "Recurrent, Bahdanau’s attention",
-            "Before each step the decoder’s state asks all states of the encoder: additive (Bahdanau et al. 2015).",
+            "Before each step the decoder attends to all encoder states with additive scores (Bahdanau et al. 2015).",
             OF_RECURRENT,
             Bahdanau,
             source=True,
@@ -113,7 +113,7 @@ KINDS = {
         Kind(
             "luong",
             "Recurrent, Luong’s attention",
-            "After each step the decoder’s state asks all states of the encoder: general (Luong et al. 2015).",
+            "After each step the decoder attends to all encoder states with general scores (Luong et al. 2015).",
             OF_RECURRENT,
             Luong,
             source=True,
@@ -123,19 +123,19 @@ KINDS = {
 
 
 def build(spec: ModelSpec, data: Data) -> Model:
-    """Return a model with its first weights, drawn from torch's own generator, which the caller seeds."""
+    """Return a model with its initial weights, drawn from torch's own generator, which the caller seeds."""
     return KINDS[spec.kind].build(spec, data)
 
 
 def count(spec: ModelSpec, data: Data) -> tuple[int, int]:
-    """Return how many numbers a model has, in all and of those that learn; nothing is drawn or stored."""
+    """Return the number of parameters of a model and of its trainable ones, without allocating or drawing any."""
     with torch.device("meta"), _Undrawn():
         parameters = list(build(spec, data).parameters())
     return sum(p.numel() for p in parameters), sum(p.numel() for p in parameters if p.requires_grad)
 
 
 class _Undrawn(TorchFunctionMode):
-    """Leaves the first numbers out: for tensors that hold none, torch would load its compiler first, for seconds."""
+    """Skips the initialisation: on meta tensors, torch would load its compiler for it, which takes seconds."""
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -147,7 +147,7 @@ class _Undrawn(TorchFunctionMode):
 
 
 def check(spec: ModelSpec, data: Data) -> str:
-    """Return "", or one sentence: which setting of a model cannot be, what it is, and what would do."""
+    """Return one sentence that names an invalid setting of a model, its value and a valid one; "" if all are valid."""
     if spec.kind not in KINDS:
         return f"kind is {spec.kind!r}; it needs one of {', '.join(KINDS)}."
     return _sizes(spec) or _for_data(spec, data) or _attention(spec) or _whole(spec, data)
@@ -170,13 +170,15 @@ def _sizes(spec: ModelSpec) -> str:
 def _for_data(spec: ModelSpec, data: Data) -> str:
     kind = KINDS[spec.kind]
     if data.features and spec.kind != "attention":
-        return f"kind is {spec.kind!r}, which reads tokens, and this task gives numbers; it needs 'attention'."
+        return f"kind is {spec.kind!r}, which reads tokens, but this task consists of numbers; it needs 'attention'."
     if data.features and spec.d_model != data.features:
         return f"d_model is {spec.d_model}; it needs {data.features}, the columns of this task’s numbers."
     if kind.source and not data.longest_source:
-        return f"kind is {spec.kind!r}, which reads a source, and this task has none; it needs 'decoder' or another."
+        return (
+            f"kind is {spec.kind!r}, which reads a source, but this task has none; it needs a kind such as 'decoder'."
+        )
     if not kind.source and data.longest_source:
-        return f"kind is {spec.kind!r}, which reads no source, and this task has one; it needs 'encoder-decoder'."
+        return f"kind is {spec.kind!r}, which reads no source, but this task has one; it needs 'encoder-decoder'."
     return ""
 
 
@@ -184,15 +186,14 @@ def _whole(spec: ModelSpec, data: Data) -> str:
     total, _ = count(spec, data)
     if total <= MOST_NUMBERS:
         return ""
-    return f"The model has {total:,} numbers; fewer layers or a smaller d_model, up to {MOST_NUMBERS:,}, would do."
+    return f"The model has {total:,} parameters, more than {MOST_NUMBERS:,}; choose fewer layers or a smaller d_model."
 
 
 def _attention(spec: ModelSpec) -> str:
     d_model, heads = spec.d_model, spec.heads
     if "heads" not in KINDS[spec.kind].fields:
-        return (
-            "" if d_model % 2 == 0 else f"d_model is {d_model}; it needs an even number, half for each way of reading."
-        )
+        needed = "it needs an even number, half for each direction of the encoder"
+        return "" if d_model % 2 == 0 else f"d_model is {d_model}; {needed}."
     if d_model % heads:
         fits = ", ".join(str(n) for n in range(1, min(d_model, MOST["heads"]) + 1) if d_model % n == 0)
         return f"heads is {heads}; it needs to divide d_model = {d_model}: {fits}."

@@ -1,4 +1,4 @@
-"""What every model has: layers of attention by name, a forward, and a way to write on."""
+"""The base of all models: named attention layers, a forward pass, and generation."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,8 +18,8 @@ from attnlab.training.models.attention import Attention, LayerTrace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """What an encoder made of the source: a row for each token [B, S, d], which of them are PAD, and its summary
-    [B, d], with which a recurrent decoder begins.
+    """The output of an encoder: its states [B, S, d], the mask of PAD, and for recurrent models a summary [B, d], from
+    which the decoder starts.
     """
 
     states: Tensor
@@ -30,8 +30,8 @@ class Memory:
 class Model(nn.Module):
     """A model of any kind. ``layers`` are its layers of attention by name, in order.
 
-    ``longest`` is how many tokens it reads at once; what it writes beyond goes on from the last so many. ``onward``
-    says whether it writes on from what it reads; else it answers at each place.
+    ``longest`` is the number of tokens that it reads at once; longer texts continue from the last ``longest`` tokens.
+    ``onward``: the model continues its inputs; otherwise it predicts at each of their positions.
     """
 
     def __init__(self, longest: int, onward: bool) -> None:
@@ -41,15 +41,15 @@ class Model(nn.Module):
         self.layers: dict[str, Attention] = {}
 
     def encode(self, source: Tensor) -> Memory:
-        """Return what there is to ask about a source [B, S]; models without an encoder have nothing to do with it."""
+        """Return the memory of a source [B, S]; only models with an encoder implement this."""
         raise NotImplementedError
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
-        """Return logits [B, T, V] for inputs [B, T], or numbers [B, T, d] for numbers."""
+        """Return logits [B, T, V] for tokens [B, T], or numbers [B, T, d] for numbers [B, T, d]."""
         raise NotImplementedError
 
     def forward(self, batch: Batch) -> Tensor:
-        """Return logits [B, T, V] for each place of the inputs, or numbers [B, T, d]."""
+        """Return logits [B, T, V] for each position of the inputs, or numbers [B, T, d]."""
         return self.decode(batch.inputs, None if batch.source is None else self.encode(batch.source))
 
     @torch.no_grad()
@@ -62,10 +62,11 @@ class Model(nn.Module):
         temperature: float = 0.0,
         top_k: int = 0,
     ) -> Tensor:
-        """Return n tokens [B, n] that the model writes: on from the inputs; from BEGIN where there is a source; or, if
-        it is none that writes on, its answers at the first n places.
+        """Return ``n`` generated tokens [B, n]: the continuation of the inputs, or of BEGIN if there is a source. A
+        model that is not ``onward`` returns its predictions at the first ``n`` positions.
 
-        The likeliest token at temperature 0, else drawn from the ``top_k`` likeliest, 0 for all. After END stands PAD.
+        At temperature 0 these are the most likely tokens, else samples of the ``top_k`` most likely, 0 for all. PAD
+        follows after END.
         """
         memory = None if batch.source is None else self.encode(batch.source)
         if not self.onward:
@@ -83,11 +84,11 @@ class Model(nn.Module):
 
     @torch.no_grad()
     def answers(self, batch: Batch) -> Tensor:
-        """Return what the model itself writes wherever something is asked, [B, T]: greedy, on from its own words.
+        """Return the model's greedy predictions [B, T], in which each target continues the model's own predictions.
 
-        Where nothing is asked it reads what is given. For models that write on, this is found by asking for all
-        places at once and putting the answers in until they stay the same, which is exactly what writing one by one
-        gives, in as many forwards as there are mistakes, and in one where there is none.
+        At positions without a target it reads the inputs. An ``onward`` model predicts all positions at once and reads
+        its predictions until they no longer change. This equals generation token by token, and needs one forward pass,
+        and one more for each mistake.
         """
         memory = None if batch.source is None else self.encode(batch.source)
         inputs, asked = batch.inputs, (batch.targets != IGNORED)[:, :-1]
@@ -104,10 +105,10 @@ class Model(nn.Module):
 def _picked(
     logits: Tensor, generator: torch.Generator | None = None, temperature: float = 0.0, top_k: int = 0
 ) -> Tensor:
-    """Return a token for each row of logits [..., V]; never PAD, which is no word.
+    """Return one token for each row of logits [..., V], never PAD.
 
     Raises:
-        TrainingError: the logits are no finite numbers, of which none can be drawn.
+        TrainingError: the logits are not finite, so that no token can be drawn.
     """
     logits = logits.clone()
     logits[..., PAD] = -torch.inf
@@ -117,14 +118,14 @@ def _picked(
         logits = logits.masked_fill(logits < logits.topk(top_k, -1).values[..., -1:], -torch.inf)
     shares = (logits / temperature).softmax(-1).flatten(0, -2)
     if not bool(shares.isfinite().all()):
-        raise TrainingError("With these weights the model gives no finite numbers to draw from; earlier ones would do.")
+        raise TrainingError("With these weights the logits are not finite; choose earlier weights to draw tokens.")
     return torch.multinomial(shares, 1, generator=generator).view(logits.shape[:-1])
 
 
 def hidden_keys(keys: Tensor, t_q: int, causal: bool) -> Hidden | None:
-    """Return what is masked of keys [B, T_k] for so many queries: what is ahead, if causal, and PAD; None for nothing.
+    """Return the mask of keys [B, T_k] for ``t_q`` queries: PAD and, if causal, later keys; None if no key is masked.
 
-    [T_q, T_k], or with PAD [B, 1, T_q, T_k]. Numbers [B, T_k, d] have no PAD.
+    Its shape is [T_q, T_k], or [B, 1, T_q, T_k] if there is PAD. Numbers [B, T_k, d] have no PAD.
     """
     ahead = masks.hidden_cells(t_q, keys.shape[1], causal, NOTHING, None)
     if ahead is not None and keys.device.type != "cpu":
@@ -140,7 +141,7 @@ def hidden_keys(keys: Tensor, t_q: int, causal: bool) -> Hidden | None:
 
 @contextmanager
 def watched(model: Model) -> Iterator[Mapping[str, LayerTrace]]:
-    """Give the traces of the layers by name, of the last forward within; nothing is kept outside of it."""
+    """Provide the traces of the layers by name, of the last forward pass inside the ``with`` block."""
     traces: dict[str, LayerTrace] = {}
     try:
         for name, layer in model.layers.items():
@@ -152,9 +153,8 @@ def watched(model: Model) -> Iterator[Mapping[str, LayerTrace]]:
 
 
 def loss(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return the mean cross-entropy of logits [B, T, V] where something is asked, or of numbers the mean square error.
-
-    0 where nothing is asked.
+    """Return the mean cross-entropy of logits [B, T, V] over the positions with a target, 0 if there is none; for
+    numbers the mean squared error.
     """
     if targets.is_floating_point():
         return nn.functional.mse_loss(outputs, targets)

@@ -1,4 +1,4 @@
-"""Recurrent encoder–decoders: without attention, with Bahdanau's and with Luong's."""
+"""Recurrent encoder–decoders: without attention, with Bahdanau's attention and with Luong's."""
 
 import torch
 from torch import Tensor, nn
@@ -13,9 +13,9 @@ from attnlab.training.tasks.data import Data
 
 
 class Recurrent(Model):
-    """Gated recurrent units (Cho et al. 2014): an encoder both ways, whose last states, joined, begin the decoder.
+    """Gated recurrent units (Cho et al. 2014): a bidirectional encoder, whose last two states start the decoder.
 
-    All that the decoder knows of the source is that one vector (Sutskever et al. 2014); the two below may look back.
+    The decoder knows the source only as this one vector (Sutskever et al. 2014); the two classes below add attention.
     """
 
     def __init__(self, spec: ModelSpec, data: Data, columns: int = 0) -> None:
@@ -31,7 +31,7 @@ class Recurrent(Model):
         self.output = nn.Linear(d, size)
 
     def encode(self, source: Tensor) -> Memory:
-        """Return a row for each token of the source [B, S], and where both ways end, joined."""
+        """Return the states of a source [B, S] and the summary of the last states of both directions."""
         x = self.dropout(self.source_embedding(source))
         lengths = (source != PAD).sum(1).clamp_min(1).cpu()
         packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
@@ -48,14 +48,14 @@ class Recurrent(Model):
         return logits
 
     def _begun(self, memory: Memory) -> Tensor:
-        """Return the states [layers, B, d] in which the decoder begins."""
+        """Return the decoder's initial states [layers, B, d]."""
         assert memory.summary is not None
         return memory.summary.expand(self.decoder.num_layers, -1, -1).contiguous()
 
 
 class Luong(Recurrent):
-    """The decoder's state asks the encoder's states, q W_a k, and is mixed with what it gets:
-    tanh([context; state] W) (Luong et al. 2015, sections 3 and 3.1, without input feeding).
+    """The decoder's states attend to the encoder's states with scores q W_a k; the output is tanh([context; state] W)
+    (Luong et al. 2015, sections 3 and 3.1, without input feeding).
     """
 
     def __init__(self, spec: ModelSpec, data: Data) -> None:
@@ -75,8 +75,8 @@ class Luong(Recurrent):
 
 
 class Bahdanau(Recurrent):
-    """The decoder's last state asks the encoder's states, tanh(q W_d + k W_e) v_a, before each step, and what it gets
-    goes into the step beside the last token (Bahdanau et al. 2015, section 3.1).
+    """Before each step the decoder's last state attends to the encoder's states with scores tanh(q W_d + k W_e) v_a;
+    the context enters the step together with the last token (Bahdanau et al. 2015, section 3.1).
     """
 
     def __init__(self, spec: ModelSpec, data: Data) -> None:
@@ -108,5 +108,5 @@ class Bahdanau(Recurrent):
 def _asked(
     layer: Attention, query: Tensor, memory: Tensor, hidden: Hidden | None, before: list[LayerTrace]
 ) -> LayerTrace:
-    """Return the trace of one query [B, 1, d], which keeps the keys and values of those before."""
+    """Return the trace of one query [B, 1, d], with the keys and values of the earlier traces."""
     return before[-1].next(query) if before else LayerTrace(layer, query, memory, hidden)

@@ -12,10 +12,10 @@ from attnlab.training.tasks.data import Data
 
 
 class OneStack(Model):
-    """Embeddings, blocks of attention to the row itself, logits.
+    """Embeddings, blocks of self-attention, and logits.
 
-    With the norm before each part there is one more at the end, and the embeddings' table gives the logits too, as in
-    GPT-2 (Radford et al. 2019); else an output layer of its own does. ``activation`` is that of the feed-forward.
+    With the norm before each part there is another norm at the end, and the embedding table computes the logits, as in
+    GPT-2 (Radford et al. 2019); else a separate output layer does. ``activation`` is that of the feed-forward part.
     """
 
     def __init__(self, spec: ModelSpec, data: Data, name: str, causal: bool, activation: type[nn.Module]) -> None:
@@ -43,7 +43,7 @@ class OneStack(Model):
 
 
 class OnNumbers(Model):
-    """Layers of attention on rows of numbers [B, T, d] and nothing else, their output the answer."""
+    """Layers of attention on rows of numbers [B, T, d]; the last layer's output is the prediction."""
 
     def __init__(self, spec: ModelSpec, data: Data) -> None:
         super().__init__(data.longest, data.causal)
@@ -64,8 +64,8 @@ class OnNumbers(Model):
 
 
 class EncoderDecoder(Model):
-    """An encoder of the source and a decoder that asks it (Vaswani et al. 2017): embeddings scaled by √d_model, ReLU,
-    and three masks: PAD of the source for both stacks, PAD and what is ahead for the decoder.
+    """An encoder, and a decoder that attends to it (Vaswani et al. 2017), with embeddings scaled by √d_model and ReLU.
+    There are three masks: PAD of the source in each stack, and PAD and later tokens in the decoder.
     """
 
     def __init__(self, spec: ModelSpec, data: Data) -> None:
@@ -88,7 +88,7 @@ class EncoderDecoder(Model):
         self.layers |= {f"cross {i}": block.cross for i, block in enumerate(writing, 1) if block.cross is not None}
 
     def encode(self, source: Tensor) -> Memory:
-        """Return a row for each token of the source [B, S]."""
+        """Return the states of a source [B, S]."""
         hidden = hidden_keys(source, 1, False)
         x = self.source_embedding(source)
         for block in self.encoder:

@@ -1,4 +1,4 @@
-"""The registry of tasks: what there is to learn, the settings that each is known to learn with, and their checks."""
+"""The registry of tasks, the tested settings of each, and the checks of a run."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -20,10 +20,10 @@ TASKS: Mapping[str, Task] = MappingProxyType(
 
 
 def task_spec(name: str, kind: str | None = None) -> RunSpec:
-    """Return the settings that a task is known to learn with, for a kind of model or for its default one.
+    """Return settings that are known to learn a task, for a kind of model or for the task's default kind.
 
     Raises:
-        TrainingError: there is no such task, or that kind does not go with it.
+        TrainingError: the task does not exist, or it does not support the kind.
     """
     if name not in TASKS:
         raise TrainingError(f"There is no task {name!r}; there are {', '.join(TASKS)}.")
@@ -34,10 +34,10 @@ def task_spec(name: str, kind: str | None = None) -> RunSpec:
 
 
 def data(spec: RunSpec) -> Data:
-    """Return the examples of a run; those of like options and kinds are made once.
+    """Return the examples of a run; runs with the same options and kind of model share them.
 
     Raises:
-        TrainingError: the task, its options or the kind of model cannot be.
+        TrainingError: the task, its options or the kind of model are invalid.
     """
     problem = check_options(spec)
     if problem:
@@ -49,25 +49,23 @@ def data(spec: RunSpec) -> Data:
 
 
 def digest(spec: RunSpec) -> str:
-    """Return the SHA-256 of the text that a person gave a run to learn from, "" where it is none of theirs.
+    """Return the SHA-256 of the user's text that a run learns from, "" if it learns from another source.
 
     Raises:
-        TrainingError: it cannot be read.
+        TrainingError: the text cannot be read.
     """
     path = own_text(spec)
     return sha256(texts.read(path).encode()).hexdigest() if path else ""
 
 
 def changed(spec: RunSpec, known: str) -> str:
-    """Return that the text of a run is not the one with the digest that is known any more, in one sentence; "" if it is
-    or none is known.
-    """
+    """Return one sentence if the text of a run no longer has the digest ``known``; "" if it has, or if that is ""."""
     try:
         same = not known or digest(spec) == known
     except TrainingError as error:
         return str(error)
-    do = "the former text would do, or a new run"
-    return "" if same else f"The text {own_text(spec)} was changed since this run began; {do}."
+    do = "restore the earlier text, or start a new run"
+    return "" if same else f"The text {own_text(spec)} has changed since this run began; {do}."
 
 
 def own_text(spec: RunSpec) -> str:
@@ -84,8 +82,8 @@ def _made(
 
 
 def check(spec: RunSpec) -> str:
-    """Return why a run cannot be, in one sentence that says what would do; "" when it can."""
-    from attnlab.training.models import check as check_model  # models read what tasks say, so these come first
+    """Return one sentence that says what is invalid in a run and what is valid; "" if the run can start."""
+    from attnlab.training.models import check as check_model  # the models import the tasks
     from attnlab.training.train_checks import check_memory, check_train
 
     problem = check_options(spec) or check_train(spec.train)
@@ -93,12 +91,12 @@ def check(spec: RunSpec) -> str:
         return problem
     try:
         return check_model(spec.model, data(spec)) or check_memory(spec, data(spec))
-    except TrainingError as error:  # of a text that cannot be read
+    except TrainingError as error:  # the text cannot be read
         return str(error)
 
 
 def check_options(spec: RunSpec) -> str:
-    """Return why the task, its options or the kind of model cannot be, in one sentence; "" when they can."""
+    """Return one sentence on why the task, its options or the kind of model are invalid; "" if they are valid."""
     if spec.task not in TASKS:
         return f"There is no task {spec.task!r}; there are {', '.join(TASKS)}."
     task = TASKS[spec.task]
@@ -116,7 +114,7 @@ def check_options(spec: RunSpec) -> str:
 
 
 def _wrong_kind(task: Task, kind: str) -> str:
-    return f"A model of kind {kind!r} does not go with the task {task.name}; {', '.join(task.kinds)} do."
+    return f"The task {task.name} cannot use a model of kind {kind!r}; it can use {', '.join(task.kinds)}."
 
 
 def _wrong_value(option: Option, value: int | float | str) -> str:

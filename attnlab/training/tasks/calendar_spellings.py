@@ -1,4 +1,4 @@
-"""Days of the calendar in many spellings, written and read by the same patterns."""
+"""Dates in many spellings, written and parsed with the same patterns."""
 
 import datetime
 import random
@@ -32,7 +32,7 @@ SPELLINGS = (
     "{d}.{m}.{yyyy}",
     "{d}.{m}.{yy}",
 )
-"""With slashes the month comes first, with dots the day."""
+"""The spellings with slashes put the month first, those with dots the day."""
 
 _SHAPES = {
     "d": r"(?P<d>\d{1,2})",
@@ -49,7 +49,7 @@ _SHAPES = {
 
 
 def spelled(day: datetime.date, spelling: str) -> str:
-    """Return a day as one of :data:`SPELLINGS` writes it."""
+    """Return a date in one of :data:`SPELLINGS`."""
     month, weekday = MONTHS[day.month - 1], WEEKDAYS[day.weekday()]
     return spelling.format(
         d=day.day, dd=f"{day.day:02}", th=_ending(day.day), m=day.month, month=month, mon=month[:3],
@@ -58,9 +58,9 @@ def spelled(day: datetime.date, spelling: str) -> str:
 
 
 def read(text: str) -> tuple[datetime.date, dict[str, tuple[int, int]]] | None:
-    """Return the day that a text means, and where it says year, month and day as "y", "m", "d"; None when it is none.
+    """Return the date in a text, and the spans of its year, month and day as "y", "m", "d"; None if it is no date.
 
-    Weekdays and endings such as "rd" need not be right.
+    Weekdays and endings such as "rd" are not checked.
     """
     for pattern in _PATTERNS:
         found = pattern.fullmatch(text)
@@ -71,7 +71,7 @@ def read(text: str) -> tuple[datetime.date, dict[str, tuple[int, int]]] | None:
 
 
 def any_day(g: random.Random) -> datetime.date:
-    """Return a day of the hundred years."""
+    """Return a random date from FIRST to LAST."""
     return FIRST + datetime.timedelta(days=g.randrange((LAST - FIRST).days + 1))
 
 
@@ -89,7 +89,7 @@ def _ending(day: int) -> str:
 
 
 def _pattern(spelling: str) -> re.Pattern[str]:
-    parts = re.split(r"\{(\w+)\}", spelling)  # plain text and names of fields in turns
+    parts = re.split(r"\{(\w+)\}", spelling)  # alternately plain text and the name of a field
     return re.compile("".join(_SHAPES[part] if i % 2 else re.escape(part) for i, part in enumerate(parts)))
 
 

@@ -1,4 +1,4 @@
-"""The characters of a text, each from those before it: a small language model."""
+"""The task of predicting the next character of a text: a small language model."""
 
 import math
 from collections import Counter
@@ -18,18 +18,18 @@ from attnlab.training.tasks.task import Task
 
 NAME = "characters"
 HELD_OUT_SHARE = 10
-"""One in so many characters, at the end of the text, is held out."""
+"""One tenth of the text, at its end, is held out."""
 MOST_WINDOWS = 128
 MOST_CHARACTERS = 1000
-"""Different ones: a text with more is no alphabet that a tiny model learns."""
+"""The maximum number of different characters; a small model cannot learn a larger alphabet."""
 OPTIONS = (
-    Option("text", "Text", "A file of one’s own, UTF-8, up to 2 MB; none for Shakespeare’s sonnets", "file", ""),
+    Option("text", "Text", "Your own file, UTF-8, up to 2 MB; leave empty for Shakespeare’s sonnets", "file", ""),
     Option("context", "Context", "How many characters the model sees at once", "whole", 64, 8, 512),
 )
 
 
 class CharacterData:
-    """Windows of a text; see :class:`attnlab.training.tasks.data.Data`. Held out is the last tenth of the text."""
+    """Windows of a text; see :class:`attnlab.training.tasks.data.Data`. The last tenth of the text is held out."""
 
     features = 0
     longest_source = 0
@@ -50,34 +50,36 @@ class CharacterData:
         self.probe_text = text[start : start + min(context, 24)].split("\n")[0] or text[:8]
 
     def batch(self, g: torch.Generator, n: int) -> Batch:
-        """Return ``n`` windows that begin anywhere in what is to be learned."""
+        """Return ``n`` windows that begin at random positions of the training part."""
         start = torch.randint(len(self._learned) - self.longest, (n, 1), generator=g)
         rows = self._learned[start + torch.arange(self.longest + 1)]
         return Batch(rows[:, :-1], rows[:, 1:])
 
     def probe(self, text: str) -> Batch:
-        """Return a text; asked is each next character, and nothing after the last."""
+        """Return a text as a batch of one; each character's target is the next one, and the last has none."""
         strange = next((character for character in text if character not in self._numbers), "")
         if strange:
-            raise TrainingError(f"{strange!r} does not occur in the text that is learned, of which a probe is made.")
+            raise TrainingError(
+                f"{strange!r} does not occur in the training text; a probe can use only its characters."
+            )
         if not 1 <= len(text) <= self.longest:
             raise TrainingError(f"The probe has {len(text)} characters; the model reads 1 to {self.longest} at once.")
         row = torch.tensor([[self._numbers[character] for character in text]])
         return Batch(row, torch.cat([row[:, 1:], torch.full((1, 1), IGNORED)], 1))
 
     def tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return the characters of a row, "" where nothing is asked."""
+        """Return the characters of a row, "" at positions without a target."""
         return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
 
     def _windows(self, part: Tensor) -> Batch:
-        """Return windows of the held-out part that do not overlap, evenly over all of it."""
+        """Return evenly spaced windows of the held-out part that do not overlap."""
         count = min((len(part) - 1) // self.longest, MOST_WINDOWS)
         start = torch.linspace(0, len(part) - 1 - self.longest, count).long()
         rows = part[start[:, None] + torch.arange(self.longest + 1)]
         return Batch(rows[:, :-1], rows[:, 1:])
 
     def _baselines(self) -> dict[str, float]:
-        """Return the held-out loss of counting characters, alone and after each other, one added to every count."""
+        """Return the held-out losses of the unigram and bigram counts of characters, with add-one smoothing."""
         size = len(self.vocabulary) - len(SPECIAL)
         learned = self._learned.tolist()
         inputs, targets = self.held_out.inputs.flatten().tolist(), self.held_out.targets.flatten().tolist()
@@ -92,12 +94,12 @@ def _loss(shares: list[float]) -> float:
 
 
 def make(spec: RunSpec) -> Data:
-    """Return the windows of the text of a run."""
+    """Return the windows of a run's text."""
     return CharacterData(_text(spec), _context(spec))
 
 
 def _text(spec: RunSpec) -> str:
-    """Return the text of a run, without what stands for places that hold nothing, begin and end."""
+    """Return the text of a run without the characters reserved for padding, begin and end."""
     return texts.read(str(spec.options.get("text", ""))).translate({ord(special): None for special in SPECIAL})
 
 
@@ -106,7 +108,7 @@ def _context(spec: RunSpec) -> int:
 
 
 def check(spec: RunSpec) -> str:
-    """Return why the text cannot be learned from, "" when it can."""
+    """Return why the text is unsuitable for training, "" if it is suitable."""
     path, context = str(spec.options.get("text", "")), _context(spec)
     if not path:
         return ""
@@ -118,12 +120,12 @@ def check(spec: RunSpec) -> str:
     if len(text) < needed:
         return f"The text {path} has {len(text)} characters, and a context of {context} needs {needed} or more."
     if len(set(text)) > MOST_CHARACTERS:
-        return f"The text {path} has {len(set(text))} different characters; up to {MOST_CHARACTERS} would do."
+        return f"The text {path} has {len(set(text))} different characters; the maximum is {MOST_CHARACTERS}."
     return ""
 
 
 def settings(kind: str) -> RunSpec:
-    """Return what it learns with in about three minutes."""
+    """Return settings that learn the task in about three minutes."""
     options = {option.name: option.default for option in OPTIONS}
     model = ModelSpec(kind, layers=2, heads=4, d_model=64, d_ff=256, dropout=0.1)
     return RunSpec(NAME, options, model, TrainSpec(rate=3e-3, batch=16, steps=3000, warmup=100, evaluate_every=200))
@@ -132,10 +134,10 @@ def settings(kind: str) -> RunSpec:
 TASK = Task(
     name=NAME,
     title="Characters of a text",
-    about="Each character of a text from those before it, as in large language models: first spaces and frequent "
-    "letters come right, then words, then lines.",
-    look_for="In the first layer a stripe just below the diagonal: a head that looks one place back, as most of what "
-    "comes next is told by the last few characters.",
+    about="The model predicts each character of a text from the characters before it, as large language models do. It "
+    "learns spaces and frequent letters first, then words, then lines.",
+    look_for="The first layer shows a stripe just below the diagonal: a head that attends to the previous character, "
+    "because the last few characters say most about the next one.",
     row="G2, G5",
     kinds=("decoder", "attention"),
     options=OPTIONS,

@@ -1,4 +1,4 @@
-"""What a task gives a model to learn from, as every other part of training sees it."""
+"""The protocol of a task's examples: all that the rest of the training knows of them."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -12,11 +12,12 @@ from attnlab.training.batch import Batch
 class Data(Protocol):
     """The examples of a task, arranged for one kind of model.
 
-    ``vocabulary`` begins with :data:`attnlab.training.batch.SPECIAL` and is empty where numbers are learned; then
-    ``features`` is how many columns they have, else 0. ``longest`` is the most places of ``inputs``,
-    ``longest_source`` that of ``source``, 0 where there is none. ``causal``: no place may look at a later one.
-    ``held_out`` are fixed examples of which ``batch`` never gives one; ``held_out_lengths`` are how long each is as a
-    person would count, empty where all are alike. ``baselines`` are losses of simpler ways, by their names.
+    ``vocabulary`` begins with :data:`attnlab.training.batch.SPECIAL`; it is empty for a task on numbers, which have
+    ``features`` columns (0 for tokens). ``longest`` is the maximum length of ``inputs``, ``longest_source`` that of
+    ``source``, 0 without a source. ``causal``: no position may attend to a later one.
+
+    ``held_out`` are fixed examples that ``batch`` never returns; ``held_out_lengths`` are their lengths without
+    padding, empty if all are equal. ``baselines`` are the losses of simpler methods by name.
     """
 
     @property
@@ -39,17 +40,17 @@ class Data(Protocol):
     def baselines(self) -> Mapping[str, float]: ...
 
     def batch(self, g: torch.Generator, n: int) -> Batch:
-        """Return ``n`` examples to learn from, drawn with ``g`` alone."""
+        """Return ``n`` training examples, drawn with ``g`` alone."""
         ...
 
     def probe(self, text: str) -> Batch:
-        """Return what a person wrote as a batch of one, with what is right for it where the task knows.
+        """Return the user's text as a batch of one, with its targets if the task knows them.
 
         Raises:
-            TrainingError: the task cannot read it; the sentence says what would do.
+            TrainingError: the task cannot read the text; the sentence says what it accepts.
         """
         ...
 
     def tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return how the tokens of a row [T] of numbers are written, "" where nothing is asked."""
+        """Return the text of each token in a row [T] of token numbers, "" at positions without a target."""
         ...

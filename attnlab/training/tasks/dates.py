@@ -1,4 +1,4 @@
-"""Dates in many spellings, written as ISO 8601: a small translation."""
+"""The task of rewriting dates in many spellings as ISO 8601: a small translation."""
 
 import random
 from collections.abc import Iterable
@@ -18,31 +18,31 @@ from attnlab.training.tasks.task import RECURRENT, WITH_SOURCE, Task
 
 NAME = "dates"
 HELD_OUT, SEED = 512, 21
-OPTIONS = (Option("pairs", "Pairs", "How many spelled dates there are to learn from", "whole", 20_000, 1000, 50_000),)
+OPTIONS = (Option("pairs", "Pairs", "The number of training dates", "whole", 20_000, 1000, 50_000),)
 CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyz ,-./'"
 LONGEST, TARGET = 37, len("2024-12-31")
 PROBE = "the 3rd of march, 2019"
 
 
 def numbers(text: str) -> list[int]:
-    """Return the numbers of the characters of a text."""
+    """Return the token numbers of a text's characters."""
     return [len(SPECIAL) + CHARACTERS.index(character) for character in text]
 
 
 def read(text: str) -> tuple[list[int], list[int]]:
-    """Return a date that a person wrote, and its ISO form."""
+    """Return the token numbers of a date that the user wrote, and those of its ISO form."""
     written = " ".join(text.lower().split())
     found = calendar.read(written)
     if found is None:
         raise TrainingError(
-            f"{text.strip()!r} is no date of 1950 to 2049 in a spelling of this task; "
-            f"“{PROBE}”, “3 mar 2019”, “3/31/19” or “31.3.19” would do."
+            f"{text.strip()!r} is not a date from 1950 to 2049 in a spelling of this task; "
+            f"examples are “{PROBE}”, “3 mar 2019”, “3/31/19” and “31.3.19”."
         )
     return numbers(written), numbers(found[0].isoformat())
 
 
 class _Pool:
-    """Spelled dates made once: days that are held out in any spelling, and others."""
+    """A fixed set of spelled dates; a held-out day is held out in every spelling."""
 
     def __init__(self, pairs: int) -> None:
         g = random.Random(SEED)
@@ -55,7 +55,7 @@ class _Pool:
         self._learned, self._held_out = _rows(learned[:pairs]), _rows(away[:HELD_OUT])
 
     def draw(self, g: torch.Generator, n: int, held_out: bool) -> tuple[Tensor, Tensor]:
-        """Return ``n`` pairs as they come when held out, else any."""
+        """Return the first ``n`` held-out pairs, or ``n`` random training pairs."""
         if held_out:
             return self._held_out[0][:n], self._held_out[1][:n]
         taken = torch.randint(len(self._learned[0]), (n,), generator=g)
@@ -76,7 +76,7 @@ def make(spec: RunSpec) -> Data:
 
 
 def settings(kind: str) -> RunSpec:
-    """Return what it learns with in some minutes."""
+    """Return settings that learn the task in a few minutes."""
     options = {option.name: option.default for option in OPTIONS}
     recurrent = kind in RECURRENT
     model = ModelSpec(kind, layers=1 if recurrent else 2, heads=1 if recurrent else 4, d_model=64, d_ff=128)
@@ -87,10 +87,10 @@ def settings(kind: str) -> RunSpec:
 TASK = Task(
     name=NAME,
     title="Dates",
-    about="Dates in eighteen spellings are written as ISO 8601, such as 2019-03-31: year, month and day change places. "
-    "With slashes the month comes first, with dots the day; the years are 1950 to 2049.",
-    look_for="In the alignment (“cross”, “alignment”): the first four rows look at the year, then two at the month and "
-    "two at the day, wherever these stand.",
+    about="The model rewrites dates in eighteen spellings as ISO 8601, such as 2019-03-31, so year, month and day "
+    "change places. Dates with slashes put the month first, dates with dots the day; the years are 1950 to 2049.",
+    look_for="In the alignment (“cross”, “alignment”), the first four rows attend to the year, then two to the month "
+    "and two to the day, wherever these are in the source.",
     row="G3, G6",
     kinds=(*WITH_SOURCE, "decoder"),
     options=OPTIONS,

@@ -1,4 +1,4 @@
-"""Rows of letters that come again: what followed last time follows again."""
+"""The induction task: rows of letters in which a repeated letter is followed by the same letter as before."""
 
 from collections.abc import Mapping
 
@@ -16,20 +16,20 @@ from attnlab.training.tasks.task import Task
 
 NAME = "induction"
 JUMPS = 0.2
-"""How often a row goes on from any of its letters: else it would go in a circle, and the letter that has not been for
-longest would be right without looking at what followed.
+"""The probability that a row jumps to another of its letters. Without jumps a row would be a cycle, and a model could
+predict the letter that is oldest instead of the letter that followed.
 """
 HELD_OUT, SEED = 256, 20
 OPTIONS = (
-    Option("symbols", "Letters", "How many different letters there are", "whole", 16, 8, 26),
-    Option("length", "Length", "How many letters a row has", "whole", 32, 8, 128),
+    Option("symbols", "Letters", "The number of different letters", "whole", 16, 8, 26),
+    Option("length", "Length", "The number of letters in a row", "whole", 32, 8, 128),
 )
 
 
 class InductionData:
-    """Different letters, then stretches of them; see :class:`attnlab.training.tasks.data.Data`.
+    """Rows of different letters, then stretches of these again; see :class:`attnlab.training.tasks.data.Data`.
 
-    Asked is what followed each letter last time, where it follows again.
+    A letter's target is the letter that followed it last time, at positions where it follows again.
     """
 
     features = 0
@@ -47,15 +47,17 @@ class InductionData:
         self.baselines: Mapping[str, float] = {"any letter": float(torch.tensor(float(symbols)).log())}
 
     def batch(self, g: torch.Generator, n: int) -> Batch:
-        """Return ``n`` rows, asked what followed each letter last time, where it does so again."""
+        """Return ``n`` rows; the targets are the letters that follow again as they did last time."""
         return self._drawn(g, n, False)
 
     def probe(self, text: str) -> Batch:
-        """Return a row of letters; asked is what followed each letter last time, where it has been before."""
+        """Return a row of letters; a repeated letter's target is the letter that followed it last time."""
         letters, written = self.vocabulary[FIRST:], "".join(text.split())
         strange = next((letter for letter in written if letter not in letters), "")
         if strange:
-            raise TrainingError(f"{strange!r} is no letter of this task; there are {letters[0]} to {letters[-1]}.")
+            raise TrainingError(
+                f"{strange!r} is not a letter of this task; its letters are {letters[0]} to {letters[-1]}."
+            )
         if not 1 <= len(written) <= self.longest:
             raise TrainingError(f"The row has {len(written)} letters; this task needs 1 to {self.longest}.")
         row = torch.tensor([[FIRST + letters.index(letter) for letter in written]])
@@ -63,7 +65,7 @@ class InductionData:
         return Batch(row, asked.masked_fill(asked == PAD, IGNORED))
 
     def tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return how the tokens of a row are written, "" where nothing is asked."""
+        """Return the text of each token in a row, "" at positions without a target."""
         return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
 
     def _drawn(self, g: torch.Generator, n: int, of_held_out: bool) -> Batch:
@@ -81,13 +83,13 @@ class InductionData:
         new = torch.randint(self._symbols // 2, self._symbols + 1, (n, 1), generator=g).clamp(max=self.longest // 2)
         place = torch.arange(self.longest + 1)
         jumps = (torch.rand(n, self.longest + 1, generator=g) < JUMPS) | (place == new)
-        jumped = torch.where(jumps, place, 0).cummax(1).values  # where the stretch began that each place is in
+        jumped = torch.where(jumps, place, 0).cummax(1).values  # the start of each position's stretch
         begin = torch.randint(self._symbols, (n, self.longest + 1), generator=g).gather(1, jumped)
         return letters.gather(1, torch.where(place < new, place, (begin + place - jumped) % new))
 
 
 def followed(rows: Tensor) -> Tensor:
-    """Return what followed each letter of rows [n, T] when it came last before, PAD where it is new."""
+    """Return the letter that followed each letter of rows [n, T] at its last occurrence, PAD at its first."""
     place = torch.arange(rows.shape[1])
     alike = (rows[:, :, None] == rows[:, None, :]) & (place[:, None] > place)
     last = torch.where(alike, place, -1).amax(2)
@@ -101,7 +103,7 @@ def make(spec: RunSpec) -> Data:
 
 
 def settings(kind: str) -> RunSpec:
-    """Return what it is learned with: two layers, for an induction head needs another one before it."""
+    """Return settings that learn the task: two layers, because an induction head needs a head in the layer below."""
     options = {option.name: option.default for option in OPTIONS}
     model = ModelSpec(kind, layers=2, heads=2, d_model=48, d_ff=96, positions="learned")
     return RunSpec(NAME, options, model, TrainSpec(rate=3e-3, batch=32, steps=2500))
@@ -110,10 +112,11 @@ def settings(kind: str) -> RunSpec:
 TASK = Task(
     name=NAME,
     title="Induction",
-    about="Letters come again, and what followed last time follows again. It takes two layers: one lets each letter "
-    "know the one before it, the next finds where the present letter was that one (Olsson et al. 2022).",
-    look_for="In the first layer a stripe just below the diagonal: each place looks at the one before. In the second, "
-    "stripes further down: each letter looks at what followed it last time.",
+    about="Letters repeat, and each is followed by the same letter as last time. This takes two layers: the first "
+    "tells each letter its predecessor, the second finds the letter whose predecessor is the current letter (Olsson et "
+    "al. 2022).",
+    look_for="The first layer shows a stripe just below the diagonal: each position attends to the one before. The "
+    "second shows stripes further down: each letter attends to the letter that followed it last time.",
     kinds=("attention", "decoder"),
     options=OPTIONS,
     settings=settings,

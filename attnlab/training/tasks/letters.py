@@ -1,4 +1,4 @@
-"""Rows of letters and what becomes of them: copied, reversed, sorted. One entry each."""
+"""The tasks on rows of letters: copy, reverse and sort."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,13 +18,13 @@ from attnlab.training.tasks.task import RECURRENT, SEQUENCES, Task
 FIRST = len(SPECIAL)
 """The number of the letter a."""
 OPTIONS = (
-    Option("symbols", "Letters", "How many different letters there are", "whole", 10, 4, 26),
-    Option("shortest", "Shortest", "The fewest letters of a row", "whole", 4, 3, 64),
-    Option("longest", "Longest", "The most letters of a row", "whole", 8, 3, 64),
+    Option("symbols", "Letters", "The number of different letters", "whole", 10, 4, 26),
+    Option("shortest", "Shortest", "The minimum number of letters in a row", "whole", 4, 3, 64),
+    Option("longest", "Longest", "The maximum number of letters in a row", "whole", 8, 3, 64),
 )
 
 Answer = Callable[[Tensor], Tensor]
-"""What becomes of rows [n, T] of letters, padded at the end, as is the answer."""
+"""A function from rows of letters [n, T] to their targets [n, T], both padded at the end."""
 
 
 def copied(rows: Tensor) -> Tensor:
@@ -33,14 +33,14 @@ def copied(rows: Tensor) -> Tensor:
 
 
 def reversed_(rows: Tensor) -> Tensor:
-    """Return each row backwards; what is padded stays at the end."""
+    """Return each row backwards; the padding stays at the end."""
     flipped = rows.flip(1)
     order = (flipped == PAD).to(torch.uint8).argsort(dim=1, stable=True)
     return flipped.gather(1, order)
 
 
 def sorted_(rows: Tensor) -> Tensor:
-    """Return each row in the order of the alphabet; what is padded stays at the end."""
+    """Return each row in alphabetical order; the padding stays at the end."""
     last = torch.iinfo(rows.dtype).max
     ordered = rows.masked_fill(rows == PAD, last).sort(dim=1).values
     return ordered.masked_fill(ordered == last, PAD)
@@ -49,7 +49,7 @@ def sorted_(rows: Tensor) -> Tensor:
 def draw(
     answer: Answer, options: tuple[int, int, int], g: torch.Generator, n: int, of_held_out: bool
 ) -> tuple[Tensor, Tensor]:
-    """Return ``n`` rows [n, longest] of letters, held out or not, and their answers; every length is as likely."""
+    """Return ``n`` rows of letters [n, longest], held out or not, and their targets; all lengths are equally likely."""
     symbols, shortest, longest = options
     lengths = torch.randint(shortest, longest + 1, (n, 1), generator=g)
     beyond = torch.arange(longest) >= lengths
@@ -66,12 +66,12 @@ def _letters(g: torch.Generator, beyond: Tensor, symbols: int) -> Tensor:
 
 
 def read(answer: Answer, options: tuple[int, int, int], text: str) -> tuple[list[int], list[int]]:
-    """Return the row of letters that a person wrote, with or without blanks, and its answer."""
+    """Return the user's row of letters, written with or without spaces, and its target."""
     symbols, _, longest = options
     letters, written = alphabet(symbols), "".join(text.split())
     strange = next((letter for letter in written if letter not in letters), "")
     if strange:
-        raise TrainingError(f"{strange!r} is no letter of this task; there are {letters[0]} to {letters[-1]}.")
+        raise TrainingError(f"{strange!r} is not a letter of this task; its letters are {letters[0]} to {letters[-1]}.")
     if not 1 <= len(written) <= longest:
         raise TrainingError(f"The row has {len(written)} letters; this task needs 1 to {longest}.")
     row = [FIRST + letters.index(letter) for letter in written]
@@ -79,12 +79,12 @@ def read(answer: Answer, options: tuple[int, int, int], text: str) -> tuple[list
 
 
 def alphabet(symbols: int) -> str:
-    """Return the first so many letters."""
+    """Return the first ``symbols`` letters of the alphabet."""
     return "abcdefghijklmnopqrstuvwxyz"[:symbols]
 
 
 def make(answer: Answer, spec: RunSpec) -> Data:
-    """Return the examples of a task of letters."""
+    """Return the examples of a run."""
     chosen = {option.name: int(spec.options.get(option.name, option.default)) for option in OPTIONS}
     options = chosen["symbols"], chosen["shortest"], chosen["longest"]
     vocabulary = (*SPECIAL, *alphabet(options[0]))
@@ -100,7 +100,7 @@ def make(answer: Answer, spec: RunSpec) -> Data:
 
 
 def check(spec: RunSpec) -> str:
-    """Return why the lengths cannot be, "" when they can."""
+    """Return why the lengths are invalid, "" if they are valid."""
     shortest, longest = (int(spec.options.get(option.name, option.default)) for option in OPTIONS[1:])
     if shortest <= longest:
         return ""
@@ -108,7 +108,7 @@ def check(spec: RunSpec) -> str:
 
 
 def settings(name: str, kind: str) -> RunSpec:
-    """Return what the tasks of letters learn with; an encoder, which sees no end of a row, needs longer."""
+    """Return settings that learn the tasks; an encoder, which does not see where a row ends, trains longer."""
     options = {option.name: option.default for option in OPTIONS}
     recurrent = kind in RECURRENT
     model = ModelSpec(kind, layers=1 if recurrent else 2, heads=1 if recurrent else 4, d_model=48, d_ff=96)
@@ -131,25 +131,25 @@ TASKS = tuple(
         (
             "copy",
             "Copy",
-            "Read a row of letters and write it again. The smallest task that needs attention: each letter is fetched "
-            "from its place.",
-            "A diagonal: each letter is fetched from its own place in the row. In a decoder, in the rows from ⟨ on, it "
-            "is spread over layers and heads; it is cleanest in the last cross-attention of an encoder–decoder.",
+            "Read a row of letters and write it again. This is the smallest task that needs attention: each output "
+            "position fetches the letter at its own position.",
+            "A diagonal: each output position attends to its own position in the row. In a decoder it is in the rows "
+            "from ⟨ on, spread over layers and heads; it is clearest in an encoder–decoder’s last cross-attention.",
             copied,
         ),
         (
             "reverse",
             "Reverse",
-            "Read a row of letters and write it backwards. Which place to look at depends on the position alone.",
-            "An anti-diagonal, for a decoder in the rows from ⟨ on: what is written first looks at what was read last.",
+            "Read a row of letters and write it backwards. The position alone decides where to attend.",
+            "An anti-diagonal, for a decoder in the rows from ⟨ on: the first output attends to the last input.",
             reversed_,
         ),
         (
             "sort",
             "Sort",
-            "Read a row of letters and write it in the order of the alphabet. Which place to look at depends on the "
-            "letters, not on where they stand.",
-            "No fixed pattern: what is written looks at the places that hold the next letter, wherever they stand.",
+            "Read a row of letters and write it in alphabetical order. The letters decide where to attend, not their "
+            "positions.",
+            "No fixed pattern: each output attends to the inputs with the next letter, at any position.",
             sorted_,
         ),
     )

@@ -1,4 +1,4 @@
-"""Sentences with hidden words, which are told from the words around: what BERT learns."""
+"""The task of predicting hidden words from the words around them, as BERT does."""
 
 import math
 import random
@@ -24,14 +24,14 @@ MASK = len(SPECIAL)
 WRITTEN = "▢"
 POOL, HELD_OUT, SEED = 20_000, 512, 20
 LONGEST = 12
-"""Words of a sentence, at most."""
-OPTIONS = (Option("share", "Hidden", "Which share of the words is hidden", "number", 0.2, 0.05, 0.8),)
+"""The maximum number of words in a sentence."""
+OPTIONS = (Option("share", "Hidden", "The fraction of the words that is hidden", "number", 0.2, 0.05, 0.8),)
 
 
 class MaskedData:
-    """Sentences of the grammar, some words hidden in each; see :class:`attnlab.training.tasks.data.Data`.
+    """Sentences of the grammar, each with some words hidden; see :class:`attnlab.training.tasks.data.Data`.
 
-    A held-out sentence is never seen, with whatever words hidden.
+    A held-out sentence is never trained on, whichever of its words are hidden.
     """
 
     features = 0
@@ -55,11 +55,11 @@ class MaskedData:
         self.baselines: Mapping[str, float] = {"unigram": self._unigram()}
 
     def batch(self, g: torch.Generator, n: int) -> Batch:
-        """Return ``n`` sentences with other words hidden each time."""
+        """Return ``n`` sentences with randomly hidden words."""
         return self._hidden(g, self._learned[torch.randint(len(self._learned), (n,), generator=g)])
 
     def probe(self, text: str) -> Batch:
-        """Return a sentence; words in brackets are hidden and asked, ▢ is a hidden word that nobody knows."""
+        """Return a sentence; words in brackets are hidden and are the targets, ▢ is a hidden word without a target."""
         words = re.findall(r"\[[^\[\]]*\]|[^\s.\[\]]+|\.", text.lower())
         if not 1 <= len(words) <= LONGEST:
             raise TrainingError(f"The sentence has {len(words)} words; this task reads 1 to {LONGEST}.")
@@ -67,24 +67,26 @@ class MaskedData:
         for word in words:
             bare = word.strip("[] ") or WRITTEN
             if bare not in self._numbers or bare in SPECIAL:
-                raise TrainingError(f"{bare!r} is no word of this task; there are {', '.join(self.vocabulary[4:])}.")
+                raise TrainingError(
+                    f"{bare!r} is not a word of this task; its words are {', '.join(self.vocabulary[4:])}."
+                )
             is_hidden = word.startswith("[") or bare == WRITTEN
             inputs.append(MASK if is_hidden else self._numbers[bare])
             targets.append(self._numbers[bare] if is_hidden and bare != WRITTEN else IGNORED)
         return Batch(torch.tensor([inputs]), torch.tensor([targets]))
 
     def tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return the words of a row, "" where nothing is asked."""
+        """Return the words of a row, "" at positions without a target."""
         return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
 
     def _hidden(self, g: torch.Generator, rows: Tensor) -> Batch:
-        """Hide words of each row: at least one, and others by chance."""
+        """Return rows with words hidden at random, at least one in each."""
         chance = torch.rand(rows.shape, generator=g).masked_fill(rows == PAD, 1.0)
         hidden = (chance < self._share) | (chance == chance.min(1, keepdim=True).values)
         return Batch(rows.masked_fill(hidden, MASK), rows.masked_fill(~hidden, IGNORED))
 
     def _unigram(self) -> float:
-        """Return the loss of guessing each hidden word by how often it comes."""
+        """Return the loss of predicting each hidden word from the frequencies of words alone."""
         asked = self.held_out.targets[self.held_out.targets != IGNORED].tolist()
         learned = Counter(self._learned[self._learned != PAD].tolist())
         return -sum(math.log(learned[word] / learned.total()) for word in asked) / len(asked)
@@ -96,7 +98,7 @@ def make(spec: RunSpec) -> Data:
 
 
 def settings(kind: str) -> RunSpec:
-    """Return what it learns with."""
+    """Return settings that learn the task."""
     options = {option.name: option.default for option in OPTIONS}
     model = ModelSpec(kind, layers=2, heads=4, d_model=48, d_ff=96)
     return RunSpec(NAME, options, model, TrainSpec(rate=2e-3, batch=32, steps=3000, evaluate_every=100))
@@ -105,11 +107,12 @@ def settings(kind: str) -> RunSpec:
 TASK = Task(
     name=NAME,
     title="Masked words",
-    about="Some words of a sentence are hidden, and each is told from the words around it. Many can only be guessed, "
-    "but a verb has the number of its subject, and himself, herself, itself or themselves is the subject again.",
-    look_for="In the rows of hidden words: himself, herself, itself and themselves give their subject more than any "
-    "other word in one head, in about half of the sentences, with seed 0 in four of five; what is eaten, drunk or read "
-    "looks at its verb.",
+    about="Some words of a sentence are hidden, and the model predicts each from the words around it. Many can only be "
+    "guessed, but a verb agrees with its subject in number, and himself, herself, itself or themselves refers to the "
+    "subject.",
+    look_for="In the rows of hidden words, one head lets himself, herself, itself and themselves attend to their "
+    "subject more than to any other word, in about half of the sentences and with seed 0 in four of five; an object "
+    "attends to its verb.",
     row="G4",
     kinds=("encoder", "attention"),
     options=OPTIONS,

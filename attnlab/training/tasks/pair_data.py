@@ -1,4 +1,4 @@
-"""Examples of which each is a row of tokens and what it becomes: copy, reverse, sort, dates."""
+"""Examples that are pairs of a source and a target row: copy, reverse, sort and dates."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from attnlab.training.tasks.task import WITH_SOURCE
 
 HELD_OUT = 256
 SEED = 20
-"""Of the generator that draws what is held out: the same for every run, so that runs compare."""
+"""The seed of the held-out examples, the same for every run, so that runs can be compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Where pairs come from. ``widths`` are the most tokens of a source and of a target.
+    """A source of pairs. ``widths`` are the maximum lengths of a source and of a target.
 
-    ``draw(g, n, held_out)`` gives sources [n, S] and targets [n, T], padded: of those held out, or of all others.
-    ``read(text)`` gives one such pair as two lists, or raises TrainingError.
+    ``draw(g, n, held_out)`` returns padded sources [n, S] and targets [n, T], either held out or for training.
+    ``read(text)`` returns one such pair as two lists, or raises TrainingError.
     """
 
     vocabulary: tuple[str, ...]
@@ -51,14 +51,14 @@ class PairData:
         self.baselines: Mapping[str, float] = {}
 
     def batch(self, g: torch.Generator, n: int) -> Batch:
-        """Return ``n`` pairs to learn from."""
+        """Return ``n`` training pairs."""
         return arrange(self._kind, *self._pairs.draw(g, n, False))
 
     def probe(self, text: str) -> Batch:
-        """Return a source that a person wrote and its target, as a batch of one without padding."""
+        """Return the user's source and its target, as a batch of one without padding."""
         source, target = self._pairs.read(text)
         return arrange(self._kind, pad([source], len(source)), pad([target], len(target)))
 
     def tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return how the tokens of a row are written, "" where nothing is asked."""
+        """Return the text of each token in a row, "" at positions without a target."""
         return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())

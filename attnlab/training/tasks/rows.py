@@ -1,4 +1,4 @@
-"""Rows of numbered tokens: a source and its target laid out for each kind of model, and which rows are held out."""
+"""Rows of token numbers: padding, the choice of held-out rows, and the layout for each kind of model."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from attnlab.training.batch import BEGIN, END, IGNORED, PAD, Batch
 from attnlab.training.tasks.task import WITH_SOURCE
 
 HELD_OUT_SHARE = 8
-"""One in so many of all possible rows is held out."""
+"""One in eight of all possible rows is held out."""
 
 
 def pad(rows: list[list[int]], width: int) -> Tensor:
@@ -16,10 +16,10 @@ def pad(rows: list[list[int]], width: int) -> Tensor:
 
 
 def held_out(rows: Tensor) -> Tensor:
-    """Return [n] bool: which rows [n, T] are never learned from. It depends on the tokens of the row alone.
+    """Return [n] bool: which of the rows [n, T] are held out. This depends on the tokens of a row alone.
 
-    A multiplicative hash (Knuth, The Art of Computer Programming 3, section 6.4): neighbours fall apart, so that what
-    is held out is of the same kind as the rest.
+    It is a multiplicative hash (Knuth, The Art of Computer Programming 3, section 6.4). Similar rows get different
+    hashes, so the held-out rows are a fair sample of all rows.
     """
     mixed = torch.zeros(rows.shape[0], dtype=torch.int64)
     for column in rows.unbind(1):
@@ -28,9 +28,10 @@ def held_out(rows: Tensor) -> Tensor:
 
 
 def arrange(kind: str, source: Tensor, target: Tensor) -> Batch:
-    """Return sources [n, S] and their targets [n, T] as a kind of model reads them, all padded at the end.
+    """Return sources [n, S] and their targets [n, T] as a batch for a kind of model, padded at the end.
 
-    An encoder answers in place; a decoder goes on after the source and ⟨; the others have the source beside them.
+    An encoder predicts at the positions of the source; a decoder continues after the source and ⟨; the other kinds
+    read the source separately.
     """
     if kind == "encoder":
         return Batch(source, target.masked_fill(target == PAD, IGNORED))
@@ -40,12 +41,12 @@ def arrange(kind: str, source: Tensor, target: Tensor) -> Batch:
         return Batch(torch.cat([begin, target], 1), asked, source)
     inputs = torch.cat([source, begin, target], 1)
     asked = torch.cat([torch.full_like(source, IGNORED), asked], 1)
-    order = (inputs == PAD).to(torch.uint8).argsort(dim=1, stable=True)  # what is padded goes to the end
+    order = (inputs == PAD).to(torch.uint8).argsort(dim=1, stable=True)  # moves the padding to the end
     return Batch(inputs.gather(1, order), asked.gather(1, order))
 
 
 def _closed(target: Tensor) -> Tensor:
-    """Return targets [n, T] as what is asked [n, T + 1]: END after each, and nothing after that."""
+    """Return targets [n, T + 1] with END after each of the targets [n, T], and IGNORED after that."""
     asked = torch.cat([target, torch.full((len(target), 1), PAD)], 1)
     asked.scatter_(1, (target != PAD).sum(1, keepdim=True), END)
     return asked.masked_fill_(asked == PAD, IGNORED)

@@ -1,4 +1,4 @@
-"""Plain sentences of a small grammar, in which one word decides another: subjects their verbs, verbs their objects."""
+"""Sentences of a small grammar in which subjects agree with their verbs, and verbs choose their objects."""
 
 import random
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A word for somebody: one, several, and what each calls itself."""
+    """A noun: its singular, its plural and its reflexive pronoun."""
 
     one: str
     several: str
@@ -27,15 +27,15 @@ THINGS: Mapping[str, tuple[str, ...]] = {
     "drink": ("milk", "water", "tea"),
     "read": ("books", "letters", "poems"),
 }
-"""What is done only to some things."""
+"""The transitive verbs and their possible objects."""
 ON_ONESELF = ("see", "wash", "like")
-"""What is done to oneself here."""
+"""The reflexive verbs."""
 NEAR = ("near", "with", "behind")
 ADJECTIVES = ("old", "small", "happy", "tired")
 
 
 def sentence(g: random.Random) -> tuple[str, ...]:
-    """Return a sentence of 4 to 10 words: the one that acts, often one beside, what is done, and to what."""
+    """Return a random sentence of 4 to 10 words: a subject, often a second noun beside it, a verb and an object."""
     several = g.random() < 0.5
     actor = g.choice(PEOPLE)
     words = [*_who(g, actor, several)]

@@ -1,4 +1,4 @@
-"""Rows of random numbers, every third the sum of the two before it: what attention cannot do without order."""
+"""The task of adding the previous two positions, which attention without positions cannot learn."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,20 +15,20 @@ from attnlab.training.tasks.task import Task, Variant
 
 NAME = "sum"
 SEEDS = (0xA11E57ED, 0xA11E57EE)
-"""Of the generators of the rows to learn from and of those held out; no run that draws fresh rows begins with them."""
+"""The seeds of the training rows and of the held-out rows; no run that draws fresh rows uses them."""
 HELD_OUT = 200
 MOST_NUMBERS = 1 << 24
-"""In all rows together: 64 MiB."""
+"""The maximum of numbers in all rows: 64 MiB."""
 OPTIONS = (
-    Option("sequences", "Rows", "How many rows there are to learn from", "whole", 1000, 1, 10_000),
-    Option("fresh", "Fresh rows", "New rows at every step, so that none can be learned by heart", "switch", False),
-    Option("length", "Length", "How many places a row has", "whole", 10, 3, 64),
-    Option("columns", "Columns", "How many numbers stand at each place: d_model", "whole", 512, 1, 1024),
+    Option("sequences", "Rows", "The number of training rows", "whole", 1000, 1, 10_000),
+    Option("fresh", "Fresh rows", "New rows at every step, so that none can be memorised", "switch", False),
+    Option("length", "Length", "The number of positions in a row", "whole", 10, 3, 64),
+    Option("columns", "Columns", "The number of columns at each position: d_model", "whole", 512, 1, 1024),
 )
 
 
 def summed(rows: Tensor) -> Tensor:
-    """Return what is asked of rows [n, T, d]: themselves, but at places 2, 5, 8, … the sum of the two places before."""
+    """Return the targets of rows [n, T, d]: at positions 2, 5, 8, … the sum of the previous two."""
     targets = rows.clone()
     targets[:, 2::3] = rows[:, 1:-1:3] + rows[:, 0:-2:3]
     return targets
@@ -54,7 +54,7 @@ class SumData:
         self.baselines: Mapping[str, float] = {"always 0": mean, "best without order": alone}
 
     def batch(self, g: torch.Generator, n: int) -> Batch:
-        """Return ``n`` rows: all there are, in order, when as many are asked for or more."""
+        """Return ``n`` random rows, or all rows in order if there are no more than ``n``."""
         if self._fresh:
             return self._batch(self._drawn(g, n))
         if n >= len(self._rows):
@@ -62,14 +62,14 @@ class SumData:
         return self._batch(self._rows[torch.randint(len(self._rows), (n,), generator=g)])
 
     def probe(self, text: str) -> Batch:
-        """Return the held-out row of that number."""
+        """Return the held-out row with this number."""
         number = int(text) if text.strip().isdecimal() else -1
         if not 0 <= number < HELD_OUT:
-            raise TrainingError(f"{text!r} is no held-out row; this task needs its number, 0 to {HELD_OUT - 1}.")
+            raise TrainingError(f"{text!r} is not a held-out row; this task needs its number, 0 to {HELD_OUT - 1}.")
         return Batch(self.held_out.inputs[number : number + 1], self.held_out.targets[number : number + 1])
 
     def tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return the number of each place."""
+        """Return the number of each position."""
         return tuple(str(place) for place in range(len(row)))
 
     def _drawn(self, g: torch.Generator, n: int) -> Tensor:
@@ -80,7 +80,7 @@ class SumData:
 
 
 def chosen(spec: RunSpec) -> tuple[int, bool, int, int]:
-    """Return the options of a run, those that are not given as they are by default."""
+    """Return the options of a run: rows, fresh rows, length and columns."""
     values = [spec.options.get(option.name, option.default) for option in OPTIONS]
     return int(values[0]), bool(values[1]), int(values[2]), int(values[3])
 
@@ -91,18 +91,20 @@ def make(spec: RunSpec) -> Data:
 
 
 def check(spec: RunSpec) -> str:
-    """Return why the rows do not go with the model or are too many, "" when all is well."""
+    """Return why the rows do not match the model or need too much memory, "" if they are valid."""
     sequences, fresh, length, columns = chosen(spec)
     if spec.model.d_model != columns:
-        return f"d_model is {spec.model.d_model} and the rows have {columns} columns; both need to be the same."
+        return f"d_model is {spec.model.d_model} and the rows have {columns} columns; both must be equal."
     if not fresh and sequences * length * columns > MOST_NUMBERS:
         fits = MOST_NUMBERS // (length * columns)
-        return f"{sequences:,} rows of {length} places with {columns} numbers are too many; {fits:,} rows would do."
+        return (
+            f"{sequences:,} rows of {length} positions × {columns} columns are too many; the maximum is {fits:,} rows."
+        )
     return ""
 
 
 def settings(kind: str) -> RunSpec:
-    """Return what courses have: one bare layer of 8 heads, no positions; Adam at its default rate, all rows at once."""
+    """Return the usual exercise: one layer, 8 heads, no positions, Adam at its default rate, a single batch."""
     options = {option.name: option.default for option in OPTIONS}
     model = ModelSpec(kind, layers=1, heads=8, d_model=512, d_ff=0, norm="none", positions="none")
     train = TrainSpec(
@@ -112,7 +114,7 @@ def settings(kind: str) -> RunSpec:
 
 
 def mended() -> RunSpec:
-    """Return settings with which it is learned: positions, and rows that are never seen twice."""
+    """Return settings that learn the task: with positions, and with fresh rows at every step."""
     spec = settings("attention")
     return replace(
         spec,
@@ -125,10 +127,12 @@ def mended() -> RunSpec:
 TASK = Task(
     name=NAME,
     title="Sum of the previous two",
-    about="Every third place is to become the sum of the two before it, all others stay. Without positions a layer "
-    "cannot know which place is the third: it learns its rows by heart, and the held-out loss stays high.",
-    look_for="Without positions no row of a map differs from another by its place, and the held-out loss stays near "
-    "1. With positions and fresh rows, places 2, 5 and 8 look at the two before them, and both losses fall.",
+    about="Every third position becomes the sum of the previous two, and the others stay as they are. Without "
+    "positional encodings a layer cannot know which position is the third: it memorises its rows, and the held-out "
+    "loss stays high.",
+    look_for="Without positional encodings, the rows of a map do not depend on their position, and the held-out loss "
+    "stays near 1. With them and with fresh rows, positions 2, 5 and 8 attend to the two before them, and both losses "
+    "fall.",
     row="G1",
     kinds=("attention",),
     options=OPTIONS,
@@ -139,13 +143,13 @@ TASK = Task(
         Variant(
             "positions",
             "With positions and fresh rows",
-            "Each place has its own learned vector and no row comes twice: where to look is learned, not the rows.",
+            "Each position has its own learned vector and no row repeats, so the model learns where to attend.",
             mended(),
         ),
         Variant(
             "fresh",
             "Fresh rows, no positions",
-            "No row comes twice, so none can be learned by heart; without order the loss stays where guessing is.",
+            "No row repeats, so none can be memorised; without positions the loss stays at that of guessing.",
             replace(mended(), model=replace(mended().model, positions="none")),
         ),
     ),

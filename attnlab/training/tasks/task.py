@@ -1,4 +1,4 @@
-"""What a task is: what it teaches, which models go with it, its options, and the settings it learns with."""
+"""A training task: its texts, its kinds of model, its options and its settings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from attnlab.training.specs import RunSpec
 from attnlab.training.tasks.data import Data
 
 SEQUENCES = ("decoder", "attention", "encoder-decoder", "encoder", "bahdanau", "luong", "recurrent")
-"""Every kind of model: all of them can turn one row of tokens into another."""
+"""Every kind of model: each can map one row of tokens to another."""
 WITH_SOURCE = ("encoder-decoder", "bahdanau", "luong", "recurrent")
-"""Those that read a source and write a target beside it."""
+"""The kinds that read the source separately from the target."""
 RECURRENT = ("bahdanau", "luong", "recurrent")
-"""Those that read one token after the other: they have neither heads nor positions."""
+"""The kinds that read one token after the other; they have neither heads nor positions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Other settings of a task that show something; ``spec`` has them all."""
+    """An instructive variation of a task's settings; ``spec`` holds all of them."""
 
     name: str
     title: str
@@ -27,12 +27,13 @@ class Variant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One task. ``about`` says what it teaches, ``look_for`` what one sees in the maps when it is learned.
+    """One task. ``about`` explains it, ``look_for`` describes the maps of a model that has learned it.
 
-    ``row`` is its line of the systems that courses teach, such as "G1". ``kinds`` are the kinds of model that go with
-    it, its default first; ``settings(kind)`` are what it is known to learn with. ``options`` are kept in
-    ``RunSpec.options``; one of kind "file" is a path, "" for what ships. ``make(spec)`` needs a checked spec, and
-    depends on nothing of it but the options and the kind. ``check(spec)`` is "" or one sentence about the options.
+    ``row`` is its entry in the list of systems that courses teach, such as "G1". ``kinds`` are the kinds of model that
+    it supports, the default first; ``settings(kind)`` returns settings that are known to learn it. The values of
+    ``options`` are in ``RunSpec.options``; one of kind "file" is a path, "" for the shipped text. ``make(spec)`` needs
+    a checked spec, and depends only on its options and kind. ``check(spec)`` returns "" or one sentence about the
+    options.
     """
 
     name: str
@@ -49,5 +50,5 @@ class Task:
 
     @property
     def defaults(self) -> RunSpec:
-        """The settings of its first kind."""
+        """The settings of the default kind."""
         return self.settings(self.kinds[0])

@@ -1,4 +1,4 @@
-"""Texts to learn from: the one that ships, or a file of one's own, read within limits."""
+"""The training texts: the shipped one or a file of the user, read within limits."""
 
 from pathlib import Path
 
@@ -12,25 +12,25 @@ MOST_BYTES = 2 << 20
 
 
 def read(path: str) -> str:
-    """Return the text of a file, or of the one that ships for ""; lines end with \\n.
+    """Return the text of a file, or the shipped text for ""; lines end with \\n.
 
     Raises:
-        TrainingError: no such file, empty, larger than 2 MB, or no text in UTF-8.
+        TrainingError: the file does not exist, is empty, larger than 2 MB, or not UTF-8.
     """
     if not path:
         return assets.read_text(SHIPPED)
     try:
         raw = read_bytes(place(path), MOST_BYTES, "a text to learn from")
     except FileError as error:
-        raise TrainingError(f"{str(error).rstrip('.')}; without a name the text that ships is learned.") from None
+        raise TrainingError(f"{str(error).rstrip('.')}; leave the name empty to train on the shipped text.") from None
     return _decoded(format_name(path), raw)
 
 
 def place(path: str) -> Path:
-    """Return the path of a text that the user named; ~ is the home folder.
+    """Return the path of the user's text; ~ is the home folder.
 
     Raises:
-        TrainingError: ~ is somebody's whom this machine does not know.
+        TrainingError: the path begins with ~ and the name of an unknown user.
     """
     try:
         return Path(path).expanduser()
@@ -39,7 +39,7 @@ def place(path: str) -> Path:
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """Return what changes when a file does: its size and the time it was written."""
+    """Return the size and the modification time of a file, by which a change is noticed; 0, 0 if it cannot be read."""
     try:
         found = place(path).stat()
     except (OSError, ValueError, TrainingError):
@@ -52,10 +52,10 @@ def _decoded(path: str, raw: bytes) -> str:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TrainingError(
-            f"The text {path} is not UTF-8 at byte {error.start:,}; a plain text saved as UTF-8 would do."
+            f"The text {path} is not UTF-8 at byte {error.start:,}; save it as plain text in UTF-8."
         ) from None
     if any(letter < " " and letter not in "\t\n\r\f" for letter in text):
-        raise TrainingError(f"The file {path} is binary; a plain text saved as UTF-8 would do.")
+        raise TrainingError(f"The file {path} is binary; choose a plain text in UTF-8.")
     if not text.strip():
-        raise TrainingError(f"The text {path} is empty; one of some thousand characters would do.")
+        raise TrainingError(f"The text {path} is empty; choose one with a few thousand characters.")
     return text.replace("\r\n", "\n").replace("\r", "\n")

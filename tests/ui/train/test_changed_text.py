@@ -1,4 +1,4 @@
-"""A run whose text was changed since is shown, says so, and does not go on with another."""
+"""A run whose text has changed since is shown, says so, and does not go on with another."""
 
 import json
 from collections.abc import Callable
@@ -30,11 +30,11 @@ def test_a_run_whose_text_was_changed_is_shown_but_does_not_go_on(
     text.write_text("or to be not to be\n" * 50)
     open_path(pupil.window, folder)
     message, session = pupil.trainer.footer.message, pupil.trainer.session
-    pupil.wait_for(lambda: "mine.txt was changed since this run began" in message.text())
+    pupil.wait_for(lambda: "mine.txt has changed since this run began" in message.text())
     pupil.wait_for(lambda: session.can_go_on and pupil.shown_step == 5)
     with pupil.qtbot.waitSignal(session.failed):
         pupil.trainer.start()
-    assert "was changed since this run began" in message.text()
+    assert "has changed since this run began" in message.text()
     assert pupil.run.step == 5
 
 
