@@ -10,8 +10,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "attnlab"
 WORKSPACES = {PACKAGE / "ui" / name for name in ("playground", "lessons", "present", "predict")}
-"""The window loads these once torch is there, but for their entries and actions; see the last test."""
-EARLY = {"entry.py", "play_actions.py", "lesson_actions.py"}
+"""The window loads these once torch is there, but for their actions; see the last test."""
+EARLY = {"play_actions.py", "lesson_actions.py"}
 UI_MODULES = sorted(
     path for path in (PACKAGE / "ui").rglob("*.py") if path.name in EARLY or WORKSPACES.isdisjoint(path.parents)
 )

@@ -14,7 +14,7 @@ from attnlab.figures.palette import PALETTES
 from attnlab.files.source import Source
 from attnlab.lessons.library import find, shipped
 from attnlab.ui.app.main_window import MainWindow
-from attnlab.ui.lessons.entry import LESSONS
+from attnlab.ui.workspaces.lessons import LESSONS
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.lesson_controller import LessonController

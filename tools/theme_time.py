@@ -27,8 +27,8 @@ from attnlab.lessons.lenses import LENSES
 from attnlab.lessons.library import shipped
 from attnlab.ui.app.application import make_application
 from attnlab.ui.app.main_window import MainWindow
-from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.playground.lens_area import CANVAS
+from attnlab.ui.workspaces.lessons import LESSONS
 
 
 def open_everything(app: QApplication) -> MainWindow:

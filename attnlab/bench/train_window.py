@@ -15,8 +15,8 @@ from attnlab.bench.measure import Case, case, garbage_as_in_the_program, in_turn
 from attnlab.bench.train import ENDLESS, LATE_MS, PICTURES, STOP_MS, STOPS, TASK, TURN_S, TURNS, Bare, task
 from attnlab.bench.window import Driver, wait_until, window
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.train.entry import TRAIN
 from attnlab.ui.train.train_workspace import TrainWorkspace
+from attnlab.ui.workspaces.train import TRAIN
 
 TICK_MS = 5
 """The interval of a timer in the window's thread, whose lateness is measured."""

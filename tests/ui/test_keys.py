@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.ui.base.actions import Action
-from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
+from attnlab.ui.workspaces.lessons import LESSONS
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

@@ -1,86 +1,37 @@
-"""A new workspace is a class and an entry: a throw-away one is in the rail, the menu, the palette and the keys."""
+"""A new workspace is one module: a throw-away one is in the rail, the menu, the palette and the keys."""
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton
 
-from attnlab.figures.palette import DARK, Palette
-from attnlab.ui.app import workspaces
-from attnlab.ui.base.actions import Action
-from attnlab.ui.base.workspace import Host, WorkspaceKind, on
+from attnlab.figures.palette import DARK
+from attnlab.ui import workspaces
+from attnlab.ui.base.workspace import Host
 from tests.ui.conftest import Person
+
+ADDED = Path(__file__).parents[1] / "added" / "workspaces"
 
 Key = Qt.Key
 
 
-class Notes:
-    """A workspace with three labels, which records what the window asks of it."""
-
-    def __init__(self) -> None:
-        self.asked: list[object] = []
-        self.palette: Palette | None = None
-        self.bars = QLabel("above"), QLabel("the notes"), QLabel("below")
-
-    def pages(self) -> tuple[QWidget, QWidget, QWidget]:
-        return self.bars
-
-    def shown(self) -> None:
-        self.asked.append("shown")
-
-    def hidden(self) -> None:
-        self.asked.append("hidden")
-
-    def arrange(self, width: int) -> None:
-        assert width > 0
-
-    def set_palette(self, palette: Palette) -> None:
-        self.palette = palette
-
-    def say(self, sentence: str) -> None:
-        self.bars[2].setText(sentence)
-
-    def take_key(self, key: Qt.Key) -> bool:
-        if key == Key.Key_F9:
-            self.asked.append("F9")
-        return key == Key.Key_F9
-
-    def escape(self) -> None:
-        self.asked.append("escape")
-
-    def stop(self) -> None:
-        self.asked.append("stop")
-
-    def tidy(self) -> None:
-        self.asked.append("tidied")
-
-
-NOTES: WorkspaceKind[Notes] = WorkspaceKind(
-    "notes",
-    "Notes",
-    "book",
-    lambda _: Notes(),
-    lambda host: [Action("notes-tidy", "Tidy the notes", "Notes", on(host, NOTES), Notes.tidy)],
-)
-
-
 @pytest.fixture
 def person(sit_down: Callable[..., Person], monkeypatch: pytest.MonkeyPatch) -> Person:
-    monkeypatch.setattr(workspaces, "WORKSPACES", (*workspaces.WORKSPACES, NOTES))
+    monkeypatch.setattr(workspaces, "__path__", [*workspaces.__path__, str(ADDED)])
     return sit_down()
 
 
-def notes(host: Host) -> Notes:
-    found = host.workspace(NOTES, make=False)
-    assert found is not None
-    return found
+def notes(host: Host, *, make: bool = True) -> Any:
+    return host.workspace(sys.modules["attnlab.ui.workspaces.notes"].NOTES, make=make)
 
 
 def test_it_is_shown_by_the_rail_and_by_its_key(person: Person) -> None:
     window: Any = person.window
-    assert window.workspace(NOTES, make=False) is None
+    assert notes(window, make=False) is None
     person.click(person.find(QToolButton, "Notes (Ctrl+4)"))
     assert [bar.isVisible() for bar in notes(window).bars] == [True] * 3
     assert not person.playground.body.isVisible()

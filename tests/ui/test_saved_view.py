@@ -17,7 +17,7 @@ from attnlab.files.sessions.session_file import Session, load_session, save_sess
 from attnlab.files.source import Source
 from attnlab.ui.app.open_file import open_paths
 from attnlab.ui.lessons.differences import same
-from attnlab.ui.lessons.entry import LESSONS
+from attnlab.ui.workspaces.lessons import LESSONS
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage

@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.walk import Place
-from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
+from attnlab.ui.workspaces.lessons import LESSONS
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

@@ -23,7 +23,7 @@ from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.app.open_file import open_path
 from attnlab.ui.base import faults, jobs
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.lessons.entry import LESSONS
+from attnlab.ui.workspaces.lessons import LESSONS
 
 DEFAULT = Source(preset="journey")
 WAIT_MS, MOST_ROUNDS = 20, 6000

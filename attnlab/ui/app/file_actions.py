@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from attnlab.ui.base.actions import Action
 from attnlab.ui.base.workspace import Host, on, once_loaded
-from attnlab.ui.lessons.entry import LESSONS
-from attnlab.ui.playground.entry import PLAYGROUND
-from attnlab.ui.train.entry import TRAIN
 from attnlab.ui.train.train_actions import FILM
+from attnlab.ui.workspaces.lessons import LESSONS
+from attnlab.ui.workspaces.playground import PLAYGROUND
+from attnlab.ui.workspaces.train import TRAIN
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground

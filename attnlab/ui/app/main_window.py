@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QWidget
 
+from attnlab.base.discovery import find_declared
 from attnlab.base.printable import escape
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
-from attnlab.ui.app import workspaces
 from attnlab.ui.app.command_palette import CommandPalette
 from attnlab.ui.app.open_file import open_paths
 from attnlab.ui.app.rail import Rail
@@ -22,9 +22,9 @@ from attnlab.ui.base.actions import ActionList, Context
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.themed_window import Themed
 from attnlab.ui.base.workspace import Host, W, Workspace, WorkspaceKind
-from attnlab.ui.lessons.entry import LESSONS
-from attnlab.ui.playground.entry import PLAYGROUND
-from attnlab.ui.train.entry import TRAIN
+from attnlab.ui.workspaces.lessons import LESSONS
+from attnlab.ui.workspaces.playground import PLAYGROUND
+from attnlab.ui.workspaces.train import TRAIN
 
 if TYPE_CHECKING:
     from attnlab.compute.service import ComputeService
@@ -51,7 +51,7 @@ class MainWindow(Host):
     def __init__(self, settings: Settings, source: "Source | Scene", *, remember: bool = True) -> None:
         super().__init__(settings, remember=remember)
         self._walkable: tuple[bool, bool] | None = None
-        self.kinds: tuple[WorkspaceKind[Any], ...] = workspaces.WORKSPACES
+        self.kinds: tuple[WorkspaceKind[Any], ...] = find_declared("attnlab.ui.workspaces", WorkspaceKind)
         self._workspaces: dict[str, Workspace] = {}
         self._pages: dict[str, tuple[QWidget, QWidget, QWidget]] = {}
         self._current = self.kinds[0].name
@@ -207,6 +207,9 @@ class MainWindow(Host):
             self._workspaces[before].hidden()
         workspace.shown()
         self.refresh_actions()
+
+    def show_existing(self, workspace: Workspace) -> None:
+        self.show_workspace(next(name for name, each in self._workspaces.items() if each is workspace))
 
     def _place(self, name: str, workspace: Workspace) -> None:
         """Put the pages of a workspace into the window."""

@@ -8,9 +8,9 @@ from attnlab.base import formats
 from attnlab.files.atomic import format_name
 from attnlab.files.source import run_folder
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.lessons.entry import LESSONS
-from attnlab.ui.playground.entry import PLAYGROUND
-from attnlab.ui.train.entry import TRAIN
+from attnlab.ui.workspaces.lessons import LESSONS
+from attnlab.ui.workspaces.playground import PLAYGROUND
+from attnlab.ui.workspaces.train import TRAIN
 
 
 def open_path(window: Host, path: Path) -> None:

@@ -9,8 +9,8 @@ from attnlab.ui.app.unsaved_actions import last_unsaved_action, unsaved_actions
 from attnlab.ui.base.actions import Action, Context
 from attnlab.ui.base.theme import CHOICES
 from attnlab.ui.base.workspace import on, once_loaded
-from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.playground.play_actions import code_actions
+from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
     from attnlab.ui.app.main_window import MainWindow

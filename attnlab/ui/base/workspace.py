@@ -1,7 +1,7 @@
 """The interfaces between workspaces and the window that hosts them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -69,6 +69,10 @@ class Host(ThemedWindow):
         """Show a workspace; while the window is loading, the first one."""
         raise NotImplementedError
 
+    def show_existing(self, workspace: Workspace) -> None:
+        """Show a workspace that was made; called by the workspace itself, which need not know its name."""
+        raise NotImplementedError
+
     def workspace(self, kind: "WorkspaceKind[W]", *, make: bool = True) -> W | None:
         """Return a workspace; None while the window is loading, or if it is not made yet and ``make`` is false."""
         raise NotImplementedError
@@ -87,9 +91,9 @@ H = TypeVar("H", bound=Host)
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceKind(Generic[W]):
-    """An entry of the list of workspaces, which the rail, the keys Ctrl+1, … and the command palette read.
+    """Describes a workspace to the rail, the keys Ctrl+1, … and the command palette.
 
-    ``make`` is called once torch is loaded and may take time; the module of an entry must be quick to import.
+    ``order`` is its place: the smallest is the first. ``make`` is called once torch is loaded and may take time.
     ``actions`` returns the actions that the workspace adds to the window, most of them in the context :func:`on`.
     """
 
@@ -98,6 +102,7 @@ class WorkspaceKind(Generic[W]):
     icon: str
     make: Callable[[Host], W]
     actions: Callable[[Host], list[Action[Any]]] = lambda _: []
+    order: int = field(kw_only=True)
 
 
 def once_loaded(host: H) -> Context[H]:

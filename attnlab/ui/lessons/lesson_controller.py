@@ -13,7 +13,7 @@ from attnlab.ui.base.workspace import Host
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.panel import LessonPanel
 from attnlab.ui.lessons.player import LessonPlayer
-from attnlab.ui.playground.entry import PLAYGROUND
+from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
     from attnlab.lessons.slides import Slide
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from attnlab.ui.present import PresentWindow
 
 FILTER = "Lessons (*.md)"
-LESSONS = "lessons"
 CANVAS = "canvas"
 
 
@@ -126,7 +125,7 @@ class LessonController(QObject):
 
     def show_lesson(self, lesson: Lesson) -> None:
         """Show a lesson's page in the workspace."""
-        self._window.show_workspace(LESSONS)
+        self._window.show_existing(self)
         if self.workspace is not None:
             self.workspace.show_lesson(lesson)
 
@@ -154,7 +153,7 @@ class LessonController(QObject):
 
     def show_draft(self) -> None:
         """Show the recorded lesson in the editor."""
-        self._window.show_workspace(LESSONS)
+        self._window.show_existing(self)
         if self.workspace is not None and self.draft is not None:
             self.workspace.show_draft(self.draft)
         self._window.refresh_actions()  # undo and save now apply to the draft

@@ -13,18 +13,17 @@ from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.train.inspector import Inspector
 from attnlab.ui.train.layer_transfer import Opened, Origin, Sent, longer, opened, sent
 from attnlab.ui.train.model_worker import ModelWorker
 from attnlab.ui.train.run_words import EDITED
 from attnlab.ui.train.transfer_strip import TransferStrip
+from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
-TRAIN = "train"
 KINDS = {"open": "opening a layer in the playground", "send": "sending a layer back"}
 
 
@@ -192,7 +191,7 @@ class RoundTrip(QObject):
             session.look_at(None)
             session.start()
         self._record(run, origin, weights)
-        self._window.show_workspace(TRAIN)
+        self._window.show_existing(self._workspace)
         told = f"Continued from step {origin.step:,} with your {origin.layer}.{kept}"
         self._workspace.footer.show_message(told, wrong=False)
 
@@ -257,4 +256,4 @@ class RoundTrip(QObject):
 
     @Slot()
     def _on_leave(self) -> None:
-        self._window.show_workspace(TRAIN)
+        self._window.show_existing(self._workspace)

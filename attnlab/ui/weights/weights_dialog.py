@@ -18,9 +18,9 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Job, Lane, Progress, run
 from attnlab.ui.base.themed import application_palette
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.weights.trial import Trial, tried
 from attnlab.ui.weights.weights_frame import MAPPING, WeightsFrame
+from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground

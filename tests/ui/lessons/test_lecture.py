@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from attnlab.lessons.exercise import answers, variant
 from attnlab.lessons.library import find, user_folder
 from attnlab.lessons.slides import check
-from attnlab.ui.lessons.entry import LESSONS
+from attnlab.ui.workspaces.lessons import LESSONS
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.lesson_controller import LessonController

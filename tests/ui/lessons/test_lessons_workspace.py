@@ -16,9 +16,9 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.walk import Place
 from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
-from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.lessons.printing import Printing
 from attnlab.ui.present import prefetch as ahead
+from attnlab.ui.workspaces.lessons import LESSONS
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:

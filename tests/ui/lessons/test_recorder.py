@@ -20,8 +20,8 @@ from attnlab.lessons.parse import parse, read
 from attnlab.lessons.slides import check, slides
 from attnlab.lessons.write import write
 from attnlab.ui.lessons.differences import same
-from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.lessons.recording import Shown, fresh, keep, rearranged, recorded
+from attnlab.ui.workspaces.lessons import LESSONS
 from tests.ui.lessons.conftest import MASKS
 
 if TYPE_CHECKING:

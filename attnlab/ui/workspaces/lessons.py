@@ -1,11 +1,11 @@
-"""The lessons' entry in the list of workspaces."""
+"""The workspace of the lessons."""
 
 from typing import TYPE_CHECKING, Any
 
 from attnlab.ui.base.actions import Action
 from attnlab.ui.base.workspace import Host, WorkspaceKind, on
 from attnlab.ui.lessons.lesson_actions import lesson_actions
-from attnlab.ui.playground.entry import PLAYGROUND
+from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.lesson_controller import LessonController
@@ -23,4 +23,4 @@ def _actions(host: Host) -> list[Action[Any]]:
     return lesson_actions(on(host, LESSONS, show=False))  # lessons are walked beside the playground
 
 
-LESSONS: "WorkspaceKind[LessonController]" = WorkspaceKind("lessons", "Lessons", "book", _make, _actions)
+LESSONS: "WorkspaceKind[LessonController]" = WorkspaceKind("lessons", "Lessons", "book", _make, _actions, order=20)

@@ -1,11 +1,11 @@
-"""The training's entry in the list of workspaces."""
+"""The workspace of the training."""
 
 from typing import TYPE_CHECKING, Any
 
 from attnlab.ui.base.actions import Action
 from attnlab.ui.base.workspace import Host, WorkspaceKind, on
-from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.train.train_actions import train_actions
+from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
@@ -30,4 +30,4 @@ def _actions(host: Host) -> list[Action[Any]]:
     return train_actions(on(host, TRAIN))
 
 
-TRAIN: "WorkspaceKind[TrainWorkspace]" = WorkspaceKind("train", "Train", "train", _make, _actions)
+TRAIN: "WorkspaceKind[TrainWorkspace]" = WorkspaceKind("train", "Train", "train", _make, _actions, order=30)

@@ -1,4 +1,4 @@
-"""The playground's entry in the list of workspaces."""
+"""The workspace of the playground."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,4 +18,4 @@ def _actions(host: Host) -> list[Action[Any]]:
     return play_actions(on(host, PLAYGROUND))
 
 
-PLAYGROUND: "WorkspaceKind[Playground]" = WorkspaceKind("playground", "Play", "play-grid", _make, _actions)
+PLAYGROUND: "WorkspaceKind[Playground]" = WorkspaceKind("playground", "Play", "play-grid", _make, _actions, order=10)

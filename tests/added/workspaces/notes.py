@@ -1,0 +1,59 @@
+"""A throw-away workspace of three labels: all that a new workspace needs is a module such as this."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.base.actions import Action
+from attnlab.ui.base.workspace import WorkspaceKind, on
+
+
+class Notes:
+    """Records what the window asks of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+        self.palette: Palette | None = None
+        self.bars = QLabel("above"), QLabel("the notes"), QLabel("below")
+
+    def pages(self) -> tuple[QWidget, QWidget, QWidget]:
+        return self.bars
+
+    def shown(self) -> None:
+        self.asked.append("shown")
+
+    def hidden(self) -> None:
+        self.asked.append("hidden")
+
+    def arrange(self, width: int) -> None:
+        assert width > 0
+
+    def set_palette(self, palette: Palette) -> None:
+        self.palette = palette
+
+    def say(self, sentence: str) -> None:
+        self.bars[2].setText(sentence)
+
+    def take_key(self, key: Qt.Key) -> bool:
+        if key == Qt.Key.Key_F9:
+            self.asked.append("F9")
+        return key == Qt.Key.Key_F9
+
+    def escape(self) -> None:
+        self.asked.append("escape")
+
+    def stop(self) -> None:
+        self.asked.append("stop")
+
+    def tidy(self) -> None:
+        self.asked.append("tidied")
+
+
+NOTES: WorkspaceKind[Notes] = WorkspaceKind(
+    "notes",
+    "Notes",
+    "book",
+    lambda _: Notes(),
+    lambda host: [Action("notes-tidy", "Tidy the notes", "Notes", on(host, NOTES), Notes.tidy)],
+    order=40,
+)
