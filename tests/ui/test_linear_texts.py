@@ -5,18 +5,17 @@ from typing import Any
 
 import pytest
 
+from attnlab.figures.slides.slide_markdown import paragraphs
 from attnlab.ui.lessons.draft_files import free_path
-from attnlab.ui.lessons.markdown import MarkdownLabel
+from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.present import content
-from attnlab.ui.present import slide_markdown as words
 from attnlab.ui.widgets.subscripts import spans
 from tests.hostile_texts import Parser, out_of_proportion
 
 SLIDE: Any = None
 """Not looked at while nothing is computed yet."""
 PARSERS: dict[str, Parser] = {
-    "paragraphs": words.paragraphs.__wrapped__,
-    "runs": words.runs_of,
+    "paragraphs": paragraphs.__wrapped__,
     "placeholders of a slide": lambda text: content.filled("{{" + text, SLIDE, None, None),
     "indices": spans,
     "the name of a file": lambda text: free_path(Path("nowhere"), text),
@@ -24,7 +23,7 @@ PARSERS: dict[str, Parser] = {
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_time_grows_in_proportion_to_the_text(name: str) -> None:
+def test_time_grows_in_proportion_to_the_text(name: str, qapp: object) -> None:
     assert out_of_proportion(PARSERS[name]) == []
 
 
@@ -33,9 +32,9 @@ def test_markdown_in_a_label_takes_time_in_proportion(qapp: object) -> None:
     assert out_of_proportion(label._html) == []
 
 
-def test_a_single_letter_may_be_strong() -> None:
-    runs = words.runs_of("**a** and **b** **never closed")
-    assert [(run.text, run.style) for run in runs] == [
+def test_a_single_letter_may_be_strong(qapp: object) -> None:
+    (one,) = paragraphs("**a** and **b** **never closed")
+    assert [(run.text, run.style) for run in one.runs] == [
         ("a", "strong"),
         (" and ", ""),
         ("b", "strong"),

@@ -7,8 +7,8 @@ from attnlab.figures.map_painter import MapData, Outline
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A piece of text in one style; ``role`` colours it (query, key, value, attention), ``style`` is "", strong, muted,
-    italic, code, sup or sub."""
+    """A piece of text in one style; ``role`` colours it (query, key, value, attention), ``style`` is "", strong,
+    italic, strong italic, muted, code, sup or sub."""
 
     text: str
     role: str = ""
@@ -20,10 +20,14 @@ Runs = tuple[Run, ...]
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph of running text; ``mark`` is what stands before an item of a list: "•" or "1."."""
+    """A paragraph of running text; ``mark`` is what stands before an item of a list: "•" or "1.".
+
+    ``level`` is how many levels it is set in, as quotes and nested lists are. Without text and mark it is a rule.
+    """
 
     runs: Runs
     mark: str = ""
+    level: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QLineF, QPointF, QRectF
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -107,10 +107,10 @@ def _format(run: Run, font: QFont, palette: Palette) -> QTextCharFormat:
         larger.setPixelSize(round(font.pixelSize() * RAISED_SIZE))
         made.setFont(larger)
         made.setVerticalAlignment(RAISED[run.style])
-    if run.style == "strong":
+    if run.style in ("strong", "strong italic"):
         made.setFontWeight(QFont.Weight.DemiBold)
         made.setForeground(QColor(palette.ink))
-    elif run.style == "italic":
+    if run.style in ("italic", "strong italic"):
         made.setFontItalic(True)
     elif run.style == "code":
         made.setFontFamilies(MONOSPACE)
@@ -136,30 +136,38 @@ def paragraph(runs: Runs, size_px: float, width: float, palette: Palette, *, bol
 
 
 class Text:
-    """Several paragraphs below one another, items of lists set in."""
+    """Several paragraphs below one another, items of lists and quotes set in."""
 
     def __init__(self, paragraphs: tuple[Paragraph, ...], size_px: float, width: float, palette: Palette) -> None:
-        self._indent = 1.5 * size_px if any(each.mark for each in paragraphs) else 0.0
-        self._placed: list[tuple[float, str, Block]] = []
-        self._palette, self._size = palette, size_px
+        self._indent = 1.5 * size_px
+        self._placed: list[tuple[float, Paragraph, Block]] = []
+        self._palette, self._size, self._width = palette, size_px, width
         y = 0.0
         before = ""
         for index, each in enumerate(paragraphs):
-            room = width - (self._indent if each.mark else 0)
-            laid = paragraph(each.runs, size_px, room, palette)
+            laid = paragraph(each.runs, size_px, width - self._left(each), palette)
             if index:
                 y += (0.12 if each.mark and before else 0.45) * size_px
-            self._placed.append((y, each.mark, laid))
+            self._placed.append((y, each, laid))
             y, before = y + laid.height, each.mark
         self.height = y
         self.fits = all(laid.fits for _, _, laid in self._placed)
 
     def draw(self, painter: QPainter, x: float, y: float, colour: str) -> None:
         """Draw with the top left corner at x, y."""
-        for down, mark, laid in self._placed:
-            if mark:
-                paragraph((Run(mark),), self._size, 2 * self._indent, self._palette).draw(painter, x, y + down, colour)
-            laid.draw(painter, x + (self._indent if mark else 0), y + down, colour)
+        for down, each, laid in self._placed:
+            left = x + each.level * self._indent
+            if each.mark:
+                mark = paragraph((Run(each.mark),), self._size, 2 * self._indent, self._palette)
+                mark.draw(painter, left, y + down, colour)
+            elif not each.runs:
+                painter.setPen(QColor(self._palette.hatch))
+                painter.drawLine(QLineF(left, y + down + laid.height / 2, x + self._width, y + down + laid.height / 2))
+            laid.draw(painter, x + self._left(each), y + down, colour)
+
+    def _left(self, each: Paragraph) -> float:
+        """Return how far a paragraph's text is set in; before it stands its mark."""
+        return (each.level + bool(each.mark)) * self._indent
 
 
 def draw_line(painter: QPainter, rect: QRectF, text: str, font: QFont, colour: str, *, right: bool = False) -> bool:

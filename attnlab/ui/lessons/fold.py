@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
-from attnlab.ui.lessons.markdown import MarkdownLabel
+from attnlab.ui.lessons.markdown_label import MarkdownLabel
 
 
 class Fold(QWidget):

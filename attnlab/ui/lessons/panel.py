@@ -25,7 +25,7 @@ from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.lessons.filling import Filling
 from attnlab.ui.lessons.fold import Fold
-from attnlab.ui.lessons.markdown import MarkdownLabel
+from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:

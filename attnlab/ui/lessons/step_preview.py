@@ -10,7 +10,7 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.theme import font
-from attnlab.ui.lessons.markdown import MarkdownLabel
+from attnlab.ui.lessons.markdown_label import MarkdownLabel
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground

@@ -16,9 +16,10 @@ from attnlab.attention.stages.walk_sources import explain_begun
 from attnlab.document.document import View
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.slides.slide_content import Bar, BarRow, Runs, SlideContent, SlideMap
+from attnlab.figures.slides.slide_markdown import paragraphs
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
-from attnlab.ui.present.slide_markdown import as_far_as, paragraphs, written_out
+from attnlab.ui.present.slide_arithmetic import as_far_as, written_out
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace

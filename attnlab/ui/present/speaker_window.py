@@ -7,10 +7,10 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.slides.slide_markdown import plain
 from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
-from attnlab.ui.present.slide_markdown import plain
 from attnlab.ui.present.slide_view import SlideView
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from attnlab.attention.stages.walk_sources import explain_begun
 from attnlab.figures.slides.slide_content import Runs
 from attnlab.lessons.exercise import traced
 from attnlab.ui.present.content import LIMITS
-from attnlab.ui.present.slide_markdown import as_far_as, written_out
+from attnlab.ui.present.slide_arithmetic import as_far_as, written_out
 from tests.lessons.written import disagreements
 
 QUANTITIES = frozenset(

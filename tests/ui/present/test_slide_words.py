@@ -6,11 +6,11 @@ from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention.stages.trace import Trace
+from attnlab.figures.slides.slide_markdown import plain
 from attnlab.lessons.lesson import Edit, Lesson, Question, Step
 from attnlab.lessons.slides import slides
-from attnlab.ui.lessons.markdown import MarkdownLabel
+from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.present.content import Moment, content, filled
-from attnlab.ui.present.slide_markdown import plain
 
 TOKENS = ("*", "_x_", "**b**", "`c`", "- d", "1. e", "# f", "<b>", "[g](h)", "![i](j)", "~~k~~", "W_q", "&amp;", "\\*")
 
@@ -25,7 +25,7 @@ def lesson_of(token: str) -> Lesson:
 
 
 @pytest.mark.parametrize("token", TOKENS)
-def test_a_token_stands_on_a_slide_as_it_is(token: str) -> None:
+def test_a_token_stands_on_a_slide_as_it_is(token: str, qapp: object) -> None:
     (slide,) = slides(lesson_of(token))
     assert slide.experiment is not None
     trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)

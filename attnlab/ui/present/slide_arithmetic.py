@@ -1,85 +1,14 @@
-"""Converts a step's Markdown and an explanation's lines to the runs of text of a slide."""
+"""Writes an explanation's lines as the arithmetic of a slide, in several lengths."""
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 
 from attnlab.attention.stages.arithmetic import Line, Span, number, short
 from attnlab.attention.stages.explanation import Explanation
-from attnlab.figures.slides.slide_content import Paragraph, Run, Runs
+from attnlab.figures.slides.slide_content import Run, Runs
 
-_ITEM = re.compile(r"^\s*(?:([-*+])|(\d{1,3})[.)])\s+(.*)$")
-_HEADING = re.compile(r"^#{1,6}\s+(.*)$")
-_MARKED = re.compile(
-    r"\\(?P<plain>[!-/:-@\[-`{-~])"
-    r"|`(?P<code>[^`]+)`"
-    r"|(?P<strong>\*\*)(?=\S)"  # its end is searched for separately, once: trying everywhere is quadratic
-    r"|\*(?P<italic>[^\s*](?:[^*]*[^\s*])?)\*"
-    r"|(?<![A-Za-z0-9_])_(?P<slanted>[^\s_](?:[^_]*[^\s_])?)_(?![A-Za-z0-9_])"
-)
-_END_OF_STRONG = re.compile(r"(?<=\S)\*\*")
-_INDEXED = re.compile(r"(?<![A-Za-z_])([A-Za-z])_([A-Za-z]{1,2}|\d+)(?![A-Za-z0-9_])")
 _RESULT = re.compile(r"= [−\d.e]+$")
 """An equation that already ends in its number."""
-_STYLES = {"plain": "", "code": "code", "strong": "strong", "italic": "italic", "slanted": "italic"}
-
-
-@lru_cache(maxsize=256)
-def paragraphs(markdown: str) -> tuple[Paragraph, ...]:
-    """Return the paragraphs and items of Markdown: bold, italics, code and lists; everything else is plain text."""
-    found: list[tuple[str, str]] = []
-    after_blank = True
-    for line in markdown.strip().splitlines():
-        item = _ITEM.match(line)
-        if not line.strip():
-            after_blank = True
-        elif item is not None:
-            found.append((f"{item[2]}." if item[2] else "•", item[3]))
-            after_blank = False
-        elif after_blank or not found:
-            heading = _HEADING.match(line)
-            found.append(("", f"**{heading[1]}**" if heading else line.strip()))
-            after_blank = False
-        else:
-            mark, text = found[-1]
-            found[-1] = mark, f"{text} {line.strip()}"
-    return tuple(Paragraph(runs_of(text), mark) for mark, text in found)
-
-
-def runs_of(markdown: str) -> Runs:
-    """Return one paragraph of Markdown as runs; ``W_q`` gets a subscript."""
-    runs: list[Run] = []
-    at = 0
-    for start, end, text, kind in _marked(markdown):
-        runs += _indexed(markdown[at:start], "")
-        runs += [Run(text, style="code")] if kind == "code" else _indexed(text, _STYLES[kind])
-        at = end
-    return (*runs, *_indexed(markdown[at:], ""))
-
-
-def _marked(markdown: str) -> Iterator[tuple[int, int, str, str]]:
-    """Yield the start, end, text and kind of each marked part."""
-    at, ends = 0, True
-    while found := _MARKED.search(markdown, at):
-        kind = found.lastgroup or "plain"
-        start, at, text = found.start(), found.end(), found[kind]
-        if kind == "strong":
-            end = _END_OF_STRONG.search(markdown, at + 1) if ends else None
-            if end is None:
-                ends, at = False, start + 1  # a later one has no end either
-                continue
-            text, at = markdown[at : end.start()], end.end()
-        yield start, at, text, kind
-
-
-def _indexed(text: str, style: str) -> list[Run]:
-    """Return a text with subscripts: only after one letter and _."""
-    runs: list[Run] = []
-    at = 0
-    for found in _INDEXED.finditer(text):
-        runs += [Run(text[at : found.end(1)], style=style), Run(found[2], style="sub")]
-        at = found.end()
-    return [run for run in (*runs, Run(text[at:], style=style)) if run.text]
 
 
 def written_out(explanations: Sequence[Explanation], role: str) -> tuple[tuple[Runs, ...], ...]:
@@ -165,12 +94,3 @@ def _runs(line: Line) -> Runs:
 
 def _text(line: Sequence[Span]) -> str:
     return "".join(span.text for span in line).strip()
-
-
-def plain(markdown: str) -> str:
-    """Return Markdown as plain text, one line per paragraph or item, for notes."""
-    lines = []
-    for each in paragraphs(markdown):
-        text = "".join(run.text for run in each.runs)
-        lines.append(f"{each.mark} {text}" if each.mark else text)
-    return "\n".join(lines)

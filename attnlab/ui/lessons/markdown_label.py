@@ -1,18 +1,11 @@
 """A label for a lesson's Markdown: paragraphs, lists, bold, italics and code, without links and images."""
 
-import re
-
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.slides.slide_markdown import read_document
 from attnlab.ui.base.theme import font
-
-_IMAGE = re.compile(r"<img [^>]*>")
-"""An image, which a label would load from a file or elsewhere: lessons have none."""
-_LINK = re.compile(r"<a [^>]*><span [^>]*>(.*?)</span></a>", re.DOTALL)
-"""A link: only its text is shown, as it would leave the lecture."""
 
 
 class MarkdownLabel(QLabel):
@@ -44,8 +37,4 @@ class MarkdownLabel(QLabel):
         self.setText(self._html(self.markdown))
 
     def _html(self, markdown: str) -> str:
-        document = QTextDocument()
-        document.setDefaultFont(self.font())
-        features = QTextDocument.MarkdownFeature.MarkdownNoHTML
-        document.setMarkdown(markdown, features)
-        return _LINK.sub(r"\1", _IMAGE.sub("", document.toHtml()))  # Qt has escaped all plain text in it
+        return read_document(markdown, self.font()).toHtml()  # Qt has escaped all plain text in it

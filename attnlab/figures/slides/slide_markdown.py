@@ -1,0 +1,178 @@
+"""Reads a lesson's Markdown, as Qt does: a document for labels, paragraphs for slides, plain text for notes."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import groupby
+
+from PySide6.QtGui import (
+    QFont,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextFragment,
+    QTextList,
+    QTextListFormat,
+)
+
+from attnlab.figures.slides.slide_content import Paragraph, Run, Runs
+from attnlab.figures.slides.slide_text import face
+
+_BULLETS = (QTextListFormat.Style.ListDisc, QTextListFormat.Style.ListCircle, QTextListFormat.Style.ListSquare)
+_ESCAPED = re.compile(r"\\([\\_])")
+_STAND_IN = "\u2056"
+"""Stands for an escaped underscore while Qt reads: punctuation too, and nobody writes it."""
+_INDEXED = re.compile(r"(?<![A-Za-z_])([A-Za-z])_([A-Za-z]{1,2}|\d+)(?![A-Za-z0-9_])")
+LINE_BREAK = "\u2028"
+"""Separates the lines of code within one paragraph."""
+
+
+def read_document(markdown: str, font: QFont) -> QTextDocument:
+    """Return Markdown as a document: HTML in it is plain text, images are left out, links are only text."""
+    document = QTextDocument()
+    document.setUndoRedoEnabled(False)
+    document.setDefaultFont(font)
+    document.setMarkdown(markdown, QTextDocument.MarkdownFeature.MarkdownNoHTML)
+    cursor = QTextCursor(document)
+    cursor.beginEditBlock()
+    for start, end, found in reversed(_links_and_images(document)):  # an image that is removed moves what follows
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        if found.isImageFormat():
+            cursor.removeSelectedText()
+        else:
+            cursor.setCharFormat(_without_link(found))
+    cursor.endEditBlock()
+    return document
+
+
+def _links_and_images(document: QTextDocument) -> list[tuple[int, int, QTextCharFormat]]:
+    """Return where each piece of a link and each image begins and ends, and its format."""
+    found = []
+    for block in _blocks(document):
+        for piece in _fragments(block):
+            style = piece.charFormat()
+            if style.isAnchor() or style.isImageFormat():
+                found.append((piece.position(), piece.position() + piece.length(), style))
+    return found
+
+
+def _without_link(style: QTextCharFormat) -> QTextCharFormat:
+    plain_style = QTextCharFormat()
+    plain_style.setFontWeight(style.fontWeight())
+    plain_style.setFontItalic(style.fontItalic())
+    return plain_style
+
+
+@lru_cache(maxsize=256)
+def paragraphs(markdown: str) -> tuple[Paragraph, ...]:
+    """Return the paragraphs of Markdown; ``W_q`` gets a subscript, unless its underscore is escaped."""
+    marked = _ESCAPED.sub(lambda each: _STAND_IN if each[1] == "_" else each[0], markdown)
+    document = read_document(marked, face(16))  # whatever the size: a slide sets type of its own
+    found: list[Paragraph] = []
+    numbers: dict[int, int] = {}
+    for is_code, blocks in groupby(_blocks(document), _is_code):
+        if is_code:
+            found.append(_code(list(blocks)))
+        else:
+            found += [paragraph for block in blocks if (paragraph := _paragraph(block, numbers)) is not None]
+    return tuple(found)
+
+
+def _code(blocks: list[QTextBlock]) -> Paragraph:
+    """Return lines of code as one paragraph."""
+    text = LINE_BREAK.join(_restored(block.text(), is_code=True) for block in blocks)
+    return Paragraph((Run(text, style="code"),), level=_level(blocks[0]))
+
+
+def _paragraph(block: QTextBlock, numbers: dict[int, int]) -> Paragraph | None:
+    """Return a block as a paragraph, None for an empty one; ``numbers`` counts the items of each list."""
+    if block.blockFormat().hasProperty(QTextFormat.Property.BlockTrailingHorizontalRulerWidth):
+        return Paragraph((), level=_level(block))
+    mark, runs = _mark(block, numbers), _runs(block)
+    return Paragraph(runs, mark, _level(block)) if mark or runs else None
+
+
+def plain(markdown: str) -> str:
+    """Return Markdown as plain text, one line per paragraph or item, for notes."""
+    lines = []
+    for each in paragraphs(markdown):
+        text = "".join(run.text for run in each.runs).replace(LINE_BREAK, "\n")
+        lines.append(f"{each.mark} {text}" if each.mark else text)
+    return "\n".join(lines)
+
+
+def _blocks(document: QTextDocument) -> Iterator[QTextBlock]:
+    block = document.begin()
+    while block.isValid():
+        yield block
+        block = block.next()
+
+
+def _fragments(block: QTextBlock) -> Iterator[QTextFragment]:
+    pieces = block.begin()
+    while not pieces.atEnd():
+        yield pieces.fragment()
+        pieces += 1
+
+
+def _is_code(block: QTextBlock) -> bool:
+    """Return whether a block is a line of code, fenced or indented."""
+    return block.blockFormat().hasProperty(QTextFormat.Property.BlockCodeLanguage)
+
+
+def _list_of(block: QTextBlock) -> QTextList | None:
+    return block.textList()  # PySide's types say that there always is one
+
+
+def _level(block: QTextBlock) -> int:
+    """Return how many levels a block is set in: by quotes, lists around its own, or as a later paragraph of an item."""
+    style, items = block.blockFormat(), _list_of(block)
+    quoted = style.property(QTextFormat.Property.BlockQuoteLevel) or 0
+    return int(quoted) + (items.format().indent() - 1 if items is not None else style.indent())
+
+
+def _mark(block: QTextBlock, numbers: dict[int, int]) -> str:
+    """Return the mark of an item, "" for what is none; ``numbers`` counts the items of each list."""
+    items = _list_of(block)
+    if items is None:
+        return ""
+    style = items.format()
+    if style.style() in _BULLETS:
+        return "•"
+    key = items.objectIndex()
+    numbers[key] = numbers.get(key, style.start() - 1) + 1
+    return f"{numbers[key]}{style.numberSuffix()}"
+
+
+def _runs(block: QTextBlock) -> Runs:
+    runs: list[Run] = []
+    for style, pieces in groupby(_fragments(block), lambda piece: _style(piece.charFormat())):
+        text = "".join(piece.text() for piece in pieces)
+        runs += [Run(_restored(text, is_code=True), style="code")] if style == "code" else _indexed(text, style)
+    return tuple(runs)
+
+
+def _style(found: QTextCharFormat) -> str:
+    """Return the style of a run that has this format."""
+    if found.fontFixedPitch():
+        return "code"
+    strong = found.fontWeight() > QFont.Weight.Medium
+    return " ".join(name for name, is_on in (("strong", strong), ("italic", found.fontItalic())) if is_on)
+
+
+def _indexed(text: str, style: str) -> list[Run]:
+    """Return a text with subscripts: only after one letter and _."""
+    runs: list[Run] = []
+    at = 0
+    for found in _INDEXED.finditer(text):
+        runs += [Run(_restored(text[at : found.end(1)]), style=style), Run(found[2], style="sub")]
+        at = found.end()
+    return [run for run in (*runs, Run(_restored(text[at:]), style=style)) if run.text]
+
+
+def _restored(text: str, *, is_code: bool = False) -> str:
+    """Return a text with its escaped underscores; code shows the backslash, too."""
+    return text.replace(_STAND_IN, r"\_" if is_code else "_")
