@@ -76,9 +76,14 @@ def test_qt_is_imported_in_at_most_one_file_of_a_room_that_is_not_for_drawing(ro
 
 
 @pytest.mark.parametrize(
-    ("module", "absent"), [("attnlab.cli.main", ("PySide6", "torch")), ("attnlab.ui.app.main_window", ("torch",))]
+    ("module", "absent"),
+    [
+        ("attnlab.cli.main", ("PySide6", "torch")),
+        ("attnlab.cli.export_command", ("PySide6", "torch", "numpy")),
+        ("attnlab.ui.app.main_window", ("torch",)),
+    ],
 )
-def test_loading_the_doors_and_the_window_does_not_load_torch(module: str, absent: tuple[str, ...]) -> None:
+def test_loading_the_doors_and_the_window_does_not_load_what_is_slow(module: str, absent: tuple[str, ...]) -> None:
     code = f"import sys, {module}; print([name for name in {absent!r} if name in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr

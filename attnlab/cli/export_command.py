@@ -2,16 +2,17 @@
 
 import argparse
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attnlab.base.formats import FIGURES, FORMATS
 from attnlab.cli.command_line import MisuseError, platform_without_display
 from attnlab.cli.many_sources import OUTPUT_HELP, parse_output, write_each
 from attnlab.cli.stage_options import compute_trace, list_warnings, stage_parser
+from attnlab.figures.figure_formats import FIGURES
+from attnlab.files.export.table_formats import TABLES
 
 if TYPE_CHECKING:
     from attnlab.figures.panels.figure_spec import FigureSpec
@@ -28,7 +29,7 @@ examples:
 
 def main(argv: list[str]) -> int:
     """Run ``attnlab export`` with these arguments and return its exit code."""
-    endings = tuple(FORMATS)
+    endings = (*FIGURES, *TABLES)
     options = _parser(endings).parse_args(argv)
     asked = None if options.format is None else f".{options.format}"
     out = parse_output(options.output, options.sources, endings, asked, USUAL)
@@ -43,10 +44,15 @@ def _parser(endings: tuple[str, ...]) -> argparse.ArgumentParser:
     description = "Write one stage as a figure or a table; the extension of OUT sets the format."
     parser = stage_parser("export", description, several=True, epilog=EXAMPLES)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=OUTPUT_HELP)
-    kinds = tuple(ending.removeprefix(".") for ending in endings)
-    parser.add_argument("--format", choices=kinds, help=f"the format, whatever the extension; {USUAL[1:]} in a folder")
+    parser.add_argument(
+        "--format", choices=_kinds(endings), help=f"the format, whatever the extension; {USUAL[1:]} in a folder"
+    )
     add_figure_options(parser)
     return parser
+
+
+def _kinds(endings: Iterable[str]) -> tuple[str, ...]:
+    return tuple(ending.removeprefix(".") for ending in endings)
 
 
 def _write_one(
@@ -70,7 +76,7 @@ def _write_one(
 
 def add_figure_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of a figure; tables ignore them."""
-    figure = parser.add_argument_group("figures (png, svg, pdf)")
+    figure = parser.add_argument_group(f"figures ({', '.join(_kinds(FIGURES))})")
     figure.add_argument("--stages", metavar="A,B", help="several stages, one above the other")
     figure.add_argument("--canvas", action="store_true", help="all stages, with the wires between them")
     figure.add_argument("--width", type=float, metavar="MM", help="width in mm (default 120; several maps 170)")

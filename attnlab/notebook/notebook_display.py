@@ -11,8 +11,8 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.arguments import check_path, explain_calls
 from attnlab.base.errors import AttnlabError, FileError
-from attnlab.base.formats import FIGURES
 from attnlab.compute.engine import compute, estimate_bytes
+from attnlab.figures.figure_formats import FIGURES
 from attnlab.files.atomic import format_name, write_bytes
 
 _FORMATS = tuple(ending.removeprefix(".") for ending in FIGURES)
@@ -53,12 +53,12 @@ def figure(
     """Draw a figure without a window: return a :class:`Figure`, or with a ``path`` write it there and return None.
 
     ``x`` is an Experiment, computed on the CPU in float32, or a Trace. ``stage`` is one of its stages or several, one
-    above the other; ``canvas`` draws all. ``head`` is a head from 0, ``"all"`` or ``"mean"``. ``format`` is ``"png"``,
-    ``"svg"`` or ``"pdf"``; by default the extension of ``path``, or PNG without a path. Sizes are in millimetres: by
-    default the width is 120, for several maps 170, and the height as needed. ``font_pt`` is in points, ``dpi`` in dots
-    per inch. ``columns`` is the number of heads side by side. ``title`` "" draws none; ``numbers`` is ``"auto"``,
-    ``"on"`` or ``"off"``; ``colour_map`` is attnlab, viridis, cividis, magma, greys, vik or rdbu; ``ground`` is light,
-    dark or transparent.
+    above the other; ``canvas`` draws all. ``head`` is a head from 0, ``"all"`` or ``"mean"``. ``format`` is
+    ``"png"``, ``"svg"``, ``"pdf"`` or another format of figures; by default the extension of ``path``, or PNG without a
+    path. Sizes are in millimetres: by default the width is 120, for several maps 170, and the height as needed.
+    ``font_pt`` is in points, ``dpi`` in dots per inch. ``columns`` is the number of heads side by side. ``title`` ""
+    draws none; ``numbers`` is ``"auto"``, ``"on"`` or ``"off"``; ``colour_map`` is attnlab, viridis, cividis, magma,
+    greys, vik or rdbu; ``ground`` is light, dark or transparent.
 
     No display is needed, but it runs only in the main thread. An existing Qt application is used; otherwise one without
     a screen is created and kept, so a script that also opens windows must open them first.
@@ -98,7 +98,7 @@ def figure(
 
 
 class Figure(bytes):
-    """The bytes of a figure's file; notebooks display it. ``format`` is png, svg or pdf."""
+    """The bytes of a figure's file; notebooks display it. ``format`` is its format, such as png."""
 
     format: str
 

@@ -21,8 +21,9 @@ from attnlab.attention.examples.presets import draw_experiment
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import AttnlabError, FileError
+from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.palette import DARK, LIGHT, Palette, colour_map
-from attnlab.figures.panels.figure_file import ENDINGS, figure_bytes, figure_image, painting, write_figure
+from attnlab.figures.panels.figure_file import figure_bytes, figure_image, painting, write_figure
 from attnlab.figures.panels.figure_page import Page, draw_page, lay_out_page
 from attnlab.figures.panels.figure_panel import map_data
 from attnlab.figures.panels.figure_spec import FigureSpec
@@ -298,7 +299,7 @@ def test_masked_cells_and_infinities_are_drawn_without_a_warning() -> None:
     e = Experiment(("a", "b"), [[1e30, 0.0], [0.0, 1.0]], config=AttentionConfig(causal=True))
     trace = attnlab.compute(e)
     for stage in trace.stages:
-        for ending in ENDINGS:
+        for ending in FIGURES:
             assert figure_bytes(trace, FigureSpec((stage,), dpi=96, decimals=2), ending)
 
 
@@ -397,7 +398,7 @@ def test_an_ending_that_no_figure_has_is_refused() -> None:
         figure_bytes(trace_of("journey"), FigureSpec(), ".bmp")
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", FIGURES)
 def test_writing_a_figure_replaces_the_old_one_whole(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"f{ending}"
     path.write_bytes(b"old")

@@ -10,14 +10,13 @@ from PySide6.QtGui import QColor, QImage, QImageWriter, QPageLayout, QPageSize, 
 from PySide6.QtSvg import QSvgGenerator
 
 from attnlab.base.errors import AttnlabError, FileError
-from attnlab.base.formats import FIGURES
+from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.panels.figure_colours import dressed
 from attnlab.figures.panels.figure_page import Page, draw_page, lay_out_page
 from attnlab.figures.panels.figure_source import Source
 from attnlab.figures.panels.figure_spec import MM_PER_INCH, POINTS_PER_INCH, FigureSpec
 from attnlab.figures.panels.figure_svg import mended
 
-ENDINGS = tuple(FIGURES)
 PIXELS = 120_000_000
 """The largest figure; beyond it memory is at risk, and no printer gains by it."""
 
@@ -33,12 +32,9 @@ def figure_bytes(source: Source, spec: FigureSpec, ending: str) -> bytes:
     Raises:
         AttnlabError: an ending that no figure has, no such stage or head, or a size that cannot be drawn.
     """
-    if ending not in ENDINGS:
-        raise AttnlabError(f"A figure does not end in {ending!r}; {', '.join(ENDINGS)} are what it can be.")
-    page = page_of(source, spec, ending)
-    if ending == ".png":
-        return png(page_image(page))
-    return svg(page, *described(page)) if ending == ".svg" else pdf(page, described(page)[0])
+    if ending not in FIGURES:
+        raise AttnlabError(f"A figure does not end in {ending!r}; {', '.join(FIGURES)} are what it can be.")
+    return FIGURES[ending].encode(page_of(source, spec, ending))
 
 
 def page_of(source: Source, spec: FigureSpec, ending: str) -> Page:
@@ -46,7 +42,7 @@ def page_of(source: Source, spec: FigureSpec, ending: str) -> Page:
 
     Files of vectors hold maps in as many dots as any printer has, whatever the dots per inch asked for.
     """
-    return lay_out_page(source, spec if ending == ".png" else replace(spec, dpi=max(spec.dpi, VECTOR_DPI)))
+    return lay_out_page(source, spec if FIGURES[ending].in_pixels else replace(spec, dpi=max(spec.dpi, VECTOR_DPI)))
 
 
 def write_figure(path: str | os.PathLike[str], source: Source, spec: FigureSpec) -> None:

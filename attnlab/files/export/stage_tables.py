@@ -1,4 +1,4 @@
-"""A stage as a table of labelled numbers, written as CSV, JSON and array formats."""
+"""A stage as a table of labelled numbers, and as CSV and JSON; ``table_formats`` has the formats of files."""
 
 import csv
 import io
@@ -14,6 +14,7 @@ from attnlab.attention.axes import labels
 from attnlab.attention.stages.table import about
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import AttnlabError
+from attnlab.files.export.table_formats import TABLES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,38 +96,9 @@ def as_json(t: Table) -> str:
     return "{" + ", ".join(f'"{key}": {texts[key]}' for key in order) + "}"
 
 
-def as_npy(t: Table) -> bytes:
-    """Return the values as an .npy file; a masked score is -∞."""
-    buffer = io.BytesIO()
-    np.save(buffer, t.values, allow_pickle=False)
-    return buffer.getvalue()
-
-
-def as_npz(t: Table) -> bytes:
-    """Return the values as an .npz file, under the stage's name."""
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **{t.stage: t.values})
-    return buffer.getvalue()
-
-
-def as_safetensors(t: Table) -> bytes:
-    """Return the values as a safetensors file, under the stage's name."""
-    from safetensors.numpy import save
-
-    return bytes(save({t.stage: np.ascontiguousarray(t.values)}))
-
-
 def encode(t: Table, ending: str) -> bytes:
-    """Return the bytes of a table's file for one of the endings in ``ENDINGS``."""
-    return ENDINGS[ending](t)
-
-
-def _csv_bytes(t: Table) -> bytes:
-    return as_csv(t).encode("utf-8", "replace")
-
-
-ENDINGS = {".csv": _csv_bytes, ".npy": as_npy, ".npz": as_npz, ".safetensors": as_safetensors}
-"""The writers of tables, by file ending."""
+    """Return the bytes of a table's file for one of the endings in ``TABLES``."""
+    return TABLES[ending].encode(t)
 
 
 def _choose_heads(trace: Trace, stage: str, head: int | str) -> NDArray[np.floating]:

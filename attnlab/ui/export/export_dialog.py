@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from attnlab.base.errors import AttnlabError
+from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.panels.figure_file import page_of
 from attnlab.figures.panels.figure_page import Page
@@ -172,7 +173,7 @@ class ExportDialog(QDialog):
             return ""
         size = " × ".join(f"{side:.4g}" for side in self._page.size_mm)
         dots = " × ".join(map(str, self._page.pixels))
-        return f"{size} mm · {dots} pixels" if self.form.ending == "png" else f"{size} mm"
+        return f"{size} mm · {dots} pixels" if FIGURES[f".{self.form.ending}"].in_pixels else f"{size} mm"
 
     def _say(self, sentence: str) -> None:
         self.message.setText(sentence)

@@ -4,8 +4,8 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QWidget
 
 from attnlab.base.errors import AttnlabError
-from attnlab.base.formats import FIGURES
 from attnlab.base.number_text import NumberError, parse_number
+from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.panels.figure_colours import MAPS
 from attnlab.figures.panels.figure_source import Sheets, Source, heads_of
 from attnlab.figures.panels.figure_spec import DECIMALS, FigureSpec

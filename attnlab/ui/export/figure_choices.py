@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from attnlab.base import formats as export_formats
 from attnlab.base.errors import AttnlabError
+from attnlab.figures.figure_format import FigureFormat
+from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.files.export.table_format import TableFormat
+from attnlab.files.export.table_formats import TABLES
 
 _OF_WHAT_IS_OPEN = ("stages", "canvas", "head", "title", "columns")
 """Only how a figure is drawn is remembered, not which stage and head it shows."""
 _KEPT = tuple(field.name for field in fields(FigureSpec) if field.name not in _OF_WHAT_IS_OPEN)
 _MAY_BE_NONE = frozenset(field.name for field in fields(FigureSpec) if field.default is None)
-FORMATS = {ending.removeprefix("."): title for ending, title in export_formats.FORMATS.items()}
+_FORMATS: tuple[FigureFormat | TableFormat, ...] = (*FIGURES.values(), *TABLES.values())
+FORMATS = {each.ending.removeprefix("."): each.title for each in _FORMATS}
+"""What a stage can be exported to: the titles by ending, such as "png"."""
 
 
 def words(spec: FigureSpec, ending: str, before: Sequence[str] = ()) -> tuple[str, ...]:

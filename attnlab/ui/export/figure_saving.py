@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from attnlab.base.errors import AttnlabError, FileError
-from attnlab.figures.panels.figure_file import ENDINGS, write_figure
+from attnlab.figures.figure_formats import FIGURES
+from attnlab.figures.panels.figure_file import write_figure
 from attnlab.figures.panels.figure_panel import map_data
 from attnlab.figures.panels.figure_source import Sheets, Source
 from attnlab.figures.panels.figure_spec import FigureSpec
@@ -13,8 +14,8 @@ from attnlab.ui.playground.stage_export import export_stage
 
 def export_figure(source: Source, spec: FigureSpec, path: Path) -> None:
     """Write a figure; raises FileError if the ending is not that of a figure, or the file cannot be written."""
-    if path.suffix.lower() not in ENDINGS:
-        raise FileError(f"{path.name} does not end in {', '.join(ENDINGS)}.")
+    if path.suffix.lower() not in FIGURES:
+        raise FileError(f"{path.name} does not end in {', '.join(FIGURES)}.")
     write_figure(path, source, spec)
 
 

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab.base.errors import FileError
-from attnlab.base.formats import FIGURES, FORMATS, TABLES
+from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.panels.figure_file import write_figure
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.atomic import write_bytes
 from attnlab.files.export import stage_tables
+from attnlab.files.export.table_formats import TABLES
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -26,4 +27,4 @@ def export_stage(trace: "Trace", stage: str, head: int | str, path: Path) -> Non
     elif ending in FIGURES:
         write_figure(path, trace, FigureSpec((stage,), head=head))
     else:
-        raise FileError(f"{path.name} does not end in {', '.join(FORMATS)}.")
+        raise FileError(f"{path.name} does not end in {', '.join((*FIGURES, *TABLES))}.")

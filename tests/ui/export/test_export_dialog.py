@@ -14,15 +14,14 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 import attnlab
-from attnlab.base import formats as export_formats
 from attnlab.cli.main import main
 from attnlab.document.settings import Settings, load_settings, save_settings
-from attnlab.figures.panels.figure_file import ENDINGS, figure_image, page_of
+from attnlab.figures.panels.figure_file import figure_image, page_of
 from attnlab.figures.panels.figure_page import draw_steps, lay_out_page
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.files.export import stage_tables
+from attnlab.files.export.table_formats import TABLES
 from attnlab.ui.export.export_dialog import ExportDialog
-from attnlab.ui.export.figure_choices import FORMATS, recalled, words
+from attnlab.ui.export.figure_choices import recalled, words
 from attnlab.ui.export.figure_preview import FigurePreview
 
 Make = Callable[..., ExportDialog]
@@ -348,7 +347,7 @@ def test_a_head_that_is_shown_alone_or_the_mean_is_not_called_held(sit_down: "Ca
         dialog.close()
 
 
-@pytest.mark.parametrize("ending", stage_tables.ENDINGS)
+@pytest.mark.parametrize("ending", TABLES)
 def test_the_window_writes_every_table_that_the_command_line_does(make: Make, tmp_path: Path, ending: str) -> None:
     dialog = make("multi-head-8")
     dialog.form.format.setCurrentIndex(dialog.form.format.findData(ending.removeprefix(".")))
@@ -356,9 +355,3 @@ def test_the_window_writes_every_table_that_the_command_line_does(make: Make, tm
     assert dialog.export_to(tmp_path / f"window{ending}")
     assert main(["export", "preset:multi-head-8", "-o", str(tmp_path / f"line{ending}")]) == 0
     assert (tmp_path / f"window{ending}").read_bytes() == (tmp_path / f"line{ending}").read_bytes()
-
-
-def test_the_formats_of_window_and_command_line_are_those_that_can_be_written() -> None:
-    assert tuple(export_formats.TABLES) == tuple(stage_tables.ENDINGS)
-    assert tuple(export_formats.FIGURES) == ENDINGS
-    assert tuple(FORMATS) == tuple(ending.removeprefix(".") for ending in (*ENDINGS, *stage_tables.ENDINGS))

@@ -1,0 +1,17 @@
+"""Figures as PNG."""
+
+from typing import TYPE_CHECKING
+
+from attnlab.figures.figure_format import FigureFormat
+
+if TYPE_CHECKING:
+    from attnlab.figures.panels.figure_page import Page
+
+
+def _encode(page: "Page") -> bytes:
+    from attnlab.figures.panels.figure_file import page_image, png
+
+    return png(page_image(page))
+
+
+PNG = FigureFormat(".png", "PNG", _encode, order=10, in_pixels=True)
