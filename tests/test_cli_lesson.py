@@ -4,15 +4,17 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from attnlab.cli.main import main
-from attnlab.lessons.lenses import LENSES
+from attnlab.lessons.lenses import LENSES, LensEntry
 from attnlab.lessons.library import find, shipped
 from attnlab.ui.playground import lenses
 from attnlab.ui.playground.lenses import positions_lens
+from attnlab.ui.playground.lenses.lens import Lens
 
 LESSON = """\
 ---
@@ -161,6 +163,23 @@ def test_opening_a_lesson_without_a_display_says_so_and_names_the_way_out(lesson
     )
     assert answer.returncode == 2
     assert re.fullmatch(r"attnlab: There is no display[^\n]*--pdf OUT\.pdf[^\n]*\n", answer.stderr)
+
+
+def test_help_lists_every_lens_with_its_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lesson", "--help"]) == 0
+    listed = " ".join(capsys.readouterr().out.split())
+    assert "statistics, positions (encoding, rotation, order), saturation, precision, cost" in listed
+    assert all(name in listed for name in LENSES)
+
+
+@pytest.mark.parametrize("name", LENSES)
+def test_what_is_read_from_the_text_of_a_lens_is_what_its_class_says(name: str) -> None:
+    (lens,) = (
+        each
+        for each in vars(import_module(f"{lenses.__name__}.{name}_lens")).values()
+        if isinstance(each, type) and issubclass(each, Lens) and each is not Lens
+    )
+    assert (lens.name, LensEntry(lens.title, lens.about, lens.tab_order, lens.pages)) == (name, LENSES[name])
 
 
 def test_a_lesson_may_be_shown_through_every_lens_that_there_is() -> None:

@@ -11,11 +11,13 @@ from attnlab.base.errors import AttnlabError
 from attnlab.base.printable import escape
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
 from attnlab.cli.console import OK, USER_ERROR, say, write
+from attnlab.lessons.lenses import LENSES
 
 
 def main(argv: list[str]) -> int:
     """Run ``attnlab lesson`` with these arguments and return its exit code."""
-    parser = Parser(prog="attnlab lesson", description="Open a lesson, print it, or check its file for mistakes.")
+    description = "Open a lesson, print it, or check its file for mistakes."
+    parser = Parser(prog="attnlab lesson", description=description, epilog=_list_lenses())
     parser.add_argument("lesson", nargs="?", metavar="NAME|FILE", help="an included lesson, one of yours, or a file")
     tasks = parser.add_mutually_exclusive_group()
     tasks.add_argument("--step", type=_parse_step, metavar="N", help="the step to open, counted from 1")
@@ -33,6 +35,11 @@ def main(argv: list[str]) -> int:
     if options.pdf is not None:
         return _print_lesson(options.lesson, options.pdf)
     return _open_lesson(options.lesson, options.step or 1)
+
+
+def _list_lenses() -> str:
+    named = (name + f" ({', '.join(lens.pages)})" * bool(lens.pages) for name, lens in LENSES.items())
+    return f"A step of a lesson can show a lens of the playground: {', '.join(named)}."
 
 
 def _parse_step(text: str) -> int:

@@ -9,7 +9,6 @@ import torch
 from attnlab.attention.stages.trace import Trace
 from attnlab.lessons.expressions import FUNCTIONS
 from attnlab.lessons.fields import FRONT, QUESTION, STATE
-from attnlab.lessons.lenses import LENSES
 from attnlab.lessons.lesson import DEPTHS, Lesson
 from attnlab.lessons.parse import parse
 from attnlab.lessons.slides import check, filled, slides
@@ -51,7 +50,7 @@ def test_what_the_example_says_is_true(example: Lesson) -> None:
     assert "still sum to 1." in said[2]
 
 
-@pytest.mark.parametrize("name", [*FRONT, *STATE, *QUESTION, *DEPTHS, *LENSES, *FUNCTIONS, *_SPECIAL])
+@pytest.mark.parametrize("name", [*FRONT, *STATE, *QUESTION, *DEPTHS, *FUNCTIONS, *_SPECIAL])
 def test_the_page_names_all_there_is(name: str) -> None:
     assert re.search(rf"`[^`]*\b{name}\b[^`]*`", PAGE)
 

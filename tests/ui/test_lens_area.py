@@ -1,17 +1,16 @@
 """The middle of the window: each lens behind its tab, with real numbers, live while it is seen and idle while not."""
 
 import re
-import sys
 from collections.abc import Callable
 from itertools import combinations
-from types import ModuleType
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QListWidget, QPushButton, QRadioButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QListWidget, QPushButton, QRadioButton
 from pytestqt.qtbot import QtBot
 
 import attnlab
@@ -20,8 +19,9 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
 from attnlab.compute import cost
 from attnlab.compute.precision import compare_formats, summarize
-from attnlab.lessons.lenses import LENSES, LensEntry
+from attnlab.lessons.lenses import LENSES, read_entry
 from attnlab.lessons.parse import parse
+from attnlab.ui.playground import lenses
 from attnlab.ui.playground.lens_area import CANVAS, LensArea
 from attnlab.ui.playground.lenses.cost_lens import CostLens
 from attnlab.ui.playground.lenses.lens import Lens
@@ -32,9 +32,6 @@ from attnlab.ui.playground.lenses.statistics_lens import StatisticsLens
 from attnlab.ui.widgets.numbers.number_table import NumberTable
 
 if TYPE_CHECKING:
-    from attnlab.attention.stages.trace import Trace
-    from attnlab.document.document import View
-    from attnlab.ui.playground.lenses.lens import Runner
     from tests.ui.conftest import Person, W
 
 Key = Qt.Key
@@ -396,31 +393,20 @@ def test_figures_and_looks_stay_with_the_canvas_while_a_lens_is_open(person: "Pe
     person.press("Present")
 
 
-class CountLens(Lens):
-    """Shows how many tokens there are."""
-
-    name = "count"
-
-    def __init__(self, run: "Runner", parent: QWidget | None = None) -> None:
-        super().__init__(run, parent)
-        self.told = QLabel(self)
-
-    def show_trace(self, trace: "Trace", view: "View") -> None:
-        self.told.setText(f"{trace.experiment.T_q} tokens")
-
-
-def test_a_new_lens_is_an_entry_and_a_class(sit_down: Callable[..., "Person"], monkeypatch: pytest.MonkeyPatch) -> None:
-    module = ModuleType("attnlab.ui.playground.lenses.count_lens")
-    monkeypatch.setattr(module, "CountLens", CountLens, raising=False)
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(LENSES, "count", LensEntry("Count", "How many tokens there are"))
+def test_a_new_lens_is_one_module(sit_down: Callable[..., "Person"], monkeypatch: pytest.MonkeyPatch) -> None:
+    added = Path(__file__).parents[1] / "added" / "lenses"
+    monkeypatch.setattr(lenses, "__path__", [*lenses.__path__, str(added)])
+    entry = read_entry((added / "token_count_lens.py").read_text(encoding="utf-8"))
+    monkeypatch.setitem(LENSES, "token_count", entry)
     person = sit_down()
-    open_tab(person, "Count")
+    open_tab(person, "Token count")
     assert person.find(QLabel, "6 tokens").isVisible()
     person.playground.lenses.open_lens("canvas")
     person.window.show_palette()
-    person.type("lens count")
+    person.type("lens token")
     person.key(Key.Key_Return)
-    assert person.playground.lenses.current == "count"
-    lesson = parse("---\ntitle: Tokens\n---\n\n## Count\n\n```state\npreset: journey\nlens: count\n```\n", "tokens")
-    assert (lesson.problems, lesson.steps[0].lens) == ((), "count")
+    assert person.playground.lenses.current == "token_count"
+    lesson = parse(
+        "---\ntitle: Tokens\n---\n\n## Count\n\n```state\npreset: journey\nlens: token_count\n```\n", "tokens"
+    )
+    assert (lesson.problems, lesson.steps[0].lens) == ((), "token_count")

@@ -85,9 +85,9 @@ def _compare(play: "Context[Playground]") -> list[Action[Any]]:
         Action("figures", "Figures on the cards", "Compare", play, lambda p: p.toggle_strips(),
                checked=lambda p: p.document.view.strips),
         *(
-            Action(f"lens-{name}", f"Lens: {name.capitalize()}", "Compare", play, partial(open_lens, name),
+            Action(f"lens-{name}", f"Lens: {title}", "Compare", play, partial(open_lens, name),
                    checked=partial(shows, name))
-            for name in ("canvas", *LENSES)
+            for name, title in (("canvas", "Canvas"), *((name, lens.title) for name, lens in LENSES.items()))
         ),
     ]  # fmt: skip
 

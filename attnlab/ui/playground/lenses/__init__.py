@@ -16,5 +16,6 @@ def make_lens(name: str, run: "Runner", parent: QWidget | None = None) -> "Lens"
     ImportError: a library that it needs is not installed.
     """
     module = import_module(f"{__name__}.{name}_lens")
-    lens: Lens = getattr(module, f"{name.capitalize()}Lens")(run, parent)
+    words = (word.capitalize() for word in name.split("_"))
+    lens: Lens = getattr(module, f"{''.join(words)}Lens")(run, parent)
     return lens

@@ -37,6 +37,9 @@ class CostLens(Lens):
     """A table, two plots and two sentences. It measures when first shown and on its button, never on an edit."""
 
     name = "cost"
+    title = "Cost"
+    about = "Time and memory, measured on this machine"
+    tab_order = 50
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.lessons.lenses import LENSES
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -32,19 +31,25 @@ class Runner(Protocol):
 class Lens(QWidget):
     """A view that replaces the canvas. It receives traces only while visible, so a hidden lens costs nothing.
 
-    It keeps no copy of the state; it requests edits by ``edit_requested(label, function of an Experiment)``.
+    It keeps no copy of the state; it requests edits by ``edit_requested(label, function of an Experiment)``. Before its
+    methods a lens has constants: its name, the title and tool tip of its tab, the place of the tab, and the names of
+    its pages if it has several. They are read without loading the module, so they must be literals.
     """
 
     cell_clicked = Signal(object)
     edit_requested = Signal(str, object)
     name = ""
+    title = ""
+    about = ""
+    tab_order = 0
+    pages: tuple[str, ...] = ()
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._run = run
         self._palette = LIGHT
         self.setObjectName(f"lens-{self.name}")
-        self.setAccessibleName(LENSES[self.name].title if self.name in LENSES else "")
+        self.setAccessibleName(self.title)
 
     def ask(self, key: Hashable, job: Callable[[], Any], latest: str = "") -> None:
         """Run a job in the background; ``on_result`` gets its result and the key.

@@ -28,6 +28,10 @@ class PositionsLens(Lens):
     """Three pages under three tabs; only the open page is computed."""
 
     name = "positions"
+    title = "Positions"
+    about = "How positions are encoded, and whether attention sees the order of the tokens"
+    tab_order = 20
+    pages = ("encoding", "rotation", "order")
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)

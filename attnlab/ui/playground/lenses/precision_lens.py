@@ -41,6 +41,9 @@ class PrecisionLens(Lens):
     """A table of stages by formats, measured in the worker, under a sentence with the summary."""
 
     name = "precision"
+    title = "Precision"
+    about = "The same layer in four number formats"
+    tab_order = 40
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)

@@ -32,6 +32,9 @@ class SaturationLens(Lens):
     """Two plots and a sentence; the experiment's points follow every edit."""
 
     name = "saturation"
+    title = "Saturation"
+    about = "Why scores are divided: their standard deviation and softmax's gradient"
+    tab_order = 30
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)

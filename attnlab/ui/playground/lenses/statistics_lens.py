@@ -36,6 +36,9 @@ class StatisticsLens(Lens):
     """Two tables: the rows of weights (or means of heads), and the stages; activating a row selects a cell."""
 
     name = "statistics"
+    title = "Statistics"
+    about = "Every row of weights in numbers, to sort and copy"
+    tab_order = 10
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)
