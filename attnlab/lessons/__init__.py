@@ -1,1 +1,1 @@
-"""Lessons: files of steps that are read, checked, walked through and asked about. Knows no Qt."""
+"""Lessons and exercises: reading, checking, showing and grading them. Does not import Qt."""

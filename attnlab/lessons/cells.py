@@ -1,4 +1,4 @@
-"""Cells as they are written in a lesson: rows, columns and heads by number, tokens by name; found in an experiment."""
+"""References to cells in a lesson, such as ``weights[2, 1]``: parsed, written, and found in an experiment."""
 
 import re
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 MOST_BLANKS = 256
-"""Cells that one question may ask for."""
+"""The maximum number of cells in one question."""
 
 QUOTED = re.compile(r"\"([^\"]*)\"|“([^”]*)”|'([^']*)'")
 """A token in place of a number. Match a whole text only: searching for it takes quadratic time."""
@@ -25,19 +25,19 @@ _CLOSING = {'"': '"', "“": "”", "'": "'"}
 
 
 def unquoted(text: str) -> str | None:
-    """Return the token that stands in quotes, or None where nothing does."""
+    """Return a quoted token without its quotes, or None if the text is not quoted."""
     found = QUOTED.fullmatch(text)
     return next(group for group in found.groups() if group is not None) if found else None
 
 
 def indexed(text: str) -> tuple[str, str | None] | None:
-    """Return a name and the text in brackets after it, or None without brackets; None for any other text."""
+    """Return a name and the text in its brackets (None without brackets), or None if the text has another form."""
     found = _NAMED.fullmatch(text.strip())
     return (found[1], found[2]) if found else None
 
 
 def pieces(text: str, *, outside_brackets: bool = False) -> list[str]:
-    """Split a text at its commas, except those in quoted tokens and, if asked, those in brackets."""
+    """Split a text at its commas, except those in quoted tokens and, with ``outside_brackets``, in brackets."""
     bare, bracket, ends = _masked(text), "", [len(text)]
     for at in range(len(bare) - 1, -1, -1):
         if bare[at] in "[]":
@@ -58,7 +58,7 @@ def _masked(text: str) -> str:
             continue
         end = text.find(closing, start + 1) + 1
         if not end:
-            unclosed.add(closing)  # a later one will not be closed either
+            unclosed.add(closing)  # so are all later ones
             continue
         parts += [text[at:start], "_" * (end - start)]
         at = end
@@ -66,17 +66,17 @@ def _masked(text: str) -> str:
 
 
 def blanks_of(text: str) -> tuple[Blank, ...]:
-    """Return the blanks that a line names, with commas between; AttnlabError as :func:`blank_of`."""
+    """Return the blanks of a comma-separated list; AttnlabError as :func:`blank_of`."""
     return tuple(map(blank_of, pieces(text, outside_brackets=True)))
 
 
 def blank_of(text: str) -> Blank:
-    """Return the blank that a text names: ``weights[2, 1]``, a row ``[2, :]``, with a head ``[0, 2, 1]``, or all.
+    """Parse a blank: ``weights[2, 1]``, a row ``[2, :]``, with a head ``[0, 2, 1]``, or a whole stage.
 
     A row or a column may be a token: ``weights["starts", "journey"]``.
 
     Raises:
-        AttnlabError: it is none; the sentence shows one.
+        AttnlabError: the text is not a blank; the sentence shows a valid one.
     """
     stage, inside = indexed(text) or ("", None)
     indices = [":", ":"] if inside is None else [index.strip() for index in pieces(inside)]
@@ -94,7 +94,7 @@ def _at(index: str) -> int | str | None:
 
 
 def blank_text(blank: Blank) -> str:
-    """Return a blank as it is written in a lesson."""
+    """Return the text of a blank, as lessons write it."""
     places = [] if blank.head is None else [str(blank.head)]
     for at in (blank.row, blank.column):
         places.append(":" if at is None else _in_quotes(at) if isinstance(at, str) else str(at))
@@ -106,10 +106,10 @@ def _in_quotes(token: str) -> str:
 
 
 def place(e: "Experiment", axis: str, index: int | str, what: str) -> int:
-    """Return where a number or a token stands along an axis; ``what`` names the place in the message.
+    """Return the position on an axis of a number or a token; ``what`` is its name in error messages.
 
     Raises:
-        AttnlabError: it stands nowhere, or a token at several places; the sentence says which there are.
+        AttnlabError: no position matches, or several do; the sentence lists the valid ones.
     """
     count = size(e, axis)
     if isinstance(index, int):
@@ -117,25 +117,27 @@ def place(e: "Experiment", axis: str, index: int | str, what: str) -> int:
             raise AttnlabError(f"{what} is {index}; it needs {format_bounds(0, count - 1)}.")
         return index
     if axis not in TOKENS:
-        raise AttnlabError(f"{what} is “{index}”; it needs {format_bounds(0, count - 1)}, as it is no token.")
+        raise AttnlabError(f"{what} is “{index}”; it needs {format_bounds(0, count - 1)}, because it is not a token.")
     names = labels(e, axis, count)
     found = [i for i, name in enumerate(names) if name == index]
     if not found:
         raise AttnlabError(f"{what} is “{index}”; there are “{'”, “'.join(names[:12])}”.")
     if len(found) > 1:
-        raise AttnlabError(f"{what} is “{index}”, which stands at {', '.join(map(str, found))}; a number says which.")
+        raise AttnlabError(
+            f"{what} is “{index}”, which is at {', '.join(map(str, found))}; use one of these numbers instead."
+        )
     return found[0]
 
 
 def head_of(stage: Stage, head: int | str) -> int | None:
-    """Return the head of a cell for the head that is shown: the first for all, None for the mean."""
+    """Return the head of a cell when ``head`` is shown: the first one for "all", None for the mean."""
     if not stage.has_heads or head == "mean":
         return None
     return head if isinstance(head, int) else 0
 
 
 def cell_of(e: "Experiment", stage: str, at: tuple[int | str, int | str], head: int | str) -> Cell:
-    """Return the cell of a stage at a row and a column, numbers or tokens; AttnlabError as :func:`place`."""
+    """Return a stage's cell by row and column, which are numbers or tokens; AttnlabError as :func:`place`."""
     entry = BY_NAME[stage]
     row, column = (
         place(e, axis, index, f"The {name} of {stage}")
@@ -148,7 +150,7 @@ def blank_cells(e: "Experiment", blank: Blank, head: int | str) -> tuple[Cell, .
     """Return the cells of a blank, row by row.
 
     Raises:
-        AttnlabError: the stage is not there, a number is outside of it, or they are too many to be asked for.
+        AttnlabError: the stage does not exist, a number is out of range, or there are too many cells.
     """
     stage = BY_NAME[blank.stage]
     if not stage.present(e):
@@ -161,6 +163,6 @@ def blank_cells(e: "Experiment", blank: Blank, head: int | str) -> tuple[Cell, .
         for axis, at, name in zip(stage.axes[-2:], (blank.row, blank.column), ("row", "column"), strict=True)
     )
     if len(rows) * len(columns) > MOST_BLANKS:
-        raise AttnlabError(f"blank names {len(rows) * len(columns)} cells; {MOST_BLANKS} are the most.")
+        raise AttnlabError(f"blank names {len(rows) * len(columns)} cells; the maximum is {MOST_BLANKS}.")
     which = head_of(stage, head if blank.head is None else blank.head)
     return tuple(Cell(blank.stage, i, j, which) for i in rows for j in columns)

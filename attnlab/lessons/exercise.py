@@ -1,4 +1,4 @@
-"""An exercise: a state with cells left blank, and the numbers that each student has in it. Kept in files as JSON."""
+"""An exercise: a state with blank cells, and the variant of each student. Its files are JSON."""
 
 import base64
 import hashlib
@@ -32,25 +32,25 @@ from attnlab.files.sessions.session_file import load, save
 
 FORMAT, VERSION = "attnlab exercise", 1
 LIMIT = 32 << 20
-"""Bytes that a file may have."""
+"""The maximum size of a file in bytes."""
 MOST_BLANKS, MOST_STUDENTS = 200, 1000
 LONGEST = 200
-"""Characters of a title, and of a student's name."""
+"""The maximum length of a title and of a student's name in characters."""
 SCHEME = "attnlab exercise 1"
-"""The name of the way in which students' numbers are drawn; another way would be another name."""
+"""The name of the method that draws the students' numbers; a new method needs a new name."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """A state and its blank cells; an answer may be off by ``tolerance``.
+    """A state and its blank cells; answers within ``tolerance`` are accepted.
 
-    With a ``seed`` each of the ``students`` has numbers of their own, without one all have those of the state.
-    ``given`` says where the way begins: at the "inputs", or at the stages "before" the blank cells.
+    With a ``seed`` each of the ``students`` has their own numbers, without one all have those of the state.
+    ``given`` says which numbers are printed: the "inputs", or the stages "before" the blank cells.
 
     Raises:
-        ExperimentError: no blanks or too many, one that does not exist, or a tolerance that is no size.
+        ExperimentError: there are no or too many blanks, a cell does not exist, or the tolerance is not valid.
     """
 
     experiment: Experiment
@@ -67,11 +67,11 @@ class Exercise:
         if not 0 < len(self.blanks) <= MOST_BLANKS:
             raise ExperimentError(f"The exercise has {len(self.blanks)} blank cells; it needs 1 to {MOST_BLANKS}.")
         if len(self.students) > MOST_STUDENTS:
-            raise ExperimentError(f"There are {len(self.students)} students; an exercise holds {MOST_STUDENTS}.")
+            raise ExperimentError(f"There are {len(self.students)} students; the maximum is {MOST_STUDENTS}.")
         if self.given not in ("inputs", "before"):
             raise ExperimentError(f'given is {self.given[:60]!r}; it needs "inputs" or "before".')
         if len(self.title) > LONGEST:
-            raise ExperimentError(f"The title has {len(self.title)} characters; {LONGEST} are the most.")
+            raise ExperimentError(f"The title has {len(self.title)} characters; the maximum is {LONGEST}.")
         for student in self.students:
             _check_name(student)
         for cell in self.blanks:
@@ -80,7 +80,7 @@ class Exercise:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is right in a blank cell. ``label`` is the letter of its box, ``masked`` whether a mask hides it."""
+    """The correct answer in a blank cell. ``label`` is the letter of its box; ``masked``: a mask hides the cell."""
 
     cell: Cell
     label: str
@@ -91,14 +91,16 @@ class Answer:
 def _check_name(student: str) -> None:
     if not 0 < len(student) <= LONGEST or student != " ".join(student.split()) or any(c < " " for c in student):
         name = repr(student[:40])
-        raise ExperimentError(f"The student's name {name} needs 1 to {LONGEST} characters on one line, spaced once.")
+        raise ExperimentError(
+            f"The student's name {name} needs 1 to {LONGEST} characters on one line, without double spaces."
+        )
 
 
 def check_cell(e: Experiment, cell: Cell) -> None:
     """Check that a cell exists.
 
     Raises:
-        ExperimentError: it does not; the sentence says what there is.
+        ExperimentError: it does not exist; the sentence says what exists.
     """
     stage = BY_NAME.get(cell.stage)
     if stage is None or not stage.present(e):
@@ -116,19 +118,19 @@ def check_cell(e: Experiment, cell: Cell) -> None:
 
 
 def name_of(cell: Cell) -> str:
-    """Return a cell as it is written in lessons: ``weights[2, 1]``, with a head ``weights[0, 2, 1]``."""
+    """Return the text of a cell, as lessons write it: ``weights[2, 1]``, with a head ``weights[0, 2, 1]``."""
     head = "" if cell.head is None else f"{cell.head}, "
     return f"{cell.stage}[{head}{cell.row}, {cell.column}]"
 
 
 def letter(index: int) -> str:
-    """Return what the box of a blank is called: a to z, then aa, ab, and so on."""
+    """Return the label of the box of a blank: a to z, then aa, ab, and so on."""
     first, last = divmod(index, 26)
     return (letter(first - 1) if first else "") + "abcdefghijklmnopqrstuvwxyz"[last]
 
 
 def place_of(e: Experiment, cell: Cell) -> str:
-    """Return a cell in words: ``starts → journey``, of several heads ``starts → journey, head 1``."""
+    """Return a cell in words: ``starts → journey``, or ``starts → journey, head 1`` if there are several heads."""
     stage = BY_NAME[cell.stage]
     rows, columns = stage.axes[-2:]
     row = _named(e, rows, cell.row)
@@ -138,19 +140,19 @@ def place_of(e: Experiment, cell: Cell) -> str:
 
 
 def _named(e: Experiment, axis: str, index: int) -> str:
-    """Return a token, and where there are several of it also its place, counted from 0."""
+    """Return a token, with its position, counted from 0, if it occurs more than once."""
     tokens = e.key_tokens if axis == "key" else e.tokens
     text = tokens[index] or "∅"
     return f"{text} [{index}]" if tokens.count(tokens[index]) > 1 else text
 
 
 def traced(e: Experiment) -> Trace:
-    """Return what an experiment computes in float64 on the CPU, as answers are held to it."""
+    """Return the trace of an experiment in float64 on the CPU, with which answers are compared."""
     return Trace(e, torch.device("cpu"), torch.float64)
 
 
 def row_of(e: Experiment, cell: Cell) -> tuple[Cell, ...]:
-    """Return the cells of a cell's row that no mask hides; all of them where it hides every one."""
+    """Return the unmasked cells in the row of a cell, or the whole row if every cell is masked."""
     hidden = traced(e).shown_mask(cell.stage)
     columns = range(size(e, BY_NAME[cell.stage].axes[-1]))
     open_ = [j for j in columns if hidden is None or not hidden[cell.row, j]]
@@ -158,7 +160,7 @@ def row_of(e: Experiment, cell: Cell) -> tuple[Cell, ...]:
 
 
 def random_cells(e: Experiment, stage: str, count: int, seed: int, head: int | None = None) -> tuple[Cell, ...]:
-    """Return so many cells of a stage that no mask hides, or as many as there are, row by row; the seed picks them."""
+    """Return up to ``count`` random unmasked cells of a stage, in the order of rows; the seed chooses them."""
     hidden = traced(e).shown_mask(stage)
     rows, columns = (size(e, axis) for axis in BY_NAME[stage].axes[-2:])
     open_ = [divmod(i, columns) for i in range(rows * columns)]
@@ -170,11 +172,11 @@ def random_cells(e: Experiment, stage: str, count: int, seed: int, head: int | N
 
 
 def variant(exercise: Exercise, student: str | int, seed: int | None = None) -> Experiment:
-    """Return the state with numbers of the student's own; without a seed, here or in the exercise, the state itself.
+    """Return the state with the student's own numbers; without a seed, here or in the exercise, the state itself.
 
-    Numbers are tenths from −1 to 1, in the tables that the state has (what is the identity stays so), and where two
-    tokens had the same embedding they have the same one again. Each table's come from NumPy's PCG64, whose raw stream
-    is the same on every machine and in every version, seeded by SHA-256 of scheme, seed, student and table's name.
+    The numbers are tenths from −1 to 1. Only tables of the state are drawn (an implied identity stays), and tokens
+    with equal embeddings keep equal ones. The numbers of a table come from NumPy's PCG64, whose raw stream is the same
+    on every machine and in every version, seeded with the SHA-256 of scheme, seed, student and the table's name.
     """
     seed = exercise.seed if seed is None else seed
     e = exercise.experiment
@@ -206,12 +208,12 @@ def _raw(key: str, count: int) -> NDArray[np.uint64]:
 
 
 def answers(exercise: Exercise, e: Experiment) -> tuple[Answer, ...]:
-    """Return what is right in each blank of a student's state, in the order of the boxes."""
+    """Return the correct answers of a student's state, in the order of the boxes."""
     return answers_of(traced(e), exercise.blanks)
 
 
 def answers_of(trace: Trace, blanks: Sequence[Cell]) -> tuple[Answer, ...]:
-    """Return what is right in each of some cells of a trace."""
+    """Return the correct answers for cells of a trace."""
     masks = {cell.stage: trace.shown_mask(cell.stage) for cell in blanks}
     return tuple(
         Answer(cell, letter(i), shown_value(trace, cell), (mask := masks[cell.stage]) is not None and _at(mask, cell))
@@ -224,30 +226,30 @@ def _at(mask: NDArray[np.bool_], cell: Cell) -> bool:
 
 
 def has_shares(trace: Trace, stage: str) -> bool:
-    """Tell whether the cells of a stage's row give each other away, as they sum to 1."""
+    """Return whether each row of a stage sums to 1, so that one cell follows from the others."""
     return kind_of(trace.stage(stage), trace.experiment) == "probability"
 
 
 def student_names(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that stand one a line, each once; a single whole number n means students 1 to n.
+    """Return the different names of a list, one name per line; a single whole number n means students 1 to n.
 
     Raises:
-        ExperimentError: more than an exercise holds.
+        ExperimentError: there are more than an exercise can hold.
     """
     names = tuple(dict.fromkeys(" ".join(line.split()) for line in lines if line.strip()))
     if len(names) == 1 and names[0].isdecimal():
         count = int(names[0][:6])
         names = tuple(f"Student {i}" for i in range(1, min(count, MOST_STUDENTS + 1) + 1))
     if len(names) > MOST_STUDENTS:
-        raise ExperimentError(f"There are more than {MOST_STUDENTS} students; an exercise holds that many.")
+        raise ExperimentError(f"There are more than {MOST_STUDENTS} students, which is the maximum.")
     return names
 
 
 def save_exercise(exercise: Exercise, path: str | os.PathLike[str]) -> None:
-    """Write an exercise to a JSON file, whole or not at all; the state lies in it as a session.
+    """Write an exercise to a JSON file atomically; its state is stored as a session.
 
     Raises:
-        FileError: it cannot be written, or is too large to be read back.
+        FileError: the file cannot be written, or would be too large to be read.
     """
     plain = {name: getattr(exercise, name) for name in _SETTINGS}
     blanks = [asdict(cell) for cell in exercise.blanks]
@@ -258,7 +260,7 @@ def save_exercise(exercise: Exercise, path: str | os.PathLike[str]) -> None:
     whole = {"format": FORMAT, "version": VERSION, **plain, "blanks": blanks, "state": state}
     data = (json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode("utf-8", "surrogatepass")
     if len(data) > LIMIT:
-        raise FileError(f"{os.fspath(path)} would be larger than the {LIMIT >> 20} MiB that an exercise may have.")
+        raise FileError(f"{os.fspath(path)} would be larger than {LIMIT >> 20} MiB, the maximum for an exercise.")
     write_bytes(path, data)
 
 
@@ -270,10 +272,10 @@ _KINDS: dict[str, Any] = {
 
 
 def read_exercise(path: str | os.PathLike[str]) -> Exercise:
-    """Return the exercise of a file.
+    """Read an exercise from a file.
 
     Raises:
-        FileError: it is not there, too large, no exercise, damaged, or of a newer attnlab.
+        FileError: the file does not exist, is too large, no exercise, damaged, or from a newer attnlab.
     """
     name, data = os.fspath(path), read_bytes(path, LIMIT, "an exercise")
     try:

@@ -1,4 +1,4 @@
-"""What an expression of a lesson means: the few kinds of nodes that there are, walked by hand over what is computed."""
+"""The evaluation of a lesson's expressions: a small interpreter of syntax trees over the stages of a trace."""
 
 import ast
 import math
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
 MOST = 10**15
-"""Whole numbers beyond are not kept exact: an expression cannot be made to fill the memory."""
-_TOO_LARGE = "the number it comes to does not exist or is too large."
+"""Larger whole numbers become floats, so that no expression can fill the memory."""
+_TOO_LARGE = "its result does not exist or is too large."
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression is about: what is computed, what was before it, and the head that is shown."""
+    """The context of an expression: the trace, the trace of the step before, and the shown head."""
 
     trace: "Trace"
     before: "Trace"
@@ -53,10 +53,10 @@ FUNCTIONS = (*_OVER, "argmax", "entropy", *_FUNCTIONS, "round")
 
 
 def value_of(node: ast.expr, scope: Scope) -> Value:
-    """Return what an expression comes to.
+    """Return the value of an expression.
 
     Raises:
-        AttnlabError: it means nothing here; the sentence says what would.
+        AttnlabError: it cannot be evaluated; the sentence says what is allowed.
     """
     match node:
         case ast.Constant(value=bool() | None) | ast.Constant(value=complex()):
@@ -80,19 +80,19 @@ def value_of(node: ast.expr, scope: Scope) -> Value:
 
 
 def _kept(value: float) -> int | float:
-    """Return a result: whole while it is small enough, a float else."""
+    """Return a result: a whole number if it is exact, else a float."""
     return float(value) if isinstance(value, int) and abs(value) > MOST else value
 
 
 def _number(node: ast.expr, scope: Scope) -> int | float:
     value = value_of(node, scope)
     if not isinstance(value, int | float):
-        raise AttnlabError("arithmetic needs single numbers; sum, max, mean or an index makes one.")
+        raise AttnlabError("arithmetic needs single numbers; use sum, max, mean or an index.")
     return value
 
 
 def _whole(value: float, *of: float) -> int | float:
-    """Return the result of arithmetic: of whole numbers a whole one where it is one."""
+    """Return the result of arithmetic, as a whole number if its operands and the result are whole."""
     if abs(value) < MOST and float(value).is_integer() and all(isinstance(x, int) for x in of):
         return int(value)
     return _kept(value)
@@ -111,7 +111,7 @@ def _computed(make: Callable[[], float], *of: float) -> int | float:
     except (ValueError, OverflowError):
         raise AttnlabError(_TOO_LARGE) from None
     if isinstance(value, complex):
-        raise AttnlabError("the number it comes to does not exist: a root of a negative number.")
+        raise AttnlabError("its result does not exist: a root of a negative number.")
     if math.isinf(value) and not any(map(math.isinf, of)):
         raise AttnlabError(_TOO_LARGE)
     return _whole(value, *of)
@@ -134,7 +134,7 @@ def _called(name: str, args: list[ast.expr], scope: Scope) -> Value:
 
 def _over(name: str, numbers: Numbers) -> int | float | str:
     if name in _OVER:
-        with np.errstate(invalid="ignore", over="ignore"):  # ∞ − ∞ is NaN, and shown as that
+        with np.errstate(invalid="ignore", over="ignore"):  # ∞ − ∞ is NaN and is shown as NaN
             return _OVER[name](numbers.values)
     if name == "entropy":
         return _entropy(numbers.values)
@@ -143,7 +143,7 @@ def _over(name: str, numbers: Numbers) -> int | float | str:
     largest = np.flatnonzero(numbers.values == numbers.values.max()).tolist()
     found = {at if numbers.names is None else numbers.names[at] for at in largest}
     if len(found) > 1:
-        raise AttnlabError(f"argmax needs one number that is the largest; {len(largest)} are as large here.")
+        raise AttnlabError(f"argmax needs a single maximum; here {len(largest)} numbers are equally large.")
     return found.pop()
 
 
@@ -176,7 +176,7 @@ def _index(node: ast.expr, scope: Scope) -> int | str | None:
         case ast.Constant(value=str() as token):
             return token
         case ast.Slice():
-            raise AttnlabError("of a range only : alone is read, which is all.")
+            raise AttnlabError("the only range is : for all.")
     value = value_of(node, scope)
     if isinstance(value, str) or (isinstance(value, int) and value >= 0):
         return value

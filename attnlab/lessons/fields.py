@@ -1,4 +1,4 @@
-"""What each key of a lesson means: values of front matter, state and question taken, or refused with a sentence."""
+"""The keys of front matter, states and questions: each value is converted, or refused with one sentence."""
 
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
@@ -17,21 +17,21 @@ Take = Callable[[Pair], Any]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return "did you mean NAME?", or else what there is, as the end of a sentence."""
+    """Return "did you mean NAME?", or else a list of the known names, as the end of a sentence."""
     names = tuple(known)
     near = get_close_matches(name, names, n=1, cutoff=0.6)
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}."
 
 
 def taken(pairs: tuple[Pair, ...], takes: Mapping[str, Take], what: str, problems: list[Problem]) -> dict[str, Any]:
-    """Return the values of the keys that are right; each of the others is a problem on its line."""
+    """Return the converted values of the valid keys; each invalid one becomes a problem on its line."""
     found: dict[str, Any] = {}
     for pair in pairs:
         if pair.key not in takes:
             reason = f"There is no {reprlib.repr(pair.key)} in {what}; {nearest(pair.key, takes)}"
             problems.append(Problem(pair.line, reason))
         elif pair.key in found:
-            problems.append(Problem(pair.line, f"{pair.key} stands twice in {what}; the first one counts."))
+            problems.append(Problem(pair.line, f"{pair.key} occurs twice in {what}; the first one counts."))
         else:
             try:
                 found[pair.key] = takes[pair.key](pair)
@@ -46,14 +46,14 @@ def _refused(pair: Pair, needs: str) -> AttnlabError:
 
 def _text(pair: Pair) -> str:
     if isinstance(pair.value, list | dict):
-        raise _refused(pair, "a text, in quotes where it holds : or begins with a bracket")
+        raise _refused(pair, "a text, in quotes if it contains : or begins with a bracket")
     return "" if pair.value is None else str(pair.value).strip()
 
 
 def _texts(pair: Pair) -> tuple[str, ...]:
     values = pair.value if isinstance(pair.value, list) else [pair.value]
     if any(isinstance(value, list | dict) or value is None for value in values):
-        raise _refused(pair, "a list of texts; one that holds : needs quotes")
+        raise _refused(pair, "a list of texts; one that contains : needs quotes")
     return tuple(str(value).strip() for value in values)
 
 
@@ -78,7 +78,7 @@ def _file(pair: Pair) -> str:
     name = pair.value
     bare = isinstance(name, str) and name.isprintable() and not any(c in name for c in "/\\:")
     if not bare or not name.strip(" ."):
-        raise _refused(pair, "the bare name of a session that lies beside the lesson, such as mine.attnlab")
+        raise _refused(pair, "the name of a session in the lesson’s folder, such as mine.attnlab")
     return str(name)
 
 
@@ -127,7 +127,7 @@ def _blanks(pair: Pair) -> tuple[Blank, ...]:
 
 def _tolerance(pair: Pair) -> float:
     if isinstance(pair.value, bool) or not isinstance(pair.value, int | float) or not 0 <= pair.value < float("inf"):
-        raise _refused(pair, "how far an answer may be off, such as 0.01")
+        raise _refused(pair, "the accepted difference of an answer, such as 0.01")
     return float(pair.value)
 
 

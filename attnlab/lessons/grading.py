@@ -1,4 +1,4 @@
-"""Grading: answers as people type them, one by one or in a CSV file, held to what is right in the blank cells."""
+"""Grading: typed answers, one at a time or from a CSV file, are compared with the correct ones."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from attnlab.lessons.exercise import MOST_STUDENTS, Answer, Exercise, answers, n
 from attnlab.lessons.lesson import Problem
 
 CSV_LIMIT = 4 << 20
-"""Bytes that a file of answers may have."""
+"""The maximum size of a file of answers in bytes."""
 MASKED = ("masked", "mask")
 _SAME = str.maketrans({"−": "-", "–": "-", "－": "-", "＋": "+", "⁄": "/", "∕": "/", "÷": "/", "％": "%", "٫": "."})
 _DECIMAL = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
@@ -30,9 +30,9 @@ _INFINITE = re.compile(r"([+-]?)\s*(∞|inf|infinity)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One answer, marked: "right", "wrong", "missing", or "unreadable" with the reason.
+    """The mark of one answer: "right", "wrong", "missing", or "unreadable" with the reason.
 
-    ``gap`` is how far it is off; ``said`` one sentence about it.
+    ``gap`` is the distance from the correct answer; ``said`` is one sentence about it.
     """
 
     answer: Answer
@@ -43,7 +43,7 @@ class Mark:
 
     @property
     def right(self) -> bool:
-        """Whether it counts."""
+        """Whether the answer is right."""
         return self.result == "right"
 
 
@@ -51,8 +51,8 @@ class Mark:
 class Grade:
     """All marks of one student, in the order of the boxes.
 
-    Each cell is held to what is right, not to what would follow from a wrong one before it: blanks of one stage do not
-    build on each other, so no mistake of theirs is counted twice.
+    Each cell is compared with the correct answer, not with what follows from an earlier wrong one. Blanks of one stage
+    do not depend on each other, so no mistake is counted twice.
     """
 
     student: str
@@ -60,18 +60,18 @@ class Grade:
 
     @property
     def right(self) -> int:
-        """How many are right."""
+        """The number of right answers."""
         return sum(mark.right for mark in self.marks)
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of blanks."""
         return len(self.marks)
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One line of a file of answers: who, which box (its letter, or the cell as in ``weights[2, 1]``), what."""
+    """One line of a file of answers: the student, the box (its letter or its cell, ``weights[2, 1]``) and the value."""
 
     student: str
     cell: str
@@ -80,10 +80,10 @@ class Given:
 
 
 def read_number(text: str) -> float:
-    """Read an answer as it is typed: ``0.38``, ``0,38``, ``3/8``, ``½``, ``38 %``, ``−∞``.
+    """Parse a typed answer: ``0.38``, ``0,38``, ``3/8``, ``½``, ``38 %``, ``−∞``.
 
     Raises:
-        AttnlabError: it is none; the sentence says what would be.
+        AttnlabError: it is not a number; the sentence shows one.
     """
     plain = " ".join(text.split()).translate(_SAME)
     said = format_name(plain if len(plain) <= 24 else f"{plain[:23]}…")
@@ -100,16 +100,16 @@ def read_number(text: str) -> float:
     if found and unicodedata.decomposition(found[3]).startswith("<fraction>"):  # 3½ is a sum; 3² and 三五 are not
         return (float(found[2] or 0) + unicodedata.numeric(found[3])) * (-1 if found[1] == "-" else 1)
     if not plain:
-        raise AttnlabError("Nothing is typed here; type a number such as 0.38 or 3/8.")
+        raise AttnlabError("This answer is empty; type a number such as 0.38 or 3/8.")
     raise AttnlabError(f"“{said}” is not a number; use one such as 0.38 or 3/8, −∞, or the word masked.")
 
 
 def mark(answer: Answer, text: str, tolerance: float) -> Mark:
-    """Mark one answer; "masked" is right just where a mask hides the cell, be its number 0 or −∞."""
+    """Mark one answer; "masked" is right if a mask hides the cell, whether its number is 0 or −∞."""
     if not text.strip():
         return Mark(answer, "", "missing", math.inf, "Nothing was answered.")
     if text.strip().casefold() in MASKED:
-        said = "It is masked." if answer.masked else "No mask hides it: it has a number."
+        said = "It is masked." if answer.masked else "No mask hides it; it has a number."
         return Mark(
             answer, text.strip(), "right" if answer.masked else "wrong", 0.0 if answer.masked else math.inf, said
         )
@@ -118,22 +118,22 @@ def mark(answer: Answer, text: str, tolerance: float) -> Mark:
     except AttnlabError as error:
         return Mark(answer, text.strip(), "unreadable", math.inf, str(error))
     gap = 0.0 if value == answer.value else abs(value - answer.value)
-    right = gap <= tolerance + 1e-9  # what lies on the edge is within, whatever binary fractions make of it
+    right = gap <= tolerance + 1e-9  # the edge is included despite rounding
     return Mark(answer, text.strip(), "right" if right else "wrong", gap, _said(answer, value, gap, right))
 
 
 def _said(answer: Answer, value: float, gap: float, right: bool) -> str:
     if math.isnan(gap):
-        return "What is right here is no number."
+        return "The correct result is not a number."
     if right:
         return "Exactly." if gap < 5e-5 else f"Within {number(gap)}."
     if math.isinf(gap):
-        return "It is −∞: nothing is left of it." if answer.value == -math.inf else "It is a finite number."
+        return "It is −∞." if answer.value == -math.inf else "It is a finite number."
     return f"Too {'large' if value > answer.value else 'small'} by {number(gap)}."
 
 
 def grade(exercise: Exercise, experiment: Experiment, given: Mapping[str, str], student: str = "") -> Grade:
-    """Grade one student's answers, by letter of the box or by cell as in ``weights[2, 1]``; what lacks is missing."""
+    """Grade one student's answers by the letter of the box or by its cell, as in ``weights[2, 1]``."""
     by_box = {_plain(box): value for box, value in given.items()}
     marks = []
     for answer in answers(exercise, experiment):
@@ -147,9 +147,9 @@ def _plain(name: str) -> str:
 
 
 def read_answers(text: str) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:
-    """Read a CSV of student, cell, value: by commas, semicolons or tabs, with or without a line of headings.
+    """Read a CSV of student, cell and value, separated by commas, semicolons or tabs, with or without a header.
 
-    Lines that cannot be read become problems with their number; the others are read all the same.
+    Lines that cannot be read become problems with their line number; the others are still read.
     """
     lines: list[Given] = []
     problems: list[Problem] = []
@@ -188,7 +188,7 @@ def read_answer_file(path: str | os.PathLike[str]) -> tuple[tuple[Given, ...], t
     """Read a CSV file of answers.
 
     Raises:
-        FileError: it is not there, too large, or not UTF-8.
+        FileError: the file does not exist, is too large, or not UTF-8.
     """
     data = read_bytes(path, CSV_LIMIT, "answers")
     try:
@@ -198,9 +198,9 @@ def read_answer_file(path: str | os.PathLike[str]) -> tuple[tuple[Given, ...], t
 
 
 def sorted_out(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, dict[str, str]], tuple[Problem, ...]]:
-    """Return the answers by student and box, and problems: unknown students and boxes, boxes answered twice.
+    """Return the answers by student and box, and the problems: unknown students and boxes, and boxes answered twice.
 
-    Without a list of students everybody who answered is one. Of two answers to a box the last one counts.
+    Without a list of students, every name in the file is a student. The last of two answers to a box counts.
     """
     students: dict[str, list[str]] = {}
     for name in exercise.students:
@@ -217,15 +217,15 @@ def sorted_out(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, di
             problems.append(Problem(each.line, f"“{each.student}” {which}."))
         elif box is None:
             known = ", ".join(dict.fromkeys(list(boxes.values())[:12]))
-            problems.append(Problem(each.line, f"“{each.cell}” is no blank of this exercise; there are {known}."))
+            problems.append(Problem(each.line, f"“{each.cell}” is not a blank of this exercise; there are {known}."))
         elif student not in found and len(found) >= MOST_STUDENTS:
             problems.append(
-                Problem(each.line, f"There are more than {MOST_STUDENTS} students; from here on no line is read.")
+                Problem(each.line, f"There are more than {MOST_STUDENTS} students; the lines from here on are ignored.")
             )
             break
         else:
             if box in found.setdefault(student, {}):
-                problems.append(Problem(each.line, f"{student} answers {box} again; this last answer counts."))
+                problems.append(Problem(each.line, f"{student} answers {box} again; the last answer counts."))
             found[student][box] = each.value
     return found, tuple(problems)
 

@@ -1,16 +1,16 @@
-"""A lesson as values: its steps, what each shows and asks, and what is wrong with the file it came from."""
+"""A lesson as values: its steps, their states and questions, and the problems of its file."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
 DEPTHS = ("all", "stage", "row", "cell", "term")
-"""How a step shows its stage: all at once, or text first and then, key by key, the stage, its rows, the cells of a
-row, the terms of a cell."""
+"""How a step shows its stage: all at once, or first the text and then, one at a time, the stage, its rows, the cells
+of a row, or the terms of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong in a lesson file: the line, counted from 1, and one sentence that says what would be right."""
+    """A mistake in a lesson file: its line, counted from 1, and one sentence on how to correct it."""
 
     line: int
     reason: str
@@ -18,7 +18,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change of a step's state, as it stands in the file: ``causal: true`` or ``W_q[0, 1]: 0.5``."""
+    """One change of a step's state, as written in the file: ``causal: true`` or ``W_q[0, 1]: 0.5``."""
 
     key: str
     value: object
@@ -27,7 +27,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """Cells to predict: a row and a column by number or by token, None for all; a head of None is the step's."""
+    """Cells to predict: a row and a column by number or by token, None for all; head None means the step's head."""
 
     stage: str
     row: int | str | None = None
@@ -37,7 +37,7 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked before it is revealed: the cells that are blank, how far an answer may be off, and a hint."""
+    """A question about blank cells of a step, with the tolerance of the answers and a hint."""
 
     blanks: tuple[Blank, ...]
     ask: str = ""
@@ -48,14 +48,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step as it is written; what it leaves open is as in the step before it.
+    """One step as written in the file; a field that is None has the value of the step before.
 
-    ``text`` is Markdown whose ``{{placeholders}}`` are not filled yet. ``preset`` or ``file`` (a session beside the
-    lesson, by its name) begins a state, to which ``edits`` are then made; with neither, the edits are made to the state
+    ``text`` is Markdown with unfilled ``{{placeholders}}``. ``preset`` or ``file`` (the name of a session in the
+    lesson's folder) starts a new state, to which ``edits`` are applied; without them the edits are applied to the state
     of the step before. A ``cell`` is a row and a column, each a number from 0 or a token.
 
-    Where a step stood in its file is no part of what it is: ``line`` is that of its heading, ``text_lines`` and
-    ``notes_lines`` those of each line of text and notes, ``at`` those of the keys of its state.
+    Steps compare equal wherever they are in their files: ``line`` is that of the heading, ``text_lines`` and
+    ``notes_lines`` are those of the text and the notes, ``at`` those of the keys of the state.
     """
 
     title: str
@@ -76,14 +76,14 @@ class Step:
     at: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def line_of(self, key: str) -> int:
-        """Return the line of a key of the state, or that of the heading."""
+        """Return the line of a key of the state, or of the heading if the state does not have the key."""
         return dict(self.at).get(key, self.line)
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A lesson: ``name`` is that of its file without ending; ``covers`` lists the systems it shows, such as "B1",
-    and ``order`` is its place among the lessons that ship."""
+    """A lesson: ``name`` is the file's name without its ending, ``covers`` lists the systems that it teaches, such as
+    "B1", and ``order`` is its rank among the shipped lessons."""
 
     name: str
     title: str

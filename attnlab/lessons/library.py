@@ -1,6 +1,7 @@
-"""The shelf: the lessons that ship, and those in a person's own folder; found by name or by file.
+"""The library of lessons: the shipped ones and those in the user's folder, found by name or by file.
 
-Loading this file loads no torch, and :func:`steps_of` needs none: it is asked before a window is painted.
+Importing this file does not load torch, and :func:`steps_of`, which is called before a window is painted, does not
+either.
 """
 
 import os
@@ -18,13 +19,13 @@ FOLDER, ENDING = "lessons", ".md"
 
 
 def shipped() -> tuple[str, ...]:
-    """Return the names of the lessons that ship, in the order in which they are taught."""
+    """Return the names of the shipped lessons, in teaching order."""
     return tuple(lesson.name for lesson in _shelf())
 
 
 @lru_cache(maxsize=1)
 def _shelf() -> tuple[Lesson, ...]:
-    """Return the lessons that ship: they stay as they are while the program runs."""
+    """Return the shipped lessons, which are read once."""
     from attnlab.lessons.parse import parse
 
     files = [name for name in assets.names(FOLDER) if name.endswith(ENDING)]
@@ -33,12 +34,12 @@ def _shelf() -> tuple[Lesson, ...]:
 
 
 def user_folder() -> Path:
-    """Return where a person's own lessons lie, beside the settings; it need not exist yet."""
+    """Return the folder of the user's own lessons, next to the settings; it may not exist yet."""
     return config_folder() / FOLDER
 
 
 def own_files() -> tuple[Path, ...]:
-    """Return the files of a person's own lessons, by name; none where the folder is not there or cannot be read."""
+    """Return the files of the user's lessons, sorted; none if the folder does not exist or cannot be read."""
     try:
         return tuple(sorted(path for path in user_folder().iterdir() if path.suffix.lower() == ENDING))
     except OSError:
@@ -46,7 +47,7 @@ def own_files() -> tuple[Path, ...]:
 
 
 def all_lessons() -> tuple[Lesson, ...]:
-    """Return the lessons that ship, in order, then the person's own; one that cannot be read has a problem alone."""
+    """Return the shipped lessons in order, then the user's; an unreadable file gives a lesson with only a problem."""
     return (*_shelf(), *map(_own, own_files()))
 
 
@@ -60,10 +61,10 @@ def _own(path: Path) -> Lesson:
 
 
 def find(name_or_path: str | os.PathLike[str]) -> Lesson:
-    """Return the lesson of a file, or of a name: one that ships, else one in the person's folder.
+    """Return the lesson in a file, or with a name: a shipped one, else one in the user's folder.
 
     Raises:
-        FileError: there is none; the sentence names the nearest and those that ship.
+        FileError: it does not exist; the sentence suggests a similar name and lists the lessons.
     """
     from attnlab.lessons.parse import read
 
@@ -72,10 +73,10 @@ def find(name_or_path: str | os.PathLike[str]) -> Lesson:
 
 
 def located(name_or_path: str | os.PathLike[str]) -> Path | str:
-    """Return the file that :func:`find` reads, or the name of a lesson that ships.
+    """Return the file that :func:`find` reads, or the name of a shipped lesson.
 
     Raises:
-        FileError: as :func:`find`; whether a file is there and can be read only reading it tells.
+        FileError: as :func:`find`, but not for a path to a missing or unreadable file, which is found when it is read.
     """
     name = os.fspath(name_or_path)
     if os.path.isfile(name) or name.endswith(ENDING) or Path(name).parent != Path("."):
@@ -92,7 +93,7 @@ def located(name_or_path: str | os.PathLike[str]) -> Path | str:
 
 
 def steps_of(name_or_path: str | os.PathLike[str]) -> int:
-    """Return how many steps a lesson has, without reading what is in them; FileError as :func:`find`."""
+    """Return the number of steps of a lesson without parsing them; FileError as :func:`find`."""
     place = located(name_or_path)
     text = text_of(place) if isinstance(place, Path) else assets.read_text(f"{FOLDER}/{place}{ENDING}")
     return len(cut(text, [])[1])

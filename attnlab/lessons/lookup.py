@@ -1,4 +1,4 @@
-"""What the names in an expression of a lesson stand for: stages, tables, sizes, settings and tokens."""
+"""The names in a lesson's expressions: stages, tables, sizes, settings and tokens."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ ALIASES = {"X": "embeddings", "M": "memory_embeddings"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """Several numbers, and what they are called where they run along tokens."""
+    """An array of numbers, with their names if they run along tokens."""
 
     values: NDArray[np.floating]
     names: tuple[str, ...] | None = None
@@ -48,7 +48,7 @@ SIZES: Mapping[str, Callable[["Experiment"], int]] = {
 
 
 def named(name: str, trace: "Trace") -> int | float:
-    """Return a size, or a number of the configuration such as temperature or window."""
+    """Return a size, or a number of the configuration, such as temperature or window."""
     e = trace.experiment
     if name in SIZES:
         return SIZES[name](e)
@@ -58,7 +58,7 @@ def named(name: str, trace: "Trace") -> int | float:
     if isinstance(option, int | float) and not isinstance(option, bool):
         return option
     if name in BY_NAME or ALIASES.get(name, name) in edits.tables(e):
-        raise AttnlabError(f"{name} is many numbers; {name}[0, 1] is one of them.")
+        raise AttnlabError(f"{name} has many numbers; {name}[0, 1] is one of them.")
     raise AttnlabError(_no(name, trace))
 
 
@@ -69,10 +69,10 @@ def _no(name: str, trace: "Trace") -> str:
 
 
 def picked(name: str, indices: list[int | str | None], trace: "Trace", head: int | str) -> Value:
-    """Return what stands in brackets behind a name: a number, a row, a column, all, or a token.
+    """Return the value of a name with indices: a number, a row, a column, the whole array, or a token.
 
     Raises:
-        AttnlabError: there is no such name or place; the sentence says which there are.
+        AttnlabError: the name or the index does not exist; the sentence says which exist.
     """
     e = trace.experiment
     if name in ("tokens", "key_tokens"):
@@ -122,7 +122,7 @@ def _of_table(name: str, indices: list[int | str | None], e: "Experiment") -> Va
 def _picked(
     array: NDArray[np.floating], indices: list[int | str | None], axes: tuple[str, ...], e: "Experiment", name: str
 ) -> int | float | Numbers:
-    """Return a cell, a row, a column or all of a table [rows, columns]."""
+    """Return a cell, a row, a column or the whole of a table [rows, columns]."""
     at = [
         None if index is None else _place(e, axis, index, count, f"the {what} of {name}")
         for index, axis, count, what in zip(indices, axes, array.shape, ("row", "column"), strict=True)

@@ -1,4 +1,4 @@
-"""Lessons read from Markdown: what is wrong becomes a problem with its line, and the rest of the lesson opens."""
+"""Parses lessons from Markdown: a mistake becomes a problem with its line, and the rest is still read."""
 
 import os
 from pathlib import Path
@@ -11,17 +11,17 @@ from attnlab.lessons.yaml_block import pairs
 
 
 def read(path: str | os.PathLike[str]) -> Lesson:
-    """Return the lesson of a file; what is wrong in it are its problems.
+    """Read a lesson from a file; mistakes in it become the lesson's problems.
 
     Raises:
-        FileError: it is not there, larger than 1 MiB, or not UTF-8.
+        FileError: the file does not exist, is larger than 1 MiB, or not UTF-8.
     """
     path = Path(path)
     return parse(text_of(path), path.stem, path)
 
 
 def parse(text: str, name: str, path: Path | None = None) -> Lesson:
-    """Return the lesson that a text is; never raises: wrong parts are left out and named by its problems."""
+    """Parse a lesson; never raises: invalid parts are left out and become the lesson's problems."""
     problems: list[Problem] = []
     if len(text) > LIMIT:
         return Lesson(name, name, (), path=path, problems=(Problem(1, "The lesson is larger than 1 MiB."),))
@@ -46,7 +46,7 @@ def _step(section: Section, problems: list[Problem]) -> Step:
             lines = trimmed(block.lines)
             notes += ([(notes[-1][0], "")] if notes and lines else []) + lines
         elif block.kind in first:
-            reason = f"The step has a second block {block.kind}; the first one counts, so put both into one."
+            reason = f"The step has a second block {block.kind}; only the first one counts, so put both into one."
             problems.append(Problem(block.line, reason))
         else:
             first[block.kind] = block
@@ -69,7 +69,7 @@ def _state(block: Block, problems: list[Problem]) -> dict[str, Any]:
     fields = taken(found, STATE, "a state", problems)
     if "preset" in fields and "file" in fields:
         line = next(pair.line for pair in found if pair.key == "file")
-        problems.append(Problem(line, "A state begins as a preset or as a file, not as both; the preset counts."))
+        problems.append(Problem(line, "A state has a preset or a file, not both; the preset counts."))
         del fields["file"]
     return fields | {"at": tuple((pair.key, pair.line) for pair in found)}
 
@@ -79,7 +79,7 @@ def _question(block: Block, problems: list[Problem]) -> Question | None:
     fields = taken(found, QUESTION, "a question", problems)
     if found and "blank" not in fields:
         if not any(pair.key == "blank" for pair in found):
-            problems.append(Problem(block.line, "The question has no blank; blank: weights[2, 1] says what is hidden."))
+            problems.append(Problem(block.line, "The question has no blank; add one, such as blank: weights[2, 1]."))
         return None
     line = next((pair.line for pair in found if pair.key == "blank"), block.line)
     return Question(fields.pop("blank"), line=line, **fields) if found else None

@@ -1,6 +1,6 @@
-"""Numbers in a lesson's text: ``{{weights[2, 1]}}`` is filled from what was computed, so that none can be wrong.
+"""Placeholders in a lesson's text: ``{{weights[2, 1]}}`` is filled from the computation, so no number can be wrong.
 
-An expression is arithmetic over stages, tables, sizes and tokens. Python's :mod:`ast` reads it; nothing of it is run.
+An expression is arithmetic over stages, tables, sizes and tokens. Python's :mod:`ast` parses it; it is never executed.
 """
 
 import ast
@@ -15,14 +15,14 @@ from attnlab.lessons.expressions import Scope, value_of
 from attnlab.lessons.lookup import Value
 
 LONGEST = 200
-"""Characters of one placeholder."""
+"""The maximum length of a placeholder in characters."""
 UNKNOWN = "?"
-"""What stands where a placeholder cannot be filled: never a wrong number."""
+"""The text of a placeholder that cannot be filled."""
 
 _PLACEHOLDER = re.compile(r"\{\{(?:(?P<content>[^{}]*)\}\})?")
 _IN_MARKDOWN = re.compile(rf"\\[\\`]|(?P<ticks>`+)|{_PLACEHOLDER.pattern}")
 _MEANS_MORE = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|~&=]")
-"""What Markdown may read as more than itself; a backslash before it takes that away."""
+"""Characters with a meaning in Markdown, which a backslash escapes."""
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MINUS_ZERO = re.compile(r"-(?=[0.]*(?:e[+-]?0+)?%?\Z)")
 _FORMAT = re.compile(r"\s*\+?(?:\.[0-9]{1,2})?[fe%g]\s*")
@@ -33,17 +33,17 @@ _QUOTES = str.maketrans({"“": '"', "”": '"'})
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A placeholder that cannot be filled: the line of the text, from 0, and one sentence."""
+    """A placeholder that cannot be filled: its line in the text, from 0, and one sentence."""
 
     line: int
     reason: str
 
 
 def fill(text: str, scope: Callable[[], Scope], markdown: bool = False) -> tuple[str, tuple[Wrong, ...]]:
-    """Return a text with its placeholders filled, "?" where that cannot be, and what is wrong with those.
+    """Return a text with its placeholders filled, and a :class:`Wrong` for each "?" that could not be filled.
 
-    ``scope`` is asked for only where there is something to fill. In ``markdown`` tokens are shown as they are, whatever
-    stands in them: outside of code they are escaped.
+    ``scope`` is called only if there are placeholders. With ``markdown``, tokens are escaped outside of code, so that
+    Markdown shows them unchanged.
     """
     if "{{" not in text:
         return text, ()
@@ -66,7 +66,7 @@ def fill(text: str, scope: Callable[[], Scope], markdown: bool = False) -> tuple
 
 
 def _lined(text: str, wrong: Sequence[tuple[int, str]]) -> Iterator[Wrong]:
-    """Yield what is wrong with the line it stands on, given where it begins, in order."""
+    """Yield the problems with their lines; ``wrong`` holds their offsets in the text, in order."""
     line = last = 0
     for at, reason in wrong:
         line += text.count("\n", last, at)
@@ -76,7 +76,7 @@ def _lined(text: str, wrong: Sequence[tuple[int, str]]) -> Iterator[Wrong]:
 
 def _filled(content: str | None, scope: Scope, escaped: bool) -> str:
     if content is None:
-        raise AttnlabError("What {{ opens is not closed; a placeholder is {{weights[2, 1]}}.")
+        raise AttnlabError("A {{ is not closed; a placeholder is {{weights[2, 1]}}.")
     try:
         tree, spec = read(content)
         value = value_of(tree, scope)
@@ -87,11 +87,11 @@ def _filled(content: str | None, scope: Scope, escaped: bool) -> str:
 
 
 def shown(value: Value, spec: str) -> str:
-    """Return a value as it stands in a text: whole numbers plain, others with four decimals or as ``spec`` says."""
+    """Return a value as text: whole numbers plain, others with four decimals or in the format ``spec``."""
     if isinstance(value, str):
         return _UNSEEN.sub(" ", value) or "∅"
     if not isinstance(value, int | float):
-        raise AttnlabError("this is more than one number; sum, max, mean or an index makes one of it.")
+        raise AttnlabError("this is more than one number; use sum, max, mean or an index.")
     if isinstance(value, int) and not spec:
         return str(value).replace("-", "−")
     if not spec or value != value or abs(value) == float("inf"):
@@ -101,7 +101,7 @@ def shown(value: Value, spec: str) -> str:
 
 @lru_cache(maxsize=4096)
 def read(content: str) -> tuple[ast.expr, str]:
-    """Return the tree of an expression and its format; AttnlabError where it is not one."""
+    """Return the syntax tree of an expression and its format; AttnlabError if it is invalid."""
     if len(content) > LONGEST:
         raise AttnlabError(f"it is longer than {LONGEST} characters.")
     expression, spec = _split(content.translate(_QUOTES))
@@ -117,7 +117,7 @@ def read(content: str) -> tuple[ast.expr, str]:
 
 
 def _rounded(tree: ast.expr) -> str:
-    """Return the format of what is rounded to so many decimals: more of them would not be true."""
+    """Return a format with the decimals of a ``round``, because further decimals would be wrong; else ""."""
     match tree:
         case ast.Call(func=ast.Name(id="round"), args=[_, ast.Constant(value=int() as digits)]) if 0 <= digits < 10:
             return f".{digits}f"
@@ -125,7 +125,7 @@ def _rounded(tree: ast.expr) -> str:
 
 
 def _split(content: str) -> tuple[str, str]:
-    """Return expression and format: what follows the last colon that stands outside of brackets and quotes."""
+    """Return the expression and its format, which follows the last colon outside of brackets and quotes."""
     bare = _QUOTED.sub(lambda found: "_" * len(found[0]), content)
     depth, colon = 0, -1
     for i, character in enumerate(bare):
@@ -136,5 +136,5 @@ def _split(content: str) -> tuple[str, str]:
         return content, ""
     spec = content[colon + 1 :]
     if not _FORMAT.fullmatch(spec):
-        raise AttnlabError(f"{spec.strip()!r} is no format; .2f is one, as are .1e, .0% and .3g.")
+        raise AttnlabError(f"{spec.strip()!r} is not a format; examples are .2f, .1e, .0% and .3g.")
     return content[:colon], spec.strip()

@@ -1,4 +1,4 @@
-"""The Markdown of a lesson cut into its parts: front matter, steps, and the state, notes and question of each."""
+"""Splits the Markdown of a lesson into front matter and steps, and each step into text, state, notes and question."""
 
 import re
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from attnlab.files.bounded import read_bytes
 from attnlab.lessons.lesson import Problem
 
 BLOCKS = ("state", "notes", "question")
-"""What a fence of three backticks may open besides code, which stays in the text."""
+"""The kinds of fenced blocks; any other fenced block is code, which stays in the text."""
 FRONT = "---"
 LIMIT = 1 << 20
-"""Bytes that the file of a lesson may have."""
+"""The maximum size of a lesson's file in bytes."""
 MOST_STEPS = 500
 
 _HEADING = re.compile(r"##(?:[ \t]+(.*))?")
@@ -24,12 +24,12 @@ _FENCE = re.compile(r"`{3,}[ \t]*(\w+)[ \t]*")
 _MEANS_MORE = re.compile(rf"\\*(?:##(?:[ \t].*)?|`{{3,}}[ \t]*(?:{'|'.join(BLOCKS)})[ \t]*)")
 
 Line = tuple[int, str]
-"""A line and where it stands in the file, counted from 1."""
+"""A line number, counted from 1, and the line."""
 
 
 @dataclass(slots=True)
 class Block:
-    """The lines between two fences; ``line`` is that of the first fence."""
+    """The lines between two fences; ``line`` is the number of the first fence."""
 
     kind: str
     line: int
@@ -38,7 +38,7 @@ class Block:
 
 @dataclass(slots=True)
 class Section:
-    """One step as it is cut out: its heading, its text without the blocks, and the blocks."""
+    """One unparsed step: its heading, its text without the blocks, and the blocks."""
 
     line: int
     title: str
@@ -50,7 +50,7 @@ def text_of(path: Path) -> str:
     """Return the text of a lesson's file.
 
     Raises:
-        FileError: it is not there, no ordinary file, larger than 1 MiB, or not UTF-8.
+        FileError: the file does not exist, is no regular file, larger than 1 MiB, or not UTF-8.
     """
     data = read_bytes(path, LIMIT, "a lesson")
     try:
@@ -61,7 +61,7 @@ def text_of(path: Path) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text with a backslash before each line that would otherwise begin a step or a block."""
+    """Return a text with a backslash before each line that would begin a step or a block."""
     return "\n".join("\\" + line if _MEANS_MORE.fullmatch(line) else line for line in text.split("\n"))
 
 
@@ -76,14 +76,14 @@ def trimmed(lines: Sequence[Line]) -> list[Line]:
 
 
 def cut(text: str, problems: list[Problem]) -> tuple[list[Line], list[Section]]:
-    """Return the lines of the front matter and the steps; what belongs to neither is a problem."""
+    """Return the lines of the front matter and the steps; other text becomes a problem."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     lines = list(enumerate(plain.split("\n"), 1))
     starts = [i for i, (_, line) in enumerate(lines) if _HEADING.fullmatch(line)]
     first = starts[0] if starts else len(lines)
     if len(starts) > MOST_STEPS:
         end = starts[MOST_STEPS]
-        reason = f"There are {len(starts)} steps, and a lesson has {MOST_STEPS} at most; from here on none is read."
+        reason = f"There are {len(starts)} steps, and the maximum is {MOST_STEPS}; the steps from here on are ignored."
         problems.append(Problem(lines[end][0], reason))
         lines, starts = lines[:end], starts[:MOST_STEPS]
     front = _front(lines[:first], problems)
@@ -91,7 +91,7 @@ def cut(text: str, problems: list[Problem]) -> tuple[list[Line], list[Section]]:
 
 
 def _front(lines: list[Line], problems: list[Problem]) -> list[Line]:
-    """Return the front matter, which the lines before the first step should hold and nothing else."""
+    """Return the front matter; other text before the first step becomes a problem."""
     full = trimmed(lines)
     if not full or full[0][1].rstrip() != FRONT:
         line = full[0][0] if full else 1
@@ -99,11 +99,11 @@ def _front(lines: list[Line], problems: list[Problem]) -> list[Line]:
         return []
     end = next((i for i, (_, line) in enumerate(full[1:], 1) if line.rstrip() == FRONT), None)
     if end is None:
-        problems.append(Problem(full[0][0], "What this --- opens is not closed by another --- before the first step."))
+        problems.append(Problem(full[0][0], "This --- is not closed by another --- before the first step."))
         return full[1:]
     rest = trimmed(full[end + 1 :])
     if rest:
-        reason = "This text stands before the first step and is not shown; a step begins with ## and its title."
+        reason = "This text is before the first step and is not shown; a step begins with ## and its title."
         problems.append(Problem(rest[0][0], reason))
     return full[1:end]
 
@@ -113,7 +113,7 @@ def _section(lines: list[Line], problems: list[Problem]) -> Section:
     found = _HEADING.fullmatch(heading)
     section = Section(number, (found[1] or "").strip() if found else "")
     if not section.title:
-        problems.append(Problem(number, "The step has no title; ## is followed by one."))
+        problems.append(Problem(number, "The step has no title; write it after ##."))
     pieces: list[list[Line]] = [[]]
     rest = iter(lines[1:])
     for place, line in rest:
@@ -129,7 +129,7 @@ def _section(lines: list[Line], problems: list[Problem]) -> Section:
                 break
             block.lines.append((inner, _unescaped(content)))
         else:
-            problems.append(Problem(place, f"The block {block.kind} is not closed; a line ``` closes it."))
+            problems.append(Problem(place, f"The block {block.kind} is not closed; close it with a line ```."))
         section.blocks.append(block)
         pieces.append([])
     section.text = _joined([trimmed(piece) for piece in pieces])
@@ -137,7 +137,7 @@ def _section(lines: list[Line], problems: list[Problem]) -> Section:
 
 
 def _joined(pieces: list[list[Line]]) -> list[Line]:
-    """Return pieces of text with an empty line between, where there is text on both sides."""
+    """Return pieces of text joined with empty lines, none of them at the ends."""
     text: list[Line] = []
     for piece in filter(None, pieces):
         text += [(text[-1][0], "")] if text else []

@@ -1,4 +1,4 @@
-"""Slides: the steps of a lesson with everything that they leave open put in, ready to be shown."""
+"""Slides: the steps of a lesson with their computed states, ready to be shown."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,12 +13,12 @@ from attnlab.attention.stages.walk import Place
 from attnlab.base.counted import format_has
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size
+from attnlab.lessons.budget import Budget
 from attnlab.lessons.cells import blank_cells, cell_of
 from attnlab.lessons.expressions import Scope
 from attnlab.lessons.lesson import Lesson, Problem, Step
 from attnlab.lessons.placeholders import Wrong, fill
 from attnlab.lessons.state import begun
-from attnlab.lessons.work import Work
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -28,10 +28,10 @@ DEFAULT_STAGE = "weights"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slide:
-    """One step, ready: its state, what of it is shown, its frames, and the cells that its question hides.
+    """One step with its state, the stage, cell and head that it shows, its frames, and the cells of its question.
 
-    ``experiment`` is None where the step shows whatever is open; its frames are then those of the whole stage at once.
-    ``before`` is the state of the step before, or of the lesson's first step. ``head`` is a head, "mean" or "all".
+    ``experiment`` is None if the step shows the open experiment; its only frame is then the whole stage. ``before`` is
+    the state of the step before, or of the lesson's first step. ``head`` is a head, "mean" or "all".
     """
 
     index: int
@@ -48,22 +48,24 @@ class Slide:
 
 
 def slides(lesson: Lesson) -> tuple[Slide, ...]:
-    """Return the slides of a lesson; what is wrong in its states is left out, and named by :func:`check`."""
+    """Return the slides of a lesson without the invalid parts of its states, which :func:`check` reports."""
     return _walked(lesson)[0]
 
 
 def _walked(lesson: Lesson) -> tuple[tuple[Slide, ...], list[Problem]]:
-    """Return the slides, and what is wrong with the states, the cells and the questions."""
+    """Return the slides, and the problems of their states, cells and questions."""
     problems: list[Problem] = []
     made: list[Slide] = []
-    work = Work()
+    budget = Budget()
     for index, step in enumerate(lesson.steps):
-        made.append(_slide(lesson, index, step, made[-1] if made else None, problems, work))
+        made.append(_slide(lesson, index, step, made[-1] if made else None, problems, budget))
     return tuple(made), problems
 
 
-def _slide(lesson: Lesson, index: int, step: Step, last: Slide | None, problems: list[Problem], work: Work) -> Slide:
-    e = begun(lesson, step, last.experiment if last else None, problems, work)
+def _slide(
+    lesson: Lesson, index: int, step: Step, last: Slide | None, problems: list[Problem], budget: Budget
+) -> Slide:
+    e = begun(lesson, step, last.experiment if last else None, problems, budget)
     anew = last is None or step.preset is not None or step.file is not None
     stage = _stage(step, None if anew or last is None else last.stage, e, problems)
     head = _head(step, None if anew or last is None else last.head, e, problems)
@@ -83,7 +85,7 @@ def _slide(lesson: Lesson, index: int, step: Step, last: Slide | None, problems:
 
 
 def _stage(step: Step, last: str | None, e: "Experiment | None", problems: list[Problem]) -> str:
-    """Return the stage of a step; one that the state does not have is a problem only where the step asks for it."""
+    """Return the stage of a step; a missing stage is a problem only if the step itself names it."""
     name = step.stage or last or DEFAULT_STAGE
     if e is None or BY_NAME[name].present(e):
         return name
@@ -94,7 +96,7 @@ def _stage(step: Step, last: str | None, e: "Experiment | None", problems: list[
 
 
 def _head(step: Step, last: int | str | None, e: "Experiment | None", problems: list[Problem]) -> int | str:
-    """Return the head of a step: its own, else the one before, else all where there are several."""
+    """Return the head of a step: its own, else that of the step before, else "all" if there are several."""
     if e is None:
         return step.head if step.head is not None else last if last is not None else "all"
     for head, asked in ((step.head, True), (last, False)):
@@ -119,21 +121,23 @@ def _blanks(step: Step, e: "Experiment", head: int | str, problems: list[Problem
 
 
 def filled(text: str, trace: Trace, before: Trace | None, slide: Slide, markdown: bool = False) -> str:
-    """Return a text of a slide with its placeholders filled from what is computed; "?" where one cannot be.
+    """Return a text of a slide with its placeholders filled from the trace; "?" if one cannot be filled.
 
-    ``trace`` is of the state shown, ``before`` of that of the step before; None stands for ``trace``. A step's text and
-    notes are ``markdown``, in which tokens are escaped; its title and what it asks are not.
+    ``trace`` belongs to the shown state, ``before`` to that of the step before; None means the same trace. A step's
+    text and notes are ``markdown``, in which tokens are escaped; its title and its question are not.
     """
     return fill(text, lambda: Scope(trace, before or trace, slide.head), markdown)[0]
 
 
 def check(lesson: Lesson) -> tuple[Problem, ...]:
-    """Compute every step and fill every placeholder; return all that is wrong, the file's own problems included."""
+    """Compute every step and fill every placeholder; return all problems, including those of the file."""
     made, problems = _walked(lesson)
     traces: dict[int, Trace] = {}
     for slide in made:
         needed = {id(slide.experiment), id(slide.before)}
-        traces = {key: trace for key, trace in traces.items() if key in needed}  # all at once could fill the memory
+        traces = {
+            key: trace for key, trace in traces.items() if key in needed
+        }  # keeping all of them could fill the memory
         problems += _check_texts(slide, traces)
     return tuple(sorted({*lesson.problems, *problems}, key=lambda problem: (problem.line, problem.reason)))
 
@@ -167,7 +171,7 @@ def _line(wrong: Wrong, lines: tuple[int, ...], otherwise: int) -> int:
 
 
 def _traced(e: "Experiment", traces: dict[int, Trace]) -> Trace:
-    """Return the trace of an experiment, one for each; computed as the window does, in float32 on the CPU."""
+    """Return the cached trace of an experiment, computed in float32 on the CPU as the window does."""
     if id(e) not in traces:
         check_size(e)
         traces[id(e)] = Trace(e, torch.device("cpu"), torch.float32)

@@ -1,4 +1,4 @@
-"""The worked solution: a whole computation with every product written out, as Markdown or as LaTeX."""
+"""The worked solution: a computation with every product written out, as Markdown or LaTeX."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
 LIMIT = 20_000
-"""Terms that are written out; of a larger computation the first rows, as many as fit."""
+"""The maximum number of written terms; only the first rows of a larger computation are written."""
 WIDEST = 24
-"""Rows and columns of a table that is shown as a whole; a larger one is named by its size."""
+"""The maximum rows and columns of a written table; of a larger one only the size is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much is written out: so many rows of each stage, and of so many heads; None is all."""
+    """The extent of a solution: the number of rows of each stage and of heads; None means all."""
 
     rows: int | None = None
     heads: int | None = None
@@ -36,7 +36,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a solution is written in one language: text, formulas, lines, and the blocks they stand in."""
+    """The functions that write a solution in one language: text, formulas, lines, tables and headings."""
 
     text: Callable[[str], str]
     line: Callable[[Line], str]
@@ -49,37 +49,37 @@ class Form:
 
 
 def markdown(trace: "Trace") -> str:
-    """Return the whole computation as Markdown; of one that is too large the first rows, and it says so.
+    """Return the worked solution as Markdown; a too large one has only the first rows, and says so.
 
     Raises:
-        AttnlabError: not even one row of one head can be written out.
+        AttnlabError: not even one row of one head is short enough to be written out.
     """
     return _written(trace, MARKDOWN)
 
 
 def latex(trace: "Trace") -> str:
-    """Return the whole computation as a LaTeX document that needs amsmath alone; otherwise as :func:`markdown`.
+    """Return the worked solution as a LaTeX document that needs only amsmath; otherwise as :func:`markdown`.
 
     Raises:
-        AttnlabError: not even one row of one head can be written out.
+        AttnlabError: not even one row of one head is short enough to be written out.
     """
     return _written(trace, LATEX)
 
 
 def save(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a solution to a file, whole or not at all.
+    """Write a solution to a file atomically.
 
     Raises:
-        FileError: it cannot be written.
+        FileError: the file cannot be written.
     """
     write_text(path, text)
 
 
 def extent(trace: "Trace") -> Extent:
-    """Return how much of a computation can be written out within :data:`LIMIT` terms.
+    """Return the largest extent of a solution within :data:`LIMIT` terms.
 
     Raises:
-        AttnlabError: not even one row of one head.
+        AttnlabError: one row of one head has more terms.
     """
     known: set[str] = set()
     costs = [_cost(trace, trace.stage(name), known) for name in trace.all_stages]
@@ -90,12 +90,12 @@ def extent(trace: "Trace") -> Extent:
     e = trace.experiment
     raise AttnlabError(
         f"One row of this layer alone has more than {LIMIT} terms (d_model {e.d_model}, {e.T_k} keys); "
-        "fewer columns or tokens would do."
+        "use fewer columns or tokens."
     )
 
 
 def _cost(trace: "Trace", stage: Stage, known: set[str]) -> tuple[int, int, int, int]:
-    """Return rows, columns, heads, and the terms of one cell, which are counted in one that is written out."""
+    """Return the rows, columns and heads of a stage, and the terms of one cell, counted in its explanation."""
     rows, columns = (size(trace.experiment, axis) for axis in stage.axes[-2:])
     heads = trace.experiment.n_heads if stage.has_heads else 1
     explained = explain(trace, Cell(stage.name, rows - 1, 0, 0 if stage.has_heads else None), None)
@@ -118,7 +118,7 @@ def _written(trace: "Trace", form: Form) -> str:
 
 
 def _opening(trace: "Trace", form: Form, whole: Extent) -> Iterator[str]:
-    """Say what is computed, how much of it is written out, and which numbers are given."""
+    """Yield the introduction: the computation, the extent of the solution, and the given numbers."""
     e = trace.experiment
     dtype = str(trace.dtype).removeprefix("torch.")
     heads = f"{e.n_heads} heads, " if e.n_heads > 1 else ""
@@ -129,7 +129,9 @@ def _opening(trace: "Trace", form: Form, whole: Extent) -> Iterator[str]:
     if whole.rows is not None:
         of = f" of head 0 of {e.n_heads}" if whole.heads is not None and e.n_heads > 1 else ""
         rows = "the first row{} is" if whole.rows == 1 else f"the first {whole.rows} rows{{}} are"
-        yield form.text(f"All of it would be more than {LIMIT} terms: of each stage {rows.format(of)} written out.")
+        yield form.text(
+            f"The whole solution would have more than {LIMIT} terms, so {rows.format(of)} written out for each stage."
+        )
     for warning in trace.warnings:
         yield form.text(warning)
     for name in edits.tables(e):
@@ -175,7 +177,7 @@ def _stage(
 
 
 def _new(explained: Explanation, known: set[str]) -> list[Line]:
-    """Return the lines of a cell but for those at their end that a stage before has said of the same pair already."""
+    """Return the lines of a cell without the last ones that an earlier stage has already written for the same pair."""
     lines = list(explained.lines)
     while len(lines) > 1 and plain(lines[-1]).removeprefix("score ") in known:
         lines.pop()
@@ -212,7 +214,7 @@ def _latex_number(text: str) -> str:
 
 
 def _small(table: str, columns: int) -> str:
-    """Return a table in smaller type where it would be wider than the page."""
+    """Return a table in smaller type if it would be wider than the page."""
     size_ = r"\tiny" if columns > 16 else r"\scriptsize" if columns > 9 else ""
     return f"{{{size_}\n{table}\n}}" if size_ else table
 

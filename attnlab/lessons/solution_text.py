@@ -1,4 +1,4 @@
-"""Arithmetic and tokens as Markdown and as LaTeX: whatever stands in them, what comes out is well-formed."""
+"""Writes arithmetic and tokens as Markdown and LaTeX; the result is well-formed for every input."""
 
 import re
 import unicodedata
@@ -40,19 +40,19 @@ _PIECE = re.compile(
 
 
 def markdown_text(text: str) -> str:
-    """Return a text that Markdown shows as it is, on one line."""
+    """Return a text on one line, escaped so that Markdown shows it unchanged."""
     return _IN_MARKDOWN.sub(r"\\\1", _one_line(text))
 
 
 def markdown_line(line: Line) -> str:
-    """Return a line of arithmetic in Markdown; powers and indices are HTML, which all dialects know."""
+    """Return a line of arithmetic in Markdown; powers and indices are HTML, which all dialects support."""
     marks = {"sup": "<sup>{}</sup>", "sub": "<sub>{}</sub>", "strong": "**{}**"}
     text = "".join(marks.get(span.style, "{}").format(markdown_text(span.text)) for span in line if span.text)
-    return f"\\{text}" if text[:1] in ("+", "-") else text  # or it would be an item of a list
+    return f"\\{text}" if text[:1] in ("+", "-") else text  # otherwise it would be an item of a list
 
 
 def latex_text(text: str) -> str:
-    """Return a text for LaTeX's text mode, in ASCII; a character that the standard fonts lack is named, as U+4F60."""
+    """Return an ASCII text for LaTeX's text mode; characters that the standard fonts lack are written as U+4F60."""
     return "".join(map(_character, _one_line(text)))
 
 
@@ -72,7 +72,7 @@ def _character(character: str) -> str:
 
 
 def latex_line(line: Line) -> str:
-    """Return a line of arithmetic for LaTeX: words as text, the rest as mathematics that breaks at its signs."""
+    """Return a line of arithmetic for LaTeX: words as text, the rest as mathematics with line breaks at operators."""
     parts: list[tuple[str, str]] = []
     for span in line:
         parts += _parts(span)
@@ -84,7 +84,7 @@ def latex_line(line: Line) -> str:
 
 
 def _parts(span: Span) -> list[tuple[str, str]]:
-    """Return the pieces of a span with their mode: math, text, or space, which is of its neighbours' mode."""
+    """Return the pieces of a span with their mode: math, text or space."""
     if span.style in ("sup", "sub"):
         inside = "".join(_math(piece) or rf"\text{{{latex_text(piece)}}}" for piece in _PIECE.findall(span.text))
         return [("math", f"{'^' if span.style == 'sup' else '_'}{{{inside}}}")]
@@ -118,7 +118,7 @@ def _math(piece: str) -> str | None:
 
 
 def _settled(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Give spaces the mode of their neighbours: mathematics only between mathematics. So too a mark after a word."""
+    """Give spaces and punctuation the mode of their neighbours: math only between pieces of math."""
     afters, after = [], "text"
     for mode, _ in reversed(parts):
         afters.append(after)

@@ -1,4 +1,4 @@
-"""The state of a step: the preset or session it begins as, and its edits made one by one; a wrong one is left out."""
+"""The state of a step: its preset or session with its edits applied in order; an invalid edit is left out."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -17,44 +17,44 @@ from attnlab.attention.registries import registry
 from attnlab.attention.registries.masks import MASKS
 from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError, ExperimentError
+from attnlab.lessons.budget import MAX_BYTES, Budget
 from attnlab.lessons.cells import indexed
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
 from attnlab.lessons.lookup import ALIASES
 from attnlab.lessons.table_edit import as_number, tabled
-from attnlab.lessons.work import MOST, Work
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 
 def begun(
-    lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem], work: Work
+    lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem], budget: Budget
 ) -> "Experiment | None":
-    """Return the experiment of a step; what cannot be of its state is a problem on its line, and left out.
+    """Return the experiment of a step; an invalid part of its state becomes a problem on its line and is left out.
 
-    Where ``work`` is done, the state of the step before stays.
+    If the budget is exhausted, this is the state of the step before.
     """
-    if work.is_done():
+    if budget.is_exhausted():
         return before
     e = _started(lesson, step, before, problems)
     if e is None:
         if step.edits:
-            reason = "There is nothing to edit yet; a preset, or a file, begins a state."
+            reason = "There is nothing to edit yet; start the state with a preset or a file."
             problems.append(Problem(step.edits[0].line, reason))
         return None
     if e is not before:
-        work.add(e)
+        budget.add(e)
     for edit in step.edits:
-        if work.is_done():
+        if budget.is_exhausted():
             break
         try:
             e = edited(e, edit)
         except AttnlabError as error:
             problems.append(Problem(edit.line, str(error)))
-        work.add(e)
-    if work.is_done():
-        reason = f"The states of the lesson take more than {MOST >> 30} GiB up to here, and no more are made"
-        problems.append(Problem(step.line, f"{reason}; smaller layers, or fewer edits, would do."))
+        budget.add(e)
+    if budget.is_exhausted():
+        reason = f"The states of the lesson take more than {MAX_BYTES >> 30} GiB up to here, so no more are computed"
+        problems.append(Problem(step.line, f"{reason}; use smaller layers or fewer edits."))
     return e
 
 
@@ -71,17 +71,17 @@ def _started(lesson: Lesson, step: Step, before: "Experiment | None", problems: 
 
 def _opened(path: Path | None, name: str) -> "Experiment":
     if path is None:
-        raise AttnlabError(f"The session {name} is looked for beside the lesson, which lies in no folder yet: save it.")
+        raise AttnlabError(f"The session {name} must be in the lesson’s folder; save the lesson first.")
     from attnlab.files.sessions.session_file import load
 
     return load(path.parent / name)
 
 
 def edited(e: "Experiment", edit: Edit) -> "Experiment":
-    """Return the experiment with one edit made.
+    """Return the experiment with one edit applied.
 
     Raises:
-        AttnlabError: there is no such field or table, or it cannot be what it was given.
+        AttnlabError: the field or the table does not exist, or its value is invalid.
     """
     if edit.key in _SPECIAL:
         return _SPECIAL[edit.key](e, edit.value)
@@ -109,7 +109,7 @@ def _unknown(e: "Experiment", key: str) -> str:
 
 
 def _option_value(key: str, value: Any) -> Any:
-    """Return a value as the configuration takes it: in a file the choices "0" and "-1e9" of a fill are numbers."""
+    """Return a value for the configuration; the choices "0" and "-1e9" of a fill are numbers in a file."""
     if value is None:
         return "none" if key in {choice.field for choice in registry.CHOICES} | {"scale"} else None
     option = registry.all_options().get(key)
@@ -139,7 +139,7 @@ def _wholes(key: str, value: object) -> list[int]:
 
 
 def _words(key: str, value: object) -> tuple[str, ...]:
-    """Return tokens: the words of a text, or those of a list as they are."""
+    """Return tokens: the words of a text, or the items of a list."""
     if isinstance(value, str):
         return token_edits.tokenize(value)
     if isinstance(value, list | tuple) and not any(isinstance(each, list | dict) or each is None for each in value):
@@ -154,7 +154,7 @@ def _memory(e: "Experiment", value: object) -> "Experiment":
 
 
 def _valid(e: "Experiment", value: object) -> "Experiment":
-    """Return the experiment with the valid lengths of all sequences of its batch, or of the one it has."""
+    """Return the experiment with new valid lengths of the sequences in its batch, or of its only sequence."""
     lengths, item = _wholes("valid", value), e.item
     if len(lengths) != e.n_items:
         there = f"{e.n_items} sequences, each with one" if e.n_items > 1 else "one sequence, with one"
@@ -167,10 +167,10 @@ def _valid(e: "Experiment", value: object) -> "Experiment":
 
 
 def reseeded(e: "Experiment", seed: int) -> "Experiment":
-    """Return the experiment with all numbers that it has drawn anew, as the worked examples are.
+    """Return the experiment with new random numbers in all its tables, drawn as in the worked examples.
 
-    By ``torch.randn`` of one seed, in the order embeddings, W_q, W_k, W_v, W_o, biases, tables of entries; all but the
-    embeddings divided by √d_model. What is implied, an identity, stays.
+    ``torch.randn`` draws them with one seed, in the order embeddings, W_q, W_k, W_v, W_o, biases, tables of entries;
+    all but the embeddings are divided by √d_model. An implied identity stays.
     """
     draws = Draws(seed)
     for name in edits.tables(e):
@@ -189,7 +189,7 @@ def _seed(e: "Experiment", value: object) -> "Experiment":
 
 
 def _key_heads(e: "Experiment", value: object) -> "Experiment":
-    """Return the experiment with another number of key heads, whose tables change with it; none is as many as heads."""
+    """Return the experiment with another number of key heads and tables to match; none means as many as heads."""
     config = AttentionConfig(n_heads=e.n_heads, n_kv_heads=None if _nothing(value) else _whole("n_kv_heads", value))
     return edits.with_setting(e, n_kv_heads=config.n_kv_heads or e.n_heads)
 
@@ -218,7 +218,7 @@ def _sized(e: "Experiment", name: str, value: object) -> "Experiment":
     if name == "T" or (name == "T_k" and e.memory_tokens is not None):
         return token_edits.resize_tokens(e, size, "query" if name == "T" else "memory")
     if name == "T_k":
-        raise ExperimentError("T_k is T as long as there is no second sequence; set T, or memory first.")
+        raise ExperimentError("T_k equals T without a second sequence; set T instead, or set memory first.")
     if name in registry.free_axes():
         return edits.resize_free(e, name, size)
     return edits.resize(e, **{name: size})

@@ -1,4 +1,4 @@
-"""A sweep: one number or switch of an experiment, by its name in lessons, at one value after another."""
+"""A sweep: an experiment with one number or switch, named as in lessons, at a series of values."""
 
 import math
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _MOST_DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What is swept, as a lesson names it (``temperature``, ``causal``, ``W_q[0, 0]``), and its value in each frame."""
+    """The swept setting, named as in lessons (``temperature``, ``W_q[0, 0]``), and its value in each frame."""
 
     key: str
     values: tuple[object, ...]
@@ -32,7 +32,7 @@ class Sweep:
         """Return the experiment of a frame.
 
         Raises:
-            AttnlabError: it cannot have that value; the sentence begins with the value.
+            AttnlabError: the value is invalid; the sentence begins with it.
         """
         try:
             return edited(e, Edit(self.key, self.values[frame]))
@@ -40,7 +40,7 @@ class Sweep:
             raise ExperimentError(f"At {self.text(frame)}: {error}") from None
 
     def text(self, frame: int) -> str:
-        """Return the value of a frame, as it is written in it; all numbers have the decimals that tell them apart."""
+        """Return the caption of a frame; its numbers have enough decimals to differ from those of other frames."""
         value = self.values[frame]
         if isinstance(value, bool):
             return f"{self.key} {'on' if value else 'off'}"
@@ -50,22 +50,22 @@ class Sweep:
         return f"{self.key} = {value:.{_decimals(numbers)}f}".replace("-", "−")
 
     def there_and_back(self) -> "Sweep":
-        """Return the sweep followed by its way back, so that the film can be repeated without a jump."""
+        """Return the sweep followed by its reverse, so that the film can loop without a jump."""
         return Sweep(self.key, (*self.values, *self.values[-2:0:-1]))
 
 
 def swept(e: "Experiment", key: str, start: object, stop: object, frames: int) -> Sweep:
     """Return a sweep from one value to another in equal steps.
 
-    Whole numbers go by ones, without those between that cannot be (3 heads of 8 columns); they and the two states of
-    a switch, or of a choice, share the frames out.
+    Whole numbers go in steps of one and skip invalid values (3 heads of 8 columns). They, and the two values of a
+    switch or a choice, are shown for equal numbers of frames.
 
     Raises:
-        AttnlabError: nothing has that name, it cannot be at one of the ends, or there are too few or too many frames.
+        AttnlabError: the name is unknown, an end is invalid, or there are too few or too many frames.
     """
     key = key.strip()
     if not 2 <= frames <= MOST_FRAMES:
-        raise ExperimentError(f"A sweep of {frames} frames cannot be made; 2 to {MOST_FRAMES} can.")
+        raise ExperimentError(f"A sweep cannot have {frames} frames; it needs 2 to {MOST_FRAMES}.")
     ends = Sweep(key, (start, stop))
     for end in (0, 1):
         ends.at(e, end)
@@ -73,7 +73,7 @@ def swept(e: "Experiment", key: str, start: object, stop: object, frames: int) -
         return Sweep(key, _shared_out([start, stop], frames))
     first, last = float(start), float(stop)  # type: ignore[arg-type]
     if first == last:
-        raise ExperimentError(f"{key} is {start} at both ends; a sweep needs two that differ.")
+        raise ExperimentError(f"{key} is {start} at both ends; a sweep needs two different values.")
     line = [first + (last - first) * i / (frames - 1) for i in range(frames - 1)] + [last]
     if not (is_whole(key) and isinstance(start, int) and isinstance(stop, int)):
         return Sweep(key, tuple(line))
@@ -82,7 +82,7 @@ def swept(e: "Experiment", key: str, start: object, stop: object, frames: int) -
 
 
 def parsed(text: str) -> object:
-    """Return a value that was typed: a switch, a number (also with a true minus sign), or else the text itself."""
+    """Return a typed value: a switch, a number (also with a true minus sign), or else the text itself."""
     text = text.strip()
     if text.lower() in _SWITCHES:
         return _SWITCHES[text.lower()]
@@ -97,13 +97,13 @@ def parsed(text: str) -> object:
 
 
 def is_whole(key: str) -> bool:
-    """Return whether what a name stands for can only be whole."""
+    """Return whether a setting takes only whole numbers."""
     option = registry.all_options().get(key)
     return key in (*_SIZES, *registry.free_axes(), *MASKS) or (option is not None and option.kind == "whole")
 
 
 def suggested(e: "Experiment") -> dict[str, tuple[object, object]]:
-    """Return what of an experiment can well be swept, with two ends that it can have, in the order of use."""
+    """Return settings of an experiment that are good to sweep, each with two valid ends, the most useful first."""
     found: dict[str, tuple[object, object]] = {}
     options = [option for entry in registry.chosen_entries(e.config) for option in entry.options]
     for option in options:
@@ -141,7 +141,7 @@ def _is_number(value: object) -> bool:
 
 
 def _decimals(numbers: list[float]) -> int:
-    """Return with how many decimals numbers are told apart, and are right to a twentieth of a step."""
+    """Return the number of decimals with which the numbers differ and are exact to a twentieth of a step."""
     steps = [abs(b - a) for a, b in pairwise(numbers) if a != b]
     near = min(steps, default=1.0) / 20
     for decimals in range(_MOST_DECIMALS):

@@ -1,4 +1,4 @@
-"""Edits of a table as a lesson writes them: ``W_q[0, 1]: 0.5``, a row, a column, all of it, or a fill."""
+"""Edits of tables in a lesson: ``W_q[0, 1]: 0.5``, a row, a column, the whole table, or a fill."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def as_number(text: object) -> float | None:
-    """Return a number, also where YAML took it for a text, such as "1e-3"; None for anything else."""
+    """Return a number, even if YAML read it as text, such as "1e-3"; None for anything else."""
     if isinstance(text, bool):
         return None
     try:
@@ -24,10 +24,10 @@ def as_number(text: object) -> float | None:
 
 
 def tabled(e: "Experiment", name: str, indices: str | None, value: object) -> "Experiment":
-    """Return the experiment with a cell, a row, a column or all of a table replaced.
+    """Return the experiment with a cell, a row, a column or the whole of a table replaced.
 
     Raises:
-        AttnlabError: the indices name no such place, or the numbers do not fit it.
+        AttnlabError: the indices do not exist, or the numbers do not fit.
     """
     rows, columns = edits.shape(e, name)
     if indices is None:
@@ -36,21 +36,21 @@ def tabled(e: "Experiment", name: str, indices: str | None, value: object) -> "E
     if len(parts) == 1 and rows == 1:
         parts = ["0", *parts]
     if len(parts) != 2:
-        raise ExperimentError(f"{name}[{indices}] names no cell; {name}[0, 1] does, {name}[0, :] a row.")
+        raise ExperimentError(f"{name}[{indices}] is not a cell; {name}[0, 1] is one, {name}[0, :] a row.")
     row = _index(e, name, parts[0], rows, "row")
     column = _index(e, name, parts[1], columns, "column")
     block = _numbers(name, value)
     shape = (rows if row is None else 1, columns if column is None else 1)
     if len(block) == 1 and shape[0] > 1 and shape[1] == 1:
-        block = [[number] for number in block[0]]  # a column is written as a list, as a row is
+        block = [[number] for number in block[0]]  # a column is written as a list, like a row
     if (len(block), len(block[0])) != shape:
         count = shape[0] * shape[1]
-        raise ExperimentError(f"{name}[{indices}] was given {sum(map(len, block))} numbers; it needs {count}.")
+        raise ExperimentError(f"{name}[{indices}] got {sum(map(len, block))} numbers; it needs {count}.")
     return edits.set_block(e, name, row or 0, column or 0, block)
 
 
 def _index(e: "Experiment", name: str, text: str, count: int, what: str) -> int | None:
-    """Return a row or a column by its number, or by its token; None for all of them."""
+    """Return the number of a row or a column, given by number or token; None for all."""
     if text == ":":
         return None
     token = unquoted(text)
@@ -63,19 +63,19 @@ def _index(e: "Experiment", name: str, text: str, count: int, what: str) -> int 
 
 
 def _numbers(name: str, value: object) -> list[list[float]]:
-    """Return numbers as rows: of a single one, of a list, or of a list of lists."""
+    """Return rows of numbers from a single number, a list, or a list of lists."""
     rows: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
     if not rows or not all(isinstance(row, list | tuple) for row in rows):
         rows = [rows]
     numbers = [[as_number(each) for each in row] for row in rows]
     known = [[each for each in row if each is not None] for row in numbers]
     if known != numbers or not known[0] or len({*map(len, known)}) > 1:
-        raise ExperimentError(f"{name} was given {str(value)[:60]!r}; it needs numbers, in rows of one length.")
+        raise ExperimentError(f"{name} is {str(value)[:60]!r}; it needs numbers in rows of equal length.")
     return known
 
 
 def _replaced(e: "Experiment", name: str, value: object) -> "Experiment":
-    """Return the experiment with all of a table replaced: by numbers, by a fill such as zeros, or by nothing."""
+    """Return the experiment with a whole table replaced by numbers, by a fill such as zeros, or by nothing."""
     if value is None or value == "none":
         return edits.with_table(e, name, None)
     if isinstance(value, str) and value in edits.FILLS:

@@ -1,4 +1,4 @@
-"""A tour of whatever is open: a lesson made on the spot, one step for each stage."""
+"""A tour of the open experiment: a generated lesson with one step for each stage."""
 
 from typing import TYPE_CHECKING
 
@@ -13,13 +13,13 @@ NAME = "tour"
 
 
 def tour(e: "Experiment", depth: str = "stage") -> Lesson:
-    """Return a lesson of an experiment's stages in order; its steps begin no state, so what is edited meanwhile stays.
+    """Return a lesson on an experiment's stages in order. Its steps have no states, so edits in the meantime stay.
 
-    ``depth`` is how its stages are shown, as that of a step.
+    ``depth`` is the depth of its steps.
     """
     steps = tuple(
         Step(stage.title, about(stage, e), stage=stage.name, depth=depth, head="all" if e.n_heads > 1 else 0)
         for stage in walk.stages_of(e)
     )
     words = " ".join(e.tokens[:6]) + (" …" if len(e.tokens) > 6 else "")
-    return Lesson(NAME, "The whole computation", steps, f"Stage by stage through what is open: {words}.")
+    return Lesson(NAME, "The whole computation", steps, f"The open experiment, stage by stage: {words}.")

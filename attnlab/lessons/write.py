@@ -1,4 +1,4 @@
-"""Lessons written as Markdown that a person can read and go on with; what is read again is the same lesson."""
+"""Writes lessons as readable Markdown, which parses to the same lesson."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from attnlab.lessons.yaml_block import Flow, dumped
 
 
 def write(lesson: Lesson) -> str:
-    """Return a lesson as the text of its file; ``parse`` of it gives the same lesson, but for where it lies."""
+    """Return the text of a lesson's file; ``parse`` returns the same lesson, except for its path."""
     front: dict[str, Any] = {"title": lesson.title}
     if lesson.about:
         front["about"] = lesson.about
@@ -38,7 +38,7 @@ def _step(step: Step) -> str:
 
 
 def _block(kind: str, content: str) -> str:
-    """Return a block in a fence that is longer than any in it."""
+    """Return a block in a fence that is longer than any fence inside it."""
     longest = max((len(run) for run in re.findall(r"^`+", content, re.MULTILINE)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{kind}\n{content}{fence}\n"

@@ -1,4 +1,4 @@
-"""The YAML of front matter and of blocks, read and written with the line that each key stands on."""
+"""Reads and writes the YAML of front matter and blocks; each key keeps its line."""
 
 import re
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from attnlab.base.errors import AttnlabError
 from attnlab.lessons.lesson import Problem
 
 MAX_DEPTH = 12
-"""How deep lists may lie in lists: the reader is recursive."""
+"""The maximum depth of nested lists, because the parser is recursive."""
 
-# Only what JSON has, as in YAML 1.2: a token called "no" is a word, 1:30 is no number of seconds, 1e-3 is a number.
+# The types of JSON, as in YAML 1.2: the token "no" is a text, 1:30 is no number of seconds, 1e-3 is a number.
 _PLAIN = (
     ("tag:yaml.org,2002:null", r"~|null|", "~n"),
     ("tag:yaml.org,2002:bool", r"true|false|True|False", "tfTF"),
@@ -56,20 +56,20 @@ _Dumper.add_representer(
     Flow, lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=True)
 )
 
-_Dumper.add_representer(  # a lone surrogate would be written as an escape that no reader takes
+_Dumper.add_representer(  # a lone surrogate would become an escape that no parser accepts
     str, lambda dumper, text: dumper.represent_str(text.encode("utf-8", "replace").decode())
 )
 
 
 _BREAKS = str.maketrans("\x85\u2028\u2029", "   ")
-"""What ends a line in YAML 1.1, in which the reader counts, and in no editor."""
+"""Line ends of YAML 1.1, which the parser counts but no editor does."""
 
 _QUOTES = "a text with a colon, or with a bracket inside a list, needs quotes"
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A key and its value; ``parts`` are the pairs inside it, where it is a mapping or a list of mappings."""
+    """A key and its value; ``parts`` are the pairs inside a value that is a mapping or a list of mappings."""
 
     key: str
     value: Any
@@ -78,12 +78,12 @@ class Pair:
 
 
 def dumped(data: dict[str, Any]) -> str:
-    """Return a mapping as YAML that a person can read; lists that are no :class:`Flow` get a line for each item."""
+    """Return a mapping as readable YAML; lists other than :class:`Flow` have one line for each item."""
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False)
 
 
 def pairs(lines: Sequence[tuple[int, str]], what: str, problems: list[Problem]) -> tuple[Pair, ...]:
-    """Return the keys and values of a block; one that is no mapping in YAML is a problem and has none."""
+    """Return the keys and values of a block; if it is not a YAML mapping, that is a problem and there are none."""
     if not lines:
         return ()
     first, text = lines[0][0], "\n".join(line for _, line in lines).translate(_BREAKS) + "\n"
@@ -98,7 +98,7 @@ def pairs(lines: Sequence[tuple[int, str]], what: str, problems: list[Problem]) 
         reason = f"This is not YAML ({reason}); {what} is left out. Its lines are key: value, and {_QUOTES}."
         problems.append(Problem(line, reason))
     except (yaml.YAMLError, ValueError, RecursionError):
-        problems.append(Problem(first, f"This is not YAML; {what} is left out, and needs lines key: value."))
+        problems.append(Problem(first, f"This is not YAML; {what} is left out. Write lines key: value."))
     return ()
 
 
@@ -109,7 +109,7 @@ class _RefusedError(AttnlabError):
 
 
 def _check(text: str, first: int) -> None:
-    """Refuse what a lesson has no need of and a stranger's file could do harm with, before anything is built."""
+    """Refuse YAML features that lessons do not need and that could do harm in an unknown file, before parsing it."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         line = first + (event.start_mark.line if event.start_mark else 0)
@@ -119,7 +119,7 @@ def _check(text: str, first: int) -> None:
             raise _RefusedError(line, "Tags (!) are not read here: a text that begins with one needs quotes")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
-            raise _RefusedError(line, f"Lists lie more than {MAX_DEPTH} deep in one another here")
+            raise _RefusedError(line, f"Lists are nested more than {MAX_DEPTH} deep here")
 
 
 def _read(text: str, first: int) -> tuple[Pair, ...]:

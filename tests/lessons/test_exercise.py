@@ -184,10 +184,10 @@ def test_masked_is_right_just_where_a_mask_hides() -> None:
     hidden, open_, score = answers(Exercise(e, cells), e)
     assert mark(hidden, "masked", 0.01).right
     assert mark(hidden, "0", 0.0).right
-    assert mark(open_, "Masked", 1e9).said == "No mask hides it: it has a number."
+    assert mark(open_, "Masked", 1e9).said == "No mask hides it; it has a number."
     assert mark(score, "masked", 0.01).right
     assert mark(score, "−∞", 0.01).right
-    assert mark(score, "-1e9", 0.01).said == "It is −∞: nothing is left of it."
+    assert mark(score, "-1e9", 0.01).said == "It is −∞."
     assert mark(open_, "∞", 0.01).said == "It is a finite number."
 
 
@@ -195,7 +195,7 @@ def test_what_a_score_of_0_does_not_hide_is_not_said_to_be_unmasked() -> None:
     e = attnlab.preset("mask-fill-zero")
     (hidden,) = answers(Exercise(e, (Cell("weights", 0, 1, 0),)), e)  # the future, which a score of 0 does not hide
     assert hidden.value > 0
-    assert mark(hidden, "masked", 0.01).said == "No mask hides it: it has a number."
+    assert mark(hidden, "masked", 0.01).said == "No mask hides it; it has a number."
 
 
 def test_how_far_off_is_said() -> None:
@@ -241,8 +241,8 @@ def test_answers_go_to_students_and_boxes() -> None:
     assert found == {"Ada": {"a": "1", "b": "2"}, "Bob": {"a": "4"}}
     assert [(p.line, p.reason) for p in problems] == [
         (3, "“Eve” is not on the list of students."),
-        (4, "“zz” is no blank of this exercise; there are a, b."),
-        (6, "Bob answers a again; this last answer counts."),
+        (4, "“zz” is not a blank of this exercise; there are a, b."),
+        (6, "Bob answers a again; the last answer counts."),
     ]
 
 
@@ -264,7 +264,7 @@ def test_of_more_students_than_an_exercise_holds_the_first_are_graded() -> None:
     found, problems = sorted_out(make(), lines)
     assert len(found) == 1000
     assert [(p.line, p.reason) for p in problems] == [
-        (1001, "There are more than 1000 students; from here on no line is read.")
+        (1001, "There are more than 1000 students; the lines from here on are ignored.")
     ]
 
 
@@ -303,11 +303,11 @@ def test_an_exercise_comes_back_from_its_file(preset: str, tmp_path: Path) -> No
         ({"version": True}, "its version is True, not 1"),
         ({"version": 10**400}, "newer attnlab"),
         ({"version": 10**4000}, "a number in it has 4,001 digits"),
-        ({"title": "x" * 1_000_000}, "The title has 1000000 characters; 200 are the most."),
+        ({"title": "x" * 1_000_000}, "The title has 1000000 characters; the maximum is 200."),
         ({"students": ["Ada", "a\nb"]}, "The student's name 'a\\nb' needs"),
         ({"students": ["\x1b[31m"]}, "needs 1 to 200 characters"),
         ({"students": ["x" * 1000]}, "needs 1 to 200 characters"),
-        ({"students": ["x"] * 100_000}, "There are 100000 students; an exercise holds 1000."),
+        ({"students": ["x"] * 100_000}, "There are 100000 students; the maximum is 1000."),
     ],
 )
 def test_a_damaged_file_is_named_with_the_reason(change: dict[str, object], said: str, tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_blank_is_missing_and_not_a_zero(text: str) -> None:
 def test_no_number_is_right_where_there_is_none() -> None:
     for text in ("0", "nan", "∞", "−∞", "masked", "0.38"):
         assert not is_right(text, math.nan, 1e9), text
-    assert mark(asked(math.nan), "0", 0.01).said == "What is right here is no number."
+    assert mark(asked(math.nan), "0", 0.01).said == "The correct result is not a number."
 
 
 def test_an_infinity_is_right_only_as_itself_however_wide_the_tolerance() -> None:
@@ -177,7 +177,7 @@ def test_masked_is_right_where_a_mask_hides_whatever_the_number(word: str, value
         ("0.38", 0.38, "Exactly."), ("0.385", 0.38, "Within 0.0050."), ("0.375", 0.38, "Within 0.0050."),
         ("-0.38", 0.38, "Too small by 0.7600."), ("0.38", -0.38, "Too large by 0.7600."),
         ("0.5", 0.38, "Too large by 0.1200."), ("0.2", 0.38, "Too small by 0.1800."),
-        ("-1", -0.38, "Too small by 0.6200."), ("5", -math.inf, "It is −∞: nothing is left of it."),
+        ("-1", -0.38, "Too small by 0.6200."), ("5", -math.inf, "It is −∞."),
         ("−∞", 0.38, "It is a finite number."),
     ],
 )  # fmt: skip

@@ -142,22 +142,22 @@ def test_a_seed_draws_all_numbers_anew_as_the_worked_examples_are_drawn() -> Non
         ("output", 1, "output is '1'; it needs true or false."),
         ("T", 0, "T is 0; it needs a whole number from 1"),
         ("T", "six", "T is 'six'; it needs a whole number."),
-        ("T_k", 4, "T_k is T as long as there is no second sequence"),
+        ("T_k", 4, "T_k equals T without a second sequence"),
         ("d_k", 2.5, "it needs a whole number"),
         ("tokens", {"a": 1}, "it needs a sentence, or a list of tokens"),
         ("sentence", "", "The sentence is empty"),
         ("seed", -1, "seed is -1; it needs"),
-        ("W_q[0]", 1, "names no cell; W_q[0, 1] does"),
+        ("W_q[0]", 1, "is not a cell; W_q[0, 1] is one"),
         ("W_q[9, 0]", 1, "The row of W_q is 9; it needs a number from 0 to 2"),
         ("W_q[-1, 0]", 1, "The row of W_q is -1"),
         ('X["a, b", 0]', 1, "“a, b”; there are “Your”"),
         ('X["nobody", 0]', 1, "“nobody”; there are “Your”"),
-        ("W_q[0, :]", [1], "was given 1 numbers; it needs 2."),
-        ("W_q[0, 1]", [1, 2], "was given 2 numbers; it needs 1."),
+        ("W_q[0, :]", [1], "got 1 numbers; it needs 2."),
+        ("W_q[0, 1]", [1, 2], "got 2 numbers; it needs 1."),
         ("W_q[0, 1]", "much", "it needs numbers"),
         ("W_q[0, 1]", True, "it needs numbers"),
         ("W_q[0, 1]", float("inf"), "it needs a number from"),
-        ("W_q", [[1, 2], [3]], "in rows of one length"),
+        ("W_q", [[1, 2], [3]], "in rows of equal length"),
         ("W_q", [], "it needs numbers"),
         ("embeddings", [[1, 2, 3]], "tokens"),
         ("valid", 99, "valid length"),
@@ -186,7 +186,7 @@ def test_a_wrong_edit_is_a_problem_on_its_line_and_the_rest_is_made() -> None:
 
 def test_edits_need_a_state_to_begin_with() -> None:
     (problem,) = check(lesson_of(Step("One", edits=(Edit("causal", True, 7),))))
-    assert problem == Problem(7, "There is nothing to edit yet; a preset, or a file, begins a state.")
+    assert problem == Problem(7, "There is nothing to edit yet; start the state with a preset or a file.")
 
 
 def test_a_session_is_looked_for_beside_the_lesson(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_session_that_is_not_there_costs_its_step_the_state_alone(tmp_path: Pa
     assert problem.line == 9
     assert "lost.attnlab" in problem.reason
     (unsaved,) = check(lesson_of(Step("One", file="lost.attnlab", line=3)))
-    assert "save it" in unsaved.reason
+    assert "save the lesson first" in unsaved.reason
 
 
 keys = st.one_of(

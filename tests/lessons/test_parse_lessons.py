@@ -152,11 +152,11 @@ def test_a_mark_of_the_byte_order_is_no_text(tmp_path: Path) -> None:
         ("cell: [-1, 0]", "it needs a row and a column"),
         ("cell: [1, 2, 3]", "it needs a row and a column"),
         ("edits: causal", "it needs a line for each change: - causal: true"),
-        ("file: ../mine.attnlab", "it needs the bare name of a session that lies beside the lesson"),
-        ("file: /etc/passwd", "bare name"),
-        ("file: C:mine.attnlab", "bare name"),
-        ("file: ..", "bare name"),
-        ("file: 'a\\b'", "bare name"),
+        ("file: ../mine.attnlab", "it needs the name of a session in the lesson’s folder"),
+        ("file: /etc/passwd", "name of a session"),
+        ("file: C:mine.attnlab", "name of a session"),
+        ("file: ..", "name of a session"),
+        ("file: 'a\\b'", "name of a session"),
     ],
 )
 def test_what_is_wrong_in_a_state_costs_its_line_alone(line: str, says: str) -> None:
@@ -177,7 +177,7 @@ def test_lines_are_counted_as_an_editor_counts_them(mark: str) -> None:
 
 def test_a_key_that_stands_twice_counts_once() -> None:
     lesson = state_of("stage: keys", "stage: weights")
-    assert only_problem(lesson) == (8, "stage stands twice in a state; the first one counts.")
+    assert only_problem(lesson) == (8, "stage occurs twice in a state; the first one counts.")
     assert lesson.steps[0].stage == "keys"
 
 

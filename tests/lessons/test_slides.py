@@ -137,14 +137,14 @@ def test_finer_frames_are_in_the_row_of_the_cell(depth: str) -> None:
         (Step("One", preset="journey", head=3), "There is no head 3; this state has only head 0."),
         (Step("One", preset="journey", cell=(9, 0)), "The row of weights is 9; it needs a number from 0 to 5."),
         (Step("One", preset="journey", cell=(0, "nobody")), "“nobody”; there are “Your”"),
-        (Step("One", preset="journey", stage="keys", cell=(0, "Your")), "it is no token"),
+        (Step("One", preset="journey", stage="keys", cell=(0, "Your")), "it is not a token"),
         (Step("One", preset="journey", question=Question((Blank("masked", 0, 0),))), "masked, which this state does"),
         (Step("One", preset="journey", question=Question((Blank("weights", 0, 9),))), "is 9; it needs a number from 0"),
         (Step("One", preset="journey", question=Question((Blank("weights", 0, 0, 4),))), "weights has only head 0"),
         (Step("One", preset="journey", question=Question((Blank("output", 0, 0, 0),))), "output has no heads"),
         (
             Step("One", preset="journey", edits=(Edit("T", 20),), question=Question((Blank("weights"),))),
-            f"400 cells; {MOST_BLANKS} are the most",
+            f"400 cells; the maximum is {MOST_BLANKS}",
         ),
     ],
 )
@@ -217,10 +217,9 @@ def test_the_states_of_a_lesson_take_only_so_much() -> None:
     )
     first, on, anew = slides(lesson)
     assert first.experiment is on.experiment is anew.experiment
-    assert [(problem.line, problem.reason) for problem in check(lesson)] == [
-        (3, "The states of the lesson take more than 1 GiB up to here, and no more are made; smaller layers, or fewer "
-         "edits, would do.")
-    ]  # fmt: skip
+    reason = "The states of the lesson take more than 1 GiB up to here, so no more are computed"
+    reason += "; use smaller layers or fewer edits."
+    assert [(problem.line, problem.reason) for problem in check(lesson)] == [(3, reason)]
 
 
 def test_of_so_many_edits_of_a_small_layer_the_last_are_not_made() -> None:

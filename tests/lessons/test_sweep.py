@@ -57,8 +57,8 @@ def test_whatever_is_suggested_can_be_swept(name: str) -> None:
         ("temperature", 0, 2, 5, "At temperature = 0: "),
         ("n_heads", 1, 3, 5, "At n_heads = 3: n_heads is 3; it needs to divide"),
         ("W_q[9, 0]", 1, 2, 5, "The row of W_q is 9"),
-        ("scale", 1.0, 1.0, 5, "two that differ"),
-        ("scale", 1.0, 2.0, 1, "A sweep of 1 frames cannot be made; 2 to 2000 can."),
+        ("scale", 1.0, 1.0, 5, "two different values"),
+        ("scale", 1.0, 2.0, 1, "A sweep cannot have 1 frames; it needs 2 to 2000."),
     ],
 )
 def test_what_cannot_be_swept_is_one_sentence(key: str, start: float, stop: float, frames: int, sentence: str) -> None:
