@@ -1,1 +1,1 @@
-"""Pictures: one painter routine for the screen and for files."""
+"""Drawing maps of numbers with one painter routine, on the screen and into files."""

@@ -1,4 +1,4 @@
-"""Cells whose numbers are not known yet, or not any more: empty frames, and a veil over those that just came to be."""
+"""Cells without numbers yet, drawn as empty frames, and a veil over cells whose numbers are new."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ def runs(cells: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
 
 
 def draw_frames(painter: QPainter, grid: Grid, empty: NDArray[np.bool_], palette: Palette) -> None:
-    """Draw a hairline around each empty cell [n, rows, columns], or around the map where cells have no room for it."""
+    """Draw a hairline around each empty cell [n, rows, columns], or around the map if its cells are too small."""
     if not grid.framed:
         painter.setPen(QColor(palette.hairline))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -32,7 +32,7 @@ def draw_frames(painter: QPainter, grid: Grid, empty: NDArray[np.bool_], palette
 
 
 def draw_veil(painter: QPainter, grid: Grid, cells: NDArray[np.bool_], colour: str, strength: float) -> None:
-    """Draw over cells [n, rows, columns] as much of a colour as is asked for, 0 to 1."""
+    """Draw a colour over cells [n, rows, columns] with an opacity of ``strength``, 0 to 1."""
     veil = QColor(colour)
     veil.setAlphaF(strength)
     for rect in _rects(grid, cells):
@@ -40,7 +40,7 @@ def draw_veil(painter: QPainter, grid: Grid, cells: NDArray[np.bool_], colour: s
 
 
 def _rects(grid: Grid, cells: NDArray[np.bool_]) -> list[QRectF]:
-    """Return the rectangles that cover cells: whole rows of maps where they can."""
+    """Return rectangles that cover the cells, with whole rows joined."""
     if cells.all():
         return [QRectF(*grid.rect(index, None, None)) for index in range(grid.count)]
     rects = []

@@ -1,6 +1,6 @@
-"""Hand-outs and answer sheets on paper: tables with numbers, boxes to fill in, and the arithmetic; text stays text.
+"""Hand-outs and answer sheets as PDF: tables with numbers, boxes to fill in, and the arithmetic; text stays searchable.
 
-Lengths are in units of a tenth of a point, 720 to the inch, so that sizes of type can be whole numbers.
+Lengths are in tenths of a point, 720 to the inch, so that font sizes are whole numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,13 +30,13 @@ _HEADER, _FOOTER = 620.0, 200.0
 _TITLE, _TEXT, _SMALL, _FORMULA = 150, 95, 75, 110
 _ROW, _LABEL = 170.0, 900.0
 _LEAST = 0.55
-"""A table is made smaller than this nowhere: its numbers could not be read."""
+"""The smallest scale of a table at which its numbers can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SheetTable:
-    """A table [rows, columns] of texts. ``boxes`` are the blank cells by row and column, with their letters;
-    ``secret`` are those that would give one away; both stand only on answer sheets. ``masked`` are drawn grey."""
+    """A table [rows, columns] of texts. ``boxes`` maps the row and column of blank cells to their letters; ``secret``
+    are cells that would give a blank away. Both show numbers only on answer sheets. ``masked`` cells are grey."""
 
     title: str
     rows: tuple[str, ...]
@@ -50,7 +50,7 @@ class SheetTable:
 
 @dataclass(frozen=True, slots=True)
 class Blanked:
-    """One box: its letter, the cell in words, what is right, and the arithmetic as lines of HTML."""
+    """One box: its letter, the cell in words, the correct answer, and the arithmetic as lines of HTML."""
 
     letter: str
     place: str
@@ -60,7 +60,7 @@ class Blanked:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One student's exercise: sentences, formulas (title, LaTeX), the tables given and those to fill in."""
+    """One student's exercise: sentences, formulas (title, LaTeX), given tables and tables to fill in."""
 
     title: str
     student: str
@@ -73,7 +73,7 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Formulas:
-    """How formulas are set: their size at a size of type, and the drawing of one at its top left corner."""
+    """Functions that measure a formula at a font size, and draw it at its top left corner."""
 
     size: Callable[[str, float], QSizeF]
     draw: Callable[[QPainter, QPointF, str, float, str], float]
@@ -81,19 +81,19 @@ class Formulas:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Something that stands on a page as a whole; ``first`` begins a line, ``alone`` has one of its own."""
+    """An unbreakable part of a page; ``first`` begins a new line, ``alone`` has a line to itself."""
 
     size: QSizeF
     draw: Callable[[QPainter, QPointF], None]
     first: bool = False
     alone: bool = False
     with_next: bool = False
-    """Never the last on a page: a heading."""
+    """A heading, which is never the last block on a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What stands where on one page of a sheet."""
+    """One page of a sheet: its blocks with their positions."""
 
     sheet: Sheet
     number: int
@@ -103,7 +103,7 @@ class Page:
 
 
 def lay_out(sheet: Sheet, paper: str, formulas: Formulas, solved: bool) -> tuple[Page, ...]:
-    """Return the pages of a sheet, with the answers or with boxes for them.
+    """Return the pages of a sheet, with the answers if ``solved``, else with boxes for them.
 
     Raises:
         AttnlabError: a table is too large for the paper; the sentence names it.
@@ -114,7 +114,7 @@ def lay_out(sheet: Sheet, paper: str, formulas: Formulas, solved: bool) -> tuple
 
 
 def draw_page(painter: QPainter, page: Page, paper: str) -> None:
-    """Draw a page; the painter's unit is a tenth of a point."""
+    """Draw a page; the painter's unit must be a tenth of a point."""
     _draw_header(painter, page, paper)
     for at, block in page.blocks:
         painter.save()
@@ -123,7 +123,7 @@ def draw_page(painter: QPainter, page: Page, paper: str) -> None:
 
 
 class HandoutWriter:
-    """Writes one PDF, sheet by sheet; ``finish`` returns it. A QGuiApplication must be there."""
+    """Writes one PDF, sheet by sheet; ``finish`` returns it. It needs a QGuiApplication."""
 
     def __init__(self, paper: str, title: str, formulas: Formulas) -> None:
         self._paper, self._formulas, self._first = paper, formulas, True
@@ -139,7 +139,7 @@ class HandoutWriter:
         self._painter = QPainter(self._writer)
 
     def add(self, sheet: Sheet, solved: bool) -> int:
-        """Write a sheet on pages of its own, and return how many.
+        """Write a sheet on new pages, and return their number.
 
         Raises:
             AttnlabError: a table is too large for the paper; the file ends there.
@@ -157,22 +157,22 @@ class HandoutWriter:
         return len(pages)
 
     def finish(self) -> bytes:
-        """End the file and return it."""
+        """Finish the PDF and return its bytes."""
         if self._painter.isActive():
             self._painter.end()
         self._buffer.close()
         return bytes(self._bytes.data())
 
     def __del__(self) -> None:
-        """End what was given up half way: Qt crashes where a device dies before its painter."""
+        """End the painter of an unfinished PDF, because Qt crashes if a device is deleted before its painter."""
         if hasattr(self, "_painter") and self._painter.isActive():
             self._painter.end()
 
 
 def page_image(page: Page, paper: str, width_px: int, ratio: float = 1.0) -> QImage:
-    """Return a page as a picture, so many pixels of the screen wide."""
+    """Return a page as a picture, ``width_px`` screen pixels wide."""
     size, scale = PAPERS[paper], width_px * ratio / PAPERS[paper].width()
-    drawn = QPicture()  # where formulas stay drawings: as pictures they would be made large and shrunk to dust
+    drawn = QPicture()  # keeps formulas as drawings; as scaled pictures they would be unreadable
     painter = QPainter(drawn)
     draw_page(painter, page, paper)
     painter.end()
@@ -193,7 +193,7 @@ def _room(paper: str) -> QRectF:
 
 
 def _placed(blocks: Sequence[Block], room: QRectF) -> list[list[tuple[QPointF, Block]]]:
-    """Set blocks side by side in lines, and lines on pages; a heading goes with what follows it."""
+    """Place blocks in lines, and lines on pages; a heading stays with the block after it."""
     lines: list[list[Block]] = []
     x = 0.0
     for block in blocks:
@@ -263,7 +263,9 @@ def _document(html: str, width: float) -> Block:
     document = QTextDocument()
     document.setDocumentMargin(0)
     document.setDefaultFont(_font(_TEXT))
-    document.setHtml(f'<div style="color:{LIGHT.ink}">{html}</div>')  # else it takes the window's, white in the dark
+    document.setHtml(
+        f'<div style="color:{LIGHT.ink}">{html}</div>'
+    )  # otherwise the window's colour, which is white in dark themes
     document.setTextWidth(width)
 
     def draw(painter: QPainter, at: QPointF) -> None:
@@ -278,13 +280,13 @@ def _solution(blank: Blanked, room: QSizeF) -> Block:
     block = _document(f"<p style='margin:0'>{head}<br>{blank.html}</p>", room.width())
     if block.size.height() > room.height():
         raise AttnlabError(
-            f"The arithmetic of {blank.letter}, {blank.place}, is longer than a page; smaller sizes would do."
+            f"The arithmetic of {blank.letter}, {blank.place}, is longer than a page; use smaller sizes."
         )
     return block
 
 
 def _lines_to_fill(blanks: Sequence[Blanked], width: float) -> list[Block]:
-    """Return a line for each answer: the letter, the cell, and a box; as many side by side as have room."""
+    """Return a block for each answer: the letter, the cell, and a box; as many side by side as fit."""
     font, bold = _font(_TEXT), _font(_TEXT, QFont.Weight.DemiBold)
     longest = max(QFontMetricsF(font).horizontalAdvance(blank.place) for blank in blanks)
     place = min(longest + 100, width - 1100)
@@ -302,23 +304,23 @@ def _lines_to_fill(blanks: Sequence[Blanked], width: float) -> list[Block]:
 
 
 def _table(table: SheetTable, room: QSizeF, solved: bool) -> Block:
-    """Return a table with its title, made smaller where it is wider or higher than the page.
+    """Return a table with its title, scaled down if it is wider or higher than the page.
 
     Raises:
-        AttnlabError: it would have to be made too small.
+        AttnlabError: it would be too small to read.
     """
     number, label, title = _font(_TEXT), _font(_SMALL), _font(_TEXT, QFont.Weight.DemiBold)
     texts = [text for row in table.cells for text in row] + list(table.columns)
     cell = max([QFontMetricsF(number).horizontalAdvance(text[:14]) for text in texts] + [260.0]) + (
         110 if table.boxes else 50
-    )  # the letter has a corner of its own
+    )  # the letter is in a corner
     side = min(max([QFontMetricsF(label).horizontalAdvance(text) for text in table.rows] + [0.0]) + 60, _LABEL)
     width, height = side + cell * len(table.columns), _ROW * (2 + len(table.rows))
     scale = min(1.0, room.width() / width, room.height() * 0.9 / height)
     if scale < _LEAST:
         raise AttnlabError(
             f"{table.title} has {len(table.rows)} rows and {len(table.columns)} columns, too many for the paper; "
-            "smaller sizes, or fewer tokens, would do."
+            "use smaller sizes or fewer tokens."
         )
     whole = max(width, QFontMetricsF(title).horizontalAdvance(table.title))
 
@@ -335,7 +337,7 @@ def _table(table: SheetTable, room: QSizeF, solved: bool) -> Block:
             _write(painter, rect, text, label, LIGHT.muted, Qt.AlignmentFlag.AlignVCenter)
             for j in range(len(table.columns)):
                 _draw_cell(painter, QRectF(side + j * cell, _ROW * (2 + i), cell, _ROW), table, (i, j), solved)
-        for (i, j), letter in table.boxes.items():  # over the lines of the cells around
+        for (i, j), letter in table.boxes.items():  # drawn over the lines of neighbouring cells
             rect = QRectF(side + j * cell, _ROW * (2 + i), cell, _ROW)
             _box(painter, rect)
             _write(painter, rect.adjusted(20, 10, 0, 0), letter, _font(60), LIGHT.muted, Qt.AlignmentFlag.AlignTop)
@@ -361,7 +363,7 @@ def _box(painter: QPainter, rect: QRectF) -> None:
 
 
 def _draw_header(painter: QPainter, page: Page, paper: str) -> None:
-    """Write the title, a line for the name, and at the foot which page of how many it is."""
+    """Write the title and a line for the name at the top, and the page number at the bottom."""
     sheet, size = page.sheet, PAPERS[paper]
     width, middle = size.width() - 2 * MARGIN, Qt.AlignmentFlag.AlignVCenter
     title = sheet.title + (" · answers" if page.solved else "")
@@ -379,7 +381,7 @@ def _draw_header(painter: QPainter, page: Page, paper: str) -> None:
 
 
 def _write(painter: QPainter, rect: QRectF, text: str, font: QFont, ink: str, flags: Qt.AlignmentFlag) -> None:
-    """Write one line of text, shortened to its room."""
+    """Write one line of text, shortened to fit."""
     painter.setFont(font)
     painter.setPen(QColor(ink))
     shown = QFontMetricsF(font).elidedText(" ".join(text.split()), Qt.TextElideMode.ElideRight, rect.width() + 2)
@@ -394,7 +396,7 @@ def _font(size: int, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
     font = QFont(["Inter", QFont().family()])
     font.setPixelSize(size)
     font.setWeight(weight)
-    for feature in ("tnum", "calt"):  # their glyphs have no characters: what is written could not be searched or copied
+    for feature in ("tnum", "calt"):  # their glyphs cannot be searched or copied in a PDF
         font.setFeature(QFont.Tag(feature), 0)
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     return font

@@ -1,19 +1,19 @@
-"""Where the cells of one or many maps lie inside a rectangle: pure arithmetic, the same for screen and files."""
+"""The positions of the cells of one or many maps inside a rectangle, the same on the screen and in files."""
 
 import math
 from dataclasses import dataclass
 from functools import lru_cache
 
 MOST_GAP = 400
-"""Rows of cells between two rows of maps, for the title; more would be for maps of hundreds of rows in a thumbnail."""
+"""The maximum gap between two rows of maps, in rows of cells; only huge maps in a thumbnail would need more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Maps of ``rows`` × ``columns`` cells, ``count`` of them, ``per_row`` side by side; all lengths in pixels.
+    """The layout of ``count`` maps of ``rows`` × ``columns`` cells, ``per_row`` side by side; all lengths in pixels.
 
-    ``gap`` is counted in cells (rows, columns), so that all maps are one image. ``whole`` says that cells are whole
-    pixels and have room for a frame. Above the first line of maps lie ``label_height`` pixels, the lowest
+    ``gap`` is counted in cells (rows, columns), so that all maps are one image. ``whole``: cells are whole
+    pixels with room for a frame. Above the first line of maps are ``label_height`` pixels, the lowest
     ``column_space`` of them for column labels and the rest for titles.
     """
 
@@ -52,7 +52,7 @@ class Grid:
 
     @property
     def framed(self) -> bool:
-        """Whether cells are large enough for rounded corners and a gap."""
+        """Whether cells have rounded corners and a gap."""
         return min(self.cell_width, self.cell_height) >= 5
 
     def origin(self, index: int) -> tuple[float, float]:
@@ -109,7 +109,7 @@ def arrange(
 ) -> Grid:
     """Return the grid of the largest cells with which ``count`` maps fit into ``area`` (x, y, width, height).
 
-    ``square`` keeps cells about as wide as high, as token by token maps want. Cells of 3 px or more are whole pixels of
+    ``square`` keeps cells about as wide as high, for maps of token by token. Cells of 3 px or more are whole pixels of
     a screen with ``ratio`` device pixels each.
     """
     x, y, width, height = area
@@ -120,7 +120,7 @@ def arrange(
         lines = -(-count // per_row)
         cell_w, cell_h = _cell(width, height, rows, columns, lines, per_row, gap, limits, square)
         while lines > 1 and gap[0] * _whole(cell_w, cell_h, ratio)[1] < limits.title_height and gap[0] < MOST_GAP:
-            gap = (gap[0] + 1, gap[1])  # which makes the cells smaller
+            gap = (gap[0] + 1, gap[1])  # makes the cells smaller
             cell_w, cell_h = _cell(width, height, rows, columns, lines, per_row, gap, limits, square)
         score = min(cell_w, cell_h * 1.5) + 1e-3 * cell_w * cell_h
         if best is None or score > best[0]:
@@ -146,7 +146,7 @@ def arrange(
 
 
 def _whole(cell_w: float, cell_h: float, ratio: float) -> tuple[float, float]:
-    """Return the size of a cell in whole pixels of the screen, but for cells so small that it would matter."""
+    """Return the size of a cell in whole screen pixels, or unchanged if rounding would matter."""
     if min(cell_w, cell_h) < 3:
         return cell_w, cell_h
     return math.floor(cell_w * ratio) / ratio, math.floor(cell_h * ratio) / ratio

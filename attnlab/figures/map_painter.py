@@ -21,9 +21,9 @@ from attnlab.figures.tiles import RADIUS, frame, hatching
 
 BAR_HEIGHT = 4.0
 LEAST_GROUPED = 3.0
-"""Columns narrower than this, in pixels, have no line between their groups."""
+"""Columns narrower than this, in pixels, have no lines between their groups."""
 THIN_BELOW = 10.0
-"""Around rows and columns narrower than this, in pixels, frames are hairlines, or they would cover them."""
+"""Frames around rows and columns narrower than this, in pixels, are hairlines; thicker ones would cover them."""
 NOTHING_KEPT: Mapping[int, float] = MappingProxyType({})
 
 
@@ -31,9 +31,9 @@ NOTHING_KEPT: Mapping[int, float] = MappingProxyType({})
 class MapData:
     """Maps to draw: ``values`` [n, rows, columns], ``masked`` [rows, columns] or None, and the end of their scale.
 
-    With ``column_group`` columns come in groups of so many, as heads do side by side: a line stands between two groups,
-    and above each its own of ``group_labels`` in the place of the columns'. Cells that are ``unknown`` [rows, columns]
-    or [n, rows, columns] are empty frames, masked ones hatched all the same; ``mark``, such as "?", stands in them.
+    With ``column_group`` columns form groups of this size, such as heads side by side: a line separates two groups,
+    and one of ``group_labels`` above each replaces the column labels. Cells that are ``unknown`` [rows, columns]
+    or [n, rows, columns] are empty frames with ``mark``, such as "?", in them; masked ones are hatched as well.
     """
 
     values: NDArray[np.floating]
@@ -69,7 +69,7 @@ class Outline:
 
 
 def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -> None:
-    """Draw the cells of all maps: colours, hatching where masked, frames where there is room."""
+    """Draw the cells of all maps: colours, hatching of masked cells, and frames if there is room."""
     values, masked = data.values, data.masked
     empty = data.empty
     if min(grid.cell_width, grid.cell_height) < 1:
@@ -100,7 +100,7 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
 
 
 def _draw_image(painter: QPainter, grid: Grid, data: MapData, palette: Palette, image: NDArray[np.uint32]) -> None:
-    """Draw the colours of all maps: as one image where each cell has its own, else map by map."""
+    """Draw the colours of all maps: as one image if each cell has its own pixels, else map by map."""
     gap = grid.gap
     if image.shape[1:] != data.values.shape[1:]:
         for index in range(grid.count):
@@ -117,7 +117,7 @@ def _draw_image(painter: QPainter, grid: Grid, data: MapData, palette: Palette, 
 
 
 def _draw_group_lines(painter: QPainter, grid: Grid, group: int, palette: Palette) -> None:
-    """Draw a thin line between two groups of columns, in a gap where cells have one: where these are wide enough."""
+    """Draw a thin line between groups of columns if these are wide enough, inside the gap of framed cells."""
     if grid.cell_width < LEAST_GROUPED:
         return
     for index in range(grid.count):
@@ -130,9 +130,9 @@ def _draw_group_lines(painter: QPainter, grid: Grid, group: int, palette: Palett
 
 
 def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, *fonts: QFont) -> bool:
-    """Draw each cell's number, all of a card written alike, in the first of ``fonts`` (largest first) that suits.
+    """Draw the number of each cell, all in one format, in the first of ``fonts`` (largest first) that fits.
 
-    Where the painter is clipped, only what lies inside is drawn. Returns whether there is room for numbers at all.
+    Only numbers inside the painter's clip are drawn. Returns whether there is room for numbers at all.
     """
     shown = np.ones(data.values.shape[1:], dtype=bool) if data.masked is None else ~data.masked
     chosen = _chosen(painter, grid, data.values[:, shown], fonts)
@@ -164,10 +164,10 @@ def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette,
 def _chosen(
     painter: QPainter, grid: Grid, values: NDArray[np.floating], fonts: Sequence[QFont]
 ) -> tuple[Pen, Callable[[float], str]] | None:
-    """Return font and way of writing: two decimals or more in the largest font, else fewer characters in the smallest.
+    """Return the font and the format: two decimals or more in the largest font, else fewer characters in the smallest.
 
-    What is cut off says too little of small numbers, so that one decimal is for cards with numbers from 1 on, none for
-    those from 10 on, and powers for those from 1000 on.
+    Shorter formats lose too much of small numbers, so one decimal is only for numbers from 1 on, none for numbers from
+    10 on, and powers of ten for numbers from 1000 on.
     """
     fonts = [font for font in fonts if font.pixelSize() + 2 <= grid.cell_height]
     finite = values[np.isfinite(values)]
@@ -186,7 +186,7 @@ def _chosen(
 
 
 def _visible(painter: QPainter, start: float, cell: float, count: int, *, vertical: bool) -> slice:
-    """Return which of ``count`` rows or columns from ``start`` on lie in the painter's clip; all without one."""
+    """Return the slice of ``count`` rows or columns from ``start`` inside the painter's clip; all without a clip."""
     if not painter.hasClipping():
         return slice(0, count)
     clip = painter.clipBoundingRect()
@@ -197,7 +197,7 @@ def _visible(painter: QPainter, start: float, cell: float, count: int, *, vertic
 
 @lru_cache(maxsize=8)
 def _fixed(decimals: int) -> Callable[[float], str]:
-    """Return a way of writing numbers with so many decimals, however large they are."""
+    """Return a function that writes numbers with this many decimals, however large they are."""
 
     def write(value: float) -> str:
         return _special(value) or _unsigned_zero(f"{value:.{decimals}f}")
@@ -211,7 +211,7 @@ def _bare(value: float) -> str:
 
 
 def _power(value: float) -> str:
-    """Return a number with one digit and a power of ten; below 10 the digit alone."""
+    """Return a number as one digit and a power of ten; below 10 only the digit."""
     if abs(value) < 9.5:
         return _unsigned_zero(f"{value:.0f}")
     return _special(value) or f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
@@ -229,7 +229,7 @@ def _unsigned_zero(text: str) -> str:
 
 
 def cell_text(value: float, decimals: int) -> str:
-    """Return a number for a narrow place: fixed decimals, an exponent when it is long, ∞ and NaN as such."""
+    """Return a short text of a number: fixed decimals, or an exponent if it is long; ∞ and NaN as such."""
     if not abs(value) < float("inf"):
         return _special(value)
     if abs(value) < 10 ** (5 - min(decimals, 3)):
@@ -240,7 +240,7 @@ def cell_text(value: float, decimals: int) -> str:
 def draw_labels(
     painter: QPainter, grid: Grid, data: MapData, palette: Palette, font: QFont, strong: tuple[int | None, int | None]
 ) -> None:
-    """Draw row labels left of the first maps and column labels above the top ones; ``strong`` row and column in ink."""
+    """Draw row labels left of the first maps and column labels above the top ones; ``strong`` ones in full ink."""
     pen = Pen(painter, font)
     for line in range(grid.lines if grid.label_width else 0):
         _, y = grid.origin(line * grid.per_row)
@@ -271,7 +271,7 @@ def draw_labels(
 def _draw_group_labels(
     painter: QPainter, grid: Grid, data: MapData, palette: Palette, pen: Pen, strong: int | None
 ) -> None:
-    """Draw each group's label above the middle of its columns, if all of them have room; else none."""
+    """Draw each group's label above the middle of its columns, if all labels fit; otherwise none."""
     group = data.column_group
     if any(pen.width(label) > group * grid.cell_width - 4 for label in data.group_labels):
         return
@@ -292,10 +292,10 @@ def draw_titles(
     kept: Mapping[int, float] = NOTHING_KEPT,
     struck: Container[int] = (),
 ) -> None:
-    """Draw each map's title above it, and above the column labels where there are any.
+    """Draw each map's title above it and above the column labels, if any.
 
-    Of "head 12 · columns 24–31" all is drawn, or "head 12 · 24–31", or "head 12", or "12": what has room beside the
-    pixels that are ``kept`` free at the right of a map. The titles of the maps in ``struck`` are crossed out.
+    "head 12 · columns 24–31" is shortened to "head 12 · 24–31", "head 12" or "12" if necessary to fit; ``kept`` pixels
+    at the right of each map stay free. The titles of the maps in ``struck`` are crossed out.
     """
     if grid.count < 2 or grid.title_height < 8:
         return
@@ -316,7 +316,7 @@ def draw_titles(
 
 @lru_cache(maxsize=1024)
 def _title_for(title: str, font_key: str, room: float) -> str:
-    """Return as much of a title as has room in a font."""
+    """Return the longest form of a title that fits."""
     name, _, span = title.partition(" · ")
     texts = (title, f"{name} · {span.split(' ')[-1]}" if span else name, name)
     fits = (text for text in texts if width(text, font_key) <= room)
@@ -324,7 +324,7 @@ def _title_for(title: str, font_key: str, room: float) -> str:
 
 
 def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) -> None:
-    """Draw frames around cells, rows or columns, kept at least 4 px wide so that they are seen on large maps."""
+    """Draw frames around cells, rows or columns, at least 4 px wide, so that they are visible on large maps."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for outline in outlines:
@@ -342,13 +342,13 @@ def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) ->
 
 
 def draw_colour_bar(painter: QPainter, rect: QRectF, data: MapData, palette: Palette, font: QFont) -> None:
-    """Draw a map's colours from end to end with its least, middle and largest value below them."""
+    """Draw a colour bar with the smallest, middle and largest value below it."""
     draw_colour_strip(painter, rect, data.kind, palette)
     draw_colour_ends(painter, rect, data, palette, font)
 
 
 def draw_colour_strip(painter: QPainter, rect: QRectF, kind: str, palette: Palette) -> None:
-    """Draw the colours alone: they stay while the numbers change."""
+    """Draw the colours of a colour bar, which do not depend on the numbers."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
     painter.drawImage(QRectF(rect.x(), rect.y(), rect.width(), BAR_HEIGHT), _strip(kind, palette))
@@ -362,7 +362,7 @@ def draw_colour_ends(painter: QPainter, rect: QRectF, data: MapData, palette: Pa
     sequential = MAP_OF[data.kind] == "sequential"
     ends = ("0", "", f"{data.limit:.3g}") if sequential else (_end(-data.limit), "0", _end(data.limit))
     widths = [pen.width(text) for text in ends]
-    if sum(widths) + 8 > rect.width():  # the middle is 0 and goes first, then the end that mirrors the other
+    if sum(widths) + 8 > rect.width():  # drop the middle, which is 0, then the end that mirrors the other
         ends = (ends[0] if widths[0] + widths[2] + 4 <= rect.width() else "", "", ends[2])
     for place, text in zip((0.0, 0.5, 1.0), ends, strict=True):
         pen.draw(rect.x() + place * rect.width(), rect.y() + BAR_HEIGHT + 2, text, place, 0.0)
@@ -373,7 +373,7 @@ def _end(value: float) -> str:
 
 
 def _thinned(count: int, cell: float, least: float, strong: int | None, seen: slice) -> list[int]:
-    """Return which of the labels ``seen`` to draw so that they stand ``least`` px apart; the strong one always."""
+    """Return the labels to draw among those ``seen``, at least ``least`` px apart; the strong one always."""
     step = max(1, int(np.ceil(least / cell))) if cell else 1
     chosen = list(range(seen.start // step * step, seen.stop, step))
     if strong is not None and strong < count and strong not in chosen:

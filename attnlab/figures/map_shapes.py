@@ -1,4 +1,4 @@
-"""Cells of maps as shapes, for files of vectors: what is a picture on the screen would blur or show seams there."""
+"""Cells of maps as vector shapes, because pictures would blur or show seams in vector files."""
 
 import math
 
@@ -11,17 +11,17 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
 
 MOST_SHAPES = 20_000
-"""With more cells than this a file of vectors would be huge; they are one picture in it, without loss."""
+"""Maps with more cells than this are a lossless picture in vector files, which would otherwise be huge."""
 _VECTORS = (QPaintEngine.Type.Pdf, QPaintEngine.Type.SVG, QPaintEngine.Type.Picture)
 HATCH_PX = 6
 RADIUS = 3.0
 
 
 def wants_shapes(painter: QPainter, grid: Grid) -> bool:
-    """Whether cells go into a file of vectors and are large and few enough to be shapes there."""
+    """Return whether the painter writes vectors and the cells are large and few enough to be shapes."""
     if painter.paintEngine().type() not in _VECTORS:
         return False
-    painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # or a picture of few pixels becomes a JPEG
+    painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # otherwise a small picture becomes a JPEG
     return grid.framed and grid.count * grid.rows * grid.columns <= MOST_SHAPES
 
 
@@ -31,7 +31,7 @@ def draw_shapes(
 ) -> None:  # fmt: skip
     """Draw cells of ARGB colours [n, rows, columns] with rounded corners, masked ones [rows, columns] hatched.
 
-    ``empty`` ones [n, rows, columns] get a hairline. All cells of a colour are one shape, which keeps files small.
+    ``empty`` ones [n, rows, columns] get a hairline. All cells of one colour are one shape, which keeps files small.
     """
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -48,7 +48,7 @@ def draw_shapes(
 
 
 def _cells(grid: Grid, places: NDArray[np.intp]) -> QPainterPath:
-    """Return the shape of some cells (index, row, column), each a little smaller than its place."""
+    """Return one path of cells (index, row, column), each inset by half the gap."""
     least = min(grid.cell_width, grid.cell_height)
     gap, radius = (1.0 if least >= 8 else 0.5), (RADIUS if least >= 12 else 1.5)
     path = QPainterPath()
@@ -60,7 +60,7 @@ def _cells(grid: Grid, places: NDArray[np.intp]) -> QPainterPath:
 
 
 def _draw_hatching(painter: QPainter, grid: Grid, places: NDArray[np.intp], palette: Palette) -> None:
-    """Draw fine diagonal lines over some cells: each cut off at its cell by arithmetic, as an SVG clips nothing."""
+    """Draw fine diagonal lines over cells, cut off at each cell by arithmetic, because Qt's SVG has no clipping."""
     painter.fillPath(_cells(grid, places), QColor(palette.control))
     inset = 1.0 + (0.5 if min(grid.cell_width, grid.cell_height) >= 8 else 0.25)
     lines = QPainterPath()

@@ -1,4 +1,4 @@
-"""The colours of attnlab, one place for each: interface tones, roles, and the two colour maps."""
+"""The colours of attnlab: interface tones, roles, and the two colour maps."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +10,7 @@ LEVELS = 255
 """Colour map entries are 0 … LEVELS - 1; entry LEVELS is transparent (a masked cell)."""
 
 DARK_INK, LIGHT_INK = "#000000", "#FFFFFF"
-"""Text on coloured cells. Whatever the colour, one of the two reads at 4.5:1; with any lighter dark that is not so."""
+"""Text on coloured cells: on every colour one of the two has a contrast of 4.5:1; a lighter dark would not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ CONTRAST_LIGHT = Palette(
     diverging=("#0A4C96", "#FFFFFF", "#B35900"),
     sequential=("#FFFFFF", "#D3BDEB", "#A678D6", "#6B2FA8", "#35106B"),
 )  # fmt: skip
-"""For projectors that wash colours out: black on white, and strong colours."""
+"""For projectors that wash out colours: black on white, and strong colours."""
 
 CONTRAST_DARK = Palette(
     name="contrast-dark", ground="#000000", surface="#000000", hairline="#6E6E6E", ink="#FFFFFF", muted="#D6D6D6",
@@ -92,7 +92,7 @@ PALETTES = {each.name: each for each in (LIGHT, DARK, CONTRAST_LIGHT, CONTRAST_D
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
-    """Return the three bytes of ``#RRGGBB``."""
+    """Return red, green and blue of ``#RRGGBB``, 0 to 255."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 

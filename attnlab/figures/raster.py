@@ -1,4 +1,4 @@
-"""From numbers to colours: NumPy only, so that any thread may do it."""
+"""Converts numbers to colours with NumPy alone, in any thread."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from attnlab.figures.palette import LEVELS, Palette, colour_map
 
 NOT_A_NUMBER = 0xFFE0218A
-"""ARGB of NaN and ∞, which no map holds."""
+"""The ARGB colour of NaN and ∞, which no colour map contains."""
 
 LONG_ROW = 32
 MAP_OF = {"signed": "diverging", "probability": "sequential", "positive": "sequential"}
@@ -15,16 +15,16 @@ MAP_OF = {"signed": "diverging", "probability": "sequential", "positive": "seque
 def limit_of(values: NDArray[np.floating], kind: str, masked: NDArray[np.bool_] | None = None) -> float:
     """Return the end of the colour scale of maps [..., rows, columns].
 
-    Probabilities end at 1; where a row has more than ``LONG_ROW`` of them, at the largest, rounded up to one digit, as
-    on a scale to 1 a row of hundreds is all one colour. Positive numbers end at the largest, but not below 1. Signed
-    numbers end at the largest finite magnitude, or at 1 if that is 0. What is ``masked`` does not count.
+    Probabilities end at 1; in rows of more than ``LONG_ROW`` they end at the largest, rounded up to one digit, because
+    on a scale to 1 a row of hundreds has a single colour. Positive numbers end at the largest, but not below 1. Signed
+    numbers end at the largest finite magnitude, or at 1 if that is 0. Cells that are ``masked`` do not count.
     """
     if kind == "probability" and values.shape[-1] <= LONG_ROW:
         return 1.0
     if masked is not None and kind == "signed" and np.isfinite(values[..., masked]).any():  # −1e9 instead of −∞
         values = np.where(masked, 0, values)
     with np.errstate(invalid="ignore"):
-        largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))  # without a copy of a large map
+        largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))  # avoids copying a large map
     if not np.isfinite(largest):
         largest = float(np.abs(np.where(np.isfinite(values), values, 0)).max(initial=0.0))
     if kind == "probability" and largest:
@@ -34,13 +34,13 @@ def limit_of(values: NDArray[np.floating], kind: str, masked: NDArray[np.bool_] 
 
 
 def indices(values: NDArray[np.floating], kind: str, limit: float) -> NDArray[np.uint8]:
-    """Return the colour map entry of each value; −∞ and NaN get entry 0 and are for the caller to mark."""
+    """Return the colour map entry of each value; −∞ and NaN get entry 0, and the caller must mark them."""
     middle, share = (0.0, LEVELS - 1.0) if MAP_OF[kind] == "sequential" else ((LEVELS - 1) / 2, (LEVELS - 1) / 2)
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        scaled = values / limit  # first of all: neither the least nor the largest numbers there are leave the range
+        scaled = values / limit  # first, so that extreme numbers do not overflow
         scaled *= share
         scaled += middle
-        np.fmax(scaled, 0, out=scaled)  # of NaN and 0 this is 0
+        np.fmax(scaled, 0, out=scaled)  # NaN becomes 0
         np.fmin(scaled, LEVELS - 1, out=scaled)
         scaled += 0.5
         return scaled.astype(np.uint8)
@@ -49,7 +49,7 @@ def indices(values: NDArray[np.floating], kind: str, limit: float) -> NDArray[np
 def colours(
     values: NDArray[np.floating], kind: str, limit: float, palette: Palette, masked: NDArray[np.bool_] | None
 ) -> NDArray[np.uint32]:
-    """Return ARGB of each value [..., rows, columns]; masked cells are transparent, NaN and ∞ stand out."""
+    """Return the ARGB of each value [..., rows, columns]; masked cells are transparent, NaN and ∞ pink."""
     entries = indices(values, kind, limit)
     if masked is not None:
         entries = np.where(masked, np.uint8(LEVELS), entries)
@@ -62,9 +62,9 @@ def colours(
 
 
 def reduced(values: NDArray[np.floating], rows: int, columns: int) -> NDArray[np.floating]:
-    """Return maps [n, r, c] shrunk to at most ``rows`` × ``columns``; a block is its value of largest magnitude.
+    """Return maps [n, r, c] reduced to at most ``rows`` × ``columns``; a block becomes its value of largest magnitude.
 
-    So a single strong weight among thousands of weak ones is never averaged away; NaN and ∞ win over all.
+    So a single strong weight among thousands of weak ones stays visible, and so do NaN and ∞.
     """
     signed = not values.min(initial=0.0) >= 0  # NaN counts too
     for axis, size in ((1, rows), (2, columns)):
@@ -80,7 +80,7 @@ def reduced(values: NDArray[np.floating], rows: int, columns: int) -> NDArray[np
 
 
 def _of_blocks(extreme: np.ufunc, values: NDArray[np.floating], size: int, axis: int) -> NDArray[np.floating]:
-    """Return the extreme of each of ``size`` blocks along an axis; six times as fast as ``reduceat``."""
+    """Return the extreme value of each of ``size`` blocks along an axis; six times as fast as ``reduceat``."""
     length = values.shape[axis]
     starts = (np.arange(size) * length) // size
     last = np.append(starts[1:], length) - 1
@@ -92,7 +92,7 @@ def _of_blocks(extreme: np.ufunc, values: NDArray[np.floating], size: int, axis:
 
 
 def mosaic(maps: NDArray[np.uint32], per_row: int, gap: tuple[int, int]) -> NDArray[np.uint32]:
-    """Return maps [n, rows, columns] side by side in one image, ``gap`` (rows, columns) transparent cells between."""
+    """Return maps [n, rows, columns] joined in one image with ``gap`` (rows, columns) transparent cells between."""
     count, rows, cols = maps.shape
     lines = -(-count // per_row)
     if count == 1:

@@ -1,4 +1,4 @@
-"""Text that is drawn again and again: laid out once, and shortened to fit."""
+"""Draws short texts whose layouts are cached, and shortens texts to fit."""
 
 from functools import lru_cache
 
@@ -6,11 +6,11 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
 
 NARROW_EM = 3.0
-"""In fewer widths of the type than this there is no room to spare for an ellipsis: a text is just cut off."""
+"""Within fewer em than this a text is cut off without an ellipsis."""
 
 
 class Face(QFont):
-    """A font that is made once and never changed, and knows what it is called."""
+    """A font that never changes and caches its key."""
 
     def __init__(self, font: QFont) -> None:
         super().__init__(font)
@@ -18,7 +18,7 @@ class Face(QFont):
 
 
 def key_of(font: QFont) -> str:
-    """Return what a font is called (``QFont.toString``), at once where it is a :class:`Face`."""
+    """Return the key of a font (``QFont.toString``), which a :class:`Face` has cached."""
     return font.called if isinstance(font, Face) else font.toString()
 
 
@@ -36,7 +36,7 @@ def _laid_out(text: str, key: str) -> tuple[QStaticText, float, float]:
 
 @lru_cache(maxsize=32768)
 def elided(text: str, key: str, width: int) -> str:
-    """Return a text shortened to a width in the font of that key, on one line; an empty one as ∅."""
+    """Return a text shortened to a width in the font with this key, on one line; an empty text becomes ∅."""
     font = QFont()
     font.fromString(key)
     shown, metrics = " ".join(text.split()) or "∅", QFontMetricsF(font)
@@ -45,12 +45,12 @@ def elided(text: str, key: str, width: int) -> str:
         return metrics.elidedText(shown[:400], Qt.TextElideMode.ElideRight, width)
     if metrics.horizontalAdvance(shown) <= width:
         return shown
-    longer = shown[:400] + "………"  # so that it is always shortened, to what fits without the dots
+    longer = shown[:400] + "………"  # forces shortening, whose result fits without the dots
     return metrics.elidedText(longer, Qt.TextElideMode.ElideRight, width + dots).rstrip("…")
 
 
 def width(text: str, key: str) -> float:
-    """Return the width of a text in pixels, in the font of that key (``QFont.toString``)."""
+    """Return the width of a text in pixels in the font with this key (``QFont.toString``)."""
     return _laid_out(text, key)[1]
 
 
@@ -67,16 +67,16 @@ class Pen:
         return width(text, self._key)
 
     def elided(self, text: str, width: float) -> str:
-        """Return the text shortened to a width, on one line; an empty one as ∅."""
+        """Return the text shortened to a width, on one line; an empty text becomes ∅."""
         return elided(text, self._key, int(width))
 
     def draw(self, x: float, y: float, text: str, across: float = 0.0, down: float = 0.5) -> None:
-        """Draw a text; ``across`` and ``down`` say which of its points lies at x, y: 0 left, top; 1 right, bottom."""
+        """Draw a text; ``across`` and ``down`` are the anchor at x, y: 0 for left and top, 1 for right and bottom."""
         static, width, height = _laid_out(text, self._key)
         self._painter.drawStaticText(QPointF(x - across * width, y - down * height), static)
 
     def draw_upwards(self, x: float, y: float, text: str) -> None:
-        """Draw a text turned to read upwards from x, y, centred on x."""
+        """Draw a text vertically, reading upwards from x, y and centred on x."""
         static, _, height = _laid_out(text, self._key)
         self._painter.save()
         self._painter.translate(x, y)

@@ -1,4 +1,4 @@
-"""What cells are drawn with besides their colours, each kept as one picture that is laid side by side."""
+"""Cached pictures of cell frames and hatching, which are tiled over a map."""
 
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ RADIUS = 3.0
 
 @lru_cache(maxsize=256)
 def frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
-    """Return one cell's surroundings: the surface with a rounded hole, a gap of 1 px right and below."""
+    """Return the frame of one cell: the surface with a rounded hole, and a gap of 1 px at the right and below."""
     tile = QPixmap(round(width * ratio), round(height * ratio))
     tile.setDevicePixelRatio(ratio)
     tile.fill(Qt.GlobalColor.transparent)
@@ -31,7 +31,7 @@ def frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
 
 @lru_cache(maxsize=8)
 def hatching(palette: Palette) -> QBrush:
-    """Return the fine diagonal lines that stand for masked cells."""
+    """Return the fine diagonal lines of masked cells."""
     tile = QPixmap(6, 6)
     tile.fill(QColor(palette.control))
     painter = QPainter(tile)
@@ -45,7 +45,7 @@ def hatching(palette: Palette) -> QBrush:
 
 @lru_cache(maxsize=64)
 def hollow(width: float, height: float, ratio: float, colour: str) -> QPixmap:
-    """Return an empty cell: its rounded frame, a hairline."""
+    """Return an empty cell: a hairline with rounded corners."""
     tile = QPixmap(round(width * ratio), round(height * ratio))
     tile.setDevicePixelRatio(ratio)
     tile.fill(Qt.GlobalColor.transparent)

@@ -354,21 +354,21 @@ def test_a_page_drawn_smaller_is_the_file_made_smaller() -> None:
     ("arguments", "sentence"),
     [
         ({"stages": ("masked",)}, "no stage 'masked'.*weights"),
-        ({"stages": ()}, "no stage cannot be drawn"),
+        ({"stages": ()}, "figure needs a stage"),
         ({"head": 1}, "no head 1"),
-        ({"dpi": 29}, "29 dots per inch cannot be drawn; 30 to 2400 can"),
+        ({"dpi": 29}, "The resolution cannot be 29 dots per inch, only 30 to 2400"),
         ({"dpi": 2401}, "2401 dots per inch"),
-        ({"width_mm": 19.0}, "A width of 19 mm"),
-        ({"height_mm": 1001.0}, "A height of 1001 mm"),
+        ({"width_mm": 19.0}, "The width cannot be 19 mm"),
+        ({"height_mm": 1001.0}, "The height cannot be 1001 mm"),
         ({"width_mm": float("nan")}, "nan mm"),
-        ({"font_pt": 1.0}, "Type of 1 points"),
-        ({"decimals": 9}, "9 decimals cannot be written"),
-        ({"decimals": 1.5}, "1.5 decimals cannot be written"),
-        ({"columns": 2.5}, "2.5 maps side by side cannot be drawn"),
+        ({"font_pt": 1.0}, "The type cannot have 1 points"),
+        ({"decimals": 9}, "Numbers cannot have 9 decimals"),
+        ({"decimals": 1.5}, "Numbers cannot have 1.5 decimals"),
+        ({"columns": 2.5}, "A row cannot have 2.5 maps"),
         ({"numbers": "some"}, "Numbers cannot be 'some', only auto, on, off"),
         ({"colour_map": "jet"}, "The colour map cannot be 'jet', only attnlab, viridis"),
         ({"ground": "pink"}, "The ground cannot be 'pink'"),
-        ({"columns": 0}, "0 maps side by side"),
+        ({"columns": 0}, "A row cannot have 0 maps"),
         ({"width_mm": 20.0, "font_pt": 40.0}, "too small for its type"),
         ({"width_mm": 1000.0, "dpi": 2400}, "too large"),
     ],
@@ -394,7 +394,7 @@ def test_a_fault_while_painting_ends_the_painter_before_its_picture() -> None:
 
 
 def test_an_ending_that_no_figure_has_is_refused() -> None:
-    with pytest.raises(AttnlabError, match=r"'\.bmp'; \.png, \.svg, \.pdf"):
+    with pytest.raises(AttnlabError, match=r"'\.bmp'; it can be \.png, \.svg, \.pdf"):
         figure_bytes(trace_of("journey"), FigureSpec(), ".bmp")
 
 

@@ -54,7 +54,7 @@ def test_one_head_the_mean_and_what_has_a_single_map() -> None:
 def test_what_is_not_there_is_a_sentence() -> None:
     with pytest.raises(AttnlabError, match="There is no stage 'third' in this configuration; there are first, second"):
         lay_out_page(SHEETS, FigureSpec(("third",)))
-    with pytest.raises(AttnlabError, match="There is no canvas of maps alone; name some of them"):
+    with pytest.raises(AttnlabError, match="Arrays have no canvas; name the maps"):
         lay_out_page(SHEETS, FigureSpec((), canvas=True))
 
 

@@ -174,9 +174,9 @@ def test_a_film_that_is_given_up_leaves_no_process_and_no_file(
 @pytest.mark.parametrize(
     ("size", "count", "fps", "ending", "sentence"),
     [
-        ((64, 64), 5, 25, ".avi", "does not end in '.avi'; .mp4, .gif, .apng"),
-        ((64, 64), 5, 0, ".gif", "0 frames a second cannot be; 1 to 50 can"),
-        ((5000, 64), 5, 25, ".apng", "up to 4096 a side"),
+        ((64, 64), 5, 25, ".avi", "cannot have the ending '.avi'; it can be .mp4, .gif, .apng"),
+        ((64, 64), 5, 0, ".gif", "A film cannot have 0 frames a second; it needs 1 to 50"),
+        ((5000, 64), 5, 25, ".apng", "the maximum is 4096"),
         ((1000, 1000), 401, 25, ".gif", "fewer frames, or an MP4"),
         ((63, 63), 2, 25, ".mp4", "ffmpeg did not write the film: "),
     ],
@@ -200,7 +200,7 @@ def test_without_ffmpeg_an_mp4_says_what_to_install(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_film_has_no_transparent_ground() -> None:
-    with pytest.raises(AttnlabError, match="no transparent ground"):
+    with pytest.raises(AttnlabError, match="cannot have a transparent background"):
         film_spec(FigureSpec(ground="transparent"), 640, 120.0)
 
 

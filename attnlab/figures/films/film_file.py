@@ -1,4 +1,4 @@
-"""Films as files: frames become a GIF, an APNG or an MP4, one after another, in any thread."""
+"""Encodes films: a sequence of frames becomes a GIF, an APNG or an MP4, in any thread."""
 
 import contextlib
 import io
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 FPS_RANGE = (1, 50)
 MOST_DOTS = 400_000_000
-"""Pixels of all frames of a GIF together, which are held in memory until it is written."""
+"""The maximum of pixels in all frames of a GIF, which are kept in memory until it is written."""
 _LARGEST = 4096
-"""The longest side that players can be trusted with."""
+"""The longest side in pixels that players reliably support."""
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -39,18 +39,18 @@ def encoded(
     ending: str,
     colours: tuple[tuple[int, int, int], ...] = (),
 ) -> bytes:
-    """Return a film of ``count`` frames of RGB pixels; ``colours`` are those of a GIF. It is repeated for ever.
+    """Return the file of a film of ``count`` frames of RGB pixels, which loops; ``colours`` are those of a GIF.
 
-    An error that ``frames`` raise ends it, with no process and no file left behind.
+    If ``frames`` raises an error, encoding stops and leaves no process and no file behind.
 
     Raises:
-        AttnlabError: no such kind of film, one too large, or what writes it is not installed.
+        AttnlabError: the kind of film is unknown, the film is too large, or the encoder is not installed.
     """
     check_film(size, count, fps, ending)
     if ending == ".mp4":
         try:
             return _mp4(frames, size, fps)
-        except OSError as error:  # no room for temporary files, or a program that does not start
+        except OSError as error:  # no space for temporary files, or ffmpeg does not start
             raise AttnlabError(f"The film cannot be written: {error.strerror or error}.") from None
     if ending == ".gif":
         return _gif(frames, size, count, fps, colours)
@@ -58,24 +58,26 @@ def encoded(
 
 
 def check_film(size: tuple[int, int], count: int, fps: int, ending: str) -> None:
-    """Tell what cannot be before any frame is drawn; errors as :func:`encoded`."""
+    """Check the size of a film before any frame is drawn; errors as :func:`encoded`."""
     if ending not in FILMS:
-        raise AttnlabError(f"A film does not end in {ending!r}; {', '.join(FILMS)} are what it can be.")
+        raise AttnlabError(f"A film cannot have the ending {ending!r}; it can be {', '.join(FILMS)}.")
     if not FPS_RANGE[0] <= fps <= FPS_RANGE[1]:
-        raise AttnlabError(f"{fps} frames a second cannot be; {FPS_RANGE[0]} to {FPS_RANGE[1]} can.")
+        raise AttnlabError(f"A film cannot have {fps} frames a second; it needs {FPS_RANGE[0]} to {FPS_RANGE[1]}.")
     if max(size) > _LARGEST:
-        raise AttnlabError(f"A film of {size[0]} × {size[1]} pixels is too large; up to {_LARGEST} a side can be.")
+        raise AttnlabError(
+            f"A film of {size[0]} × {size[1]} pixels is too large; the maximum is {_LARGEST} on each side."
+        )
     if ending == ".gif" and size[0] * size[1] * count > MOST_DOTS:
-        raise AttnlabError(f"A GIF of {count} frames of this size is too large; fewer frames, or an MP4, would do.")
+        raise AttnlabError(f"A GIF of {count} frames of this size is too large; use fewer frames, or an MP4.")
     if ending == ".mp4":
         ffmpeg()
 
 
 def ffmpeg() -> str:
-    """Return the program that writes MP4: the one that comes with imageio-ffmpeg, or else the system's.
+    """Return the path of ffmpeg: that of imageio-ffmpeg, or else the system's.
 
     Raises:
-        AttnlabError: there is neither; the sentence says what to install.
+        AttnlabError: neither is installed; the sentence says what to install.
     """
     try:
         from imageio_ffmpeg import get_ffmpeg_exe
@@ -84,14 +86,14 @@ def ffmpeg() -> str:
     except (ImportError, RuntimeError):
         found = shutil.which("ffmpeg")
     if found is None:
-        frozen = getattr(sys, "frozen", False)  # a program that brings its own Python, for which pip can do nothing
-        bringing = "install it with your system's packages" if frozen else 'pip install "attnlab[film]" brings it'
-        raise AttnlabError(f"An MP4 needs ffmpeg: {bringing}; a GIF or an APNG does without.")
+        frozen = getattr(sys, "frozen", False)  # a bundled program with its own Python, for which pip cannot install
+        bringing = "install it with your system's packages" if frozen else 'install it with pip install "attnlab[film]"'
+        raise AttnlabError(f"An MP4 needs ffmpeg: {bringing}; a GIF or an APNG does not need it.")
     return found
 
 
 def _environ() -> dict[str, str]:
-    """Return the surroundings for ffmpeg: a frozen program looks for libraries in its own folder, ffmpeg must not."""
+    """Return the environment of ffmpeg, which must not load the libraries of a bundled attnlab."""
     environ = dict(os.environ)
     if getattr(sys, "frozen", False):  # https://pyinstaller.org/en/stable/common-issues-and-pitfalls.html
         environ.pop("LD_LIBRARY_PATH", None)
@@ -107,7 +109,7 @@ def _gif(
 
     nearest = _Nearest(colours)
     pictures = (_indexed(Image.fromarray(nearest.entries(each, size)), colours) for each in frames)
-    ends = [round(i * 100 / fps) for i in range(count + 1)]  # a GIF counts hundredths, and is not to run away
+    ends = [round(i * 100 / fps) for i in range(count + 1)]  # hundredths of a second; rounding the sum avoids drift
     data = io.BytesIO()
     times = [10 * (b - a) for a, b in pairwise(ends)]
     next(pictures).save(data, "GIF", save_all=True, append_images=pictures, duration=times, loop=0, optimize=False)
@@ -120,7 +122,7 @@ def _indexed(picture: "Picture", colours: tuple[tuple[int, int, int], ...]) -> "
 
 
 class _Nearest:
-    """Finds the nearest of a few colours, exactly: Pillow's own search is off by some, and cells would change tint."""
+    """Finds the nearest colour of a palette exactly; Pillow's own search is inexact and would tint cells."""
 
     def __init__(self, colours: tuple[tuple[int, int, int], ...]) -> None:
         self._colours = np.array(colours, dtype=np.int32)
@@ -128,7 +130,7 @@ class _Nearest:
         self._known = np.zeros(1 << 24, dtype=np.bool_)
 
     def entries(self, frame: bytes, size: tuple[int, int]) -> NDArray[np.uint8]:
-        """Return which colour each pixel becomes, [height, width]."""
+        """Return the index of the nearest colour for each pixel, [height, width]."""
         pixels = np.frombuffer(frame, dtype=np.uint8).reshape(-1, 3).astype(np.int32)
         packed = pixels @ np.array([1 << 16, 1 << 8, 1], dtype=np.int32)
         for start in range(0, len(new := np.unique(packed[~self._known[packed]])), 4096):
@@ -141,7 +143,7 @@ class _Nearest:
 
 
 def _apng(frames: Iterable[bytes], size: tuple[int, int], count: int, fps: int) -> Iterator[bytes]:
-    """Yield the parts of an APNG, by the PNG specification, third edition (W3C 2025), section 11.3.6."""
+    """Yield the parts of an APNG; see the PNG specification, third edition (W3C 2025), section 11.3.6."""
     from PIL import Image
 
     number = 0
@@ -173,11 +175,11 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def _mp4(frames: Iterable[bytes], size: tuple[int, int], fps: int) -> bytes:
-    """Return an H.264 film that every player knows (4:2:0, BT.709), with its index first, so that pages can play it."""
+    """Return an H.264 film that all players support (4:2:0, BT.709), with the index first, as web pages need it."""
     program = ffmpeg()
     with tempfile.TemporaryDirectory(prefix="attnlab-film-") as folder, tempfile.TemporaryFile() as said:
         path = Path(folder) / "film.mp4"
-        hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of a terminal, on Windows
+        hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # no terminal window on Windows
         command = _command(program, size, fps, path)
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said, env=_environ(), creationflags=hidden)
         try:
@@ -209,17 +211,17 @@ def _feed(pipe: IO[bytes], frames: Iterable[bytes]) -> None:
     for each in frames:
         try:
             pipe.write(each)
-        except OSError:  # it has ended, and its last words say why
+        except OSError:  # ffmpeg has ended; its output says why
             break
     _close(pipe)
 
 
 def _close(pipe: IO[bytes]) -> None:
-    with contextlib.suppress(OSError):  # what was still to be flushed has nobody to take it
+    with contextlib.suppress(OSError):  # ffmpeg may have ended before the last flush
         pipe.close()
 
 
 def _last_line(said: IO[bytes]) -> str:
     said.seek(0)
     lines = said.read().decode(errors="replace").strip().splitlines()
-    return lines[-1].rstrip(".") if lines else "it said nothing"
+    return lines[-1].rstrip(".") if lines else "there was no error message"

@@ -1,4 +1,4 @@
-"""The frames of a film: the figure of each state below the value that is swept; one size and one scale for all."""
+"""The frames of a film: the figure of each state below the swept value, all with one size and one colour scale."""
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
 _STRIP, _TRACK, _MARK = 28.0, 120.0, 4.0
-"""Height of the line with the value, width of the track beside it and radius of its mark, in units."""
+"""The height of the line with the value, the width of the progress track and the radius of its mark, in units."""
 _BLENDS = 14
-"""Shades between an ink and what it is written on, of which smooth letters are made."""
+"""The number of shades between ink and background that antialiased text uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """What all frames share: the figure, ``size`` in pixels (even), ``strip`` pixels at its top for the value.
+    """The common properties of all frames: the figure, ``size`` in (even) pixels, and ``strip``, the height of its top.
 
     ``limits`` are the ends of the colour scales over the whole film, by stage and kind of numbers.
     """
@@ -43,17 +43,17 @@ class Film:
 
 @dataclass(slots=True)
 class Survey:
-    """Looks at the state of each frame before any is drawn. A QGuiApplication must be there."""
+    """Measures the states of all frames before the first is drawn. It needs a QGuiApplication."""
 
     spec: FigureSpec
     _size: tuple[int, int] = (2, 2)
     _limits: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def add(self, trace: "Trace") -> None:
-        """Take a state into account.
+        """Measure a state.
 
         Raises:
-            AttnlabError: it cannot be drawn, for instance as it has no such stage.
+            AttnlabError: the state cannot be drawn, for instance because it lacks a stage.
         """
         page = lay_out_page(trace, self.spec)
         width, height = page.pixels
@@ -63,26 +63,26 @@ class Survey:
             self._limits[key] = max(self._limits.get(key, 0.0), each.data.limit)
 
     def film(self) -> Film:
-        """Return what all frames share: as large as the largest figure, with the widest scales."""
+        """Return the film of the measured states, as large as the largest figure and with the widest scales."""
         strip = round(_STRIP * self.spec.dpi / self.spec.units_per_inch)
         width, height = self._size[0], self._size[1] + strip
         return Film(self.spec, (width + width % 2, height + height % 2), strip, dict(self._limits))
 
 
 def film_spec(spec: FigureSpec, width_px: int, width_mm: float) -> FigureSpec:
-    """Return a figure that is exactly so many pixels wide, its type as large as in a figure of ``width_mm``.
+    """Return a figure that is exactly ``width_px`` pixels wide, with type as large as in a figure of ``width_mm``.
 
     Raises:
-        AttnlabError: a size or a ground that a film cannot have.
+        AttnlabError: a film cannot have this size or background.
     """
     if spec.ground == "transparent":
-        raise AttnlabError("A film has no transparent ground; light and dark can be.")
+        raise AttnlabError("A film cannot have a transparent background; choose light or dark.")
     dpi = max(round(width_px * MM_PER_INCH / width_mm), 1)
     return replace(spec, dpi=dpi, width_mm=width_px * MM_PER_INCH / dpi, height_mm=None)
 
 
 def film_page(film: Film, trace: "Trace") -> Page:
-    """Return the figure of a state with the film's scales of colours."""
+    """Return the page of a state with the film's colour scales."""
     page = lay_out_page(trace, film.spec)
     panels = []
     for x, y, each in page.panels:
@@ -92,7 +92,7 @@ def film_page(film: Film, trace: "Trace") -> Page:
 
 
 def frame_image(film: Film, trace: "Trace", text: str, share: float) -> QImage:
-    """Return a frame: the value that is swept with how far the film is (0 to 1), below it the figure."""
+    """Return a frame: the swept value ``text`` and the progress ``share`` (0 to 1) above the figure."""
     page = film_page(film, trace)
     palette = dressed(film.spec.colour_map, dark=film.spec.dark)
     image = QImage(*film.size, QImage.Format.Format_RGB32)
@@ -107,21 +107,21 @@ def frame_image(film: Film, trace: "Trace", text: str, share: float) -> QImage:
 
 
 def rgb(image: QImage) -> bytes:
-    """Return the pixels of a frame, row by row, three bytes each."""
+    """Return the RGB bytes of a frame, row by row."""
     image = image.convertToFormat(QImage.Format.Format_RGB888)
     rows = np.frombuffer(image.constBits(), dtype=np.uint8).reshape(image.height(), image.bytesPerLine())
     return rows[:, : image.width() * 3].tobytes()
 
 
 def film_colours(film: Film) -> tuple[tuple[int, int, int], ...]:
-    """Return at most 256 colours for a file that has no more, the same in all frames, so that nothing flickers."""
+    """Return at most 256 colours for a GIF, the same for all frames, so that nothing flickers."""
     palette = dressed(film.spec.colour_map, dark=film.spec.dark)
     inks = dict.fromkeys([palette.ink, palette.muted, *(palette.role_ink(role) for role in ("query", "key", "value"))])
     paper = np.array(channels(palette.surface), dtype=float)
     shades = [paper + (np.array(channels(ink)) - paper) * i / _BLENDS for ink in inks for i in range(_BLENDS + 1)]
     found = [(int(r), int(g), int(b)) for r, g, b in np.round(shades).tolist()]
     found += [channels(each) for each in (palette.hatch, palette.control, palette.hairline)]
-    found += [channels(palette.role(role)) for role in ("query", "key", "value", "attention")]  # of wires
+    found += [channels(palette.role(role)) for role in ("query", "key", "value", "attention")]  # the colours of wires
     names = sorted({MAP_OF[kind] for _, kind in film.limits})
     found = list(dict.fromkeys(found))
     for left, name in zip(range(len(names), 0, -1), names, strict=True):

@@ -1,4 +1,4 @@
-"""A whole canvas in a figure: a card for each stage, as many in a row as can be read, and wires for what flows."""
+"""The canvas as a figure: a card for each stage, in rows that stay legible, and wires between them."""
 
 import math
 from collections.abc import Sequence
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 EDGE = 6.0
 """Space around all cards."""
 LEAST_CARD = 132.0
-"""In cards narrower than this labels and scales would lie on one another: a row of more is broken in two."""
+"""The least width of a card without overlapping labels and scales; a row with narrower cards is split."""
 WIDEST = 1.6
-"""A card of a short row may be so many times as wide as one of the longest row."""
+"""The maximum width of a card in a short row, relative to one of the longest row."""
 _CORNER, _BEND, _LINE = 6.0, 5.0, 1.4
 _HEAD = 5.0, 2.6
-"""Length and half the width of an arrow's head."""
+"""The length and half the width of an arrowhead."""
 
 Rect = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Flow:
-    """A canvas laid out: panels and their cards at their places, wires between these, and how high all is."""
+    """The layout of a canvas: positions of panels and cards, the wires between them, and the total height."""
 
     panels: tuple[tuple[float, float, Panel], ...]
     cards: tuple[Rect, ...]
@@ -43,7 +43,7 @@ class Flow:
 def lay_out_canvas(
     trace: "Trace", spec: FigureSpec, width: float, ratio: float, top: float, height: float | None
 ) -> Flow:
-    """Lay all stages out below ``top``, in a figure of a width and, if it is given, a height."""
+    """Return the layout of all stages below ``top``, in a figure of the given width and optional height."""
     rows = broken(canvas_rows(trace), width)
     links = _links(trace)
     lanes = lanes_of({name: Span(i, j, 0, 0) for i, row in enumerate(rows) for j, name in enumerate(row)}, links)
@@ -67,9 +67,9 @@ def lay_out_canvas(
 
 
 def canvas_rows(trace: "Trace") -> list[list[str]]:
-    """Return the names of all stages in lines, as the canvas has them: what is projected, the maps, what follows.
+    """Return the names of all stages in the rows of the canvas: projections, maps, and the stages after them.
 
-    What is done to queries and keys once they are there has a line of its own.
+    The stages between the projections and the maps, such as rotations, have a row to themselves.
     """
     names = list(trace.all_stages)
     maps = [i for i, name in enumerate(names) if trace.stage(name).is_map]
@@ -79,7 +79,7 @@ def canvas_rows(trace: "Trace") -> list[list[str]]:
 
 
 def broken(rows: list[list[str]], width: float) -> list[list[str]]:
-    """Return rows of so few cards that these can be read in a figure of a width; the parts of one are about equal."""
+    """Return rows split into about equal parts, so that cards are legible in a figure of this width."""
     most = max(1, int((width - 2 * EDGE + PLAIN) // (LEAST_CARD + PLAIN)))
     parts = []
     for row in rows:
@@ -90,7 +90,7 @@ def broken(rows: list[list[str]], width: float) -> list[list[str]]:
 
 
 def draw_flow(painter: QPainter, cards: tuple[Rect, ...], wires: tuple[Wire, ...], palette: Palette) -> None:
-    """Draw the cards' outlines, and the wires in the colours of what flows."""
+    """Draw the outlines of the cards, and the wires in the colours of their roles."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(QColor(palette.hairline), 1.0))
     for card in cards:
@@ -112,7 +112,7 @@ def draw_flow(painter: QPainter, cards: tuple[Rect, ...], wires: tuple[Wire, ...
 
 
 def _own_part(points: tuple[Point, ...], drawn: Sequence[tuple[Point, ...]]) -> tuple[Point, ...]:
-    """Return a wire from where it leaves those that are drawn: what they share would be twice as dark at its edges."""
+    """Return the part of a wire that is not drawn yet; drawing shared parts twice would darken their edges."""
     best = points
     for other in drawn:
         same = next((i for i, (a, b) in enumerate(zip(points, other, strict=False)) if a != b), 0)
@@ -133,7 +133,7 @@ def _length(points: Sequence[Point]) -> float:
 
 
 def _path(points: tuple[Point, ...]) -> QPainterPath:
-    """Return a line with round bends, which ends within the arrow's head."""
+    """Return a path with rounded bends that ends inside the arrowhead."""
     path = QPainterPath(QPointF(*points[0]))
     for before, at, after in zip(points, points[1:], points[2:], strict=False):
         radius = min(_BEND, math.dist(before, at) / 2, math.dist(at, after) / 2)
@@ -166,7 +166,7 @@ def _links(trace: "Trace") -> list[Link]:
 
 
 def _spans(trace: "Trace", rows: list[list[str]], line: int, right: float) -> dict[str, Span]:
-    """Share a width out: wide matrices get more, none twice as much as another; a short row stands in the middle."""
+    """Return the spans of a row's cards: wide matrices get more, up to twice as much; a short row is centred."""
     row = rows[line]
     longest = (right - EDGE + PLAIN) / max(map(len, rows)) - PLAIN
     room = min(right - EDGE, len(row) * WIDEST * longest + (len(row) - 1) * PLAIN)

@@ -1,4 +1,4 @@
-"""The cells of a figure, for pixels and vectors alike: shapes where they are few, else one picture without loss."""
+"""Draws the cells of a figure on pixels and vectors: as shapes if they are few, else as one lossless picture."""
 
 import math
 
@@ -14,14 +14,14 @@ from attnlab.figures.palette import Palette
 from attnlab.figures.raster import colours, mosaic, reduced
 
 MOST_DOTS = 6_000_000
-"""The largest picture within a file of vectors."""
+"""The largest picture inside a vector file, in pixels."""
 _HATCH_UNITS = 6.0
 
 
 def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette, ratio: float) -> None:
-    """Draw the cells of one line of maps at ``ratio`` dots to the unit; what lies around them is left as it is.
+    """Draw the cells of one line of maps at ``ratio`` dots to the unit, and nothing around them.
 
-    A renderer that smooths pictures would blur cells of one dot each, so that every cell is a block of dots.
+    Some renderers smooth pictures and would blur cells of one dot, so each cell is a block of dots.
     """
     values, masked = data.values, data.masked
     rows, columns = _dots(grid.rows, grid.cell_height, ratio), _dots(grid.columns, grid.cell_width, ratio)
@@ -34,8 +34,10 @@ def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Pal
     if grid.framed and image.size <= MOST_SHAPES:
         draw_shapes(painter, grid, image, masked, None, palette)
         return
-    pixels = painter.paintEngine().type() == QPaintEngine.Type.Raster  # which enlarges cells without smoothing them
-    ratio = painter.worldTransform().m11() if pixels else ratio  # a preview has fewer dots than the file
+    pixels = (
+        painter.paintEngine().type() == QPaintEngine.Type.Raster
+    )  # raster painting enlarges cells without smoothing
+    ratio = painter.worldTransform().m11() if pixels else ratio  # a preview has fewer dots than a file
     sides = grid.cell_width * ratio, grid.cell_height * ratio
     even = pixels and all(abs(side - round(side)) < 1e-6 for side in sides)
     blocks = (1, 1) if even and masked is None else _blocks(grid, image.size, ratio)
@@ -43,11 +45,11 @@ def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Pal
     if masked is not None and masked.any():
         hidden = masked.repeat(blocks[0], 0).repeat(blocks[1], 1)
         _hatch(sheet, hidden, _HATCH_UNITS * blocks[1] * columns / (grid.columns * grid.cell_width), palette)
-    painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # or a PDF keeps a JPEG of it
+    painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # otherwise a PDF stores a JPEG
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, pixels and not even)  # all cells equally wide
     if sheet.shape[1:] == (rows * blocks[0], columns * blocks[1]) and (rows, columns) == (grid.rows, grid.columns):
         picture = mosaic(sheet, grid.per_row, (grid.gap[0] * blocks[0], grid.gap[1] * blocks[1]))
-        if not pixels:  # what shows a PDF mixes colours and transparency apart, and edges would mix with black
+        if not pixels:  # PDF viewers blend colours and transparency separately, which would darken edges
             picture[picture == 0] = QColor(palette.surface).rgba() & 0xFFFFFF
         kind = QImage.Format.Format_ARGB32_Premultiplied if pixels else QImage.Format.Format_ARGB32
         painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _image(picture, kind))
@@ -57,19 +59,19 @@ def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Pal
 
 
 def _dots(count: int, cell: float, ratio: float) -> int:
-    """Return how many dots along an axis of cells that are narrower than one, else how many cells."""
+    """Return the number of dots along an axis if cells are narrower than a dot, else the number of cells."""
     return min(count, max(1, math.floor(count * cell * ratio + 1e-6)))
 
 
 def _blocks(grid: Grid, cells: int, ratio: float) -> tuple[int, int]:
-    """Return of how many dots a cell is made, down and across, within the limit of the whole."""
+    """Return the dots of a cell, down and across, within the limit of the whole picture."""
     down, across = (max(1, math.ceil(side * ratio - 1e-6)) for side in (grid.cell_height, grid.cell_width))
     most = max(1, math.isqrt(MOST_DOTS // cells))
     return min(down, most), min(across, most)
 
 
 def _hatch(sheet: NDArray[np.uint32], masked: NDArray[np.bool_], dots: float, palette: Palette) -> None:
-    """Fill what is masked with diagonal lines, so many dots apart."""
+    """Fill masked cells with diagonal lines, ``dots`` apart."""
     period = max(round(dots), 2)
     down, right = np.arange(masked.shape[0])[:, None], np.arange(masked.shape[1])
     line = (down + right) % period < max(period // 6, 1)

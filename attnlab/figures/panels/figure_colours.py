@@ -1,4 +1,4 @@
-"""The colour maps that a figure may wear: the program's own first, then those that journals know."""
+"""The colour maps of figures: the program's own first, then those that are usual in journals."""
 
 from dataclasses import dataclass, replace
 from typing import cast
@@ -10,9 +10,9 @@ OWN = "attnlab"
 
 @dataclass(frozen=True, slots=True)
 class ColourMap:
-    """A map as colours at equal distances; ``signed`` ones diverge from their middle, which stands for 0.
+    """A colour map as colours at equal distances; ``signed`` ones diverge from their middle, which means 0.
 
-    ``grey_safe`` ones keep their order when they are printed in greys: of a diverging map only each half can.
+    ``grey_safe`` maps keep their order when printed in grey; of a diverging map only each half does.
     """
 
     name: str
@@ -49,7 +49,7 @@ _VIK = _stops(
     "C5DBE5 DCE5E9 ECE5E1 EEDACF E9CBB9 E2BBA4 DCAB8F D59C7B CF8E68 C97F55 C37243 BC6331 B3531F A5400E "
     "932E06 832106 741506 660A07 590008"
 )
-# RdBu, turned so that blue is negative: Cynthia Brewer, ColorBrewer 2.0 (colorbrewer2.org), Apache licence 2.0.
+# RdBu, reversed so that blue is negative: Cynthia Brewer, ColorBrewer 2.0 (colorbrewer2.org), Apache licence 2.0.
 _RDBU = _stops("67001F B2182B D6604D F4A582 FDDBC7 F7F7F7 D1E5F0 92C5DE 4393C3 2166AC 053061")[::-1]
 _GREYS = ("#FFFFFF", "#000000")
 
@@ -62,16 +62,16 @@ MAPS: tuple[ColourMap, ...] = (
     ColourMap("vik", "Vik, for signed numbers", True, _VIK),
     ColourMap("rdbu", "Red and blue, for signed numbers", True, _RDBU),
 )
-"""All can be told apart by the colour-blind, and all but the diverging ones in print without colours."""
+"""All are safe for colour-blind readers, and all but the diverging ones for printing without colours."""
 
 BY_NAME = {each.name: each for each in MAPS}
 
 
 def dressed(name: str, *, dark: bool = False) -> Palette:
-    """Return the palette of a figure in a colour map.
+    """Return the palette of a figure with a colour map.
 
-    A sequential map colours probabilities, a diverging one signed numbers; the others keep the program's own map, as a
-    sequential one would hide where 0 is.
+    A sequential map colours probabilities, a diverging one signed numbers. The other kind of numbers keeps the
+    program's own map, because a sequential map would hide where 0 is.
     """
     base, chosen = DARK if dark else LIGHT, BY_NAME[name]
     if not chosen.stops:

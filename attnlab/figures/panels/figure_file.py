@@ -1,4 +1,4 @@
-"""Figures as files: PNG, SVG and PDF of one layout, drawn by one routine."""
+"""Writes figures as PNG, SVG and PDF from one layout with one drawing routine."""
 
 import os
 from collections.abc import Iterator
@@ -18,61 +18,61 @@ from attnlab.figures.panels.figure_spec import MM_PER_INCH, POINTS_PER_INCH, Fig
 from attnlab.figures.panels.figure_svg import mended
 
 PIXELS = 120_000_000
-"""The largest figure; beyond it memory is at risk, and no printer gains by it."""
+"""The largest figure in pixels; a larger one could fill the memory and no printer would need it."""
 
 VECTOR_DPI = 600
 _SIDE_PX = 32_000
 _SVG_DPI, _PDF_DPI = 25_400, 1200
-"""The steps in which a file says how large it is: a thousandth of a millimetre, and Qt's own for a PDF."""
+"""The resolution of sizes in a file: a thousandth of a millimetre, and Qt's own for a PDF."""
 
 
 def figure_bytes(source: Source, spec: FigureSpec, ending: str) -> bytes:
-    """Return a figure as a file with that ending holds it. A QGuiApplication must be there.
+    """Return the bytes of a figure file with this ending. It needs a QGuiApplication.
 
     Raises:
-        AttnlabError: an ending that no figure has, no such stage or head, or a size that cannot be drawn.
+        AttnlabError: the ending, the stage or the head does not exist, or the size cannot be drawn.
     """
     if ending not in FIGURES:
-        raise AttnlabError(f"A figure does not end in {ending!r}; {', '.join(FIGURES)} are what it can be.")
+        raise AttnlabError(f"A figure cannot have the ending {ending!r}; it can be {', '.join(FIGURES)}.")
     return FIGURES[ending].encode(page_of(source, spec, ending))
 
 
 def page_of(source: Source, spec: FigureSpec, ending: str) -> Page:
-    """Return the layout of a figure as a file with that ending has it; errors as :func:`figure_bytes`.
+    """Return the layout of a figure for a file with this ending; errors as :func:`figure_bytes`.
 
-    Files of vectors hold maps in as many dots as any printer has, whatever the dots per inch asked for.
+    Maps in vector files have the resolution of good printers, whatever the requested dots per inch.
     """
     return lay_out_page(source, spec if FIGURES[ending].in_pixels else replace(spec, dpi=max(spec.dpi, VECTOR_DPI)))
 
 
 def write_figure(path: str | os.PathLike[str], source: Source, spec: FigureSpec) -> None:
-    """Write a figure by the ending of its name, whole or not at all; errors are those of :func:`figure_bytes`.
+    """Write a figure atomically in the format of the file's ending; errors as :func:`figure_bytes`.
 
     Raises:
-        FileError: it cannot be written.
+        FileError: the file cannot be written.
     """
     data = figure_bytes(source, spec, os.path.splitext(os.fspath(path))[1].lower())
     file = QSaveFile(os.fspath(path))
-    file.setDirectWriteFallback(True)  # for what is no ordinary file, a pipe for instance
+    file.setDirectWriteFallback(True)  # for special files such as pipes
     written = file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(data) > 0 and file.commit()
     if not written:
         raise FileError(f"{os.fspath(path)} cannot be written: {file.errorString()}.")
 
 
 def figure_image(source: Source, spec: FigureSpec) -> QImage:
-    """Return a figure in pixels: to the pixel as large as asked, on any screen. Errors as :func:`figure_bytes`."""
+    """Return a figure as an image of exactly the requested pixels. Errors as :func:`figure_bytes`."""
     return page_image(lay_out_page(source, spec))
 
 
 def page_image(page: Page) -> QImage:
-    """Return a page in pixels at its dots per inch; transparent where the ground is.
+    """Return a page as an image at its dots per inch, with a transparent background if the spec says so.
 
     Raises:
-        AttnlabError: it is too large.
+        AttnlabError: the page is too large.
     """
     width, height = page.pixels
     if max(width, height) > _SIDE_PX or width * height > PIXELS:
-        raise AttnlabError(f"A figure of {width} × {height} pixels is too large; fewer dots per inch or one head fits.")
+        raise AttnlabError(f"A figure of {width} × {height} pixels is too large; use fewer dots per inch or one head.")
     clear = page.spec.ground == "transparent"
     kind = QImage.Format.Format_ARGB32_Premultiplied if clear else QImage.Format.Format_RGB32
     image = QImage(width, height, kind)
@@ -86,16 +86,16 @@ def page_image(page: Page) -> QImage:
 
 
 def png(image: QImage) -> bytes:
-    """Return a picture as PNG, with its dots per inch in it."""
+    """Return an image as PNG, including its dots per inch."""
     data, buffer = _buffer()
     writer = QImageWriter(buffer, QByteArray(b"png"))
     if not writer.write(image):
-        raise FileError(f"The figure cannot be turned into a PNG: {writer.errorString()}.")
+        raise FileError(f"The figure cannot be written as PNG: {writer.errorString()}.")
     return bytes(data.data())
 
 
 def svg(page: Page, title: str, description: str) -> bytes:
-    """Return a page as SVG: text as text, its size in millimetres, a title and a description for those who listen."""
+    """Return a page as SVG with text as text, its size in millimetres, a title and a description."""
     data, buffer = _buffer()
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
@@ -111,7 +111,7 @@ def svg(page: Page, title: str, description: str) -> bytes:
 
 
 def pdf(page: Page, title: str) -> bytes:
-    """Return a page as PDF of one page that is as large as the figure."""
+    """Return a page as a PDF with one page of the figure's size."""
     data, buffer = _buffer()
     writer = QPdfWriter(buffer)
     writer.setTitle(title)
@@ -128,7 +128,7 @@ def pdf(page: Page, title: str) -> bytes:
 
 
 def described(page: Page) -> tuple[str, str]:
-    """Return the title of a figure, and one sentence on what it shows."""
+    """Return the title of a figure and one sentence that describes it."""
     stages = ", ".join(each.stage.title for _, _, each in page.panels)
     title = page.spec.title or ": ".join(filter(None, (" ".join(page.title), stages)))
     parts = [f"{each.stage.title} {each.which} ({each.shape})".replace("  ", " ") for _, _, each in page.panels]
@@ -137,7 +137,7 @@ def described(page: Page) -> tuple[str, str]:
 
 @contextmanager
 def painting(device: QPaintDevice) -> Iterator[QPainter]:
-    """Paint on a device, and end in any case: a painter that outlives its device ends the whole process."""
+    """Provide a painter that always ends, because a painter that outlives its device crashes the process."""
     painter = QPainter(device)
     try:
         yield painter

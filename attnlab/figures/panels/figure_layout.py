@@ -1,4 +1,4 @@
-"""Where everything stands in a panel of a figure: pure arithmetic in units, whatever the dots per inch."""
+"""The layout of a panel of a figure: arithmetic in units, independent of the dots per inch."""
 
 import math
 from dataclasses import dataclass, replace
@@ -7,38 +7,38 @@ from attnlab.figures.layout import Grid
 
 MARGIN = 10.0
 AXIS = 15.0
-"""Room for the name of an axis."""
+"""The space for the name of an axis."""
 LINE = 19.0
-"""Height of a line of the title."""
+"""The height of a line of the title."""
 CAPTION = 14.0
-"""Room for the title of one of several maps."""
+"""The space for the title of one of several maps."""
 BAR = 20.0
-"""Room for the colour bar with its numbers."""
+"""The space for the colour bar with its numbers."""
 SPACE = 14.0
-"""Least space between maps."""
+"""The least space between maps."""
 CELL_WIDTH, CELL_HEIGHT = 72.0, 44.0
 """The largest cells, wide and high enough for four decimals."""
 READABLE = 20.0
-"""In cells lower than this there is no room for more than two decimals, and they are as wide as high."""
+"""Cells lower than this have room for at most two decimals and are square."""
 SHAPE = 0.62
-"""The height that small multiples aim at in a figure of their own, as a part of the width."""
+"""The preferred height of a figure of small multiples, as a fraction of the width."""
 LEAST_WHOLE = 4.0
-"""Cells of fewer dots than this are not made smaller to be of whole dots: figures would lose half their size."""
+"""Cells of fewer dots than this are not rounded down to whole dots, which could halve the figure."""
 LEAST_LABELLED = 36.0
-"""Several maps narrower or lower than this have no labels on that side: fewer than three would have room."""
+"""Small multiples narrower or lower than this have no labels on that side: fewer than three would fit."""
 LEAST_MAP = 18.0
-"""Several maps are no narrower than this if that can be helped: three digits stand above each."""
+"""The least width of small multiples if possible, because three digits are written above each."""
 DENSE = 96.0
-"""Maps narrower than this share the column labels of the topmost ones, and stand closer together."""
+"""Maps narrower than this share the column labels of the topmost maps and are closer together."""
 
 _FINE = 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What labels need: the widest row label, the widest column label, and the height of a line of them.
+    """The space of labels: the widest row label, the widest column label, and the height of a line.
 
-    ``upright`` and ``turned`` are the heights of column labels side by side and turned to read upwards. All 0 for none.
+    ``upright`` and ``turned`` are the heights of horizontal and of vertical column labels. All are 0 without labels.
     """
 
     row_width: float
@@ -52,10 +52,10 @@ NO_LABELS = Labels(0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a panel is to have: its width, and a height or None for as much as its maps need; what stands around maps.
+    """The requirements of a panel: its width, its height (None for as much as its maps need), and its decorations.
 
-    ``header`` is the height of its title. ``square`` keeps cells about as wide as high. ``per_row`` maps stand side by
-    side, or with None as many as look well. Cells of some dots are of whole ones, of which a unit has ``ratio``.
+    ``header`` is the height of its title. ``square`` keeps cells about as wide as high. ``per_row`` is the number of
+    maps side by side, None for the best number. A unit has ``ratio`` dots, and cells are whole dots unless very small.
     """
 
     width: float
@@ -72,7 +72,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class FigureLayout:
-    """``width`` and ``height`` of a panel, and a grid for each line of maps, all in units."""
+    """The layout of a panel: ``width``, ``height``, and a grid for each line of maps, in units."""
 
     width: float
     height: float
@@ -80,7 +80,7 @@ class FigureLayout:
     caption: float
     axis: float
     top: float
-    """Where the title begins."""
+    """The x of the title."""
 
     @property
     def first(self) -> Grid:
@@ -89,17 +89,17 @@ class FigureLayout:
 
     @property
     def left(self) -> float:
-        """Where the leftmost thing stands."""
+        """The x of the leftmost part."""
         return self.first.x - self.first.label_width - self.axis
 
     @property
     def right(self) -> float:
-        """Where the maps end."""
+        """The right end of the maps."""
         return self.first.x + self.first.width
 
     @property
     def bottom(self) -> float:
-        """Where the maps end."""
+        """The lower end of the maps."""
         return self.grids[-1].y + self.grids[-1].height
 
 
@@ -119,7 +119,7 @@ class _Plan:
 
 
 def lay_out(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> FigureLayout:
-    """Return the layout of ``maps`` (count, rows, columns) in a panel; in a given height they stand in its middle."""
+    """Return the layout of ``maps`` (count, rows, columns) in a panel, centred if the height is given."""
     count, rows, columns = maps
     plan = _chosen(maps, labels, wish)
     if labels.row_width and count > 1 and rows * plan.cell_height < LEAST_LABELLED:
@@ -150,7 +150,7 @@ def _room(labels: Labels, wish: Wish) -> float:
 
 
 def _chosen(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> _Plan:
-    """Return the plan that looks best, chosen as if dots were infinitely small, so that files of all kinds have it."""
+    """Return the best plan; it does not depend on the dots, so that all kinds of files have the same one."""
     room, fine = _room(labels, wish), replace(wish, ratio=_FINE)
     tried = range(1, maps[0] + 1) if wish.per_row is None else (min(wish.per_row, maps[0]),)
     best = min(tried, key=lambda per_row: _badness(_plan(room, maps, labels, fine, per_row), maps, wish))
@@ -158,7 +158,7 @@ def _chosen(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> _Plan:
 
 
 def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, per_row: int) -> _Plan:
-    """Return the plan with column labels side by side where these fit the cells that come of it, else turned."""
+    """Return the plan with horizontal column labels if these fit the resulting cells, else with vertical ones."""
     count, rows, columns = maps
     lines = -(-count // per_row)
     space = SPACE if room / per_row >= DENSE else max(SPACE / 3, 4.0)
@@ -183,7 +183,7 @@ def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, p
 def _cell(
     widest: float, fixed: float, room: float, lines: tuple[int, int], columns: int, wish: Wish
 ) -> tuple[float, float]:
-    """Return the width and height of cells below what is ``fixed``, in ``lines`` of maps with so many rows."""
+    """Return the width and height of cells in ``lines`` of maps, when ``fixed`` units of the height are used."""
     width = widest
     height = min(width if wish.square else max(CELL_HEIGHT * 0.55, width / 1.6), wish.cell_height)
     if wish.height is not None:
@@ -198,24 +198,24 @@ def _cell(
 
 
 def _label_height(labels: Labels, cell_width: float, maps: tuple[int, int, int]) -> float:
-    """Return the height of column labels: side by side where they fit, else turned, none above the narrowest maps."""
+    """Return the height of column labels: horizontal if they fit, else vertical, 0 above the narrowest maps."""
     if cell_width * maps[2] < (labels.upright if maps[0] == 1 else max(labels.upright, LEAST_LABELLED)):
         return 0.0
     return labels.upright if labels.column_width <= cell_width - 2 else labels.turned
 
 
 def _cell_width(room: float, columns: int, per_row: int, space: float) -> float:
-    """Return the width of the cells with which ``per_row`` maps fill the room, the gaps being whole cells."""
+    """Return the width of cells with which ``per_row`` maps and gaps of whole cells fill the room."""
     room = max(room, 1.0)
     cell = room / (per_row * columns)
-    for _ in range(3):  # the gap is counted in cells, which get smaller by it
+    for _ in range(3):  # the gap is counted in cells, and a gap makes cells smaller
         gap = math.ceil(space / cell)
         cell = room / (per_row * (columns + gap) - gap)
     return cell
 
 
 def _badness(plan: _Plan, maps: tuple[int, int, int], wish: Wish) -> float:
-    """Return how far a plan is from a pleasant figure: its height, tiny maps, empty places of its last line."""
+    """Return a penalty for a plan: a bad height, tiny maps, and empty positions in the last line."""
     empty = 0.15 * (-maps[0] % plan.per_row)
     if wish.height is not None:
         return 3 * empty - math.log(plan.cell_width * plan.cell_height)
@@ -225,7 +225,7 @@ def _badness(plan: _Plan, maps: tuple[int, int, int], wish: Wish) -> float:
 
 
 def _whole(length: float, ratio: float) -> float:
-    """Return a length in whole dots, but for cells so small that a part of a dot matters."""
+    """Return a length rounded down to whole dots, unless it is so small that rounding would matter."""
     return math.floor(length * ratio) / ratio if length * ratio >= LEAST_WHOLE else length
 
 

@@ -1,4 +1,4 @@
-"""The numbers in the cells of a figure: where they can be read, or wherever they fit, with the decimals asked for."""
+"""Draws the numbers in the cells of a figure: if they are legible, or whenever they fit, if requested."""
 
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
@@ -12,11 +12,11 @@ from attnlab.figures.raster import MAP_OF, indices
 from attnlab.figures.text import Pen
 
 _READABLE_PX, _LEAST_PX = 8, 4
-"""The smallest type of numbers that come by themselves, and of those that are asked for."""
+"""The smallest font sizes of automatic numbers and of requested numbers."""
 
 
 def draw_figure_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, spec: FigureSpec) -> bool:
-    """Draw the numbers of one line of maps; return whether there is room for them."""
+    """Draw the numbers of one line of maps; return whether they fit."""
     if spec.numbers == "off":
         return False
     least = _READABLE_PX if spec.numbers == "auto" else _LEAST_PX

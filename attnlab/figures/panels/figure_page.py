@@ -1,4 +1,4 @@
-"""A figure laid out: panels at their places, and the one routine that draws them on pixels or vectors."""
+"""Lays out a figure's panels on a page and draws the page on pixels or vectors."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from attnlab.figures.panels.figure_wires import Wire
 from attnlab.figures.text import Pen
 
 _LEAST_PANEL = 60.0
-"""A panel narrower or lower than this, in units, holds nothing that could be read."""
+"""A panel narrower or lower than this, in units, is illegible."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Page:
-    """A figure ready to be drawn: ``panels`` with their places; sizes in units, of which an inch has so many.
+    """A figure ready to be drawn: ``panels`` with their positions, and its size in units.
 
-    ``ratio`` is how many dots a unit has, in pixels of the file or those that vectors are fitted to. A whole canvas
-    also has ``cards``, as x, y, width and height, and the ``wires`` between them.
+    ``ratio`` is the number of dots per unit, in pixels of the file or those to which vectors are fitted. A canvas also
+    has ``cards``, as x, y, width and height, and the ``wires`` between them.
     """
 
     spec: FigureSpec
@@ -46,16 +46,16 @@ class Page:
 
     @property
     def pixels(self) -> tuple[int, int]:
-        """Width and height in pixels at the dots per inch asked for."""
+        """Width and height in pixels at the requested dots per inch."""
         width, height = (side / self.spec.units_per_inch * self.spec.dpi for side in (self.width, self.height))
         return max(round(width), 1), max(round(height), 1)
 
 
 def lay_out_page(source: Source, spec: FigureSpec) -> Page:
-    """Lay a figure out. A QGuiApplication must be there.
+    """Return the layout of a figure. It needs a QGuiApplication.
 
     Raises:
-        AttnlabError: no such stage or head, or no room for what is to be in it.
+        AttnlabError: the stage or the head does not exist, or the figure is too small for its parts.
     """
     for stage in () if spec.canvas else spec.stages:
         if stage not in source:
@@ -68,7 +68,7 @@ def lay_out_page(source: Source, spec: FigureSpec) -> Page:
     top = len(title) * LINE + (MARGIN if title else 0.0)
     if spec.canvas:
         if isinstance(source, Sheets):
-            raise AttnlabError("There is no canvas of maps alone; name some of them.")
+            raise AttnlabError("Arrays have no canvas; name the maps to draw.")
         flow = lay_out_canvas(source, spec, width, ratio, top, height)
         _check_room(min(card[2] for card in flow.cards), min(card[3] for card in flow.cards))
         return Page(spec, width, height or flow.height, ratio, title, flow.panels, flow.cards, flow.wires)
@@ -82,19 +82,19 @@ def lay_out_page(source: Source, spec: FigureSpec) -> Page:
 
 
 def _check_room(width: float, height: float) -> None:
-    """Refuse panels in which nothing could be read."""
+    """Raise AttnlabError for panels that would be illegible."""
     if min(width, height) < _LEAST_PANEL:
-        raise AttnlabError("The figure is too small for its type; a larger size, smaller type or fewer stages fit.")
+        raise AttnlabError("The figure is too small for its type; use a larger size, smaller type or fewer stages.")
 
 
 def draw_page(painter: QPainter, page: Page) -> None:
-    """Draw a figure; the painter's unit is the figure's. What is behind it is painted over, unless transparent."""
+    """Draw a figure in the painter's units, with its background unless that is transparent."""
     for _ in draw_steps(painter, page):
         pass
 
 
 def draw_steps(painter: QPainter, page: Page) -> Iterator[None]:
-    """Draw a figure as :func:`draw_page` does, a line of maps at a time, for a window that must not wait."""
+    """Draw a figure like :func:`draw_page`, yielding after each line of maps, so that a window can respond."""
     palette = dressed(page.spec.colour_map, dark=page.spec.dark)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if page.spec.ground != "transparent":
@@ -115,7 +115,7 @@ def draw_steps(painter: QPainter, page: Page) -> Iterator[None]:
 
 
 def _heading(source: Source, spec: FigureSpec) -> str:
-    """Return what stands above all panels; of one alone, a person's own title is that of the panel."""
+    """Return the heading above all panels; with a single panel the user's title is that of the panel instead."""
     if spec.title is None:
         return source.heading if isinstance(source, Sheets) else ""
     return spec.title if spec.canvas or len(spec.stages) > 1 else ""

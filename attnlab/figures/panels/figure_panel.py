@@ -1,4 +1,4 @@
-"""One stage in a figure: what is drawn of it, and the drawing."""
+"""The panel of one stage in a figure: its data, its layout and its drawing."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
 _ROW_LABEL, _COLUMN_LABEL, _WORD = 84.0, 64.0, 56.0
-"""The widest labels of rows and columns, and room for a word of usual length, which narrow figures leave too."""
+"""The widest labels of rows and columns, and the space for a usual word, which narrow figures keep too."""
 _CARD_CELL_HEIGHT = 28.0
-"""Higher cells would make what is not query by key the largest of all on a canvas."""
+"""Higher cells would make matrices other than query by key the largest cards of a canvas."""
 _BAR_HEIGHT = 5.0
 _BAR_WIDTH = (90.0, 200.0)
 _TICK, _APART = 2.0, 6.0
-"""Length of a tick of the colour bar, and the least space between its numbers."""
+"""The length of a tick of the colour bar, and the least space between its numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """A stage as a figure shows it: its maps, the lines of its title, which head, its shape, and where all stands."""
+    """A stage in a figure: its maps, the lines of its title, its head, its shape, and its layout."""
 
     stage: Drawn
     data: MapData
@@ -70,10 +70,10 @@ class Panel:
 
 
 def map_data(source: Source, stage: str, head: int | str) -> MapData:
-    """Return what is drawn of a stage: maps, labels, titles, and the scale that all heads share.
+    """Return the maps of a stage with their labels, titles, and the common scale of all heads.
 
     Raises:
-        AttnlabError: no such stage or head; the sentence names those that exist.
+        AttnlabError: the stage or the head does not exist; the sentence names those that do.
     """
     if stage not in source:
         names = ", ".join(source.all_stages)
@@ -97,7 +97,7 @@ def map_data(source: Source, stage: str, head: int | str) -> MapData:
 
 
 def _computed(trace: "Trace", entry: "Stage", values: NDArray[np.floating], titles: Sequence[str]) -> MapData:
-    """Return some maps of a stage with the labels and the scale that follow from the experiment."""
+    """Return maps of a stage with the labels and the scale of the experiment."""
     from attnlab.attention.axes import labels
     from attnlab.attention.stages.table import kind_of
 
@@ -110,7 +110,7 @@ def _computed(trace: "Trace", entry: "Stage", values: NDArray[np.floating], titl
 def panel(
     source: Source, stage: str, spec: FigureSpec, width: float, ratio: float, height: float | None = None
 ) -> Panel:
-    """Lay a stage out ``width`` units wide; ``ratio`` dots to the unit are what cells are fitted to."""
+    """Return the panel of a stage, ``width`` units wide; its cells are fitted to ``ratio`` dots per unit."""
     data, entry = map_data(source, stage, spec.head), source.stage(stage)
     one = len(data.values) == 1
     which = data.titles[0] if one and entry.has_heads and heads_of(source) > 1 else ""
@@ -134,7 +134,7 @@ def panel(
 
 
 def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palette, ratio: float) -> Iterator[None]:
-    """Draw a panel with its top left corner at the painter's origin, a line of maps at a time."""
+    """Draw a panel at the painter's origin, yielding after each line of maps."""
     _draw_header(painter, shown, spec, palette)
     first = 0
     for grid in shown.layout.grids:
@@ -155,7 +155,7 @@ def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palet
 
 
 def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palette) -> None:
-    """Write the title, and on its last line, where there is room, which head it is and the shape of the whole."""
+    """Write the title, and on its last line the head and the shape, if they fit."""
     if not shown.title:
         return
     layout, font = shown.layout, figure_font(TITLE_PX, QFont.Weight.DemiBold)
@@ -163,7 +163,7 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
     widest = max(map(pen.width, shown.title))
     left = max(min(layout.left, layout.width - MARGIN - widest), MARGIN)
     right = max(layout.right, min(left + widest, layout.width - MARGIN))
-    if spec.canvas:  # where cards have outlines, and titles stand alike in all
+    if spec.canvas:  # all cards have outlines and titles in the same place
         left, right = MARGIN, layout.width - MARGIN
     role = shown.stage.role
     painter.setPen(QColor(palette.role_ink(role) if role != "neutral" else palette.ink))
@@ -172,7 +172,7 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
         pen.draw(left, y, line)
         y += LINE
     if spec.title is not None and shown.title != (shown.stage.title,):
-        return  # a person's own words are not added to
+        return  # the user's title stays as it is
     after = left + pen.width(shown.title[-1]) + 8
     small = Pen(painter, figure_font(TEXT_PX))
     painter.setPen(QColor(palette.muted))
@@ -186,7 +186,7 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
 def _draw_captions(
     painter: QPainter, grid: Grid, titles: Sequence[str], of_all: Sequence[str], palette: Palette
 ) -> None:
-    """Write above each of several maps, and above its labels, which head it is; above narrow ones its number alone."""
+    """Write the head above each of several maps and its labels; only its number above narrow maps."""
     width = grid.columns * grid.cell_width
     pen = Pen(painter, figure_font(TEXT_PX, QFont.Weight.DemiBold))
     bare = any(pen.width(title) > width for title in of_all)
@@ -195,14 +195,14 @@ def _draw_captions(
     painter.setPen(QColor(palette.muted if bare else palette.ink))
     texts = [title.split(" ")[-1] if bare else title for title in titles]
     apart = width + grid.gap[1] * grid.cell_width
-    every = math.ceil((max(map(pen.width, texts)) + 2) / apart)  # more than that would run into one another
+    every = math.ceil((max(map(pen.width, texts)) + 2) / apart)  # more would overlap
     for index in range(0, len(texts), every):
         x, y = grid.origin(index)
         pen.draw(x + width / 2, y - grid.label_height - CAPTION / 2 + 1, texts[index], 0.5)
 
 
 def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
-    """Name the axes: rows at the left, reading upwards, columns above the maps."""
+    """Write the names of the axes: rows at the left, vertically, columns above the maps."""
     rows, columns = shown.stage.axes[-2:]
     grid, layout = shown.layout.first, shown.layout
     pen = Pen(painter, figure_font(TEXT_PX))
@@ -222,7 +222,7 @@ def _ink(axis: str, palette: Palette) -> str:
 
 
 def _draw_colour_bar(painter: QPainter, shown: Panel, palette: Palette) -> None:
-    """Draw the scale below the maps, as wide as these if that is neither too narrow nor too wide to be read."""
+    """Draw the colour bar below the maps, as wide as these within limits."""
     grid, layout = shown.layout.first, shown.layout
     width = min(max(grid.width, _BAR_WIDTH[0]), _BAR_WIDTH[1], layout.width - 2 * MARGIN)
     rect = QRectF(min(grid.x, layout.width - MARGIN - width), layout.bottom + SPACE, width, _BAR_HEIGHT)
@@ -238,7 +238,7 @@ def _draw_colour_bar(painter: QPainter, shown: Panel, palette: Palette) -> None:
 
 
 def _draw_quarters(painter: QPainter, bar: QRectF, data: MapData, palette: Palette) -> None:
-    """Write between the ends of a scale what colours stand for there, each with a tick, if all have room."""
+    """Write the quarter values of a colour bar with ticks, if all fit."""
     limit, signed = data.limit, MAP_OF[data.kind] != "sequential"
     places = (0.25, 0.75) if signed else (0.25, 0.5, 0.75)
     values = [(2 * place - 1) * limit if signed else place * limit for place in places]
@@ -255,7 +255,7 @@ def _draw_quarters(painter: QPainter, bar: QRectF, data: MapData, palette: Palet
 
 
 def _labels(data: MapData, width: float) -> Labels:
-    """Measure the labels; long words get no more than a part of the figure."""
+    """Measure the labels; long words get at most a part of the figure."""
     metrics = QFontMetricsF(figure_font(TEXT_PX))
 
     def widest(labels: "list[str] | tuple[str, ...]") -> float:

@@ -1,4 +1,4 @@
-"""What a figure is drawn of: a computed state, or any arrays with names and tokens."""
+"""The data of a figure: a trace, or any arrays with names and tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = Union["Trace", "Sheets"]
 Drawn: TypeAlias = Union["Stage", "Sheet"]
-"""What is told of a stage: name, title, axes, role, whether it has heads, and whether it is a map of query by key."""
+"""A stage's name, title, axes, role, whether it has heads, and whether it is a map of query by key."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheet:
-    """Maps to be drawn: ``values`` [heads, rows, columns] from 0 to ``limit``, or of signed numbers from −``limit``.
+    """Maps to draw: ``values`` [heads, rows, columns] from 0 to ``limit``, or signed numbers from −``limit``.
 
-    ``masked`` [rows, columns] is True where nothing may be looked at, None without; ``kind`` is that of a stage.
+    ``masked`` [rows, columns] is True for masked cells, None without a mask; ``kind`` is that of a stage.
     """
 
     name: str
@@ -47,8 +47,8 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheets:
-    """Some sheets, to be drawn as stages of a computed state are; ``heading`` stands above them where nothing else is
-    to. Together they are called ``what``, such as "Layers"."""
+    """Sheets that are drawn like the stages of a trace; ``heading`` is their default heading, ``what`` their common
+    name, such as "Layers"."""
 
     sheets: tuple[Sheet, ...]
     heading: str = ""
@@ -63,22 +63,22 @@ class Sheets:
         return name in self.all_stages
 
     def stage(self, name: str) -> Sheet:
-        """Return a sheet; raises KeyError when there is none of that name."""
+        """Return a sheet; raises KeyError if the name is unknown."""
         return {sheet.name: sheet for sheet in self.sheets}[name]
 
     def array(self, name: str) -> NDArray[np.floating]:
-        """Return the numbers of a sheet, without the axis of heads where there is one map alone."""
+        """Return the numbers of a sheet, without the axis of heads if it has only one map."""
         sheet = self.stage(name)
         return sheet.values if sheet.has_heads else sheet.values[0]
 
     def mean(self, name: str) -> NDArray[np.floating]:
-        """Return the mean over the heads of a sheet that has several."""
+        """Return the mean over the heads of a sheet."""
         mean: NDArray[Any] = self.array(name).mean(0)
         return mean
 
 
 def heads_of(source: Source) -> int:
-    """Return how many heads there are, in the stage that has most."""
+    """Return the maximum number of heads in any stage."""
     if isinstance(source, Sheets):
         return max(len(sheet.values) for sheet in source.sheets)
     return source.experiment.n_heads

@@ -1,4 +1,4 @@
-"""What a figure is to be, as one value: which stages and heads, how large, in which colours, with what around it."""
+"""The settings of a figure as one value: its stages and heads, size, colours and decorations."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,28 +8,28 @@ from attnlab.figures.panels.figure_colours import BY_NAME, OWN
 
 MM_PER_INCH, POINTS_PER_INCH = 25.4, 72.0
 DPI, WIDTH_MM, WIDE_MM = 300, 120.0, 170.0
-"""The size not asked for: a column and a half, or the width of a page for several maps."""
+"""The default widths: a column and a half, or the width of a page for several maps."""
 
 DPI_RANGE, WIDTH_RANGE_MM, FONT_RANGE_PT, DECIMALS = (30, 2400), (20.0, 1000.0), (3.0, 72.0), (0, 8)
 NUMBERS, GROUNDS = ("auto", "on", "off"), ("light", "dark", "transparent")
 FONT_PT = 7.5
-"""What journals set labels in."""
+"""The usual size of labels in journals."""
 _UNITS_PER_LINE = 10.0
-"""Labels are 10 units high, so that a figure in larger type is the same figure with larger units."""
+"""Labels are 10 units high, so a figure with larger type is the same figure with larger units."""
 
 
 @dataclass(frozen=True, slots=True)
 class FigureSpec:
-    """A figure: ``stages`` one above the other, or with ``canvas`` all there are, as they follow from one another.
+    """A figure: ``stages`` below one another, or with ``canvas`` all stages as on the canvas.
 
-    ``head`` is a head from 0, ``"all"`` as small multiples (``columns`` side by side, or as many as look well) or their
-    ``"mean"``. Width and height are in millimetres; a height left None follows from the maps, a width left None is 120,
-    for several maps 170. ``title`` None is the name of the stage, "" none. ``numbers`` are ``"auto"`` where they can be
-    read, ``"on"`` also when very small, or ``"off"``, with ``decimals`` or, left None, as many as fit. ``font_pt`` is
+    ``head`` is a head from 0, ``"all"`` for small multiples (``columns`` side by side, None for the best number), or
+    ``"mean"``. Width and height are in millimetres; a height of None follows from the maps, a width of None is 120, or
+    170 for several maps. ``title`` None is the name of the stage, "" none. ``numbers`` are ``"auto"`` where they are
+    legible, ``"on"`` even if very small, or ``"off"``, with ``decimals``, None for as many as fit. ``font_pt`` is
     the size of labels. ``ground`` is light, dark or transparent.
 
     Raises:
-        AttnlabError: something that cannot be drawn; the sentence says what can.
+        AttnlabError: a value is invalid; the sentence says what is valid.
     """
 
     stages: tuple[str, ...] = ("weights",)
@@ -50,28 +50,28 @@ class FigureSpec:
 
     def __post_init__(self) -> None:
         if not self.stages and not self.canvas:
-            raise AttnlabError("A figure of no stage cannot be drawn; name one, such as weights.")
-        _within(self.dpi, DPI_RANGE, "{} dots per inch cannot be drawn; {} to {} can.")
+            raise AttnlabError("A figure needs a stage; name one, such as weights.")
+        _within(self.dpi, DPI_RANGE, "The resolution cannot be {} dots per inch, only {} to {}.")
         for side, name in ((self.width_mm, "width"), (self.height_mm, "height")):
             if side is not None:
-                _within(side, WIDTH_RANGE_MM, f"A {name} of {{}} mm cannot be drawn; {{}} to {{}} mm can.")
-        _within(self.font_pt, FONT_RANGE_PT, "Type of {} points cannot be drawn; {} to {} points can.")
+                _within(side, WIDTH_RANGE_MM, f"The {name} cannot be {{}} mm, only {{}} to {{}} mm.")
+        _within(self.font_pt, FONT_RANGE_PT, "The type cannot have {} points, only {} to {} points.")
         if self.decimals is not None:
-            _within(self.decimals, DECIMALS, "{} decimals cannot be written; {} to {} can.", whole=True)
+            _within(self.decimals, DECIMALS, "Numbers cannot have {} decimals, only {} to {}.", whole=True)
         if self.columns is not None:
-            _within(self.columns, (1, 1000), "{} maps side by side cannot be drawn; {} to {} can.", whole=True)
+            _within(self.columns, (1, 1000), "A row cannot have {} maps, only {} to {}.", whole=True)
         _among(self.numbers, NUMBERS, "Numbers")
         _among(self.ground, GROUNDS, "The ground")
         _among(self.colour_map, tuple(BY_NAME), "The colour map")
 
     @property
     def units_per_inch(self) -> float:
-        """How many of the units that a figure is laid out in an inch has: 96 in type of the usual size."""
+        """The number of layout units per inch: 96 with type of the usual size."""
         return POINTS_PER_INCH * _UNITS_PER_LINE / self.font_pt
 
     @property
     def dark(self) -> bool:
-        """Whether it is light on dark."""
+        """Whether the figure is light on dark."""
         return self.ground == "dark"
 
 

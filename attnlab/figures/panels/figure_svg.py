@@ -1,4 +1,4 @@
-"""Mends what Qt writes as SVG: text that keeps its place in other typefaces, crisp cells, no empty groups."""
+"""Improves Qt's SVG: text that keeps its position in other typefaces, crisp cells, no empty groups."""
 
 import re
 from collections import Counter
@@ -13,16 +13,16 @@ _TEXT = re.compile(
     r' font-size="(?P<size>\d+)" font-weight="(?P<weight>\d+)"[^>]*>(?P<text>[^<]*)</text>'
 )
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, however it is written: a token may hold it."""
+"""Characters that XML 1.0 cannot contain, even escaped, but tokens can."""
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _FAMILIES = "Inter, Helvetica, Arial, sans-serif"
 
 
 def mended(svg: str) -> str:
-    """Return an SVG of Qt's, to be drawn alike by browsers, editors and typesetters.
+    """Return Qt's SVG changed so that browsers, editors and typesetters draw it in the same way.
 
-    Each text says how wide it is: where the typeface is not installed another one is fitted to that. Pictures of cells
-    are not smoothed, in the words of the present standard as well as in those of SVG 1.1.
+    Each text has its width, so that another typeface is fitted to it if ours is not installed. Pictures of cells are
+    not smoothed, which is written both for current renderers and for SVG 1.1.
     """
     svg = _FORBIDDEN.sub("�", _EMPTY.sub("", svg))
     ends = Counter(end for end, _ in {_ends(found) for found in _TEXT.finditer(svg)})
@@ -34,7 +34,7 @@ def mended(svg: str) -> str:
 
 
 def _width(found: re.Match[str]) -> float:
-    """Return how wide a text is in its own typeface."""
+    """Return the width of a text in its own typeface."""
     text = found["text"]
     for entity, letter in _ENTITIES.items():
         text = text.replace(entity, letter)
@@ -42,13 +42,13 @@ def _width(found: re.Match[str]) -> float:
 
 
 def _ends(found: re.Match[str]) -> tuple[int, int]:
-    """Return where a text ends and begins, in whole units."""
+    """Return the end and the start of a text in whole units."""
     x = float(found["x"])
     return round(x + _width(found)), round(x)
 
 
 def _anchored(found: re.Match[str], ends: Counter[int]) -> str:
-    """Return a text that hangs on its end if others end there too, on its start if that is 0, else on its middle."""
+    """Return a text anchored at its end if others end there too, at its start if that is 0, else at its middle."""
     width, x, size, end = _width(found), float(found["x"]), int(found["size"]), _ends(found)[0]
     upwards_or_title = x == 0 or size >= TITLE_PX
     anchor, share = ("start", 0.0) if upwards_or_title else ("end", 1.0) if ends[end] > 1 else ("middle", 0.5)

@@ -1,4 +1,4 @@
-"""The type of figures: sizes in units, the typeface that the program brings, and titles on several lines."""
+"""The type of figures: font sizes in units, the shipped typeface, and titles on several lines."""
 
 from functools import lru_cache
 
@@ -10,10 +10,10 @@ TITLE_PX, TEXT_PX, SMALL_PX, NUMBER_PX = 13, 10, 9, 10
 
 
 def figure_font(size_px: int, weight: QFont.Weight = QFont.Weight.Normal, *, still: bool = False) -> QFont:
-    """Return a font of figures; its size is in units. A QGuiApplication must be there.
+    """Return a font of figures; its size is in units. It needs a QGuiApplication.
 
-    ``still`` gives all digits one width, so that a number that changes in a film stands still. Those glyphs have no
-    characters: in a PDF what is written so could not be searched or copied.
+    ``still`` gives all digits the same width, so that a changing number in a film does not move. A PDF must not use
+    it, because these glyphs cannot be searched or copied.
     """
     if "Inter" not in QFontDatabase.families():
         for name in assets.names("fonts"):
@@ -28,13 +28,13 @@ def _font(size_px: int, weight: QFont.Weight, still: bool) -> QFont:
     font.setPixelSize(size_px)
     font.setWeight(weight)
     font.setFeature(QFont.Tag("tnum"), int(still))
-    font.setFeature(QFont.Tag("calt"), 0)  # which gives − and × between digits glyphs without characters too
+    font.setFeature(QFont.Tag("calt"), 0)  # it also gives − and × between digits such glyphs
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     return font
 
 
 def wrapped(text: str, width: float, font: QFont) -> tuple[str, ...]:
-    """Return a text in lines that are no wider than a width, broken between words, and in words only where it must."""
+    """Return a text in lines within a width, broken between words, and inside words only if necessary."""
     metrics = QFontMetricsF(font)
     lines: list[str] = []
     for word in text.split():

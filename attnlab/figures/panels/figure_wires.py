@@ -1,4 +1,4 @@
-"""Where the wires of a whole canvas run: in the spaces between its cards alone. Pure arithmetic in units."""
+"""Routes the wires of a canvas through the spaces between its cards. Arithmetic in units."""
 
 import math
 from collections import defaultdict
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations
 
 TRACK = 9.0
-"""Space between two wires side by side."""
+"""The space between two wires side by side."""
 PLAIN = 16.0
-"""Space between cards and rows that no wire runs along."""
+"""The space between cards and rows without wires."""
 _NEAR = 14.0
-"""Steps aside that are smaller would look crooked: a wire goes straight down then."""
+"""Smaller sidesteps would look crooked, so the wire goes straight down instead."""
 _CLEAR = 4.0
-"""Wires that come closer would look like one."""
+"""Wires that are closer than this would look like one."""
 _MOST_TRIED = 6
 
 Point = tuple[float, float]
@@ -21,7 +21,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What flows from one card to another, and the role whose colour it has."""
+    """A connection from one card to another, and the role that colours it."""
 
     source: str
     target: str
@@ -30,7 +30,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a card stands: its row, counted from 0, its place in that row, and its left and right."""
+    """The position of a card: its row, counted from 0, its index in that row, and its left and right edges."""
 
     row: int
     place: int
@@ -39,13 +39,13 @@ class Span:
 
     @property
     def middle(self) -> float:
-        """Half way between left and right."""
+        """The middle between left and right."""
         return (self.left + self.right) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """A line of straight pieces; an arrow's head is at its end."""
+    """A polyline with an arrowhead at its end."""
 
     role: str
     points: tuple[Point, ...]
@@ -53,18 +53,19 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """Where a wire leaves the space between two rows: at ``x``, upwards or downwards."""
+    """The point where a wire leaves the space between two rows: at ``x``, upwards or downwards."""
 
     x: float
     up: bool
 
 
 class Routes:
-    """Wires from cards to later ones, planned before anybody knows how high the rows are.
+    """Wires from cards to later cards, planned before the heights of the rows are known.
 
-    A wire goes straight to the next card of its row, else out of the bottom of a card, or for one of its own row out of
-    the top, along the space above the row it goes to, and in at the top. Past whole rows it goes right of them all.
-    What comes from one card runs together as far as it can. ``lane_x`` is where the lanes at the right begin.
+    A wire to the next card of its row is straight. Any other leaves at the bottom of its card (at the top if the target
+    is in the same row), runs along the space above the target's row, and enters at the top. It passes whole rows at
+    the right of all cards. Wires from one card share their route as far as possible. ``lane_x`` is the left end of the
+    lanes at the right.
     """
 
     def __init__(self, cards: dict[str, Span], links: Sequence[Link], lane_x: float) -> None:
@@ -75,12 +76,12 @@ class Routes:
         self._levels = [_levels(self._stubs(row)) for row in range(rows)]
 
     def space_above(self, row: int) -> float:
-        """Return how high the space above a row must be."""
+        """Return the required height of the space above a row."""
         tracks = 1 + max(self._levels[row].values(), default=-1)
         return (PLAIN if row else 0.0) + TRACK * tracks
 
     def wires(self, tops: Sequence[float], heights: Sequence[float]) -> tuple[Wire, ...]:
-        """Return the wires, when rows begin at ``tops`` and are so high; what lies behind others comes first."""
+        """Return the wires for rows at ``tops`` with ``heights``, in drawing order."""
         straight = [Wire(link.role, self._across(link, tops, heights)) for link in self._links if self._direct(link)]
         return (
             *(Wire(link.role, self._along(link, tops, heights)) for link in self._links if not self._direct(link)),
@@ -106,7 +107,7 @@ class Routes:
 
     def _track(self, name: str, row: int, start: float, end: float, tops: Sequence[float]) -> list[Point]:
         level = self._levels[row].get(name)
-        if level is None:  # nothing of it runs along here
+        if level is None:  # no part of it runs along this row
             return []
         used = TRACK * max(self._levels[row].values())
         above = PLAIN / 2 + used / 2 if row else TRACK / 2 + used / 2 + TRACK / 2
@@ -114,7 +115,7 @@ class Routes:
         return [(start, y), (end, y)]
 
     def _direct(self, link: Link) -> bool:
-        """Return whether a wire goes straight to the next card: not where others of its source go further along."""
+        """Return whether a wire goes straight to the next card: only if no other of its source goes further."""
         a, b = self._cards[link.source], self._cards[link.target]
         beside = [each for each in self._of(link.source) if self._cards[each.target].row == a.row]
         return a.row == b.row and b.place == a.place + 1 and len(beside) == 1
@@ -123,14 +124,14 @@ class Routes:
         return [link for link in self._links if link.source == source]
 
     def _leaves(self, link: Link) -> float:
-        """Return the x at which a wire leaves its card, at the bottom or at the top."""
+        """Return the x at which a wire leaves its card."""
         a, b = self._cards[link.source], self._cards[link.target]
         return self._ports[link.source, link.source] if a.row == b.row else a.middle
 
     def _entries(self) -> dict[tuple[str, str], float]:
-        """Return the x at which what comes from a card (the second name) goes through the top of another, or its own.
+        """Return the x at which the wire from a card (the second name) passes through the top of a card (the first).
 
-        Those that come from further left go in further left. One that comes from almost above comes straight down.
+        Wires from further left enter further left. A wire from almost above goes straight down.
         """
         coming: dict[str, dict[str, float]] = defaultdict(dict)
         for link in self._links:
@@ -149,7 +150,7 @@ class Routes:
         return ports
 
     def _stubs(self, row: int) -> dict[str, tuple[Stub, ...]]:
-        """Return for each card from which something runs along above a row where that goes off."""
+        """Return the stubs above a row, by the card from which their wires come."""
         found: dict[str, set[Stub]] = defaultdict(set)
         for link in self._links:
             a, b = self._cards[link.source], self._cards[link.target]
@@ -167,12 +168,12 @@ class Routes:
 
 
 def lanes_of(cards: dict[str, Span], links: Sequence[Link]) -> int:
-    """Return how many lanes are needed at the right; only the rows of the cards count."""
+    """Return the number of lanes needed at the right; it depends only on the rows of the cards."""
     return 1 + max(_lanes(cards, links).values(), default=-1)
 
 
 def _lanes(cards: dict[str, Span], links: Sequence[Link]) -> dict[str, int]:
-    """Return the lane of each card whose wires go past whole rows, the shortest ones innermost."""
+    """Return the lane of each card whose wires pass whole rows, with the shortest innermost."""
     ends: dict[str, tuple[int, int]] = {}
     for link in links:
         a, b = cards[link.source].row, cards[link.target].row
@@ -186,7 +187,7 @@ def _lanes(cards: dict[str, Span], links: Sequence[Link]) -> dict[str, int]:
 
 
 def _levels(nets: dict[str, tuple[Stub, ...]]) -> dict[str, int]:
-    """Return the track of each net from the topmost, 0, so that wires cross as seldom and keep as close as can be."""
+    """Return the track of each net, 0 for the topmost, so that wires cross rarely and stay short."""
     names = sorted(nets)
     orders: Iterator[tuple[str, ...]] = permutations(names) if len(names) <= _MOST_TRIED else iter([tuple(names)])
     best, least = {name: i for i, name in enumerate(names)}, math.inf
@@ -203,12 +204,12 @@ def _levels(nets: dict[str, tuple[Stub, ...]]) -> dict[str, int]:
 
 
 def _meet(a: Sequence[Stub], b: Sequence[Stub]) -> bool:
-    """Return whether two nets would lie on one another if they shared a track."""
+    """Return whether two nets would overlap on one track."""
     return _first(a) - TRACK < _last(b) and _first(b) - TRACK < _last(a)
 
 
 def _faults(upper: Sequence[Stub], lower: Sequence[Stub]) -> float:
-    """Return how often two nets cross, one above the other; lying on one another is much worse."""
+    """Return the number of crossings of two nets, one above the other; an overlap counts much more."""
     down, up = [stub.x for stub in upper if not stub.up], [stub.x for stub in lower if stub.up]
     crossings = sum(_first(upper) < x < _last(upper) for x in up) + sum(_first(lower) < x < _last(lower) for x in down)
     ends = [(x, end) for x in up for end in (_first(upper), _last(upper))]

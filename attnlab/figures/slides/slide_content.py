@@ -1,4 +1,4 @@
-"""What a slide says and shows, as plain values: its text, the maps, the arithmetic and the bars. Knows no lesson."""
+"""The content of a slide as plain values: text, maps, arithmetic and bars. It does not depend on lessons."""
 
 from dataclasses import dataclass
 
@@ -20,9 +20,9 @@ Runs = tuple[Run, ...]
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph of running text; ``mark`` is what stands before an item of a list: "•" or "1.".
+    """A paragraph of running text; ``mark`` precedes an item of a list: "•" or "1.".
 
-    ``level`` is how many levels it is set in, as quotes and nested lists are. Without text and mark it is a rule.
+    ``level`` is the depth of its indentation in quotes and nested lists. Without text and mark it is a rule.
     """
 
     runs: Runs
@@ -32,9 +32,9 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlideMap:
-    """Maps with what is framed in them, each frame's colour the name of a role or "ink".
+    """Maps with their frames; the colour of a frame is the name of a role or "ink".
 
-    ``marks`` are cells (map, row, column) that show a "?". ``square`` says that cells are about as wide as high, as of
+    ``marks`` are cells (map, row, column) that show a "?". ``square``: cells are about as wide as high, as in maps of
     token by token. ``formula`` is LaTeX, "" for none.
     """
 
@@ -50,7 +50,7 @@ class SlideMap:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One number of a row: ``text`` is what stands at its end; a value of None has no bar (unknown, masked)."""
+    """One number of a row: ``text`` is written at its end; a value of None has no bar (unknown, masked)."""
 
     label: str
     value: float | None
@@ -61,7 +61,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """A row as bars from 0 to ``limit``, or from −limit to ``limit`` where numbers are signed."""
+    """A row as bars from 0 to ``limit``, or from −limit to ``limit`` if its numbers are signed."""
 
     title: str
     bars: tuple[Bar, ...]
@@ -72,11 +72,11 @@ class BarRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlideContent:
-    """All that stands on a slide.
+    """The whole content of a slide.
 
-    ``arithmetic`` are ways to write the same, the fullest first: the first that has room is written. ``side`` and
-    ``table`` keep room at the right and at the left, ``whole`` all below the text, for something else. ``done`` of
-    ``count`` segments below are filled. ``keys`` are hints that are left out from the end where there is no room.
+    ``arithmetic`` holds several forms of the same, the fullest first; the first that fits is written. ``side`` and
+    ``table`` reserve space at the right and at the left, ``whole`` all space below the text. ``done`` of ``count``
+    segments below are filled. ``keys`` are hints; the last ones are left out if they do not fit.
     """
 
     heading: str

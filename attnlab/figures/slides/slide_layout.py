@@ -1,21 +1,21 @@
-"""Where the parts of a slide stand and how large type is: pure arithmetic, the same for every screen and for paper."""
+"""The layout of a slide and its font sizes: arithmetic, the same for every screen and for paper."""
 
 from dataclasses import dataclass
 
 LEAST_BODY = 1 / 40
-"""The smallest running text, as a part of the slide's height: it is read from the last row."""
+"""The smallest running text that can be read from the last row, as a fraction of the slide's height."""
 BODY, TITLE, LEAST_TITLE, SMALL = 2.75, 4.9, 3.2, 2.05
-"""Sizes of type in hundredths of the slide's height."""
+"""Font sizes in hundredths of the slide's height."""
 TOP, FOOT, FOOT_LINE = 5.0, 92.5, 95.5
-"""Where text begins, where what is shown ends, and where the progress stands, in hundredths of the height."""
+"""The top of the text, the bottom of the content, and the progress, in hundredths of the height."""
 MARGIN = 0.05
 GAP = 3.0
 LEAST_PART = 26.0
-"""The least height of what is shown below the text, in hundredths."""
+"""The least height of the content below the text, in hundredths."""
 SIDE, SOURCES, WIDE_SOURCES = 0.42, 0.19, 0.25
-"""Parts of the width between the margins: for arithmetic and bars, for sources beside these, for sources alone."""
+"""Fractions of the inner width: for arithmetic and bars, for sources beside these, and for sources alone."""
 TABLE, TABLE_SIDE = 0.34, 0.3
-"""Those for a table of numbers to be changed, and for arithmetic and bars beside it."""
+"""Fractions for an editable table, and for arithmetic and bars beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A slide's rectangle and its size of type, 1 being as designed; ``unit`` is a hundredth of its height."""
+    """A slide's rectangle and its type scale, 1 by default; ``unit`` is a hundredth of its height."""
 
     x: float
     y: float
@@ -55,23 +55,23 @@ class Sheet:
 
     @property
     def body(self) -> float:
-        """The size of running text."""
+        """The font size of running text."""
         return max(BODY * self.zoom * self.unit, self.least_body)
 
     @property
     def least_body(self) -> float:
-        """The size below which running text never goes; whole pixels, rounded up."""
+        """The least font size of running text in whole pixels, rounded up."""
         least = self.height * LEAST_BODY
         return float(-int(-least // 1))
 
     @property
     def small(self) -> float:
-        """The size of what is no text to be read: heading, hints."""
+        """The font size of headings and hints."""
         return SMALL * min(max(self.zoom, 0.9), 1.3) * self.unit
 
     @property
     def left(self) -> float:
-        """Where everything begins."""
+        """The left margin."""
         return self.x + MARGIN * self.width
 
     @property
@@ -81,18 +81,18 @@ class Sheet:
 
     @property
     def foot(self) -> float:
-        """Where what is shown ends."""
+        """The bottom of the content."""
         return self.y + FOOT * self.unit
 
     def title_sizes(self) -> tuple[float, ...]:
-        """Return the sizes a title may have, largest first."""
+        """Return the possible font sizes of a title, largest first."""
         largest = TITLE * min(self.zoom, 1.3)
         return tuple(max(largest * share, LEAST_TITLE) * self.unit for share in (1.0, 0.86, 0.74, 0.65))
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where sources or a table, the map and the side stand below the text; None for what is not there."""
+    """The boxes of sources or table, map and side below the text; None for absent parts."""
 
     sources: Box | None
     main: Box
@@ -100,7 +100,7 @@ class Columns:
 
 
 def columns(sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = False) -> Columns:
-    """Return the columns between the end of the text at ``y`` and the foot."""
+    """Return the columns between the end of the text at ``y`` and the bottom."""
     top = y + GAP * sheet.unit
     height, gap = max(sheet.foot - top, 1.0), GAP * sheet.unit * 1.4
     x, right = sheet.left, sheet.left + sheet.inner
@@ -117,13 +117,13 @@ def columns(sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = 
 
 
 def stacked(box: Box, count: int, gap: float) -> tuple[Box, ...]:
-    """Return ``count`` boxes of the same height below one another."""
+    """Return ``count`` boxes of equal height below one another."""
     height = (box.height - gap * (count - 1)) / count
     return tuple(Box(box.x, box.y + i * (height + gap), box.width, height) for i in range(count))
 
 
 def chosen_bars(values: list[float | None], current: int | None, room: int) -> list[int]:
-    """Return which bars of a row are drawn when there is room for ``room``: the current one and the longest."""
+    """Return the indices of the ``room`` bars of a row to draw: the current one and the longest."""
     if len(values) <= room:
         return list(range(len(values)))
     order = sorted(range(len(values)), key=lambda i: (i != current, -abs(values[i] or 0.0)))

@@ -1,4 +1,4 @@
-"""The maps of a slide: as large as their place allows, with a caption, labels, numbers where they read, and frames."""
+"""Draws the maps of a slide as large as possible, with captions, labels, legible numbers and frames."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,22 +23,22 @@ from attnlab.figures.slides.slide_text import face
 from attnlab.figures.text import Pen, width
 
 NUMBERS = (3.4, 3.05, 2.75, 2.4, 2.1, 1.85, 1.6)
-"""Sizes of numbers in cells, in hundredths of the slide's height; smaller ones would not be read."""
+"""Font sizes of numbers in cells, in hundredths of the slide's height; smaller ones would be illegible."""
 SOURCE_NUMBERS = (2.1, 1.85, 1.6, 1.45)
 CELL, SOURCE_CELL = (11.4, 8.6), (7.2, 4.6)
 """The largest cells, in hundredths of the slide's height."""
 LABELS, SOURCE_LABELS = (2.4, 2.15, 1.95, 1.75), (1.75, 1.6)
-"""Sizes of labels: a smaller one where columns can be labelled side by side in it, and could not in a larger."""
+"""Font sizes of labels: a smaller one is used only if column labels then fit horizontally."""
 AIR = 0.5
-"""Space between two numbers side by side, in sizes of their type."""
+"""The space between two numbers side by side, in font sizes."""
 FLAT = 1.5
-"""Height of labels side by side, in sizes of their type."""
+"""The height of horizontal labels, in font sizes."""
 FEW = 16
-"""Labels of so many rows and fewer are all to be read."""
+"""Maps with at most this many rows must show all row labels in full."""
 
 
 class Formulas(Protocol):
-    """Sets formulas: the size of one in pixels, and one drawn with its box's top left corner at a point."""
+    """Measures and draws formulas, with the top left corner of their box at a point."""
 
     def size(self, latex: str, size_px: float) -> QSizeF:
         """Return the size of a formula's box."""
@@ -53,9 +53,9 @@ def draw_map(
     painter: QPainter, box: Box, each: SlideMap, sheet: Sheet, palette: Palette, formulas: Formulas | None, *,
     source: bool = False,
 ) -> tuple[Grid, tuple[str, ...]]:  # fmt: skip
-    """Draw one stage with its caption into a box; return where its cells lie, and what did not fit."""
+    """Draw one stage with its caption into a box; return the grid of its cells, and the parts that did not fit."""
     unit, ratio = sheet.unit * min(max(sheet.zoom, 0.9), 1.25), painter.device().devicePixelRatioF()
-    here = replace(palette, surface=palette.ground)  # what lies between cells is the slide itself
+    here = replace(palette, surface=palette.ground)  # the gaps between cells show the slide
     caption = 1.7 * (2.0 if source else 2.4) * sheet.unit
     complaints = _caption(painter, box, each, sheet, palette, formulas, source)
     area = Box(box.x, box.y + caption, box.width, box.height - caption)
@@ -75,7 +75,7 @@ def draw_map(
 def labelled(
     each: SlideMap, area: Box, sizes: Sequence[float], cell: tuple[float, float], unit: float, ratio: float = 1.0
 ) -> tuple[float, Grid]:
-    """Return the size of labels and the grid: the largest with labels of columns side by side, else the first."""
+    """Return the label size and the grid: the largest size with horizontal column labels, else the first."""
     first = fit(each, area, sizes[0], cell, unit, ratio)
     for size in sizes:
         grid = fit(each, area, size, cell, unit, ratio)
@@ -85,7 +85,7 @@ def labelled(
 
 
 def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], unit: float, ratio: float = 1.0) -> Grid:
-    """Return the grid of the largest cells, with labels where there is room for them."""
+    """Return the grid of the largest cells, with labels if these fit."""
     count, rows, columns = each.data.values.shape
     metrics = QFontMetricsF(face(label_px))
     across = each.data.group_labels or each.data.column_labels
@@ -105,12 +105,12 @@ def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], u
     if over_px <= flat.cell_width * (each.data.column_group or 1) - 2:
         return flat
     if not each.square or each.data.column_group or flat.cell_width < 0.6 * label_px:
-        return grid(wide, 0.0)  # numbers of columns, and tokens that have no room even when turned
+        return grid(wide, 0.0)  # column numbers, and tokens that do not fit even vertically
     return grid(wide, min(over_px + 0.8 * label_px, 0.3 * area.height))
 
 
 def _number_fonts(each: SlideMap, grid: Grid, sizes: Sequence[float]) -> list[QFont]:
-    """Return the fonts in which two decimals have air around them; else the smallest, where fewer signs have."""
+    """Return the fonts in which two decimals fit with space between them, else the smallest font."""
     signed = bool((each.data.values < 0).any())
     fonts = [face(size) for size in sizes]
     airy = [font for font in fonts if _room_for("−0.00" if signed else "0.00", font) <= grid.cell_width]
@@ -130,7 +130,7 @@ def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
 def _caption(
     painter: QPainter, box: Box, each: SlideMap, sheet: Sheet, palette: Palette, formulas: Formulas | None, source: bool
 ) -> tuple[str, ...]:
-    """Write above a map what it is, and the formula where there is room for it beside that."""
+    """Write the caption above a map, with the formula beside it if that fits."""
     size = (2.0 if source else 2.4) * sheet.unit
     middle, mark = box.y + 0.65 * size, 0.62 * size
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -152,7 +152,7 @@ def _caption(
 
 
 def _marks(painter: QPainter, grid: Grid, each: SlideMap, palette: Palette, unit: float) -> None:
-    """Put a question mark into each cell that is asked for."""
+    """Draw a question mark in each cell of the question."""
     size = min(2.6 * unit, grid.cell_height * 0.8, grid.cell_width * 1.2)
     if not each.marks or size < 6:
         return
@@ -164,13 +164,13 @@ def _marks(painter: QPainter, grid: Grid, each: SlideMap, palette: Palette, unit
 
 
 def _coloured(outline: Outline, unit: float, palette: Palette) -> Outline:
-    """Return a frame in its colour of this palette, as thick as the slide is large."""
+    """Return a frame in its colour of the palette, with a thickness that suits the slide's size."""
     colour = palette.ink if outline.colour == "ink" else palette.role(outline.colour)
     return replace(outline, colour=colour, width=max(outline.width * unit / 9, 1.5))
 
 
 def _left_out(grid: Grid, area: Box, each: SlideMap, font_key: str, painter: QPainter) -> tuple[str, ...]:
-    """Return what of a map has no room: the map itself, or labels of few rows that had to be shortened."""
+    """Return the parts of a map that do not fit: the map itself, or shortened labels of a map with few rows."""
     found = []
     if grid.x + grid.width > area.right + 1 or grid.y + grid.height > area.bottom + 1:
         found.append(f"the map “{each.title}”")

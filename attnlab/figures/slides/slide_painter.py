@@ -1,5 +1,5 @@
-"""Draws a slide on any painter, screen or paper alike: text, maps, arithmetic, bars, progress; and says what did not
-fit, so that a test can walk every slide there is."""
+"""Draws a slide on any painter, for screen or paper: text, maps, arithmetic, bars and progress. It returns the parts
+that did not fit, so that tests can check every slide."""
 
 from dataclasses import dataclass, replace
 
@@ -15,15 +15,15 @@ from attnlab.figures.slides.slide_side import draw_side
 from attnlab.figures.slides.slide_text import Block, Text, draw_line, face, paragraph
 
 TEXT_EM = 62
-"""The longest line of running text, in sizes of its type."""
+"""The longest line of running text, in font sizes."""
 MOST_SEGMENTS = 48
 NARROW = 1.2
-"""On screens narrower than this, in heights, three columns have no room: sources are left out beside arithmetic."""
+"""On screens narrower than this, in heights, three columns do not fit, so arithmetic replaces the sources."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What drawing a slide came to: the cells of the main map, the room at left and right, and what did not fit."""
+    """The result of drawing a slide: the grid of the main map, the free boxes, and the parts that did not fit."""
 
     grid: Grid | None = None
     table: Box | None = None
@@ -34,7 +34,7 @@ class Drawn:
 def draw_slide(
     painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, formulas: Formulas | None = None
 ) -> Drawn:
-    """Draw a slide over all of its sheet."""
+    """Draw a slide on its whole sheet."""
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     painter.fillRect(QRectF(sheet.x, sheet.y, sheet.width, sheet.height), QColor(palette.ground))
     missing = _heading(painter, sheet, content, palette)
@@ -63,7 +63,7 @@ def draw_slide(
 
 
 def _heading(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> tuple[str, ...]:
-    """Write the line at the top: lesson and step, and at the right a note."""
+    """Write the top line: lesson and step, and a note at the right."""
     font = face(sheet.small)
     rect = QRectF(sheet.left, sheet.y + TOP * sheet.unit, sheet.inner, 1.4 * sheet.small)
     if content.note:
@@ -75,7 +75,7 @@ def _heading(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Pa
 
 
 def _words(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> tuple[float, tuple[str, ...]]:
-    """Write title, text and question; return where they end, and what of them did not fit."""
+    """Write title, text and question; return the y of their end, and the parts that did not fit."""
     y = sheet.y + TOP * sheet.unit + 1.9 * sheet.small
     title = _title(content, sheet, palette)
     title.draw(painter, sheet.left, y, palette.ink)
@@ -93,7 +93,7 @@ def _words(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Pale
 
 
 def _title(content: SlideContent, sheet: Sheet, palette: Palette) -> Block:
-    """Return the title on one line, else in the size in which it takes two."""
+    """Return the title on one line if possible, else in the size in which it takes two."""
     runs, sizes = (Run(content.title),), sheet.title_sizes()
     laid = [paragraph(runs, size, sheet.inner, palette, bold=True) for size in sizes]
     one = (each for each in laid[:2] if each.lines == 1)
@@ -104,7 +104,7 @@ def _title(content: SlideContent, sheet: Sheet, palette: Palette) -> Block:
 def _text(
     paragraphs: tuple[Paragraph, ...], sheet: Sheet, content: SlideContent, palette: Palette, room: float
 ) -> Text:
-    """Return the text: larger where nothing stands below it, smaller where what does needs the room."""
+    """Return the text, larger if nothing is below it, smaller if the content below needs the space."""
     alone = content.main is None and not content.side and not content.whole
     sizes = (1.35 * sheet.body, sheet.body, sheet.least_body) if alone else (sheet.body, sheet.least_body)
     kept = 0.0 if alone else (LEAST_PART + 14 + GAP) * sheet.unit
@@ -118,7 +118,7 @@ def _text(
 def _sources(
     painter: QPainter, box: Box, content: SlideContent, sheet: Sheet, palette: Palette, formulas: Formulas | None
 ) -> tuple[str, ...]:
-    """Draw the sources below one another; what one does not need of its part is the next one's."""
+    """Draw the sources below one another; unused space of one goes to the next."""
     missing: tuple[str, ...] = ()
     for left, each in zip(range(len(content.sources), 0, -1), content.sources, strict=True):
         place = stacked(box, left, 2 * sheet.unit)[0]
@@ -129,7 +129,7 @@ def _sources(
 
 
 def _foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> None:
-    """Draw how far the lesson is, and as many of the hints as there is room for."""
+    """Draw the progress of the lesson, and as many hints as fit."""
     middle = sheet.y + FOOT_LINE * sheet.unit
     end = _segments(painter, sheet, content, palette, middle)
     font = face(0.86 * sheet.small)
@@ -147,7 +147,7 @@ def _foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palet
 
 
 def _segments(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, middle: float) -> float:
-    """Draw a short bar for each step, filled as far as the lesson is; return where they end."""
+    """Draw a short bar for each step, filled up to the current one; return the x of their end."""
     count = min(content.count, MOST_SEGMENTS)
     if not count:
         return sheet.left

@@ -1,4 +1,4 @@
-"""The right side of a slide: the arithmetic of a cell in large type, and below it its row as bars."""
+"""Draws the right side of a slide: the arithmetic of a cell in large type, and its row as bars below."""
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
@@ -10,17 +10,17 @@ from attnlab.figures.slides.slide_text import Block, face, paragraph
 from attnlab.figures.text import elided
 
 ROW_HEIGHT, LEAST_ROW = 5.6, 1.32
-"""Height of a bar's row: the largest in hundredths of the slide's height, the least in sizes of type."""
+"""The height of a bar: the maximum in hundredths of the slide's height, the minimum in font sizes."""
 
 MOST_BARS = 12
-"""A row of so many bars is shown whole before arithmetic is written out in full."""
+"""A row with at most this many bars is shown in full before the arithmetic gets more space."""
 
 
 def draw_side(
     painter: QPainter, box: Box, arithmetic: tuple[tuple[Runs, ...], ...], row: BarRow | None, sheet: Sheet,
     palette: Palette,
 ) -> tuple[str, ...]:  # fmt: skip
-    """Draw arithmetic and bars; return what did not fit."""
+    """Draw arithmetic and bars; return the parts that did not fit."""
     y = box.y
     missing: tuple[str, ...] = ()
     if arithmetic:
@@ -37,7 +37,7 @@ def draw_side(
 
 
 def _room(box: Box, row: BarRow | None, sheet: Sheet) -> float:
-    """Return the height that arithmetic may take: what a short row leaves, within limits."""
+    """Return the maximum height of the arithmetic: the space that a short row leaves, within limits."""
     if row is None:
         return box.height
     bars = min(len(row.bars), MOST_BARS) * LEAST_ROW * sheet.body + 1.9 * sheet.small + 2.2 * sheet.unit
@@ -47,7 +47,7 @@ def _room(box: Box, row: BarRow | None, sheet: Sheet) -> float:
 def _chosen(
     ways: tuple[tuple[Runs, ...], ...], box: Box, height: float, sheet: Sheet, palette: Palette
 ) -> list[Block] | None:
-    """Return the fullest way of writing that has room, in the largest type in which it has."""
+    """Return the fullest form of the arithmetic that fits, in the largest type in which it fits."""
     for index, lines in enumerate(ways):
         for size in (1.24 * sheet.body, sheet.body):
             laid = [paragraph(line, size, box.width, palette) for line in lines]
@@ -58,7 +58,7 @@ def _chosen(
 
 
 def draw_row(painter: QPainter, box: Box, row: BarRow, sheet: Sheet, palette: Palette) -> tuple[str, ...]:
-    """Draw a row as bars; of one too long for the place the longest, and how many there are besides."""
+    """Draw a row as bars; if it is too long, the longest bars and the number of the others."""
     size = sheet.body
     title = 1.9 * sheet.small
     pen_font = face(sheet.small)
@@ -89,7 +89,7 @@ def draw_row(painter: QPainter, box: Box, row: BarRow, sheet: Sheet, palette: Pa
 
 
 def _widths(row: BarRow, which: list[int], size: float, room: float) -> tuple[float, float, tuple[str, ...]]:
-    """Return the widths of labels and of numbers, and the labels that have to be shortened."""
+    """Return the widths of labels and of numbers, and the labels that must be shortened."""
     bold = QFontMetricsF(face(size, bold=True))
     shown = [row.bars[i] for i in which]
     labels = max((bold.horizontalAdvance(" ".join(bar.label.split()) or "∅") for bar in shown), default=0.0)
@@ -117,7 +117,7 @@ def _draw_bar(
 
 
 def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: float, palette: Palette) -> None:
-    """Draw a number's length from 0; where there is none, a thin line stands where it would begin."""
+    """Draw a number's bar from 0; without a number, a thin line at 0."""
     zero = 0.5 if row.signed else 0.0
     share = 0.0 if bar.value is None else max(min(bar.value / row.limit, 1.0), -1.0) * (1 - zero)
     start, end = sorted((zero, zero + share))
@@ -138,6 +138,6 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
 
 
 def _paler(colour: str, ground: str) -> str:
-    """Return the colour of bars that are not the current one."""
+    """Return the colour of the bars other than the current one."""
     channels = (round(a + (b - a) * 0.5) for a, b in zip(rgb(colour), rgb(ground), strict=True))
     return "#{:02X}{:02X}{:02X}".format(*channels)

@@ -1,4 +1,4 @@
-"""Running text of slides: paragraphs in large type, laid out once for a width and drawn on any painter, as text."""
+"""Running text of slides: paragraphs laid out once for a width and drawn as text on any painter."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,18 +25,18 @@ RAISED = {
     "sub": QTextCharFormat.VerticalAlignment.AlignSubScript,
 }
 RAISED_SIZE = 1.2
-"""Qt sets raised text at two thirds of its size, too small for the last row: so it is asked for larger."""
+"""Qt draws superscripts at two thirds of the font size, too small for the last row, so they are enlarged."""
 MONOSPACE = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "monospace"]
 LEADING = 1.18
 LEAST_PX = 3
-"""Of smaller type Qt cannot set indices; nobody reads it in any case."""
+"""The smallest font size at which Qt can draw indices."""
 
 _TABULAR: ContextVar[bool] = ContextVar("tabular", default=True)
 
 
 @contextmanager
 def readable_digits() -> Iterator[None]:
-    """Set digits by their plain shapes: the tabular ones cannot be found or copied in a PDF file."""
+    """Use plain digits inside the block, because tabular ones cannot be searched or copied in a PDF."""
     token = _TABULAR.set(False)
     try:
         yield
@@ -45,7 +45,7 @@ def readable_digits() -> Iterator[None]:
 
 
 def face(size_px: float, *, bold: bool = False) -> QFont:
-    """Return the program's font in a size; bold is the weight of titles."""
+    """Return the program's font in a size; ``bold`` is for titles."""
     made = QFont(QGuiApplication.font())
     made.setPixelSize(max(LEAST_PX, round(size_px)))
     made.setWeight(QFont.Weight.Bold if bold else QFont.Weight.Normal)
@@ -57,7 +57,7 @@ def face(size_px: float, *, bold: bool = False) -> QFont:
 
 
 class Block:
-    """One paragraph laid out at a width; ``height`` and ``width`` are what it takes, ``lines`` how many lines."""
+    """A paragraph laid out for a width, with the resulting ``width``, ``height`` and number of ``lines``."""
 
     def __init__(self, runs: Runs, font: QFont, width: float, palette: Palette) -> None:
         text = "".join(run.text for run in runs).replace("\n", " ")
@@ -83,7 +83,7 @@ class Block:
         self.height = y
 
     def draw(self, painter: QPainter, x: float, y: float, colour: str) -> None:
-        """Draw with the top left corner at x, y; what has no colour of its own in ``colour``."""
+        """Draw with the top left corner at x, y; runs without a colour are in ``colour``."""
         painter.setPen(QColor(colour))
         self._layout.draw(painter, QPointF(x, y))
 
@@ -124,19 +124,19 @@ def _format(run: Run, font: QFont, palette: Palette) -> QTextCharFormat:
 
 @lru_cache(maxsize=1024)
 def block(runs: Runs, size_px: float, bold: bool, width: float, palette: Palette, face_key: str) -> Block:
-    """Return a paragraph laid out; the same one again while all of this is the same."""
+    """Return a paragraph laid out for a width; equal arguments share a cached one."""
     return Block(runs, face(size_px, bold=bold), width, palette)
 
 
 def paragraph(runs: Runs, size_px: float, width: float, palette: Palette, *, bold: bool = False) -> Block:
-    """Return a paragraph laid out at a width in the program's font, whatever that is now."""
+    """Return a paragraph laid out for a width in the program's current font."""
     return block(
         runs, round(size_px, 2), bold, round(width, 1), palette, f"{QGuiApplication.font().key()} {_TABULAR.get()}"
     )
 
 
 class Text:
-    """Several paragraphs below one another, items of lists and quotes set in."""
+    """Several paragraphs below one another, with indented list items and quotes."""
 
     def __init__(self, paragraphs: tuple[Paragraph, ...], size_px: float, width: float, palette: Palette) -> None:
         self._indent = 1.5 * size_px
@@ -171,7 +171,7 @@ class Text:
 
 
 def draw_line(painter: QPainter, rect: QRectF, text: str, font: QFont, colour: str, *, right: bool = False) -> bool:
-    """Draw one line of text in the middle of a rectangle's height; return whether all of it has room."""
+    """Draw one line of text, vertically centred in a rectangle; return whether all of it fits."""
     metrics = QFontMetricsF(font)
     width = metrics.horizontalAdvance(text)
     painter.setFont(font)

@@ -118,10 +118,10 @@ def test_the_usual_sizes_are_one_choice(make: Make, qtbot: QtBot) -> None:
 @pytest.mark.parametrize(
     ("field", "text", "sentence"),
     [
-        ("width_mm", "3", "A width of 3 mm cannot be drawn; 20 to 1000 mm can."),
+        ("width_mm", "3", "The width cannot be 3 mm, only 20 to 1000 mm."),
         ("width_mm", "wide", "Width: 'wide' is not a number"),
         ("dpi", "12.5", "Dots per inch: “12.5” is not a whole number, such as 300."),
-        ("font_pt", "200", "Type of 200 points cannot be drawn; 3 to 72 points can."),
+        ("font_pt", "200", "The type cannot have 200 points, only 3 to 72 points."),
         ("width_mm", "nan", "Width: 'nan' is not a finite number"),
     ],
 )
