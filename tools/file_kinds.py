@@ -15,7 +15,7 @@ from tools.safe_reading import Kind
 
 MANIFEST, TENSORS, SUMS = "manifest.json", "tensors.safetensors", "SHA256SUMS"
 MOST_LOOKED = 4_000_000
-"""The most parameters of a run's model that is computed; a larger one is valid but slow."""
+"""The maximum size of a run's model that is computed; a larger one is valid but slow."""
 
 # Sessions
 
@@ -137,14 +137,14 @@ def _read_unsaved(folder: Path) -> None:
 
 @cache
 def good_lessons() -> tuple[bytes, ...]:
-    """Return the lessons that ship."""
+    """Return the shipped lessons."""
     from attnlab.base import assets
 
     return tuple(assets.read_text(name).encode() for name in assets.names("lessons") if name.endswith(".md"))
 
 
 def _short(r: random.Random, data: bytes) -> bytes:
-    """Return the head of a lesson and one to three of its steps, so that reading is quick."""
+    """Return the front matter of a lesson and one to three of its steps, so that reading is quick."""
     head, *steps = data.split(b"\n## ")
     return b"\n## ".join([head, *r.sample(steps, min(len(steps), r.choice((1, 2, 3))))])
 
@@ -368,7 +368,7 @@ def _spoil_own_text(r: random.Random, folder: Path) -> None:
 
 
 def _read_own_text(folder: Path) -> None:
-    """Read a text to learn from, and create its task."""
+    """Read a training text, and create its task."""
     from attnlab.training.tasks import check, data, task_spec
 
     spec = task_spec("characters")
@@ -389,4 +389,4 @@ KINDS = {
     "config": Kind(_spoil_config, _read_config),
     "text": Kind(_spoil_own_text, _read_own_text),
 }
-"""By name. Their order is part of what a seed means."""
+"""The kinds by name. A seed depends on their order."""

@@ -1,4 +1,4 @@
-"""Draws the program as it looks: both themes, three sizes, several presets and states, into a folder of pictures."""
+"""Draws pictures of the program into a folder: both themes, three sizes, several presets and states."""
 
 import sys
 import time
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 THEMES = ("light", "dark")
 SIZES = {"small": (960, 620), "usual": (1440, 900), "large": (1920, 1200)}
 SIZED = ("journey", "the-cat-sat", "causal-5x8", "multi-head-8", "head-average")
-"""Presets that are drawn in every size."""
+"""The presets that are drawn in every size."""
 PATIENCE_MS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: what is open, how the window looks, and what is done before; returns what is grabbed."""
+    """One picture: the preset, the size of the window, and a preparation, which returns the widget to grab."""
 
     name: str
     preset: str
@@ -115,7 +115,7 @@ def _page(name: str) -> Callable[["Playground", MainWindow], None]:
 
 
 def _look(look: str) -> Callable[["Playground", MainWindow], None]:
-    """Pin the state, switch the causal mask on, and look at the pinned one, the present one or the difference."""
+    """Pin the state, switch the causal mask on, and show the pinned state, the current one or their difference."""
 
     def prepare(playground: "Playground", window: MainWindow) -> None:
         playground.toggle_pin()
@@ -128,7 +128,7 @@ def _look(look: str) -> Callable[["Playground", MainWindow], None]:
 
 
 def _opened(playground: "Playground", window: MainWindow) -> None:
-    """Hold a weight of the third query, or of the last there is, as somebody does who has just opened a preset."""
+    """Select a weight of the third query, or of the last if there are fewer, as after opening a preset."""
     e = playground.document.experiment
     _pin("weights", min(2, e.T_q - 1), min(1, e.T_k - 1))(playground, window)
 
@@ -173,7 +173,7 @@ def _token_masked(playground: "Playground", window: MainWindow) -> None:
 
 
 def _everything(playground: "Playground", window: MainWindow) -> None:
-    """Switch on one of each: as many stages as there can be."""
+    """Switch on one option of each kind, for the maximum number of stages."""
     from attnlab.attention.edits import with_setting
 
     playground.document.edit(
@@ -261,14 +261,14 @@ def shots() -> Iterator[Shot]:
 
 
 def _systems() -> list[str]:
-    """Return the names of all presets; torch is loaded for them."""
+    """Return the names of all presets, which loads torch."""
     from attnlab.attention.examples.presets import PRESETS
 
     return list(PRESETS)
 
 
 def _wait(signal: object, start: Callable[[], None]) -> bool:
-    """Start something and wait for its signal; False when it never came."""
+    """Call ``start`` and wait for a signal; return False if it did not arrive."""
     loop = QEventLoop()
     came: list[bool] = []
 
@@ -286,7 +286,7 @@ def _wait(signal: object, start: Callable[[], None]) -> bool:
 
 
 def _settle(playground: "Playground") -> None:
-    """Wait until what was asked for last is shown, pictures of presets included."""
+    """Wait until the last request is shown, including the pictures of presets."""
     while playground.reply is None or playground.reply.request.experiment is not playground.document.experiment:
         if not _wait(playground.computed, lambda: None):
             return
@@ -297,7 +297,7 @@ def _settle(playground: "Playground") -> None:
 
 
 def draw(shot: Shot, theme: str, folder: Path) -> Path:
-    """Draw one picture and return where it lies."""
+    """Draw one picture and return its path."""
     window = MainWindow(replace(Settings(), theme=theme), Source(preset=shot.preset), remember=False)
     window.resize(*shot.size)
     window.show()

@@ -1,4 +1,4 @@
-"""Draws lessons for the gallery: the shelf, a walk, the recorder, presenting in every theme, every step that ships."""
+"""Draws the lessons for the gallery: library, steps, recorder, and presentations in every theme."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
@@ -32,7 +32,7 @@ def _desk(window: MainWindow) -> "LessonController":
 
 
 def _hall(desk: "LessonController") -> "PresentWindow":
-    """Return the window that presents what is open, as large as a picture."""
+    """Return the presentation window in the size of a picture."""
     if desk.presentation is None:
         desk.present()
     hall = desk.presentation
@@ -59,7 +59,7 @@ def _walk(playground: "Playground", window: MainWindow) -> None:
 
 
 def _recorder(playground: "Playground", window: MainWindow) -> None:
-    """Record three steps, the last of which has a text with a number that there is and one that there is not."""
+    """Record three steps; the text of the last has one valid and one invalid placeholder."""
     from attnlab.attention.stages.explain import Cell
 
     desk = _desk(window)
@@ -84,7 +84,7 @@ def _exercise(playground: "Playground", window: MainWindow) -> QWidget | None:
 
 
 def _present(theme: str, playground: "Playground", window: MainWindow) -> QWidget | None:
-    """Present a step half way through its rows, as a hall sees it."""
+    """Present a step half way through its rows, as an audience sees it."""
     desk = _desk(window)
     desk.open("causal-masks", 2)
     for _ in range(3):
@@ -106,7 +106,7 @@ def states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str
 
 
 def step_names() -> Iterator[tuple[str, str, int]]:
-    """Yield the picture's name, the lesson and the step, from 0, of every step of every lesson that ships."""
+    """Yield the picture's name, the lesson and the step number, from 0, of every step of every shipped lesson."""
     for name in shipped():
         for step in range(len(find(name).steps)):
             yield f"lesson-{name}-{step + 1:02}", name, step
@@ -116,7 +116,7 @@ def draw_steps(
     theme: str, names: Collection[str], folder: Path, open_window: Callable[[MainWindow], None],
     settle: Callable[["Playground"], None],
 ) -> Iterator[Path]:  # fmt: skip
-    """Draw steps as a hall sees them, all of each known; one window presents them all."""
+    """Draw steps as an audience sees them, fully revealed, all in one window."""
     settings = replace(Settings(), theme=theme, reduced_motion=True)
     window = MainWindow(settings, Source(preset="journey"), remember=False)
     open_window(window)

@@ -1,4 +1,4 @@
-"""Draws the workspace that trains for the gallery: before and after a run, back in time, one map, small windows."""
+"""Draws the train workspace for the gallery: before and after a run, at an earlier step, one map, small windows."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 Prepare = Callable[["Playground", MainWindow], QWidget | None]
 PATIENCE_S = 120.0
 STEPS = 400
-"""What reverse is trained for: enough to see its maps."""
+"""The training steps of the reverse task, enough for clear maps."""
 
 
 def states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
-    """Yield the name, the size and the making of every picture."""
+    """Yield the name, the size and the preparation of every picture."""
     yield "train-new", usual, _new
     yield "train", usual, _trained
     yield "train-1280", (1280, 800), _trained
@@ -69,7 +69,7 @@ def _gradients(playground: "Playground", window: MainWindow) -> None:
 
 
 def _open(window: MainWindow) -> "TrainWorkspace":
-    """Show the workspace, once its first maps are there."""
+    """Show the workspace and wait for its first maps."""
     window.show_workspace("train")
     workspace = window.trainer
     assert workspace is not None
@@ -78,7 +78,7 @@ def _open(window: MainWindow) -> "TrainWorkspace":
 
 
 def _train(workspace: "TrainWorkspace") -> None:
-    """Train to the end and wait for what is looked at then."""
+    """Train to the end and wait for the maps and texts of the last step."""
     spec = workspace.session.spec
     spec = replace(spec, train=replace(spec.train, steps=STEPS))
     workspace.session.set_spec(spec)
@@ -90,7 +90,7 @@ def _train(workspace: "TrainWorkspace") -> None:
 
 
 def _wait(condition: Callable[[], bool]) -> None:
-    """Let the window work until something is so, for a while at most."""
+    """Process the window's events until a condition holds, for a limited time."""
     late = time.monotonic() + PATIENCE_S
     while not condition() and time.monotonic() < late:
         loop = QEventLoop()

@@ -1,4 +1,4 @@
-"""Draws the dialog of weights for the gallery: its mapping, what that would give, and what it says of a misfit."""
+"""Draws the weights dialog for the gallery: its mapping, its preview, and its message about weights that do not fit."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ _LAYERS, _HEADS = 12, 4
 
 
 def _file(folder: Path) -> Path:
-    """Write an encoder of torch whose numbers are the same each time."""
+    """Write the weights of a torch encoder with fixed numbers."""
     import torch
 
     torch.manual_seed(0)
@@ -41,7 +41,7 @@ def _wait(dialog: "WeightsDialog", start: Callable[[], object] = lambda: None) -
 def _opened(
     size: tuple[int, int], side: str, fitting: bool, playground: "Playground", window: MainWindow
 ) -> QWidget | None:
-    """Open the dialog, choose the heads, and where it is to fit let embeddings be drawn; numbers are read by then."""
+    """Open the dialog, choose the heads, draw embeddings if the weights should fit, and wait for the preview."""
     from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     with tempfile.TemporaryDirectory() as folder:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 MEASURED = 5
-"""Saves that are timed before the kills; the longest time counts."""
+"""The number of saves that are timed before the kills; the longest time counts."""
 STEPS = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.link", "os.truncate", "os.rmdir", "shutil.rmtree"})
 """The audit events that count as steps of a save; Python raises each before the system call."""
 

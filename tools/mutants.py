@@ -126,7 +126,7 @@ def zipped(pairs: Sequence[tuple[str, bytes]], packed: bool = False, link: str =
 
     buffer = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w") as archive:
-        warnings.simplefilter("ignore")  # of two members of one name
+        warnings.simplefilter("ignore")  # about two members with one name
         for name, data in pairs:
             info = zipfile.ZipInfo(name or "_")
             info.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED

@@ -28,13 +28,13 @@ ROOT = Path(__file__).resolve().parent.parent
 CPU_S, CLOCK_S = 20.0, 300.0
 """The time limits of one case in seconds: CPU time, and wall-clock time in case it sleeps."""
 MORE_BYTES = 1 << 30
-"""By how much one case may raise the peak memory of the process."""
+"""The maximum increase of the process's peak memory by one case, in bytes."""
 FORBIDDEN = (
     "os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "socket.connect", "pty.spawn",
     "os.remove", "os.rename", "os.rmdir", "shutil.rmtree", "ctypes.dlopen", "webbrowser.open",
 )  # fmt: skip
 ON_FILES = frozenset({"os.remove", "os.rename", "os.rmdir", "shutil.rmtree"})
-"""What of these may be done among the temporary files."""
+"""The forbidden events that are allowed on temporary files."""
 MOST_ALIKE = 3
 """How many faults with the same cause are printed."""
 _REPORT = "case "

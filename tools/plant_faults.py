@@ -274,13 +274,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", action="append", default=[], metavar="ROOM", help="a list of tools/faults, or a name")
     parser.add_argument("--seed", type=int, default=None, help="plant in another order")
-    parser.add_argument("--count", type=int, default=None, help="plant so many, the first in that order")
+    parser.add_argument("--count", type=int, default=None, help="plant only this many")
     parser.add_argument("--jobs", type=int, default=1, help="how many copies of the tree work at once")
-    parser.add_argument("--limit", type=float, default=LIMIT_S, metavar="SECONDS", help="for one test; LIMIT_S without")
-    parser.add_argument("--trust", action="store_true", help="do not try on the clean copy what saw the faults")
-    parser.add_argument("--quick", action="store_true", help="run only what make test runs, which sees less")
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=LIMIT_S,
+        metavar="SECONDS",
+        help=f"the time limit of one test (default {LIMIT_S:.0f})",
+    )
+    parser.add_argument("--trust", action="store_true", help="do not repeat the failed tests on the clean copy")
+    parser.add_argument("--quick", action="store_true", help="run only the tests of make test, which detect less")
     parser.add_argument("--list", action="store_true", help="check the list and print it, and plant nothing")
-    parser.add_argument("-v", "--verbose", action="store_true", help="name what caught each fault")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name the test that caught each fault")
     told = parser.parse_args(arguments)
     chosen = [each for each in faults() if not told.only or any(o in (each.room, each.name) for o in told.only)]
     if told.seed is not None:

@@ -65,7 +65,7 @@ def faults_of(seed: int, walk: int) -> str:
                 did[-1] += f" (refused: {str(error)[:80]})"
                 continue
             if _told(states[-1]) != before:
-                return f"{name} changed the state that it was made from, after {did}"
+                return f"{name} changed the state that it started from, after {did}"
             states.append(e)
         return _lost(states, r) or _uncomputed(e)
     except Exception as error:  # noqa: BLE001  # any error is a finding
@@ -96,7 +96,7 @@ def _uncomputed(e: "Experiment") -> str:
 
     reply = answer(Request(1, e, "cpu", "float32", None, True), lambda: False)
     if reply.trace is None:
-        return "" if reply.error.endswith(".") else f"what cannot be computed is told so: {reply.error!r}"
+        return "" if reply.error.endswith(".") else f"the error is not a sentence: {reply.error!r}"
     for name in reply.trace.all_stages:
         explain(reply.trace, Cell(name, 0, 0, 0 if reply.trace.stage(name).has_heads else None))
     for depth in walk.DEPTHS:

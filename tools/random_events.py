@@ -245,7 +245,7 @@ def _left() -> list[threading.Thread]:
 
 
 def _unreadable(folder: Path) -> list[str]:
-    """Return what is wrong with the unsaved work that was kept when the window closed."""
+    """Return the problems of the unsaved work that was kept when the window closed."""
     from attnlab.base.errors import AttnlabError
     from attnlab.files.sessions.session_file import load_session
 
@@ -254,7 +254,7 @@ def _unreadable(folder: Path) -> list[str]:
         try:
             load_session(path)
         except AttnlabError as error:
-            wrong.append(f"what was kept cannot be read: {error}")
+            wrong.append(f"the kept work cannot be read: {error}")
     return wrong
 
 
@@ -405,7 +405,7 @@ def tables_of(e: "Experiment") -> dict[str, Any]:
 
 
 def changed_tables(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Return what undoing everything did not restore."""
+    """Return the tables that undoing everything did not restore."""
     import numpy as np
 
     if before.keys() != now.keys():
@@ -418,7 +418,7 @@ def changed_tables(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 
 def lost(window: "MainWindow", path: Path) -> list[str]:
-    """Return what differs in the open and the pinned state after saving and loading."""
+    """Return the differences of the open and the pinned state after saving and loading."""
     from attnlab.files.sessions.session_file import Session, load_session, save_session
 
     playground = window.playground
@@ -432,7 +432,7 @@ def lost(window: "MainWindow", path: Path) -> list[str]:
 
 
 def differences(window: "MainWindow") -> list[str]:
-    """Return where the window shows other numbers than its experiment computes."""
+    """Return the cards that show other numbers than the experiment's computation."""
     import numpy as np
 
     from attnlab.base.errors import AttnlabError
@@ -445,10 +445,10 @@ def differences(window: "MainWindow") -> list[str]:
         fresh = compute(scene.experiment, scene.device, scene.dtype)
         names = fresh.all_stages
     except AttnlabError:
-        return []  # a sentence says why it cannot be computed; the window still shows the last state
+        return []  # a sentence explains the error; the window still shows the last state
     if reply is None or reply.trace is None or reply.request.experiment is not scene.experiment:
         return ["the window shows another experiment than the document's"]
-    wrong = [f"{name} of the window differs from what is computed anew" for name in names
+    wrong = [f"{name} of the window differs from a new computation" for name in names
              if not np.array_equal(reply.trace.array(name), fresh.array(name), equal_nan=True)]  # fmt: skip
     view = playground.document.view
     revealed = names if view.step is None else names[: view.step]
@@ -466,7 +466,7 @@ def differences(window: "MainWindow") -> list[str]:
         elif view.head != "all":
             numbers = fresh.mean(name)[None] if view.head == "mean" else numbers[view.head : int(view.head) + 1]
         if not np.array_equal(card.data.values, numbers, equal_nan=True):
-            wrong.append(f"the card of {name} shows other numbers than are computed")
+            wrong.append(f"the card of {name} shows other numbers than the computation")
     return wrong
 
 

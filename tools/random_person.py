@@ -36,9 +36,9 @@ KEYS = (
     "PageUp", "PageDown", "F2", "F5", "A", "D", "G", "M", "P", "S", "1", "2", "5", "0", "Minus", "Plus", "Period",
 )  # fmt: skip
 NEVER = frozenset({"quit", "full-screen"})
-"""Actions that are never used, as they would end the run."""
+"""Actions that are never used, because they would end the run."""
 STUCK = 12
-"""After this many events a dialog is closed, so that the window behind it is reached again."""
+"""After this many events a dialog is closed, so that the run reaches the window behind it again."""
 
 
 class RandomPerson:

@@ -1,4 +1,4 @@
-"""What reading a corrupted file may do: succeed, or raise an AttnlabError whose sentence is safe to show."""
+"""The rule for reading corrupted files: it succeeds, or raises an AttnlabError with a sentence that is safe to show."""
 
 import random
 from collections.abc import Callable

@@ -100,7 +100,7 @@ def table(log: list[Done]) -> str:
     tests = [done for done in log if done.name.startswith("tests")]
     well = sum(done.well for done in log)
     lines.append(
-        f"{well} of {len(log)} runs were well; {len(tests)} of them of the tests, "
+        f"{well} of {len(log)} runs succeeded; {len(tests)} were runs of the tests, "
         f"{sum('busy' in done.setting for done in tests)} beside busy loops."
     )
     for done in log:
