@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import attnlab
+from attnlab.base.console import INTERRUPTED
 from attnlab.cli import train_progress
-from attnlab.cli.console import INTERRUPTED
 from attnlab.cli.main import main
 from attnlab.cli.train_progress import follow, format_progress
 from attnlab.training.messages import Checkpoint, Failed, Message, Metric, Point, Progress

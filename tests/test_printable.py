@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from attnlab.base import console
 from attnlab.base.errors import LONGEST, AttnlabError, ExperimentError, FileError
 from attnlab.base.printable import escape, shorten
-from attnlab.cli import console
 from attnlab.cli.main import main
 from attnlab.files.atomic import format_name
 from attnlab.files.bounded import read_bytes

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
+from attnlab.base.console import USER_ERROR, run_guarded
 from attnlab.cli.command_line import Parser
-from attnlab.cli.console import USER_ERROR, run_guarded
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app.application import make_application

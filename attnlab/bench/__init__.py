@@ -16,8 +16,8 @@ def main(names: Sequence[str], as_json: bool, *, quick: bool = False) -> int:
     Raises:
         AttnlabError: a benchmark cannot run here; the message says what it needs.
     """
+    from attnlab.base.console import OK, say
     from attnlab.bench import measure
-    from attnlab.cli.console import OK, say
 
     found: list[Case] = []
     for name in names:

@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attnlab.base.console import OK, say
 from attnlab.cli.command_line import MisuseError, Parser
-from attnlab.cli.console import OK, say
 from attnlab.cli.many_sources import OUTPUT_HELP, has_several, parse_output, write_each
 from attnlab.cli.stage_options import add_dtype, add_source, load_experiment
 

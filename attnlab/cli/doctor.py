@@ -15,9 +15,9 @@ from pathlib import Path
 
 from attnlab import __version__
 from attnlab.base import assets
+from attnlab.base.console import say
 from attnlab.base.errors import FileError
 from attnlab.base.fault_log import CRASHES, ERRORS, log_path
-from attnlab.cli.console import say
 
 _PYTHON_FLOOR = (3, 11)
 

@@ -5,12 +5,12 @@ import re
 import sys
 from pathlib import Path
 
+from attnlab.base.console import OK, USER_ERROR, say, write
 from attnlab.base.counted import format_count, format_has
 from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
 from attnlab.base.printable import escape
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
-from attnlab.cli.console import OK, USER_ERROR, say, write
 from attnlab.lessons.lenses import LENSES
 
 

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from attnlab import __version__
+from attnlab.base.console import INTERRUPTED, OK, run_guarded, say, silence_stdout
 from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
-from attnlab.cli.console import INTERRUPTED, OK, run_guarded, say, silence_stdout
 from attnlab.files.source import Source, check_source, load_source, parse_source, run_folder
 
 BENCHES = ("live", "engine", "start", "lesson", "export", "train", "learning")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from attnlab.base.console import INTERNAL_ERROR, OK, USER_ERROR, run_guarded, warn, write
 from attnlab.base.errors import AttnlabError
 from attnlab.base.printable import escape
 from attnlab.cli.command_line import MisuseError, check_folder
-from attnlab.cli.console import INTERNAL_ERROR, OK, USER_ERROR, run_guarded, warn, write
 from attnlab.files.atomic import format_name, make_write_error
 from attnlab.files.source import PREFIX, Source, find_sources, is_several, parse_source
 

@@ -4,7 +4,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from attnlab.cli.console import OK, say, terminal_width
+from attnlab.base.console import OK, say, terminal_width
 from attnlab.cli.stage_options import compute_trace, print_warnings, stage_parser
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import argparse
 import re
 from typing import TYPE_CHECKING
 
+from attnlab.base.console import warn
 from attnlab.cli.command_line import Parser
-from attnlab.cli.console import warn
 from attnlab.files.source import Source, load_source
 
 if TYPE_CHECKING:

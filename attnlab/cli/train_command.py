@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attnlab.base.console import OK, say
 from attnlab.base.errors import FileError, TrainingError
 from attnlab.base.number_text import quote
 from attnlab.cli.command_line import MisuseError, Parser
-from attnlab.cli.console import OK, say
 
 if TYPE_CHECKING:
     from attnlab.attention.registries.entries import Option

@@ -7,8 +7,8 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
+from attnlab.base.console import INTERRUPTED, OK, USER_ERROR, refuse, say, warn, write
 from attnlab.base.errors import FileError
-from attnlab.cli.console import INTERRUPTED, OK, USER_ERROR, refuse, say, warn, write
 from attnlab.training.marks import loss_drops
 from attnlab.training.messages import Ended, Failed, Interval, Message, Started
 from attnlab.training.process import TrainingProcess
