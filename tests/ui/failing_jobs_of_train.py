@@ -138,7 +138,7 @@ def pictures(target: str) -> Case:
         assert dialog is not None
         with desk.qtbot.waitSignal(dialog.previewed):
             pass
-        dialog.form.format.setCurrentIndex(dialog.form.format.findData(FOLDER))
+        dialog.form.take("format", FOLDER)
         dialog.take()
         desk.plant(target)
         with desk.qtbot.waitSignal(dialog.saver.slices.finished):

@@ -20,6 +20,7 @@ from attnlab.ui.workspaces.lessons import LESSONS
 from tests.ui import failing_jobs_of_playground, failing_jobs_of_train  # noqa: F401  # their cases
 from tests.ui.conftest import Person
 from tests.ui.failing_jobs import CASES, Case, Desk, case
+from tests.ui.forms import type_into
 
 UI = Path(attnlab.__file__).parent / "ui"
 ROAD = {"run", "draw", "start", "Call", "ask", "_do", "_start"}
@@ -89,7 +90,7 @@ def sweep(target: str, *, before: bool = False) -> Case:
         dialog = person.window.findChild(SweepDialog)
         assert dialog is not None
         with desk.qtbot.waitSignal(dialog.previewed):
-            dialog.form.frames.lineEdit().setText("4")
+            type_into(dialog.form, "frames", "4")
         if not before:
             desk.plant(target)
             with desk.qtbot.waitSignal(dialog.saver.slices.finished):

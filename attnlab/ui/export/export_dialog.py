@@ -17,11 +17,11 @@ from attnlab.ui.base.dialog_parts import ask_where, button, scrolled
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.export.copying import copy_figure
+from attnlab.ui.export.dialog_size import fit
 from attnlab.ui.export.export_form import ExportForm
 from attnlab.ui.export.figure_choices import FORMATS, recalled, words
 from attnlab.ui.export.figure_preview import FigurePreview
 from attnlab.ui.export.figure_saving import export_figure, export_table
-from attnlab.ui.export.form_rows import fit
 
 _SMALL, _LARGE = (560, 420), (960, 640)
 _SOON_MS = 40

@@ -11,8 +11,9 @@ from attnlab.figures.panels.figure_source import Sheets, Source, heads_of
 from attnlab.figures.panels.figure_spec import DECIMALS, FigureSpec
 from attnlab.ui.export.figure_choices import FORMATS
 from attnlab.ui.export.file_name import slug
-from attnlab.ui.export.form_rows import Row, lay_out_rows
 from attnlab.ui.widgets.fields.form_parts import combo, pair
+from attnlab.ui.widgets.fields.form_style import DIALOG
+from attnlab.ui.widgets.fields.option_fields import OptionFields
 from attnlab.ui.widgets.fields.undo_fields import TextField
 
 PRESETS: tuple[tuple[str, str, str, str], ...] = (
@@ -24,13 +25,13 @@ PRESETS: tuple[tuple[str, str, str, str], ...] = (
 CANVAS = "canvas"
 
 
-class ExportForm(QWidget):
+class ExportForm(OptionFields):
     """The fields; ``spec`` returns the figure that they describe. ``changed`` is emitted after each change."""
 
     changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, DIALOG)
         self._stages: tuple[str, ...] = ("weights",)
         self._named_after = ""
         self.what = QPushButton()
@@ -171,7 +172,7 @@ class ExportForm(QWidget):
         self.decimals.setAccessibleName("Decimals")
         self.title.setAccessibleName("Title")
         self.title.setPlaceholderText("as the stage")
-        rows: tuple[Row, ...] = (
+        rows: tuple[tuple[str, QWidget, str], ...] = (
             ("Stages", self.what, "What to draw: one stage, several below one another, or the whole canvas"),
             ("Heads", self.heads, "All heads as small maps, one head, or their mean"),
             ("Size", self.preset, "The usual widths of figures in papers, or a slide"),
@@ -199,7 +200,7 @@ class ExportForm(QWidget):
             ("Format", self.format, "PNG contains pixels; SVG and PDF contain text and shapes; tables contain numbers"),
             ("File name", self.name, "The ending depends on the format"),
         )
-        self._what = lay_out_rows(self, rows)[0]
+        self._what, *_ = (self.add_widget(*row) for row in rows)
 
     def _connect(self) -> None:
         for field in (self.width_mm, self.height_mm, self.dpi, self.font_pt, self.title, self.name):

@@ -15,9 +15,9 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call, Slices
 from attnlab.ui.base.theme import px
+from attnlab.ui.export.dialog_size import fit
 from attnlab.ui.export.film_saver import FilmSaver, Job
 from attnlab.ui.export.filming import Filmed, Filming
-from attnlab.ui.export.form_rows import fit
 from attnlab.ui.export.frame_view import FrameView
 
 _SMALL, _LARGE = (560, 420), (960, 640)

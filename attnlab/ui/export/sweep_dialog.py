@@ -13,7 +13,7 @@ from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.film_choices import keep, recall
 from attnlab.ui.export.film_window import FilmWindow
 from attnlab.ui.export.filming import Scenario, surveyed
-from attnlab.ui.export.sweep_form import SweepForm
+from attnlab.ui.export.sweep_form import REMEMBERED, SweepForm
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
@@ -29,10 +29,10 @@ class SweepDialog(FilmWindow):
         super().__init__("Export a film of a sweep", form, window)
         self.form, self._playground = form, playground
         self._swept: Scenario | None = None
-        recall(window.settings.figure, KIND, self.form.habits)
+        recall(window.settings.figure, KIND, self.form, REMEMBERED)
         playground.computed.connect(self._on_computed)
         self.form.changed.connect(self.take_soon)
-        self.saver.started.connect(lambda: keep(window, KIND, self.form.habits))
+        self.saver.started.connect(lambda: keep(window, KIND, self.form, REMEMBERED))
         self.saver.ended.connect(self._on_ended)
         self._on_computed()
 

@@ -17,7 +17,7 @@ from attnlab.ui.export.film_window import FilmWindow
 from attnlab.ui.export.filming import Filmed
 from attnlab.ui.train.inspector import Seen, spread
 from attnlab.ui.train.run_film import Choice, Pictures, RunFilm
-from attnlab.ui.train.run_film_form import FOLDER, FilmForm
+from attnlab.ui.train.run_film_form import FOLDER, REMEMBERED, FilmForm
 
 KIND = "film"
 
@@ -35,28 +35,28 @@ class FilmDialog(FilmWindow):
         form = FilmForm(maps, moments)
         super().__init__("Export film", form, window)
         self._run, self._moments, self._seen, self._title, self.form = run, moments, seen, title, form
-        recall(window.settings.figure, KIND, form.habits)
+        recall(window.settings.figure, KIND, form, REMEMBERED)
         form.changed.connect(self.take_soon)
-        self.saver.started.connect(lambda: keep(window, KIND, form.habits))
+        self.saver.started.connect(lambda: keep(window, KIND, form, REMEMBERED))
         self.take()
         self.place.setValue(self.place.maximum())
 
     def taken(self) -> tuple[RunFilm, Film]:
         form = self.form
-        first, last = form.first.value(), form.last.value()
+        first, last = form.whole("first"), form.whole("last")
         moments = [each for each in self._moments if first <= each.step <= last]
         if not moments:
             raise AttnlabError(f"No moment is recorded from step {first:,} to step {last:,}.")
         scenario = RunFilm(
             self._run.spec,
-            tuple(spread(moments, form.frames.value())),
+            tuple(spread(moments, form.whole("frames"))),
             self._seen.probe,
             self._title,
-            form.maps.currentData(),
+            form.maps,
             form.width_px,
-            form.fps.value(),
-            form.ground.currentData(),
-            form.colours.currentData(),
+            form.whole("fps"),
+            str(form.value("ground")),
+            str(form.value("colours")),
         )
         film = scenario.film(self._seen.look)
         if form.ending != FOLDER:

@@ -26,17 +26,9 @@ _MODEL = {
 
 
 def task_fields(spec: RunSpec, task: "Task") -> list[Field]:
-    """Return the options of a task, except files."""
-    return [
-        _option(option, spec.options.get(option.name, option.default))
-        for option in task.options
-        if option.kind != "file"
-    ]
-
-
-def file_options(task: "Task") -> "list[Option]":
-    """Return the options of a task that are files."""
-    return [option for option in task.options if option.kind == "file"]
+    """Return the options of a task, files first."""
+    options = sorted(task.options, key=lambda option: option.kind != "file")
+    return [_option(option, spec.options.get(option.name, option.default)) for option in options]
 
 
 def model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Field]:
@@ -46,7 +38,9 @@ def model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Field]:
 
     model, usual = spec.model, defaults.model
     kinds = tuple(Choice(name, KINDS[name].title, KINDS[name].about) for name in task.kinds)
-    fields = [Field("kind", "kind", KINDS[model.kind].about, "choice", model.kind, usual.kind, choices=kinds)]
+    about = KINDS[model.kind].about
+    kind = Field("kind", "kind", about, "choice", model.kind, usual.kind, choices=kinds, needs_no_title=True)
+    fields = [kind]
     used = KINDS[model.kind].fields
     for name, (title, about, least, most) in _MODEL.items():
         if name in used:

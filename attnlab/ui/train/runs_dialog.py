@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QMenu, QPushButton, 
 
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import application_palette
-from attnlab.ui.export.form_rows import fit
+from attnlab.ui.export.dialog_size import fit
 from attnlab.ui.train.run_words import called, state
 from attnlab.ui.train.runs_panel import RunsPanel
 from attnlab.ui.train.runs_table import FOLDER, KEPT, NAME, RunsTable

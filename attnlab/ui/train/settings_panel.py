@@ -9,10 +9,11 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.specs import RunSpec
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import plain_tip, px
-from attnlab.ui.train.run_settings import changed, file_options, model_fields, more_fields, task_fields, train_fields
-from attnlab.ui.train.setting_rows import SettingRows
+from attnlab.ui.train.run_settings import changed, model_fields, more_fields, task_fields, train_fields
+from attnlab.ui.train.text_file_control import TextFileControl
 from attnlab.ui.widgets.fields.form_parts import combo
-from attnlab.ui.widgets.fields.option_field import Field
+from attnlab.ui.widgets.fields.form_style import PANEL
+from attnlab.ui.widgets.fields.option_fields import OptionFields
 
 if TYPE_CHECKING:
     from attnlab.ui.train.inspector import Checked
@@ -36,9 +37,11 @@ class SettingsPanel(QScrollArea):
         self.variant.activated.connect(self._on_variant_chosen)
         self.about, self.count, self.problem = _words("caption"), _words("caption"), _words("error")
         self.problem.setAccessibleName("Message about the settings")
-        self.options, self.model, self.train, self.more = (SettingRows() for _ in range(4))
+        self.options, self.model, self.train, self.more = (
+            OptionFields(style=PANEL, controls={"file": TextFileControl}) for _ in range(4)
+        )
         for rows in self._groups():
-            rows.changed.connect(self._on_changed)
+            rows.field_changed.connect(self._on_changed)
             rows.refused.connect(self._on_refused)
         self.fold = QToolButton()
         self.fold.setText("More settings")
@@ -61,7 +64,7 @@ class SettingsPanel(QScrollArea):
         box.setToolTip("The task to learn")
         return box
 
-    def _groups(self) -> tuple[SettingRows, ...]:
+    def _groups(self) -> tuple[OptionFields, ...]:
         return self.options, self.model, self.train, self.more
 
     def _laid_out(self) -> QWidget:
@@ -102,8 +105,6 @@ class SettingsPanel(QScrollArea):
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours and the current font size."""
         self._palette = palette
-        for rows in self._groups():
-            rows.set_palette(palette)
         self.setMinimumWidth(px(220))
         self._show_arrow()
 
@@ -117,15 +118,12 @@ class SettingsPanel(QScrollArea):
         self.task.setCurrentIndex(self.task.findData(spec.task))
         self.about.setText(f"{task.about}\nLook for: {task.look_for[:1].lower()}{task.look_for[1:]}")
         self._show_variants()
-        files = [
-            Field(o.name, o.title.lower(), o.about, "choice", spec.options.get(o.name, o.default), "")
-            for o in file_options(task)
-        ]
         fields = task_fields(spec, task)
-        self.options.show_fields([*files, *fields], [*["file"] * len(files), *[field.kind for field in fields]])
-        self.model.show_fields(model_fields(spec, task, usual))
-        self.train.show_fields(train_fields(spec, usual))
-        self.more.show_fields(more_fields(spec, usual))
+        self.options.set_fields(fields)
+        self.options.setVisible(bool(fields))
+        self.model.set_fields(model_fields(spec, task, usual))
+        self.train.set_fields(train_fields(spec, usual))
+        self.more.set_fields(more_fields(spec, usual))
         self.more.setVisible(self.fold.isChecked())
 
     def _show_variants(self) -> None:
@@ -156,14 +154,13 @@ class SettingsPanel(QScrollArea):
 
     def complaint(self) -> str:
         """Return the visible error, wherever it is."""
-        said = [row.complaint.text() for rows in self._groups() for row in rows.rows()]
+        said = [rows.complaint(name) for rows in self._groups() for name in rows.names()]
         return next(filter(None, [*said, self.problem.text()]), "")
 
     def _complain(self, sentence: str) -> None:
-        rows = [row for group in self._groups() for row in group.rows()]
-        at = next((row for row in rows if row.field.name == self._last and row.isVisibleTo(self)), None)
-        for row in rows:
-            row.say(sentence if row is at else "")
+        at = next((rows for rows in self._groups() if self._last in rows.names() and rows.isVisibleTo(self)), None)
+        for rows in self._groups():
+            rows.say_at(self._last, sentence if rows is at else "")
         self.problem.setText("" if at is not None else sentence)
         self.problem.setVisible(bool(self.problem.text()))
 

@@ -3,17 +3,20 @@
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
-from attnlab.ui.train.setting_rows import SettingRows
-from attnlab.ui.widgets.fields.option_field import Field
+from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.widgets.fields.form_style import PANEL
+from attnlab.ui.widgets.fields.option_field import Field, whole_field
+from attnlab.ui.widgets.fields.option_fields import OptionFields
 from attnlab.ui.widgets.fields.undo_fields import TextField
 
 LENGTH = 160
 """The most tokens that are written."""
 
 
-class TextPanel(QWidget):
+@guarded
+class TextPanel(FollowsTheme, QWidget):
     """Shows a text and requests one: ``text_wanted``."""
 
     text_wanted = Signal()
@@ -30,7 +33,7 @@ class TextPanel(QWidget):
         self.text.setWordWrap(True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        self.settings = SettingRows()
+        self.settings = OptionFields(style=PANEL)
         heading = QLabel("Generated text")
         heading.setProperty("role", "section")
         column = QVBoxLayout(self)
@@ -45,13 +48,12 @@ class TextPanel(QWidget):
         column.addWidget(self.text)
         self.prompt.textEdited.connect(self._on_prompt_edited)
         self.again.clicked.connect(self._on_again)
-        self.settings.changed.connect(self._on_changed)
-        self.settings.refused.connect(self._on_refused)
+        self.settings.field_changed.connect(self._on_changed)
         self._show_fields()
+        self.restyle()
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self.settings.set_palette(palette)
+    def restyle(self) -> None:
+        """Set the sizes."""
         self.text.setMinimumHeight(px(40))
 
     def heat(self) -> tuple[float, int, int]:
@@ -64,19 +66,10 @@ class TextPanel(QWidget):
 
     def _show_fields(self) -> None:
         about = "0 takes the most likely token each time; higher values draw more randomly"
-        self.settings.show_fields(
+        self.settings.set_fields(
             [
                 Field("temperature", "temperature", about, "number", self.temperature, 0.8, 0.0, 10.0),
-                Field(
-                    "top_k",
-                    "top-k",
-                    "Draws from this many most likely tokens; 0: from all",
-                    "whole",
-                    self.top_k,
-                    0,
-                    0,
-                    1000,
-                ),
+                whole_field("top_k", "top-k", "Draws from this many most likely tokens; 0: from all", 0, 0, 1000),
             ]
         )
 
@@ -92,14 +85,4 @@ class TextPanel(QWidget):
     @Slot(str, object)
     def _on_changed(self, name: str, value: object) -> None:
         setattr(self, name, value)
-        self._say(name, "")
         self.text_wanted.emit()
-
-    @Slot(str, str)
-    def _on_refused(self, name: str, sentence: str) -> None:
-        self._say(name, sentence)
-
-    def _say(self, name: str, sentence: str) -> None:
-        row = self.settings.row(name)
-        assert row is not None
-        row.say(sentence)

@@ -1,25 +1,20 @@
 """What dialogs remember: each its own words, all within what the settings hold, and nothing that is not offered."""
 
 import pytest
-from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
 from attnlab.document.settings import FIGURE_LIMIT
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.training.recorder import Moment
 from attnlab.ui.export.figure_choices import others, recalled, words
 from attnlab.ui.export.film_choices import recall
-from attnlab.ui.export.form_rows import number_box
-from attnlab.ui.export.sweep_form import SweepForm
-from attnlab.ui.train.run_film_form import FilmForm
-from attnlab.ui.widgets.fields.form_parts import combo
+from attnlab.ui.export.sweep_form import REMEMBERED as OF_SWEEPS
+from attnlab.ui.train.run_film_form import REMEMBERED as OF_FILMS
+from attnlab.ui.widgets.fields.held_fields import HeldFields
+from attnlab.ui.widgets.fields.option_field import Field, choice_field, whole_field
 
 
-def test_the_settings_hold_what_all_dialogs_remember(qtbot: QtBot) -> None:
-    forms = SweepForm(), FilmForm((), [Moment(0, {}, 1.0), Moment(10, {}, 0.5)])
-    for form in forms:
-        qtbot.addWidget(form)
-    count = len(words(FigureSpec(), "png")) + sum(len(form.habits) for form in forms)
+def test_the_settings_hold_what_all_dialogs_remember() -> None:
+    count = len(words(FigureSpec(), "png")) + len(OF_SWEEPS) + len(OF_FILMS)
     assert count <= FIGURE_LIMIT  # or all would be dropped when they are read
 
 
@@ -47,8 +42,8 @@ def test_what_no_figure_can_be_is_left_out_alone(wrong: str) -> None:
     "wrong", [f"film.fps={LONG}", "film.fps=51", "film.fps=many", "film.ground=blue", "film.who=me", "film.fps"]
 )
 def test_what_is_not_offered_is_left_out_alone(qtbot: QtBot, wrong: str) -> None:
-    fps, ground, back = number_box(1, 50, 15), combo([("Light", "light"), ("Dark", "dark")]), QCheckBox()
-    for field in (fps, ground, back):
-        qtbot.addWidget(field)
-    recall((wrong, "film.back=on", "sweep.back=off"), "film", {"fps": fps, "ground": ground, "back": back})
-    assert (fps.value(), ground.currentData(), back.isChecked()) == (15, "light", True)
+    fps, back = whole_field("fps", "", "", 15, 1, 50), Field("back", "", "", "switch", False, False)
+    form = HeldFields((fps, choice_field("ground", "", "", [("Light", "light"), ("Dark", "dark")]), back))
+    qtbot.addWidget(form)
+    recall((wrong, "film.back=on", "sweep.back=off"), "film", form, ("fps", "ground", "back"))
+    assert [form.value(name) for name in ("fps", "ground", "back")] == [15, "light", True]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -21,6 +21,7 @@ from attnlab.ui.export.figure_choices import recalled, words
 from attnlab.ui.export.sweep_dialog import SweepDialog
 from tests.held_write import HeldWrite
 from tests.patience import PATIENCE_MS
+from tests.ui.forms import pick, titles, turn, type_into
 
 
 @pytest.fixture
@@ -36,8 +37,8 @@ def dialog(person: object, qtbot: QtBot) -> Iterator[SweepDialog]:
     made = window.findChild(SweepDialog)
     assert made is not None
     with qtbot.waitSignal(made.previewed, timeout=PATIENCE_MS):
-        made.form.width_px.setCurrentText("480 pixels")
-        write(made.form.frames.lineEdit(), "6")
+        pick(made.form, "width", "480 pixels")
+        type_into(made.form, "frames", "6")
     yield made
     left = window.findChild(SweepDialog)
     if left is not None:
@@ -64,7 +65,7 @@ def test_the_preview_is_a_frame_of_the_film(dialog: SweepDialog, qtbot: QtBot, t
     assert dialog.form.what.currentText() == "temperature"
     assert (dialog.form.start.text(), dialog.form.stop.text()) == ("0.1", "4")
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
-        dialog.form.format.setCurrentText("APNG")
+        pick(dialog.form, "format", "APNG")
     dialog.place.setFocus()
     for _ in range(4):
         with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
@@ -91,7 +92,7 @@ def test_a_switch_is_chosen_with_its_ends_and_saved_by_the_button(
         what.activated.emit(what.currentIndex())
     assert (dialog.form.start.text(), dialog.form.stop.text()) == ("off", "on")
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
-        dialog.form.format.setCurrentText("GIF")
+        pick(dialog.form, "format", "GIF")
     qtbot.mouseClick(dialog.saver.save_button, Qt.MouseButton.LeftButton)
     asked = dialog.findChild(QFileDialog)
     assert asked is not None
@@ -106,13 +107,13 @@ def test_there_and_back_shows_the_way_back_frame_by_frame(
     dialog: SweepDialog, person: object, qtbot: QtBot, tmp_path: Path
 ) -> None:
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
-        write(dialog.form.frames.lineEdit(), "3")
+        type_into(dialog.form, "frames", "3")
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
-        dialog.form.format.setCurrentText("APNG")
+        pick(dialog.form, "format", "APNG")
     assert dialog.info.text().startswith("3 frames · 0.12 s · ")
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
-        qtbot.mouseClick(dialog.form.back, Qt.MouseButton.LeftButton, pos=QPoint(8, dialog.form.back.height() // 2))
-    assert dialog.form.back.isChecked()
+        turn(dialog.form, "back")
+    assert dialog.form.value("back")
     assert dialog.info.text().startswith("4 frames · 0.16 s · ")  # the first is not drawn again at the end
     assert dialog.place.maximum() == 3
     saved(dialog, qtbot, tmp_path / "t.apng")
@@ -130,8 +131,8 @@ def test_a_film_is_computed_in_the_number_format_of_the_window(sit_down: Callabl
     assert window.actions_list.run("film")
     dialog = window.findChild(SweepDialog)
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
-        write(dialog.form.frames.lineEdit(), "2")
-    assert dialog.form.stage.currentData() == "weights"
+        type_into(dialog.form, "frames", "2")
+    assert dialog.form.value("stage") == "weights"
     in_float32 = rgb(dialog.frame.image)
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         person.choose("Device and number format", "CPU float64")  # type: ignore[attr-defined]
@@ -190,8 +191,8 @@ def test_another_state_in_the_window_is_another_film_here(dialog: SweepDialog, p
 
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         person.document.open("Open", Scene(preset("multi-head-8")))  # type: ignore[attr-defined]
-    assert dialog.form.heads.count() == 10
-    assert dialog.form.heads.isEnabled()
+    assert len(titles(dialog.form, "heads")) == 10
+    assert dialog.form.control("heads").stops()[0].isEnabled()
 
 
 @pytest.mark.parametrize(
@@ -222,7 +223,7 @@ def test_the_window_is_edited_while_a_film_is_written(
     person.document.open("Open", Scene(preset("multi-head-8")))  # type: ignore[attr-defined]
     with qtbot.waitSignals([dialog.saved, dialog.previewed], timeout=PATIENCE_MS):
         person.settle()  # type: ignore[attr-defined]
-    assert dialog.form.heads.isEnabled()
+    assert dialog.form.control("heads").stops()[0].isEnabled()
     assert shown_sentence(dialog) == f"Saved {tmp_path / 't.apng'}"
 
 
@@ -240,16 +241,16 @@ def test_what_was_chosen_is_chosen_again_and_figures_keep_theirs(
     window = person.window  # type: ignore[attr-defined]
     window.change_settings(figure=words(FigureSpec(width_mm=85.0), "svg"))
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
-        dialog.form.format.setCurrentText("APNG")
-        dialog.form.ground.setCurrentText("Dark")
-        dialog.form.back.setChecked(True)
+        pick(dialog.form, "format", "APNG")
+        pick(dialog.form, "ground", "Dark")
+        turn(dialog.form, "back")
     saved(dialog, qtbot, tmp_path / "t.apng")
     dialog.close()
     assert recalled(window.settings.figure) == (FigureSpec(width_mm=85.0), "svg")
     again = SweepDialog(person.playground, window)  # type: ignore[attr-defined]
     form = again.form
-    assert (form.ending, form.ground.currentText(), form.width_px.currentText()) == (".apng", "Dark", "480 pixels")
-    assert (form.frames.value(), form.back.isChecked()) == (6, True)
+    assert (form.ending, form.value("ground"), form.value("width")) == (".apng", "dark", 480)
+    assert (form.value("frames"), form.value("back")) == (6, True)
     with qtbot.waitSignal(again.previewed, timeout=PATIENCE_MS):
         again.show()
     again.close()

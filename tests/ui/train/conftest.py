@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.ui.app.main_window import MainWindow
-from attnlab.ui.train.setting_rows import ChoiceRow, NumberRow
 from attnlab.ui.train.train_workspace import TrainWorkspace
-from attnlab.ui.widgets.fields.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.option_controls import Chosen, Control, Number, NumberEdit
+from attnlab.ui.widgets.fields.option_fields import OptionFields
 
 SMALL = {"layers": "1", "heads": "2", "d_model": "8", "d_ff": "8", "batch": "4", "steps": "60"}
 """What is typed so that a step takes no time."""
@@ -40,15 +40,29 @@ class Student:
         QTest.keyClicks(edit.lineEdit(), text)
 
     def field(self, name: str) -> NumberEdit:
-        row = self.row(name)
-        assert isinstance(row, NumberRow)
-        return row.edit
+        control = self.control(name)
+        assert isinstance(control, Number)
+        return control.edit
 
-    def row(self, name: str) -> "NumberRow | ChoiceRow":
+    def box(self, name: str) -> QComboBox:
+        """Return the drop-down list of a setting."""
+        control = self.control(name)
+        assert isinstance(control, Chosen)
+        return control.list
+
+    def control(self, name: str) -> Control:
+        return self._form(name).control(name)
+
+    def complaint(self, name: str) -> str:
+        """Return what is said below a setting."""
+        return self._form(name).complaint(name)
+
+    def forms(self) -> tuple[OptionFields, ...]:
         panel = self.ws.settings
-        found = next(row for rows in (panel.options, panel.model, panel.train, panel.more) if (row := rows.row(name)))
-        assert isinstance(found, NumberRow | ChoiceRow)
-        return found
+        return panel.options, panel.model, panel.train, panel.more
+
+    def _form(self, name: str) -> OptionFields:
+        return next(form for form in self.forms() if name in form.names())
 
     def choose(self, box: QComboBox, title: str) -> None:
         """Choose from a list by the keyboard."""

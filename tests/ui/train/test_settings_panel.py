@@ -25,13 +25,11 @@ def test_the_number_of_parameters_follows_what_is_typed(student: "Student") -> N
 def test_heads_that_do_not_divide_are_said_at_the_field_and_nothing_starts(student: "Student") -> None:
     start = student.ws.header.main
     student.type("heads", "5")
-    row = student.row("heads")
-    student.wait_for(lambda: "divide d_model" in row.complaint.text())
-    assert row.complaint.isVisible()
+    student.wait_for(lambda: "divide d_model" in student.complaint("heads"))
     assert not start.isEnabled()
     student.type("heads", "2")
     student.wait_for(start.isEnabled)
-    assert not row.complaint.isVisible()
+    assert not student.complaint("heads")
 
 
 @pytest.mark.parametrize(
@@ -40,19 +38,19 @@ def test_heads_that_do_not_divide_are_said_at_the_field_and_nothing_starts(stude
 )
 def test_what_is_no_number_is_said_while_it_is_typed(student: "Student", name: str, typed: str, said: str) -> None:
     student.type(name, typed)
-    assert said in student.row(name).complaint.text()
+    assert said in student.complaint(name)
     assert not student.ws.header.main.isEnabled()
     assert student.field(name).lineEdit().text() == typed
 
 
 def test_a_model_shows_the_settings_that_it_uses_and_no_others(student: "Student") -> None:
     panel = student.ws.settings
-    box = student.row("kind").editor
-    student.choose(box, "Recurrent, no attention")  # type: ignore[arg-type]
-    assert [row.field.name for row in panel.model.rows()] == ["kind", "layers", "d_model", "dropout"]
+    box = student.box("kind")
+    student.choose(box, "Recurrent, no attention")
+    assert panel.model.names() == ["kind", "layers", "d_model", "dropout"]
     student.wait_for(student.ws.maps.none.isVisible)
-    student.choose(box, "BERT-style encoder")  # type: ignore[arg-type]
-    names = {row.field.name for row in panel.model.rows()}
+    student.choose(box, "BERT-style encoder")
+    names = set(panel.model.names())
     assert {"heads", "positions", "norm", "d_ff"} <= names
     student.wait_for(
         lambda: bool(student.ws.maps.view.titles) and student.ws.maps.view.titles[0] == "Encoder 1 · head 0"
@@ -77,8 +75,7 @@ def test_a_text_that_cannot_be_read_is_said(student: "Student", tmp_path: object
     assert isinstance(tmp_path, Path)
     empty = tmp_path / "empty.txt"
     empty.write_text("")
-    row = next(row for row in ws.settings.options.rows() if row.field.name not in ("context",))
-    row.changed.emit(row.field.name, str(empty))
+    student.control("text").taken.emit(str(empty))
     student.wait_for(lambda: bool(ws.settings.complaint()))
     assert "empty.txt" in ws.settings.complaint()
     assert not ws.header.main.isEnabled()
@@ -103,9 +100,9 @@ def test_no_setting_is_cut_off_in_a_small_window(student: "Student", task: str) 
     student.choose(panel.task, panel.task.itemText(panel.task.findData(task)))
     panel.fold.setChecked(True)
     student.wait_for(lambda: panel.isVisible() and panel.widget().width() <= panel.viewport().width())
-    for rows in (panel.options, panel.model, panel.train, panel.more):
-        for row in rows.rows():
-            assert row.mapTo(panel.viewport(), row.rect().bottomRight()).x() < panel.viewport().width()
+    for form in student.forms():
+        for control in (form.control(name) for name in form.names()):
+            assert control.mapTo(panel.viewport(), control.rect().bottomRight()).x() < panel.viewport().width()
 
 
 def test_choices_can_be_read_after_larger_and_smaller_type(student: "Student") -> None:
@@ -113,6 +110,6 @@ def test_choices_can_be_read_after_larger_and_smaller_type(student: "Student") -
     for size in (150, 80):
         student.window.change_settings(type_size=size)
         QApplication.processEvents()
-    rows = [student.row(name) for name in ("positions", "optimizer", "d_model", "batch")]
-    assert len({row.editor.width() for row in rows}) == 1
-    assert all(row.editor.width() > row.width() / 2 for row in rows)
+    controls = [student.control(name) for name in ("positions", "optimizer", "d_model", "batch")]
+    assert len({control.width() for control in controls}) == 1
+    assert all(control.width() > control.parentWidget().width() / 2 for control in controls)

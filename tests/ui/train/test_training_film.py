@@ -24,6 +24,7 @@ from attnlab.ui.train.run_film_form import FOLDER
 from tests.held_write import HeldWrite
 from tests.patience import PATIENCE_MS
 from tests.ui.conftest import Person
+from tests.ui.forms import pick, titles, type_into
 from tests.ui.train.pupil import Pupil, tiny
 
 
@@ -52,15 +53,15 @@ def write(pupil: Pupil, dialog: FilmDialog, path: Path) -> None:
 
 
 def choose(dialog: FilmDialog, ending: str) -> None:
-    dialog.form.format.setCurrentIndex(dialog.form.format.findData(ending))
+    dialog.form.take("format", ending)
     dialog.take()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".gif", ".apng"])
 def test_the_frames_of_a_film_are_the_moments(pupil: Pupil, dialog: FilmDialog, tmp_path: Path, ending: str) -> None:
-    dialog.form.frames.setValue(6)
-    dialog.form.breadth.setValue(320)
+    type_into(dialog.form, "frames", "6")
+    type_into(dialog.form, "width", "320")
     choose(dialog, ending)
     write(pupil, dialog, tmp_path / f"film{ending}")
     with Image.open(tmp_path / f"film{ending}") as opened:
@@ -76,11 +77,11 @@ def test_the_frames_of_a_film_are_the_moments(pupil: Pupil, dialog: FilmDialog, 
 def test_a_folder_has_a_picture_for_each_moment_between_two_steps(
     pupil: Pupil, dialog: FilmDialog, tmp_path: Path
 ) -> None:
-    dialog.form.first.setValue(10)
-    dialog.form.unit.setCurrentIndex(1)
-    dialog.form.breadth.setValue(80)
-    dialog.form.dpi.setValue(127)
-    dialog.form.maps.setCurrentIndex(1)
+    type_into(dialog.form, "first", "10")
+    pick(dialog.form, "unit", "mm")
+    type_into(dialog.form, "width", "80")
+    type_into(dialog.form, "dpi", "127")
+    pick(dialog.form, "maps", titles(dialog.form, "maps")[1])
     choose(dialog, FOLDER)
     write(pupil, dialog, tmp_path / "frames")
     steps = [each.step for each in pupil.run.recorder.moments if each.step >= 10]
@@ -148,8 +149,8 @@ def test_a_film_that_is_cancelled_leaves_nothing_and_steps_without_moments_are_r
     pupil.click(dialog.saver.cancel_button)
     assert dialog.saver.message.text() == "Cancelled; nothing was written."
     assert not list(tmp_path.glob("film*"))
-    dialog.form.first.setValue(30)
-    dialog.form.last.setValue(29)
+    type_into(dialog.form, "first", "30")
+    type_into(dialog.form, "last", "29")
     dialog.take()
     assert "No moment is recorded" in dialog.saver.message.text()
     assert not dialog.saver.save_button.isEnabled()
@@ -158,11 +159,11 @@ def test_a_film_that_is_cancelled_leaves_nothing_and_steps_without_moments_are_r
 @pytest.mark.slow
 def test_what_was_chosen_is_chosen_again(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
     pupil.window.change_settings(figure=words(FigureSpec(dpi=600), "pdf", ("sweep.fps=12", "film.fps=15")))
-    dialog.form.unit.setCurrentIndex(1)
-    dialog.form.breadth.setValue(80)
-    dialog.form.dpi.setValue(127)
-    dialog.form.fps.setValue(9)
-    dialog.form.colours.setCurrentText("Viridis")
+    pick(dialog.form, "unit", "mm")
+    type_into(dialog.form, "width", "80")
+    type_into(dialog.form, "dpi", "127")
+    type_into(dialog.form, "fps", "9")
+    pick(dialog.form, "colours", "Viridis")
     choose(dialog, FOLDER)
     write(pupil, dialog, tmp_path / "frames")
     assert recalled(pupil.window.settings.figure) == (FigureSpec(dpi=600), "pdf")
@@ -172,6 +173,6 @@ def test_what_was_chosen_is_chosen_again(pupil: Pupil, dialog: FilmDialog, tmp_p
     with pupil.qtbot.waitSignal(again.previewed, timeout=PATIENCE_MS):
         pass
     form = again.form
-    assert (form.width_px, form.breadth.value(), form.dpi.value(), form.fps.value()) == (400, 80, 127, 9)
-    assert (form.colours.currentText(), form.ending) == ("Viridis", FOLDER)
+    assert (form.width_px, *map(form.value, ("width", "dpi", "fps"))) == (400, 80, 127, 9)
+    assert (form.value("colours"), form.ending) == ("viridis", FOLDER)
     again.reject()

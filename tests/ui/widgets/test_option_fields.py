@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.base.number_text import parse_number
 from attnlab.figures.palette import DARK
+from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.option_controls import Chosen, Counted, Number, OnOff
 from attnlab.ui.widgets.fields.option_field import written
@@ -528,7 +529,7 @@ def test_more_settings_than_the_screen_has_room_for_scroll(bar: Bar) -> None:
 
 def test_colours_follow_the_theme(form: Form) -> None:
     before = form.options.control("fill").grab().toImage()
-    form.options.set_palette(DARK)
+    dress(form.options, DARK)
     segments = form.options.findChildren(Segments)
     assert segments
     assert form.options.control("fill").grab().toImage() != before

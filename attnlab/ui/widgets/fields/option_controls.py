@@ -2,13 +2,15 @@
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QValidator, QWheelEvent
-from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QHBoxLayout, QSizePolicy, QWidget
 
 from attnlab.base.errors import ExperimentError
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px, set_sheet
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.fields.choice import same
+from attnlab.ui.widgets.fields.form_parts import NarrowBox
+from attnlab.ui.widgets.fields.form_style import PILL, FormStyle
 from attnlab.ui.widgets.fields.option_field import Field
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch
@@ -18,25 +20,32 @@ _WIDEST_SEGMENTS = 220  # wider choices become a drop-down list, in pixels at 10
 _STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: 10, Qt.Key.Key_PageDown: -10}
 
 
-class Control(QWidget):
-    """Edits one field: ``taken`` carries the value that the user set, ``refused`` a sentence about an invalid one."""
+@guarded
+class Control(FollowsTheme, QWidget):
+    """Edits one field: ``taken`` carries the value that the user set, ``refused`` a sentence about an invalid one.
+
+    ``typed`` carries a value while it is typed, in a form whose numbers are live.
+    """
 
     taken = Signal(object)
+    typed = Signal(object)
     refused = Signal(str)
     edited = Signal()
     given_up = Signal()
 
-    def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
+    def __init__(self, field: Field, style: FormStyle = PILL, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.field = field
-        self._palette = palette
+        self.field, self.form_style = field, style
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(px(6))
+        if style.fill:
+            self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # shrinks with the form
 
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Set the sizes."""
+        self._row.setSpacing(px(6))
+        if self.form_style.fill:
+            self.setMinimumSize(px(76), px(28))
 
     def show_field(self, field: Field) -> None:
         """Show a field's value; unfinished typing stays."""
@@ -56,25 +65,26 @@ class Control(QWidget):
 
 @guarded
 class NumberEdit(QAbstractSpinBox):
-    """A number field: typed text is taken with Enter or on leaving; arrows and wheel step at once."""
+    """A number field: typed text is taken with Enter or on leaving; arrows and wheel step at once.
+
+    If it ``is_live``, ``typed`` carries each valid number while it is typed, and ``refused`` speaks of any other text.
+    """
 
     taken = Signal(object)
+    typed = Signal(object)
     refused = Signal(str)
     edited = Signal()
     given_up = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, is_live: bool = False) -> None:
         super().__init__(parent)
         self._field: Field | None = None
         self._value: float | None = None
-        self._palette = LIGHT
+        self._before: float | None = None
+        self._is_live = is_live
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # but not the wheel, which may be scrolling past
         self.lineEdit().setTextMargins(px(6), 0, 0, 0)
         self.lineEdit().textEdited.connect(self._on_text_edited)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
 
     def show_number(self, field: Field, value: float | None) -> None:
         """Show a value of a field; unfinished typing stays."""
@@ -86,6 +96,7 @@ class NumberEdit(QAbstractSpinBox):
         """Show the current value instead of the typed one."""
         assert self._field is not None
         self._mark(False)
+        self._before = self._value
         text = "" if self._value is None else self._field.text(self._value)
         if text != self.lineEdit().text():
             self.lineEdit().setText(text)
@@ -122,12 +133,28 @@ class NumberEdit(QAbstractSpinBox):
         self._take(self._field.stepped(value, steps, fine))
         self.lineEdit().selectAll()
 
-    def _mark(self, wrong: bool) -> None:
-        set_sheet(self, f"QAbstractSpinBox {{ border-color: {self._palette.bad}; }}" if wrong else "")
+    def _give_up(self) -> None:
+        """Show the value before the typing, which has changed a live one."""
+        before = self._before if self._is_live else self._value
+        self._value = before
+        self.put_back()
+        if self._is_live and before is not None:
+            self.typed.emit(before)
 
-    def _on_text_edited(self) -> None:
+    def _mark(self, wrong: bool) -> None:
+        set_sheet(self, f"QAbstractSpinBox {{ border-color: {palette_of(self).bad}; }}" if wrong else "")
+
+    def _on_text_edited(self, text: str) -> None:
         self._mark(False)
         self.edited.emit()
+        if not self._is_live or self._field is None:
+            return
+        try:
+            value = self._field.read(text)
+        except ExperimentError as error:
+            self.refused.emit(str(error))
+        else:
+            self.typed.emit(value)
 
     def _gives_up(self, event: QKeyEvent) -> bool:
         return event.key() == Qt.Key.Key_Escape and self.lineEdit().isModified()
@@ -160,7 +187,7 @@ class NumberEdit(QAbstractSpinBox):
             self.lineEdit().selectAll()
         elif self._gives_up(event):
             self.edited.emit()
-            self.put_back()
+            self._give_up()
             self.given_up.emit()
         else:
             super().keyPressEvent(event)
@@ -182,15 +209,16 @@ class NumberEdit(QAbstractSpinBox):
 class Number(Control):
     """Edits a number or a whole number."""
 
-    def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
-        super().__init__(field, palette, parent)
+    def __init__(self, field: Field, style: FormStyle = PILL, parent: QWidget | None = None) -> None:
+        super().__init__(field, style, parent)
         self.edit = _edit_of(self)
         self._row.addWidget(self.edit)
         self.show_field(field)
+        self.restyle()
 
-    def set_palette(self, palette: Palette) -> None:
-        super().set_palette(palette)
-        self.edit.set_palette(palette)
+    def restyle(self) -> None:
+        super().restyle()
+        _size_edit(self.edit, self.form_style)
 
     def show_field(self, field: Field) -> None:
         super().show_field(field)
@@ -206,16 +234,19 @@ class Number(Control):
 class OnOff(Control):
     """Edits a switch."""
 
-    def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
-        super().__init__(field, palette, parent)
-        self.switch = _switch_of(self)
+    def __init__(self, field: Field, style: FormStyle = PILL, parent: QWidget | None = None) -> None:
+        super().__init__(field, style, parent)
+        self.switch = Switch("", self)
         self.switch.clicked.connect(self._on_clicked)
         self._row.addWidget(self.switch)
+        if style.fill:
+            self._row.addStretch(1)
         self.show_field(field)
+        self.restyle()
 
-    def set_palette(self, palette: Palette) -> None:
-        super().set_palette(palette)
-        self.switch.set_palette(palette)
+    def restyle(self) -> None:
+        super().restyle()
+        _restyle_switch(self.switch)
 
     def show_field(self, field: Field) -> None:
         super().show_field(field)
@@ -235,19 +266,20 @@ class OnOff(Control):
 class Counted(Control):
     """Edits a switch with a whole number beside it."""
 
-    def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
-        super().__init__(field, palette, parent)
+    def __init__(self, field: Field, style: FormStyle = PILL, parent: QWidget | None = None) -> None:
+        super().__init__(field, style, parent)
         self.edit = _edit_of(self)
-        self.switch = _switch_of(self)
+        self.switch = Switch("", self)
         self.switch.clicked.connect(self._on_clicked)
         self._row.addWidget(self.edit)
         self._row.addWidget(self.switch)
         self.show_field(field)
+        self.restyle()
 
-    def set_palette(self, palette: Palette) -> None:
-        super().set_palette(palette)
-        self.edit.set_palette(palette)
-        self.switch.set_palette(palette)
+    def restyle(self) -> None:
+        super().restyle()
+        _size_edit(self.edit, self.form_style)
+        _restyle_switch(self.switch)
 
     def show_field(self, field: Field) -> None:
         super().show_field(field)
@@ -269,38 +301,43 @@ class Counted(Control):
 
 
 class Chosen(Control):
-    """Edits a choice: as segments if there is room, else as a drop-down list."""
+    """Edits a choice: as segments if there is room, else as a drop-down list; always as a list in a form it fills."""
 
-    def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
-        super().__init__(field, palette, parent)
-        self.segments = Segments(field.title, self)
-        self.list = _FoldedList(self)
-        self.segments.chosen.connect(self._on_chosen)
+    def __init__(self, field: Field, style: FormStyle = PILL, parent: QWidget | None = None) -> None:
+        super().__init__(field, style, parent)
+        self.segments = None if style.fill else Segments(field.title, self)
+        self.list = _FoldedList(style, self)
         self.list.activated.connect(self._on_activated)
-        self._row.addWidget(self.segments)
+        if self.segments is not None:
+            self.segments.chosen.connect(self._on_chosen)
+            self._row.addWidget(self.segments)
         self._row.addWidget(self.list)
-        self.set_palette(palette)
         self.show_field(field)
+        self.restyle()
 
-    def set_palette(self, palette: Palette) -> None:
-        super().set_palette(palette)
-        self.segments.set_palette(palette)
+    def restyle(self) -> None:
+        super().restyle()
+        if self.segments is not None:
+            self.segments.set_palette(palette_of(self))
+        else:
+            self.list.setMinimumHeight(px(28))
 
     def show_field(self, field: Field) -> None:
         super().show_field(field)
-        wanted = sum(text_width(choice.title, font("strong")) + px(22) for choice in field.choices)
-        self._side_by_side = wanted <= px(_WIDEST_SEGMENTS)
-        self.segments.setVisible(self._side_by_side)
-        self.list.setVisible(not self._side_by_side)
-        self.segments.set_choices(field.choices)
+        if self.segments is not None:
+            wanted = sum(text_width(choice.title, font("strong")) + px(22) for choice in field.choices)
+            self.segments.setVisible(wanted <= px(_WIDEST_SEGMENTS))
+            self.list.setVisible(wanted > px(_WIDEST_SEGMENTS))
+            self.segments.set_choices(field.choices)
         self.list.show_field(field)
         self.put_back()
 
     def stops(self) -> list[QWidget]:
-        return [self.segments, self.list]
+        return [self.list] if self.segments is None else [self.segments, self.list]
 
     def put_back(self) -> None:
-        self.segments.set_value(self.field.value)
+        if self.segments is not None:
+            self.segments.set_value(self.field.value)
         self.list.show_value(self.field)
 
     def _on_chosen(self, value: object) -> None:
@@ -314,12 +351,17 @@ class Chosen(Control):
 
 
 @guarded
-class _FoldedList(QComboBox):
-    """A drop-down list that ignores the wheel, which may be scrolling past."""
+class _FoldedList(NarrowBox):
+    """A drop-down list that ignores the wheel without the focus, as it may be scrolling past."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, style: FormStyle, parent: QWidget) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        if style.fill:
+            self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        else:
+            self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContentsOnFirstShow)
+            self.setMinimumContentsLength(0)
 
     def show_field(self, field: Field) -> None:
         """List the choices of a field; disabled ones say why."""
@@ -336,7 +378,10 @@ class _FoldedList(QComboBox):
         self.setCurrentIndex(next((i for i, c in enumerate(field.choices) if same(c.value, field.value)), -1))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
 
 
 CONTROLS: dict[str, type[Control]] = {
@@ -349,18 +394,24 @@ CONTROLS: dict[str, type[Control]] = {
 
 
 def _edit_of(control: Control) -> NumberEdit:
-    edit = NumberEdit(control)
-    edit.set_palette(control._palette)
-    edit.setFixedSize(px(96), px(28))
+    edit = NumberEdit(control, is_live=control.form_style.are_live)
     edit.taken.connect(control.taken)
+    edit.typed.connect(control.typed)
     edit.refused.connect(control.refused)
     edit.edited.connect(control.edited)
     edit.given_up.connect(control.given_up)
+    if control.form_style.fill:
+        edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
     return edit
 
 
-def _switch_of(control: Control) -> Switch:
-    switch = Switch("", control)
-    switch.set_palette(control._palette)
+def _size_edit(edit: NumberEdit, style: FormStyle) -> None:
+    if style.fill:
+        edit.setMinimumSize(px(76), px(28))
+    else:
+        edit.setFixedSize(px(96), px(28))
+
+
+def _restyle_switch(switch: Switch) -> None:
+    switch.set_palette(palette_of(switch))
     switch.setFixedHeight(px(28))
-    return switch

@@ -1,6 +1,7 @@
 """One setting that a field edits: its name, type and bounds, and how it is read, written and stepped."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -10,7 +11,7 @@ from attnlab.base.number_text import NumberError, parse_number
 from attnlab.ui.widgets.fields.choice import Choice, same
 from attnlab.ui.widgets.numbers.number_format import NOISE_DECIMALS
 
-Kind = Literal["number", "whole", "switch", "choice", "counted"]
+Kind = Literal["number", "whole", "switch", "choice", "counted", "file"]
 
 _LADDER = (1, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.5, 2.8, 3, 3.3, 3.6, 4, 4.5, 5, 5.5, 6, 6.5, 7, 8, 9)
 """Round numbers about 10 % apart, repeated in each decade."""
@@ -18,11 +19,11 @@ _LADDER = (1, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.5, 2.8, 3, 3.3, 3.6, 4, 4.
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One setting: a "number", a "whole" number, a "switch", a "choice", or "counted".
+    """One setting: a "number", a "whole" number, a "switch", a "choice", "counted", or a "file".
 
     ``least`` and ``most`` bound a number; ``open_least`` excludes ``least`` itself. "counted" is a switch with a whole
     number beside it: its value is None while it is off, as at the start, and ``default`` when it is switched on. A
-    ``reason`` says why the field is disabled now.
+    ``reason`` says why the field is disabled now. A field that ``needs_no_title`` has the whole width of its form.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Field:
     open_least: bool = False
     choices: tuple[Choice, ...] = ()
     reason: str = ""
+    needs_no_title: bool = False
 
     @property
     def rest(self) -> object:
@@ -115,6 +117,20 @@ class Field:
         if low is not None and number <= low:
             return before if self.open_least else low
         return min(number, high) if high is not None else number
+
+
+def whole_field(name: str, title: str, about: str, value: int, least: int, most: int) -> Field:
+    """Return a field for a whole number."""
+    return Field(name, title, about, "whole", value, value, least, most)
+
+
+def choice_field(
+    name: str, title: str, about: str, choices: Sequence[tuple[str, object]], value: object = None
+) -> Field:
+    """Return a field for one of several titled values; without a ``value`` the first is chosen."""
+    value = choices[0][1] if value is None and choices else value
+    listed = tuple(Choice(each, text) for text, each in choices)
+    return Field(name, title, about, "choice", value, value, choices=listed)
 
 
 def written(value: float) -> str:

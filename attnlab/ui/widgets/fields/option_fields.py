@@ -1,6 +1,6 @@
-"""A column of settings, each with its title, its control, a reset button, and an error message below it."""
+"""A form: a column of settings, each with its title, its control, and an error message below it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import pairwise
@@ -8,8 +8,10 @@ from itertools import pairwise
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QToolButton, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
+from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.widgets.fields.form_style import PILL, FormStyle
 from attnlab.ui.widgets.fields.option_controls import CONTROLS, Control
 from attnlab.ui.widgets.fields.option_field import Field
 from attnlab.ui.widgets.subscripts import spans
@@ -17,28 +19,58 @@ from attnlab.ui.widgets.subscripts import spans
 __all__ = ["Field", "OptionFields"]
 
 
-class OptionFields(QWidget):
-    """Shows settings: ``field_changed`` carries the name and value that the user wants, ``set_fields`` shows values."""
+@guarded
+class OptionFields(FollowsTheme, QWidget):
+    """Shows settings: ``field_changed`` carries the name and value that the user wants, ``set_fields`` shows values.
+
+    ``refused`` carries the name of a field and what is wrong with the text typed in it, which is also said below it.
+    """
 
     field_changed = Signal(str, object)
+    refused = Signal(str, str)
     given_up = Signal()
     height_changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        style: FormStyle = PILL,
+        controls: Mapping[str, type[Control]] | None = None,
+    ) -> None:
+        """Create an empty form; ``controls`` edit further kinds of fields."""
         super().__init__(parent)
-        self._palette = LIGHT
+        self._style, self._controls = style, {**CONTROLS, **(controls or {})}
         self._rows: list[_Row] = []
+        self._widgets: list[QLabel] = []
         self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(px(8), px(4), px(4), px(4))
-        self._grid.setHorizontalSpacing(px(4))
-        self._grid.setVerticalSpacing(px(2))
-        self._grid.setColumnStretch(0, 1)
+        self._grid.setColumnStretch(1 if style.fill else 0, 1)
+        if style.fill:
+            self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.restyle()
 
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Set the sizes."""
+        self._grid.setContentsMargins(*map(px, self._style.margins))
+        self._grid.setHorizontalSpacing(px(self._style.gaps[0]))
+        self._grid.setVerticalSpacing(px(self._style.gaps[1]))
+        self._grid.setColumnMinimumWidth(0, px(self._style.title_width))
         for row in self._rows:
-            row.control.set_palette(palette)
+            row.restyle()
+
+    def add_widget(self, title: str, widget: QWidget, about: str) -> QLabel:
+        """Add a widget of the form's own, before there are fields, and return the label with its title.
+
+        It and its children without an accessible name get the title as name.
+        """
+        label = QLabel(title)
+        self._grid.addWidget(label, len(self._widgets), 0)
+        self._grid.addWidget(widget, len(self._widgets), 1)
+        self._widgets.append(label)
+        for part in (widget, *widget.findChildren(QWidget)):
+            part.setToolTip(plain_tip(about))
+            if title and not part.accessibleName():
+                part.setAccessibleName(title)
+        return label
 
     def set_fields(self, fields: Sequence[Field]) -> None:
         """Show these settings; focus and unfinished typing stay if their names and kinds do."""
@@ -54,6 +86,15 @@ class OptionFields(QWidget):
                 row.put_back()
                 row.say(sentence)
 
+    def say_at(self, name: str, sentence: str) -> None:
+        """Say a sentence below one field, and nothing below the others."""
+        for row in self._rows:
+            row.say(sentence if row.field.name == name else "")
+
+    def names(self) -> list[str]:
+        """Return the names of the fields, in order."""
+        return [row.field.name for row in self._rows]
+
     def control(self, name: str) -> Control:
         """Return the control of a field; raises KeyError if there is none of that name."""
         return self._of(name).control
@@ -64,12 +105,13 @@ class OptionFields(QWidget):
 
     def reset_button(self, name: str) -> QToolButton:
         """Return the button that resets a field to its default."""
-        return self._of(name).reset
+        button = self._of(name).reset
+        assert button is not None, "only fields in pills can be reset"
+        return button
 
     def stops(self) -> list[QWidget]:
         """Return the widgets that the Tab key stops at now, in order."""
-        stops = [stop for row in self._rows for stop in (*row.control.stops(), row.reset)]
-        return [stop for stop in stops if stop.isEnabled() and stop.isVisibleTo(self)]
+        return [stop for stop in self._every_stop() if stop.isEnabled() and stop.isVisibleTo(self)]
 
     def height_for(self, width: int) -> int:
         """Return the height of all fields at a width."""
@@ -88,58 +130,85 @@ class OptionFields(QWidget):
         """Create rows for new fields and keep the rows of the others, with their focus."""
         kept = {(row.field.name, row.field.kind): row for row in self._rows}
         wanted = [(field.name, field.kind) for field in fields]
-        self._rows = [kept[key] if key in kept else self._made(f) for key, f in zip(wanted, fields, strict=True)]
+        self._rows = [kept[key] if key in kept else self._new_row(f) for key, f in zip(wanted, fields, strict=True)]
         for key, row in kept.items():
             if key not in wanted:
                 row.remove(self._grid)
         for i, row in enumerate(self._rows):
-            row.place(self._grid, i)
-        every = [stop for row in self._rows for stop in (*row.control.stops(), row.reset)]
-        for one, following in pairwise(every):
+            row.place(self._grid, len(self._widgets) + 2 * i)
+        for one, following in pairwise(self._every_stop()):
             QWidget.setTabOrder(one, following)
         self.height_changed.emit()
 
-    def _made(self, field: Field) -> "_Row":
-        row = _Row(field, self._palette, self)
+    def _every_stop(self) -> list[QWidget]:
+        return [stop for row in self._rows for stop in (*row.control.stops(), row.reset) if stop is not None]
+
+    def _new_row(self, field: Field) -> "_Row":
+        row = _Row(field, self._controls[field.kind](field, self._style, self), self)
         row.changed.connect(self.field_changed)
+        row.refused.connect(self.refused)
         row.control.given_up.connect(self.given_up)
         row.complained.connect(self.height_changed)
         return row
 
 
 class _Row(QObject):
-    """One field: title, control, reset button, and the error message below."""
+    """One field: title, control, in a pill a reset button, and the error message below."""
 
     changed = Signal(str, object)
+    refused = Signal(str, str)
     complained = Signal()
 
-    def __init__(self, field: Field, palette: Palette, parent: QWidget) -> None:
+    def __init__(self, field: Field, control: Control, parent: QWidget) -> None:
         super().__init__(parent)
         self.field = self._given = field
-        self.title = QLabel(parent)
-        self.title.setMinimumHeight(px(30))
-        self.control = CONTROLS[field.kind](field, palette, parent)
-        self.reset = _reset_button(parent)
-        self.complaint = _complaint_label(parent)
+        self.title, self.control, self.complaint = QLabel(parent), control, _complaint_label(parent)
+        self.title.setProperty("role", control.form_style.title_role)
+        self.complaint.setAccessibleName(f"Message about {field.title}")
+        self.reset: QToolButton | None = None
+        if not control.form_style.fill:
+            self.reset = _reset_button(parent)
+            self.reset.clicked.connect(self._on_reset)
         self.control.taken.connect(self._on_taken)
-        self.control.refused.connect(self.say)
+        self.control.typed.connect(self._on_typed)
+        self.control.refused.connect(self._on_refused)
         self.control.edited.connect(self._on_edited)
-        self.reset.clicked.connect(self._on_reset)
+        self.restyle()
+        self._show_given()
+
+    def restyle(self) -> None:
+        """Set the sizes."""
+        if self.reset is not None:
+            self.title.setMinimumHeight(px(30))
+            self.reset.setFixedSize(px(24), px(28))
+            self.complaint.setFont(font("caption"))
 
     def place(self, grid: QGridLayout, at: int) -> None:
-        """Put the widgets in this row of the column."""
-        grid.addWidget(self.title, 2 * at, 0)
-        grid.addWidget(self.control, 2 * at, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        grid.addWidget(self.reset, 2 * at, 2)
-        grid.addWidget(self.complaint, 2 * at + 1, 0, 1, 3)
-        for widget in (self.title, self.control):
-            widget.setVisible(True)
+        """Put the widgets in this row of the grid and the next."""
+        if self.reset is not None:
+            grid.addWidget(self.title, at, 0)
+            grid.addWidget(self.control, at, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(self.reset, at, 2)
+        elif self.field.needs_no_title:
+            grid.addWidget(self.control, at, 0, 1, 2)
+        else:
+            grid.addWidget(self.title, at, 0)
+            grid.addWidget(self.control, at, 1)
+        grid.addWidget(self.complaint, at + 1, 0, 1, 3 if self.reset is not None else 2)
+        self.title.setVisible(not self.field.needs_no_title)
+        self.control.setVisible(True)
 
     def show_field(self, field: Field) -> None:
         """Show the field's value; remove an error message about an earlier value."""
+        if field == self.field == self._given:
+            return
         if field.value != self._given.value:
             self.say("")
         self.field = self._given = field
+        self._show_given()
+
+    def _show_given(self) -> None:
+        field = self.field
         self.title.setText(_marked_up(field.title))
         self.title.setToolTip(plain_tip(field.reason or field.about))
         self.title.setEnabled(not field.reason)
@@ -162,7 +231,7 @@ class _Row(QObject):
 
     def remove(self, grid: QGridLayout) -> None:
         """Remove the field's widgets."""
-        for widget in (self.title, self.control, self.reset, self.complaint):
+        for widget in filter(None, (self.title, self.control, self.reset, self.complaint)):
             grid.removeWidget(widget)  # otherwise it takes space until it is deleted
             widget.hide()
             widget.deleteLater()
@@ -170,10 +239,11 @@ class _Row(QObject):
 
     def _show(self) -> None:
         self.control.show_field(self.field)
-        text = f"Reset {self.field.title} to {self.field.text(self.field.rest)}"
-        self.reset.setToolTip(plain_tip(text))
-        self.reset.setAccessibleName(text)
-        self.reset.setVisible(self.field.differs and not self.field.reason)
+        if self.reset is not None:
+            text = f"Reset {self.field.title} to {self.field.text(self.field.rest)}"
+            self.reset.setToolTip(plain_tip(text))
+            self.reset.setAccessibleName(text)
+            self.reset.setVisible(self.field.differs and not self.field.reason)
         self._describe()
 
     def _describe(self) -> None:
@@ -191,10 +261,18 @@ class _Row(QObject):
         self.say("")
         self._set(value)
 
+    def _on_typed(self, value: object) -> None:
+        self.changed.emit(self.field.name, value)
+
+    def _on_refused(self, sentence: str) -> None:
+        self.say(sentence)
+        self.refused.emit(self.field.name, sentence)
+
     def _on_edited(self) -> None:
         self.say("")
 
     def _on_reset(self) -> None:
+        assert self.reset is not None
         self.say("")
         stop = next((stop for stop in self.control.stops() if stop.isVisible()), None)
         if self.reset.hasFocus() and stop is not None:
@@ -205,7 +283,6 @@ class _Row(QObject):
 def _reset_button(parent: QWidget) -> QToolButton:
     button = QToolButton(parent)
     button.setText("↺")
-    button.setFixedSize(px(24), px(28))
     button.setCursor(Qt.CursorShape.PointingHandCursor)
     policy = button.sizePolicy()
     policy.setRetainSizeWhenHidden(True)  # the controls stay aligned
@@ -218,7 +295,6 @@ def _complaint_label(parent: QWidget) -> QLabel:
     label = QLabel(parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setProperty("role", "error")
-    label.setFont(font("caption"))
     label.setWordWrap(True)
     label.hide()
     return label

@@ -122,7 +122,6 @@ class PillPopup(QFrame):
         self._line = QFrame(self)
         self._line.setFixedHeight(1 + 2 * px(5))
         self.options = OptionFields()
-        self.options.set_palette(self._palette)
         self.options.given_up.connect(self.close)
         self._options_scroll = self._scrolling(self.options)
         self._column.addWidget(self._line)

@@ -1,0 +1,56 @@
+"""The control of a setting that is a text file: one of the user's, or the shipped one."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
+
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import plain_tip
+from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.fields.form_style import PANEL, FormStyle
+from attnlab.ui.widgets.fields.option_controls import Control
+from attnlab.ui.widgets.fields.option_field import Field
+
+
+@guarded
+class TextFileControl(Control):
+    """Shows the name of a text file, opens another, and returns to the shipped text."""
+
+    def __init__(self, field: Field, style: FormStyle = PANEL, parent: QWidget | None = None) -> None:
+        super().__init__(field, style, parent)
+        self.shown = ElidedLabel()
+        self.open, self.back = QToolButton(), QToolButton()
+        self.open.setText("Open…")
+        self.open.setAccessibleName(f"Open a file for {field.title}")
+        self.open.setToolTip("Train on a text file of your own")
+        self.open.clicked.connect(self._on_open)
+        self.back.setText("↺")
+        self.back.setAccessibleName("Use the shipped text")
+        self.back.setToolTip("Use the shipped text")
+        self.back.clicked.connect(self._on_back)
+        self._row.addWidget(self.shown, 1)
+        self._row.addWidget(self.open)
+        self._row.addWidget(self.back)
+        self.show_field(field)
+        self.restyle()
+
+    def show_field(self, field: Field) -> None:
+        self.field = field
+        path = str(field.value or "")
+        self.shown.setText(Path(path).name if path else "shipped text")
+        self.shown.setToolTip(plain_tip(path) if path else "")
+        self.back.setVisible(bool(path))
+
+    def stops(self) -> list[QWidget]:
+        return [self.open, self.back]
+
+    @Slot()
+    def _on_open(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, "Choose a text to train on", "", "Text (*.txt *.md);;All (*)")
+        if path:
+            self.taken.emit(path)
+
+    @Slot()
+    def _on_back(self) -> None:
+        self.taken.emit("")
