@@ -49,6 +49,7 @@ JUSTIFIED = {
     "files/weights/text_in.py: np.loadtxt": "of lines, not of a file",
     "base/assets.py: .read_bytes": "attnlab's own resources",
     "base/assets.py: .read_text": "attnlab's own resources",
+    "lessons/lenses.py: .read_text": "attnlab's own modules",
     "base/console.py: os.open": "the null device is written to",
     "bench/memory.py: open": "what Linux says of this process",
     "base/crash_log.py: .open": "attnlab's own log is written to",
