@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import random
+import re
 import tempfile
 from dataclasses import replace
 from functools import cache
@@ -82,7 +83,7 @@ def _summed(members: dict[str, bytes]) -> bytes:
         members[SUMS] = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in listed).encode()
     else:  # the first format has the checksum of the arrays in its manifest
         old = json.dumps(hashlib.sha256(members[TENSORS]).hexdigest()).encode()
-        members[MANIFEST] = mutants.re.sub(rb'"sha256": *"[0-9a-f]*"', b'"sha256": ' + old, members[MANIFEST])
+        members[MANIFEST] = re.sub(rb'"sha256": *"[0-9a-f]*"', b'"sha256": ' + old, members[MANIFEST])
     return mutants.zipped(list(members.items()))
 
 
@@ -108,7 +109,9 @@ def _read_session(folder: Path) -> None:
     for e in (session.experiment, *session.pins[:2]):
         trace = answer(Request(1, e, "cpu", "float32", None, True), lambda: False).trace
         script(e, "title")
-        for name in trace.all_stages if trace is not None else ():
+        if trace is None:
+            continue
+        for name in trace.all_stages:
             trace.stage(name).formula(e)
             explain(trace, Cell(name, 0, 0, 0 if trace.stage(name).has_heads else None))
 
@@ -304,7 +307,7 @@ def _read_run(folder: Path) -> None:
 
 def _small(spec: Any) -> bool:
     m = spec.model
-    return m.layers * m.d_model * (m.d_model + m.d_ff) < MOST_LOOKED and spec.train.batch < 10_000
+    return bool(m.layers * m.d_model * (m.d_model + m.d_ff) < MOST_LOOKED and spec.train.batch < 10_000)
 
 
 # Small files

@@ -178,8 +178,9 @@ def _experiments() -> tuple[Any, Any]:
     found = []
     for which in range(2):
         g = torch.Generator().manual_seed(which)
-        tables = {name: torch.randn(128, 128, generator=g) for name in ("W_q", "W_k", "W_v", "W_o")}
-        found.append(Experiment(tuple("abcd"), torch.randn(4, 128, generator=g), Weights(**tables)))
+        W_q, W_k, W_v, W_o = (torch.randn(128, 128, generator=g) for _ in range(4))
+        weights = Weights(W_q, W_k, W_v, W_o)
+        found.append(Experiment(tuple("abcd"), torch.randn(4, 128, generator=g), weights))
     assert edits.tables(found[0])
     return found[0], found[1]
 
@@ -300,6 +301,7 @@ def _settings() -> Kind:
 
 
 def _lesson() -> Kind:
+    from attnlab.lessons.lesson import Lesson
     from attnlab.lessons.library import find
     from attnlab.lessons.parse import read as read_lesson
     from attnlab.ui.lessons.draft import Draft
@@ -313,7 +315,10 @@ def _lesson() -> Kind:
         found = read_lesson(folder / "lesson.md")
         if found.problems:
             raise ValueError(found.problems[0].reason)
-        texts = lambda lesson: (lesson.title, [(step.title, step.text) for step in lesson.steps])  # noqa: E731
+
+        def texts(lesson: Lesson) -> tuple[str, list[tuple[str, str]]]:
+            return lesson.title, [(step.title, step.text) for step in lesson.steps]
+
         return _which(texts(found), (texts(lessons[0]), texts(lessons[1])), lambda a, b: a == b)
 
     return Kind(save, read)

@@ -160,7 +160,8 @@ def run_tests(
     with tempfile.TemporaryDirectory(prefix="attnlab-fault-") as folder:
         answer = str(Path(folder) / "answer")
         arguments = (str(root), tuple(tests), tuple(options), answer)
-        child = multiprocessing.get_context(START).Process(target=_run_tests, args=arguments, daemon=False)
+        context: Any = multiprocessing.get_context(START)  # a plain context has no Process for the type checker
+        child = context.Process(target=_run_tests, args=arguments, daemon=False)
         child.start()
         log, length, hung = Path(f"{answer}.log"), -1, False
         child.join(limit_s)

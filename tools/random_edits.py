@@ -173,7 +173,8 @@ def _edits() -> dict[str, Any]:
 
         def change(e: "Experiment", r: random.Random) -> "Experiment":
             which = side(e, r)
-            return edit(e, r.randrange(batches.count_tokens(e, which)), which)
+            changed: Experiment = edit(e, r.randrange(batches.count_tokens(e, which)), which)
+            return changed
 
         return change
 

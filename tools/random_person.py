@@ -179,7 +179,7 @@ class RandomPerson:
         for letter in text[:40]:
             widget = self._keyboard()
             if letter.isascii() and letter.isprintable():
-                QTest.keyClick(widget, letter)
+                QTest.keyClicks(widget, letter)
         if self.r.random() < 0.6:
             QTest.keyClick(self._keyboard(), Qt.Key.Key_Return)
 
@@ -207,7 +207,7 @@ class RandomPerson:
             self._note(f"palette {query}")
             self.window.show_palette()
             for letter in query:
-                QTest.keyClick(self._keyboard(), letter)
+                QTest.keyClicks(self._keyboard(), letter)
             if self.window.command_palette.isVisible() and self.window.command_palette.current() not in NEVER:
                 QTest.keyClick(
                     self._keyboard(), self.r.choice((Qt.Key.Key_Return, Qt.Key.Key_Return, Qt.Key.Key_Escape))
@@ -251,7 +251,7 @@ class RandomPerson:
         table.setFocus()
         QTest.mouseClick(table.viewport(), Button.LeftButton, Mod.NoModifier, at)
         for letter in number:
-            QTest.keyClick(self._keyboard(), letter)
+            QTest.keyClicks(self._keyboard(), letter)
         QTest.keyClick(self._keyboard(), Qt.Key.Key_Return)
         return None
 
@@ -290,7 +290,8 @@ class RandomPerson:
     def _keyboard(self) -> QWidget:
         top = QApplication.activePopupWidget() or QApplication.activeModalWidget()
         if top is not None:
-            return top.focusWidget() or top
+            focused: QWidget | None = top.focusWidget()  # the stubs leave out None
+            return top if focused is None else focused
         active = QApplication.activeWindow()
         if active is None or not active.isVisible():
             self.window.activateWindow()
@@ -325,9 +326,9 @@ def _answer_dialogs(person: RandomPerson) -> None:
     def open_dialog(dialog: QFileDialog, *_: Any) -> None:
         person.answer(dialog)
 
-    QFileDialog.open = open_dialog  # type: ignore[method-assign,assignment]
-    QFileDialog.show = open_dialog  # type: ignore[method-assign]
-    QFileDialog.getOpenFileName = lambda *_, **__: person.any_file()  # type: ignore[method-assign,assignment]
-    QFileDialog.getSaveFileName = lambda *_, **__: ("", "")  # type: ignore[method-assign,assignment]
-    QFileDialog.getExistingDirectory = lambda *_, **__: ""  # type: ignore[method-assign,assignment]
-    QDesktopServices.openUrl = lambda *_: True  # type: ignore[method-assign,assignment]
+    QFileDialog.open = open_dialog  # type: ignore[method-assign]
+    QFileDialog.show = open_dialog  # type: ignore[assignment,method-assign]
+    QFileDialog.getOpenFileName = lambda *_, **__: person.any_file()  # type: ignore[method-assign]
+    QFileDialog.getSaveFileName = lambda *_, **__: ("", "")  # type: ignore[method-assign]
+    QFileDialog.getExistingDirectory = lambda *_, **__: ""  # type: ignore[method-assign]
+    QDesktopServices.openUrl = lambda *_: True  # type: ignore[method-assign]

@@ -52,13 +52,14 @@ def open_everything(app: QApplication) -> MainWindow:
         playground.lenses.open_lens(name)
         settle(app)
     playground.lenses.open_lens(CANVAS)
-    for popup in (playground.open_gallery, playground.open_history, window.show_palette):
-        popup()
+    for open_popup in (playground.open_gallery, playground.open_history, window.show_palette):
+        open_popup()
         settle(app)
     for pill in playground.top_bar.switches.pills.values():
         pill.open()
         settle(app)
-        pill.popup().hide()
+        if (popup := pill.popup()) is not None:
+            popup.hide()
     for widget in app.topLevelWidgets():
         if widget is not window:
             widget.hide()

@@ -40,7 +40,7 @@ def good_weights() -> dict[str, tuple[bytes, ...]]:
             found.setdefault("pt", []).append(buffer.getvalue())
         arrays = {name: tensor.float().numpy() for name, tensor in state.items()}
         buffer = io.BytesIO()
-        np.savez(buffer, **arrays)
+        np.savez(buffer, allow_pickle=False, **arrays)
         found.setdefault("npz", []).append(buffer.getvalue())
         found.setdefault("json", []).append(
             json.dumps({name: array.tolist() for name, array in arrays.items()}).encode()
