@@ -5,8 +5,19 @@ from functools import lru_cache
 from attnlab.attention.layer import Layer
 
 SIZES = (
-    "token", "query", "key", "position", "head", "d_model", "d_memory", "d_k", "two_d_k", "d_v", "d_out", "merged",
-)  # fmt: skip
+    "token",
+    "query",
+    "key",
+    "position",
+    "head",
+    "d_model",
+    "d_memory",
+    "d_k",
+    "two_d_k",
+    "d_v",
+    "d_out",
+    "merged",
+)
 TOKENS = ("token", "query", "key")
 
 

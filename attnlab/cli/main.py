@@ -215,6 +215,12 @@ def _train(argv: list[str]) -> int:
 
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
-    "show": _show, "export": _export, "code": _code, "presets": _presets, "lesson": _lesson, "train": _train,
-    "bench": _bench, "doctor": _doctor,
-}  # fmt: skip
+    "show": _show,
+    "export": _export,
+    "code": _code,
+    "presets": _presets,
+    "lesson": _lesson,
+    "train": _train,
+    "bench": _bench,
+    "doctor": _doctor,
+}

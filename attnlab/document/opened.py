@@ -37,10 +37,11 @@ def open_session(path: Path) -> Opened:
     said, e = session.view, session.experiment
     title, name, file = said.get("title"), said.get("preset"), said.get(FILE)
     scene = Scene(
-        e, format_name(title)[:_LONGEST_TITLE] if isinstance(title, str) else format_name(path.stem),
+        e,
+        format_name(title)[:_LONGEST_TITLE] if isinstance(title, str) else format_name(path.stem),
         name if isinstance(name, str) and name in PRESETS else "",
         *choose_device_and_dtype(said.get("device"), said.get("dtype")),
-    )  # fmt: skip
+    )
     saved, dropped = from_plain(said[KEY], e) if KEY in said else (None, ())
     if saved is not None and saved.pinned is not None and not session.pins:
         saved, dropped = replace(saved, pinned=None), (*dropped, "the pinned state")

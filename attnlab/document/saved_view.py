@@ -18,10 +18,19 @@ KEY = "shown"
 LOOKS = ("present", "pinned", "difference")
 _LONGEST = 4096
 _CALLED = {
-    "head": "the head", "alone": "the stage that filled the canvas", "at": "the step", "depth": "how far a step goes",
-    "cell": "the selected cell", "held": "the selected cell", "look": "the comparison", "strips": "the figures",
-    "lens": "the lens", "table": "the table", "pinned": "the pinned state", "lesson": "the lesson",
-}  # fmt: skip
+    "head": "the head",
+    "alone": "the stage that filled the canvas",
+    "at": "the step",
+    "depth": "how far a step goes",
+    "cell": "the selected cell",
+    "held": "the selected cell",
+    "look": "the comparison",
+    "strips": "the figures",
+    "lens": "the lens",
+    "table": "the table",
+    "pinned": "the pinned state",
+    "lesson": "the lesson",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,17 @@ _NOTEBOOK_BYTES = 256 << 20
 """The most memory for stages computed only to display an experiment in a notebook."""
 
 FAULTS = (
-    AttnlabError, ArithmeticError, AttributeError, ImportError, LookupError, MemoryError, OSError, RuntimeError,
-    TypeError, ValueError,
-)  # fmt: skip
+    AttnlabError,
+    ArithmeticError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 @explain_calls

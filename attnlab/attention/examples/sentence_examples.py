@@ -26,13 +26,15 @@ _sentence = partial(Preset, group=GROUP)
 
 SENTENCES = (
     _sentence(
-        "agreement-cat", "The cat, which …, purrs",
+        "agreement-cat",
+        "The cat, which …, purrs",
         "“purrs” must agree with “cat”, nine tokens back and past “mat”: random weights give it little attention.",
         lambda: _agreement(_CAT),
     ),
     _sentence(
-        "agreement-cats", "The cats, which …, purr",
+        "agreement-cats",
+        "The cats, which …, purr",
         "Only “cats”, “were” and “purr” have other numbers than in the singular: see which rows and columns change.",
         lambda: _agreement(_CATS),
     ),
-)  # fmt: skip
+)

@@ -10,9 +10,13 @@ from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 GROUP = "Step by step"
 JOURNEY = ("Your", "journey", "starts", "with", "one", "step")
 _JOURNEY_INPUTS = (
-    (0.43, 0.15, 0.89), (0.55, 0.87, 0.66), (0.57, 0.85, 0.64),
-    (0.22, 0.58, 0.33), (0.77, 0.25, 0.10), (0.05, 0.80, 0.55),
-)  # fmt: skip
+    (0.43, 0.15, 0.89),
+    (0.55, 0.87, 0.66),
+    (0.57, 0.85, 0.64),
+    (0.22, 0.58, 0.33),
+    (0.77, 0.25, 0.10),
+    (0.05, 0.80, 0.55),
+)
 _UNTRAINED = AttentionConfig(scale="none")
 
 

@@ -107,9 +107,14 @@ def explain_concat(query: Floats, key: Floats, p: Parameters, limit: int | None)
 def explain_additive(query: Floats, key: Floats, p: Parameters, limit: int | None) -> tuple[Line, ...]:
     """Write out v_a·tanh(q W_d + k W_e), unit by unit."""
     inside = (
-        Span("q", "query"), Span(" W"), Span("d", style="sub"), Span(" + "),
-        Span("k", "key"), Span(" W"), Span("e", style="sub"),
-    )  # fmt: skip
+        Span("q", "query"),
+        Span(" W"),
+        Span("d", style="sub"),
+        Span(" + "),
+        Span("k", "key"),
+        Span(" W"),
+        Span("e", style="sub"),
+    )
     return _units("a", inside, query @ p["W_d"], key @ p["W_e"], p["v_a"], limit)
 
 

@@ -46,9 +46,7 @@ SCORES = {
             title="general",
             about="The dot product with a learned matrix between query and key (Luong et al. 2015), shared by all "
             "heads. It is initially the identity, which gives the plain dot product.",
-            tables=(
-                Table("W_a", "The matrix between query and key, shared by all heads", ("d_k", "d_k"), "identity"),
-            ),
+            tables=(Table("W_a", "The matrix between query and key, shared by all heads", ("d_k", "d_k"), "identity"),),
             formula=r"Q W_a K^{\top}",
             apply=functions.general,
             explain=functions.explain_general,
@@ -60,8 +58,11 @@ SCORES = {
             about="Query and key concatenated, then one hidden layer with tanh (Luong et al. 2015), shared by all "
             "heads.",
             tables=(
-                Table("W_c", "From query (upper half) and key (lower half) to the hidden units, shared by all heads",
-                      ("two_d_k", "hidden")),
+                Table(
+                    "W_c",
+                    "From query (upper half) and key (lower half) to the hidden units, shared by all heads",
+                    ("two_d_k", "hidden"),
+                ),
                 Table("v_c", _HIDDEN, ("hidden",)),
             ),
             formula=r"\tanh([q\; k]\, W_c)\, v_c",
@@ -96,4 +97,4 @@ SCORES = {
             "    @ torch.nn.functional.normalize(K, dim=-1).mT\n)",
         ),
     )
-}  # fmt: skip
+}

@@ -109,9 +109,7 @@ def explain_entmax15(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
     above = [int(i) for i in np.flatnonzero(half > tau)]
     which = select_terms(len(above), limit, above.index(j) if j in above else None)
     square = Span("2", style="sup")
-    terms = [
-        (Span(f"({short(half[i])} − {signed(tau)})", "attention" if i == j else ""), square) for i in above
-    ]  # fmt: skip
+    terms = [(Span(f"({short(half[i])} − {signed(tau)})", "attention" if i == j else ""), square) for i in above]
     return (
         *said,
         line("max(0, ", Span(short(z[j]), "attention"), " ÷ 2 − ", signed(tau), ")", square),

@@ -59,8 +59,10 @@ def _capped_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
 
 
 _STEPS: dict[str, Callable[[Computed, Cell], tuple[Line, ...]]] = {
-    "scaled": _scaled_lines, "biased": _biased_lines, "capped": _capped_lines,
-}  # fmt: skip
+    "scaled": _scaled_lines,
+    "biased": _biased_lines,
+    "capped": _capped_lines,
+}
 
 
 def _chain(trace: Computed, cell: Cell, limit: int | None, name: str) -> tuple[Line, ...]:
@@ -184,11 +186,12 @@ def context(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     row = trace.array(source(e, "context"))[head, cell.row]
     column = trace.array("values")[head, :, cell.column]
     return make_explanation(
-        trace, cell,
+        trace,
+        cell,
         line(Span("weights", "attention"), " of this row · ", Span("values", "value"), f", column {cell.column}"),
         line("= ", products(row, column, ("attention", "value"), limit)),
         line("= ", _strong(value_of(trace, cell))),
-    )  # fmt: skip
+    )
 
 
 def merged(trace: Computed, cell: Cell, limit: int | None) -> Explanation:

@@ -17,9 +17,17 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 VARIABLES = {
-    "inputs": "X", "memory": "M", "queries": "Q", "keys": "K", "values": "V", "normed_queries": "Q_normed",
-    "normed_keys": "K_normed", "rotated_queries": "Q_rotated", "rotated_keys": "K_rotated", "context": "Z",
-}  # fmt: skip
+    "inputs": "X",
+    "memory": "M",
+    "queries": "Q",
+    "keys": "K",
+    "values": "V",
+    "normed_queries": "Q_normed",
+    "normed_keys": "K_normed",
+    "rotated_queries": "Q_rotated",
+    "rotated_keys": "K_rotated",
+    "context": "Z",
+}
 """Variable names of stages in code, if different from the stage's name."""
 
 

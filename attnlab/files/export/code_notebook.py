@@ -63,6 +63,4 @@ def _markdown(name: str, text: str) -> dict[str, Any]:
 
 def _code(name: str, text: str) -> dict[str, Any]:
     lines = text.splitlines(keepends=True)
-    return {
-        "cell_type": "code", "execution_count": None, "id": name, "metadata": {}, "outputs": [], "source": lines
-    }  # fmt: skip
+    return {"cell_type": "code", "execution_count": None, "id": name, "metadata": {}, "outputs": [], "source": lines}

@@ -20,9 +20,14 @@ _PLAIN_BELOW = 1e6
 """Larger numbers are written with an exponent, because their decimals are meaningless."""
 
 _LATEX = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", **{c: f"\\{c}" for c in "{}$&#_%"},
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{c: f"\\{c}" for c in "{}$&#_%"},
+}
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#$~&])")
 
 

@@ -24,8 +24,13 @@ _EXTRA, _OTHERS = "extra/", "others/"
 """Prefixes of the names of registry entries' tables, and of arrays of the other sequences of a batch."""
 _OF_SAMPLE = ("tokens", "memory_tokens", "length")
 _KINDS: Mapping[str, Any] = {
-    "tokens": list, "memory_tokens": list | None, "config": dict, "others": list, "item": int, "shared": dict,
-}  # fmt: skip
+    "tokens": list,
+    "memory_tokens": list | None,
+    "config": dict,
+    "others": list,
+    "item": int,
+    "shared": dict,
+}
 """The keys of an experiment and their types; ``shared`` maps names of its arrays to their stored names."""
 
 

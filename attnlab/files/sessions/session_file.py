@@ -43,9 +43,18 @@ MOST_PINS = 100
 _LISTED_LIMIT = 1 << 20  # in bytes; reading a larger manifest would delay a list of sessions
 _SIZE = f"{TOTAL_LIMIT >> 20} MiB"
 _DAMAGE = (
-    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, SafetensorError, EOFError, RuntimeError,
-    ValueError, LookupError, OverflowError, RecursionError,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    SafetensorError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    LookupError,
+    OverflowError,
+    RecursionError,
+)
 _START = re.compile(rb"PK\x03\x04.{26}" + re.escape(MANIFEST.encode()), re.DOTALL)  # the start of every session
 _NO_END = "File is not a zip file"  # zipfile's error if the table at the end is missing
 
@@ -164,9 +173,13 @@ def _pack_session(session: Session) -> bytes:
         raise ValueError(f"{len(session.pins)} states are pinned; the maximum in a session is {MOST_PINS}")
     plain, arrays = experiments_to_json([session.experiment, *session.pins])
     manifest = {
-        "format": FORMAT, "version": VERSION, "attnlab": __version__, "experiment": plain[0], "pins": plain[1:],
+        "format": FORMAT,
+        "version": VERSION,
+        "attnlab": __version__,
+        "experiment": plain[0],
+        "pins": plain[1:],
         "view": view,
-    }  # fmt: skip
+    }
     text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "surrogatepass")
     check_structure(text)
     _check_size(text, sum(array.nbytes for array in arrays.values()))

@@ -21,9 +21,21 @@ MOST_ARRAYS = 100_000
 """The maximum count of arrays in one file; the largest models have a few thousand."""
 
 DAMAGE = (
-    OSError, EOFError, ValueError, LookupError, OverflowError, MemoryError, RecursionError, RuntimeError, SyntaxError,
-    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, SafetensorError, NotImplementedError,
-)  # fmt: skip
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+    RuntimeError,
+    SyntaxError,
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    SafetensorError,
+    NotImplementedError,
+)
 """Errors that readers raise for truncated, corrupted or forged files."""
 
 _NUMBERS = ("float64", "float32", "float16", "bfloat16", "float8", "float96", "float128", "int", "uint")

@@ -4,9 +4,13 @@ import re
 from dataclasses import dataclass
 
 _WORDS = {
-    "q": ("q", "query", "queries"), "k": ("k", "key", "keys"), "v": ("v", "value", "values"),
-    "o": ("o", "out", "output"), "qkv": ("qkv", "querykeyvalue"), "kv": ("kv", "keyvalue"),
-}  # fmt: skip
+    "q": ("q", "query", "queries"),
+    "k": ("k", "key", "keys"),
+    "v": ("v", "value", "values"),
+    "o": ("o", "out", "output"),
+    "qkv": ("qkv", "querykeyvalue"),
+    "kv": ("kv", "keyvalue"),
+}
 _AROUND = ("{}", "{}proj", "{}projection", "{}lin", "{}linear", "proj{}", "linear{}", "lin{}", "to{}", "w{}", "fc{}")
 _MORE = {
     "qkv": ("inproj", "cattn", "wpack", "qkvweight"),
