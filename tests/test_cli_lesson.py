@@ -138,8 +138,11 @@ def test_a_lesson_is_printed_without_a_display_one_page_a_step(lesson: Path, tmp
     out = tmp_path / "mine.pdf"
     answer = subprocess.run(
         [sys.executable, "-m", "attnlab", "lesson", "mine", "--pdf", str(out)],
-        capture_output=True, text=True, check=False, env=environ,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environ,
+    )
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
     assert len(re.findall(rb"/Type\s*/Page\b", out.read_bytes())) == 2
 

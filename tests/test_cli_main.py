@@ -240,8 +240,12 @@ def test_a_screenshot_needs_no_display_and_has_the_size_asked_for(tmp_path: Path
 def test_a_gallery_of_nothing_names_what_there_is(tmp_path: Path) -> None:
     answer = subprocess.run(
         [sys.executable, "-m", "tools.gallery", str(tmp_path), "nope"],
-        capture_output=True, text=True, encoding="utf-8", check=False, timeout=PATIENCE_S,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=PATIENCE_S,
         env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONIOENCODING": "utf-8"},
-    )  # fmt: skip
+    )
     assert answer.returncode == 2
     assert answer.stdout.startswith("No picture's name contains nope; there are, each light and dark: journey-960x620,")

@@ -174,9 +174,13 @@ def test_what_cannot_be_is_one_sentence_and_nothing_is_written(
 def begun(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     """Start a command and wait for the first thing that it says about one of its sources."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "attnlab", *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, encoding="utf-8",
-    )  # fmt: skip
+        [sys.executable, "-m", "attnlab", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
     assert process.stderr is not None
     assert "preset:naive-softmax-overflow" in process.stderr.readline()
     return process

@@ -35,9 +35,14 @@ class Careless(AttnlabError):
 def ran(*command: str, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder), **more}
     return subprocess.run(
-        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S,
+        [sys.executable, *command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
         check=False,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.quick

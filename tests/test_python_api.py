@@ -31,8 +31,12 @@ def run(code: str, folder: Path) -> str:
     """Run a script of its own, which has no application and a display that does not exist."""
     done = subprocess.run(
         [sys.executable, "-c", code],
-        capture_output=True, text=True, check=False, cwd=folder, env={"DISPLAY": ":77", "PATH": ""},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={"DISPLAY": ":77", "PATH": ""},
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 

@@ -110,17 +110,29 @@ MASK = Mask(
 def tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add one entry to each registry, for this test only."""
     for entries, entry in (
-        (SCORES, SCORE), (NORMALIZERS, NORMALIZER), (POSITIONS, POSITION), (NORMS, NORM), (MASKS, MASK),
-    ):  # fmt: skip
+        (SCORES, SCORE),
+        (NORMALIZERS, NORMALIZER),
+        (POSITIONS, POSITION),
+        (NORMS, NORM),
+        (MASKS, MASK),
+    ):
         monkeypatch.setitem(entries, entry.name, entry)  # type: ignore[arg-type, misc]
 
 
 def all_tried() -> Experiment:
     """Return the journey with every throw-away entry in use."""
     return edits.configure(
-        attnlab.preset("journey"), score="tried-score", normalizer="tried-normalizer", positions="tried-positions",
-        qk_norm="tried-norm", masks={"tried-mask": 3}, temperature=0.5, per_step=0.75, stretch=1.5, power=3.0,
-    )  # fmt: skip
+        attnlab.preset("journey"),
+        score="tried-score",
+        normalizer="tried-normalizer",
+        positions="tried-positions",
+        qk_norm="tried-norm",
+        masks={"tried-mask": 3},
+        temperature=0.5,
+        per_step=0.75,
+        stretch=1.5,
+        power=3.0,
+    )
 
 
 def by_hand() -> dict[str, torch.Tensor]:
@@ -137,8 +149,14 @@ def by_hand() -> dict[str, torch.Tensor]:
     scores = 1.5 * q @ k.T
     biased = scores / 2**0.5 - 0.75 * apart
     masked = biased.masked_fill(hidden, -torch.inf)
-    return {"normed_queries": q, "normed_keys": k, "scores": scores, "biased": biased, "masked": masked,
-            "weights": torch.softmax(6 * masked, -1)}  # fmt: skip
+    return {
+        "normed_queries": q,
+        "normed_keys": k,
+        "scores": scores,
+        "biased": biased,
+        "masked": masked,
+        "weights": torch.softmax(6 * masked, -1),
+    }
 
 
 def test_what_it_computes_is_what_it_says() -> None:

@@ -34,9 +34,18 @@ def good_sessions() -> tuple[bytes, ...]:
     from attnlab.files.sessions.session_file import Session, save_session
 
     names = (
-        "journey", "the-cat-sat", "multi-head-8", "cross-attention", "random-4x8", "padding-batch", "additive", "rope",
-        "grouped-keys", "t5-bias", "dropout",
-    )  # fmt: skip
+        "journey",
+        "the-cat-sat",
+        "multi-head-8",
+        "cross-attention",
+        "random-4x8",
+        "padding-batch",
+        "additive",
+        "rope",
+        "grouped-keys",
+        "t5-bias",
+        "dropout",
+    )
     experiments = [attnlab.preset(name) for name in names]
     experiments += [batches.add_item(experiments[0]), edits.configure(experiments[1], causal=True)]
     looked = to_plain(SavedView(View(cell=Cell("weights", 0, 1, 0), pinned=True, at=Place("scores", 0, 1, 0))))
@@ -194,9 +203,11 @@ def good_exercise() -> bytes:
 
 
 _ANSWERS = (
-    b"student,cell,value\nAda,a,0.5\nBob,b,-0.38\n", b"Ada;a;0,5\nBob;c;1\n", b'Ada\t"weights[0, 1]"\t0.25\n',
+    b"student,cell,value\nAda,a,0.5\nBob,b,-0.38\n",
+    b"Ada;a;0,5\nBob;c;1\n",
+    b'Ada\t"weights[0, 1]"\t0.25\n',
     b"\xef\xbb\xbfstudent,cell,value\nAda,a,masked\nBob,a,1/2\nAda,a,\xe2\x88\x920.5\n",
-)  # fmt: skip
+)
 
 
 def _spoil_exercise(r: random.Random, folder: Path) -> None:

@@ -179,10 +179,18 @@ def _everything(playground: "Playground", window: MainWindow) -> None:
     playground.document.edit(
         "Everything",
         lambda e: with_setting(
-            e, n_kv_heads=2, qk_norm="rms", positions="rope", masks={"window": 3}, soft_cap=5.0, sink=True,
-            dropout=0.2, temperature=0.7, ablated=(1,),
+            e,
+            n_kv_heads=2,
+            qk_norm="rms",
+            positions="rope",
+            masks={"window": 3},
+            soft_cap=5.0,
+            sink=True,
+            dropout=0.2,
+            temperature=0.7,
+            ablated=(1,),
         ),
-    )  # fmt: skip
+    )
     playground.toggle_strips()
     _pin("weights", 3, 2)(playground, window)
 

@@ -113,9 +113,12 @@ def step_names() -> Iterator[tuple[str, str, int]]:
 
 
 def draw_steps(
-    theme: str, names: Collection[str], folder: Path, open_window: Callable[[MainWindow], None],
+    theme: str,
+    names: Collection[str],
+    folder: Path,
+    open_window: Callable[[MainWindow], None],
     settle: Callable[["Playground"], None],
-) -> Iterator[Path]:  # fmt: skip
+) -> Iterator[Path]:
     """Draw steps as an audience sees them, fully revealed, all in one window."""
     settings = replace(Settings(), theme=theme, reduced_motion=True)
     window = MainWindow(settings, Source(preset="journey"), remember=False)

@@ -51,8 +51,12 @@ def _back(playground: "Playground", window: MainWindow) -> None:
     moments = workspace.footer.line.steps
     workspace.footer.moment_chosen.emit(len(moments) // 2)
     workspace.footer.show_current(len(moments) // 2)
-    _wait(lambda: workspace.session.inspection.seen is not None
-          and workspace.session.inspection.seen.look.step == workspace.session.shown)  # fmt: skip
+    _wait(
+        lambda: (
+            workspace.session.inspection.seen is not None
+            and workspace.session.inspection.seen.look.step == workspace.session.shown
+        )
+    )
 
 
 def _one_map(playground: "Playground", window: MainWindow) -> None:

@@ -156,9 +156,14 @@ def _child(kind: Kind, which: int, folder: Path, at_step: int | None, writing: i
 def _kinds() -> dict[str, Kind]:
     """Return every kind of save, with all its modules loaded before the fork."""
     return {
-        "session": _session(), "run": _run(), "settings": _settings(), "lesson": _lesson(), "exercise": _exercise(),
-        "table": _table(), "unsaved": _unsaved(),
-    }  # fmt: skip
+        "session": _session(),
+        "run": _run(),
+        "settings": _settings(),
+        "lesson": _lesson(),
+        "exercise": _exercise(),
+        "table": _table(),
+        "unsaved": _unsaved(),
+    }
 
 
 def _which(found: Any, states: tuple[Any, Any], same: Callable[[Any, Any], bool]) -> int:

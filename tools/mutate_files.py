@@ -30,9 +30,20 @@ CPU_S, CLOCK_S = 20.0, 300.0
 MORE_BYTES = 1 << 30
 """The maximum increase of the process's peak memory by one case, in bytes."""
 FORBIDDEN = (
-    "os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "socket.connect", "pty.spawn",
-    "os.remove", "os.rename", "os.rmdir", "shutil.rmtree", "ctypes.dlopen", "webbrowser.open",
-)  # fmt: skip
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+    "os.fork",
+    "subprocess.Popen",
+    "socket.connect",
+    "pty.spawn",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "shutil.rmtree",
+    "ctypes.dlopen",
+    "webbrowser.open",
+)
 ON_FILES = frozenset({"os.remove", "os.rename", "os.rmdir", "shutil.rmtree"})
 """The forbidden events that are allowed on temporary files."""
 MOST_ALIKE = 3

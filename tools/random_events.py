@@ -36,9 +36,19 @@ SHORT_MS = 400
 LAST = 25
 """How many of the last events are printed for a run that failed."""
 PRESETS = (
-    "journey", "the-cat-sat", "batch-of-two", "padding-batch", "multi-head-8", "cross-attention", "random-4x8",
-    "additive", "rope", "grouped-keys", "causal-5x8", "dropout",
-)  # fmt: skip
+    "journey",
+    "the-cat-sat",
+    "batch-of-two",
+    "padding-batch",
+    "multi-head-8",
+    "cross-attention",
+    "random-4x8",
+    "additive",
+    "rope",
+    "grouped-keys",
+    "causal-5x8",
+    "dropout",
+)
 IGNORED = ("This plugin does not support",)
 
 
@@ -448,8 +458,11 @@ def differences(window: "MainWindow") -> list[str]:
         return []  # a sentence explains the error; the window still shows the last state
     if reply is None or reply.trace is None or reply.request.experiment is not scene.experiment:
         return ["the window shows another experiment than the document's"]
-    wrong = [f"{name} of the window differs from a new computation" for name in names
-             if not np.array_equal(reply.trace.array(name), fresh.array(name), equal_nan=True)]  # fmt: skip
+    wrong = [
+        f"{name} of the window differs from a new computation"
+        for name in names
+        if not np.array_equal(reply.trace.array(name), fresh.array(name), equal_nan=True)
+    ]
     view = playground.document.view
     revealed = names if view.step is None else names[: view.step]
     for name, card in playground.canvas.cards.items():

@@ -50,10 +50,24 @@ class RandomPerson:
         self._saved = self._stuck = 0
         self._note: Callable[[str], None] = lambda _: None
         self._ways: list[tuple[float, Callable[[], None]]] = [
-            (24, self._press), (9, self._click), (11, self._drag), (4, self._wheel), (12, self._key), (5, self._type),
-            (4, self._paste), (12, self._act), (2, self._search), (7, self._walk), (1.5, self._resize), (2, self._open),
-            (6, self._edit), (1.5, self._visit), (2.5, self._escape), (4, self._hover), (1, self._drop),
-        ]  # fmt: skip
+            (24, self._press),
+            (9, self._click),
+            (11, self._drag),
+            (4, self._wheel),
+            (12, self._key),
+            (5, self._type),
+            (4, self._paste),
+            (12, self._act),
+            (2, self._search),
+            (7, self._walk),
+            (1.5, self._resize),
+            (2, self._open),
+            (6, self._edit),
+            (1.5, self._visit),
+            (2.5, self._escape),
+            (4, self._hover),
+            (1, self._drop),
+        ]
         _answer_dialogs(self)
 
     def act(self, note: Callable[[str], None]) -> None:

@@ -22,8 +22,12 @@ def good_weights() -> dict[str, tuple[bytes, ...]]:
     from safetensors.torch import save
 
     r = torch.Generator().manual_seed(0)
-    linear = {f"h.{n}.attn.{p}_proj.{w}": torch.randn(*((8, 8) if w == "weight" else (8,)), generator=r)
-              for n in range(2) for p in "qkvo" for w in ("weight", "bias")}  # fmt: skip
+    linear = {
+        f"h.{n}.attn.{p}_proj.{w}": torch.randn(*((8, 8) if w == "weight" else (8,)), generator=r)
+        for n in range(2)
+        for p in "qkvo"
+        for w in ("weight", "bias")
+    }
     plain = {f"W_{p}": torch.randn(4, 6 if p != "o" else 4, generator=r) for p in "qkv"}
     fused = {
         "transformer.h.0.attn.c_attn.weight": torch.randn(8, 24, generator=r),
@@ -159,12 +163,18 @@ def _read_weights(folder: Path) -> None:
 
 
 _BLOCKS = (
-    b"1\t2\t3\n4\t5\t6\n", b"0,5;1,25\n2;3\n", b"[[1, 2], [3.5, -4e-3]]", b"a,b\n1,2\n3,4\n", b"0,5",
-    b"array([[1., 2.],\n       [3., 4.]], dtype=float32)", b"1 2 3\n4 5 6",
+    b"1\t2\t3\n4\t5\t6\n",
+    b"0,5;1,25\n2;3\n",
+    b"[[1, 2], [3.5, -4e-3]]",
+    b"a,b\n1,2\n3,4\n",
+    b"0,5",
+    b"array([[1., 2.],\n       [3., 4.]], dtype=float32)",
+    b"1 2 3\n4 5 6",
     b"tensor([[0.1, 0.2], [np.float64(0.3), 0.4]], device='cuda:0', grad_fn=<X>)",
-    b',the,cat\nthe,1,2\n"cat",3,4\n', b"1/2\t\xc2\xbd\n\xe2\x88\x9e\t-inf\n",
+    b',the,cat\nthe,1,2\n"cat",3,4\n',
+    b"1/2\t\xc2\xbd\n\xe2\x88\x9e\t-inf\n",
     b'{"W_q": [[1, 2], [3, 4]], "W_k": [[1, 2], [3, 4]]}',
-)  # fmt: skip
+)
 
 
 def _spoil_block(r: random.Random, folder: Path) -> None:
@@ -194,7 +204,9 @@ def _read_block(folder: Path) -> None:
 
 
 KINDS = {
-    **{f"weights-{ending}": Kind(_spoil_weights(ending), _read_weights)
-       for ending in ("csv", "tsv", "json", "npy", "npz", "safetensors", "pt")},
+    **{
+        f"weights-{ending}": Kind(_spoil_weights(ending), _read_weights)
+        for ending in ("csv", "tsv", "json", "npy", "npz", "safetensors", "pt")
+    },
     "block": Kind(_spoil_block, _read_block),
-}  # fmt: skip
+}

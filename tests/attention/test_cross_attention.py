@@ -148,9 +148,12 @@ def test_without_the_second_sequence_new_keys_may_be_attended_to_and_pads_not() 
     mask = torch.ones(3, 2, dtype=torch.bool)
     mask[0, 1] = False
     e = Experiment(
-        ("a", "b", batches.PAD), torch.ones(3, 2), config=attnlab.AttentionConfig(mask=mask),
-        memory_tokens=("x", "y"), memory_embeddings=torch.ones(2, 2),
-    )  # fmt: skip
+        ("a", "b", batches.PAD),
+        torch.ones(3, 2),
+        config=attnlab.AttentionConfig(mask=mask),
+        memory_tokens=("x", "y"),
+        memory_embeddings=torch.ones(2, 2),
+    )
     alone = toggle_memory(e, on=False)
     assert alone.config.mask is not None
     assert (~alone.config.mask).nonzero().tolist() == [[0, 1]]

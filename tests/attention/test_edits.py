@@ -368,9 +368,12 @@ def assert_kept(before: torch.Tensor, after: torch.Tensor) -> None:
 
 @settings(max_examples=60)
 @given(
-    st.integers(1, 9) | st.none(), st.integers(1, 5) | st.none(), st.integers(1, 5) | st.none(),
-    st.booleans(), st.booleans(),
-)  # fmt: skip
+    st.integers(1, 9) | st.none(),
+    st.integers(1, 5) | st.none(),
+    st.integers(1, 5) | st.none(),
+    st.booleans(),
+    st.booleans(),
+)
 def test_numbers_that_remain_keep_their_values(
     d_model: int | None, d_k: int | None, d_v: int | None, biases: bool, grouped: bool
 ) -> None:

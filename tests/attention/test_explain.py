@@ -180,12 +180,17 @@ def layer(o: Options) -> attnlab.Experiment:
         embeddings=draw(t_q, d_model) * o.size,
         weights=attnlab.Weights(**weights),
         config=attnlab.AttentionConfig(
-            n_heads=h, n_kv_heads=h_kv, causal=o.causal, mask=mask, scale=o.scale,
-            normalizer=o.normalizer, positions=o.positions,
+            n_heads=h,
+            n_kv_heads=h_kv,
+            causal=o.causal,
+            mask=mask,
+            scale=o.scale,
+            normalizer=o.normalizer,
+            positions=o.positions,
         ),
         memory_tokens=["x", "y"] if o.cross else None,
         memory_embeddings=draw(t_k, d_memory) * o.size if o.cross else None,
-    )  # fmt: skip
+    )
 
 
 def cells(trace: attnlab.Trace, most: int = 10**9) -> Iterator[Cell]:
@@ -360,8 +365,11 @@ def test_identity_weights_and_biases_are_named() -> None:
     biased = attnlab.Weights(b_q=[0.5, -0.25], b_o=[1.0, 0.0])
     trace = small(weights=biased)
     assert text_of(trace, Cell("queries", 1, 1, 0)).splitlines() == [
-        "q = x[1] = 4.00", "W_q is the identity: untrained", "+ bias (−0.25)", "= 3.7500",
-    ]  # fmt: skip
+        "q = x[1] = 4.00",
+        "W_q is the identity: untrained",
+        "+ bias (−0.25)",
+        "= 3.7500",
+    ]
     assert text_of(trace, Cell("output", 0, 0)).splitlines()[0] == "head 0, column 0 of the context"
     assert "+ bias 1.00" in text_of(trace, Cell("output", 0, 0))
 
@@ -370,8 +378,9 @@ def test_positions_are_added_to_what_was_given() -> None:
     trace = small(positions="sinusoidal")
     added = math.sin(1.0)
     assert text_of(trace, Cell("inputs", 1, 0)).splitlines() == [
-        "given + sinusoidal position 1", f"= 3.00 + {short(added)} = {number(3.0 + added)}",
-    ]  # fmt: skip
+        "given + sinusoidal position 1",
+        f"= 3.00 + {short(added)} = {number(3.0 + added)}",
+    ]
     assert text_of(small(), Cell("inputs", 1, 0)) == "given: 3.00"
 
 
@@ -431,11 +440,19 @@ def test_axes_are_named_by_tokens_and_numbers() -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (0.0, "0.0000"), (-0.0, "0.0000"), (1.5, "1.5000"), (-1.5, "−1.5000"), (12345.678, "12345.6780"),
-        (1e-5, "1.000e−5"), (-2.5e7, "−2.500e7"), (math.inf, "∞"), (-math.inf, "−∞"), (math.nan, "NaN"),
+        (0.0, "0.0000"),
+        (-0.0, "0.0000"),
+        (1.5, "1.5000"),
+        (-1.5, "−1.5000"),
+        (12345.678, "12345.6780"),
+        (1e-5, "1.000e−5"),
+        (-2.5e7, "−2.500e7"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (math.nan, "NaN"),
         (np.float32(0.1), "0.1000"),
     ],
-)  # fmt: skip
+)
 def test_numbers_are_written_with_four_decimals_or_as_powers(value: float, expected: str) -> None:
     assert number(value) == expected
 

@@ -16,9 +16,11 @@ def traced(w_o: bool = True, identity: bool = False, **config: Any) -> attnlab.T
     names = (() if identity else ("W_q", "W_k", "W_v")) + (("W_o",) if w_o else ())
     weights = {name: torch.randn(4, 4, generator=draw) for name in names}
     e = attnlab.Experiment(
-        ("a", "b", "c"), torch.randn(3, 4, generator=draw), attnlab.Weights(**weights),
+        ("a", "b", "c"),
+        torch.randn(3, 4, generator=draw),
+        attnlab.Weights(**weights),
         attnlab.AttentionConfig(**{"n_heads": 2} | config),
-    )  # fmt: skip
+    )
     return attnlab.compute(e, dtype="float64")
 
 

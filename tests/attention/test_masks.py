@@ -211,9 +211,13 @@ def torchs(e: attnlab.Experiment, attn_mask: torch.Tensor | None, lengths: int |
         module.out_proj.weight.copy_(w.W_o.T)
         padding = None if lengths is None else (torch.arange(e.T_k) >= lengths)[None]
         output, weights = module(
-            e.embeddings[None], e.memory[None], e.memory[None], attn_mask=attn_mask, key_padding_mask=padding,
+            e.embeddings[None],
+            e.memory[None],
+            e.memory[None],
+            attn_mask=attn_mask,
+            key_padding_mask=padding,
             average_attn_weights=False,
-        )  # fmt: skip
+        )
     return output[0], weights[0]
 
 

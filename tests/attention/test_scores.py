@@ -68,8 +68,10 @@ def drawing(seed: int) -> Callable[..., torch.Tensor]:
 
 def by_loops(name: str, queries: torch.Tensor, keys: torch.Tensor, tables: dict[str, torch.Tensor]) -> torch.Tensor:
     formula, plain_tables = FORMULAS[name], {name: table.tolist() for name, table in tables.items()}
-    rows = [[[formula(q, k, plain_tables) for k in ks] for q in qs]
-            for qs, ks in zip(queries.tolist(), keys.tolist(), strict=True)]  # fmt: skip
+    rows = [
+        [[formula(q, k, plain_tables) for k in ks] for q in qs]
+        for qs, ks in zip(queries.tolist(), keys.tolist(), strict=True)
+    ]
     return torch.tensor(rows, dtype=torch.float64)
 
 
@@ -92,12 +94,13 @@ def test_a_layer_scores_the_queries_and_keys_of_its_heads(name: str, cross: bool
     e = attnlab.Experiment(
         tokens=["a", "b", "c"],
         embeddings=draw(3, 4),
-        weights=attnlab.Weights(W_q=draw(4, 8), W_k=draw(6 if cross else 4, 4), W_v=draw(6 if cross else 4, 4),
-                                extra=tables),
+        weights=attnlab.Weights(
+            W_q=draw(4, 8), W_k=draw(6 if cross else 4, 4), W_v=draw(6 if cross else 4, 4), extra=tables
+        ),
         config=attnlab.AttentionConfig(n_heads=4, n_kv_heads=2, score=name, scale=3.0, positions="sinusoidal"),
         memory_tokens=["x", "y"] if cross else None,
         memory_embeddings=draw(2, 6) if cross else None,
-    )  # fmt: skip
+    )
     trace = attnlab.compute(e, dtype="float64")
     expected = by_loops(name, trace["queries"], trace["keys"], tables)
     assert expected.shape == (4, 3, 2 if cross else 3)
@@ -250,8 +253,10 @@ def test_concat_is_written_unit_by_unit() -> None:
 
 def test_general_is_written_as_the_query_through_its_table_and_then_the_dot_product() -> None:
     assert text_of(small("general", W_a=[[0.0, 1.0], [2.0, 0.0]])) == [
-        "q W_a = (8.00, 3.00)", "(q W_a)·k = 8.00·1.00 + 3.00·(−2.00)", "= 2.0000",
-    ]  # fmt: skip
+        "q W_a = (8.00, 3.00)",
+        "(q W_a)·k = 8.00·1.00 + 3.00·(−2.00)",
+        "= 2.0000",
+    ]
 
 
 def test_a_cosine_is_written_with_both_lengths() -> None:

@@ -143,12 +143,15 @@ def test_an_empty_sentence_is_refused() -> None:
         token_edits.set_tokens(layer("a"), [])
 
 
-@pytest.mark.parametrize("edit", [
-    lambda e: token_edits.set_tokens(e, ["a"] * 513),
-    lambda e: token_edits.add_token(e, "b"),
-    lambda e: token_edits.duplicate_token(e, 0),
-    lambda e: token_edits.resize_tokens(e, 513),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda e: token_edits.set_tokens(e, ["a"] * 513),
+        lambda e: token_edits.add_token(e, "b"),
+        lambda e: token_edits.duplicate_token(e, 0),
+        lambda e: token_edits.resize_tokens(e, 513),
+    ],
+)
 def test_more_tokens_than_fit_are_refused(edit: Any) -> None:
     with pytest.raises(attnlab.ExperimentError, match="512"):
         edit(layer(*["a"] * 512))
@@ -221,8 +224,10 @@ def mask_after(edit: Any, cross: bool = False) -> list[list[bool]]:
 def test_a_mask_drawn_by_hand_follows_its_tokens() -> None:
     assert mask_after(lambda e: token_edits.remove_token(e, 1)) == [[True, False], [False, True]]
     assert mask_after(lambda e: token_edits.move_token(e, 0, 2)) == [
-        [True, False, True], [True, True, False], [False, False, True],
-    ]  # fmt: skip
+        [True, False, True],
+        [True, True, False],
+        [False, False, True],
+    ]
     assert mask_after(lambda e: token_edits.rename_token(e, 0, "z")) == MASK
 
 
@@ -253,8 +258,11 @@ def _kept(e: attnlab.Experiment, text: str) -> list[tuple[str, int | None]]:
 @pytest.mark.parametrize(
     ("tokens", "text", "kept"),
     [
-        (("New York", "", "你好", "is"), "New York  你好 is big",
-         [("New York", 0), ("", 1), ("你好", 2), ("is", 3), ("big", None)]),
+        (
+            ("New York", "", "你好", "is"),
+            "New York  你好 is big",
+            [("New York", 0), ("", 1), ("你好", 2), ("is", 3), ("big", None)],
+        ),
         (("New York", "is"), "So New York is", [("So", None), ("New York", 0), ("is", 1)]),
         (("New York", "is"), "New Yorks is", [("New", None), ("Yorks", None), ("is", 1)]),
         (("a", "", "b"), "a b", [("a", 0), ("b", 2)]),
@@ -263,7 +271,7 @@ def _kept(e: attnlab.Experiment, text: str) -> list[tuple[str, int | None]]:
         (("你", "好"), "你 好吗", [("你", 0), ("好", 1), ("吗", None)]),
         (("a", "b c", "d"), "d b c", [("d", 2), ("b", None), ("c", None)]),
     ],
-)  # fmt: skip
+)
 def test_typing_cuts_only_what_was_typed_into(
     tokens: tuple[str, ...], text: str, kept: list[tuple[str, int | None]]
 ) -> None:

@@ -73,9 +73,7 @@ def projected(e: attnlab.Experiment, length: int | None = None) -> Tensor:
 
 @shows("A1", "random-4x8")
 def a1(e: attnlab.Experiment, t: Trace) -> None:
-    assert t.stages == (
-        *("inputs", "queries", "keys", "values", "scores", "scaled", "weights", "context", "output"),
-    )  # fmt: skip
+    assert t.stages == (*("inputs", "queries", "keys", "values", "scores", "scaled", "weights", "context", "output"),)
     assert t["inputs"].shape == (4, 8)
     assert all(t[name].shape == (1, 4, 8) for name in ("queries", "keys", "values", "context"))
     close(t["scaled"], t["scores"] / math.sqrt(8))
@@ -403,9 +401,11 @@ def e1(e: attnlab.Experiment, t: Trace) -> None:
             wave(position / 10000 ** (2 * i / 128)) for i in range(32) for wave in (math.sin, math.cos)
         ]  # the first 64 dimensions
         close(t["inputs"][position, :64], expected, atol=1e-6)
-    close(t["inputs"][[0, 10, 20, 50], :2], torch.tensor(
-        [[0.0, 1.0], [-0.5440, -0.8391], [0.9129, 0.4081], [-0.2624, 0.9650]]
-    ), atol=5e-5)  # fmt: skip
+    close(
+        t["inputs"][[0, 10, 20, 50], :2],
+        torch.tensor([[0.0, 1.0], [-0.5440, -0.8391], [0.9129, 0.4081], [-0.2624, 0.9650]]),
+        atol=5e-5,
+    )
 
 
 @shows("E2", "sinusoidal-100x128", "rotation-property")

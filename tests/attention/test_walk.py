@@ -243,8 +243,11 @@ def test_a_score_comes_from_a_query_and_a_key() -> None:
     whole, row, cell, term = Place("scores"), Place("scores", 2), Place("scores", 2, 1), Place("scores", 2, 1, 0)
     assert [framed(e, at, "queries") for at in (whole, row, cell, term)] == [(None, None), (2, None), (2, None), (2, 0)]
     assert [framed(e, at, "keys") for at in (whole, row, cell, term)] == [
-        (None, None), (None, None), (1, None), (1, 0),
-    ]  # fmt: skip
+        (None, None),
+        (None, None),
+        (1, None),
+        (1, 0),
+    ]
     assert [framed(e, at, "scores") for at in (whole, row, cell, term)] == [(None, None), (2, None), (2, 1), (2, 1)]
     assert [framed(e, at, "values") for at in (whole, row, cell, term)] == [None] * 4
 

@@ -30,9 +30,14 @@ def test_a_run_is_measured_alone() -> None:
 def test_a_run_is_measured_in_the_window() -> None:
     cases = list(train_window.cases(quick=True))
     assert [case.case.removeprefix("window: ") for case in cases] == [
-        "reverse, steps", "pictures of the maps", "lateness of a timer, p50", "lateness of a timer, p99",
-        "lateness of a timer, longest", "stop, until it says so", "scrubbing, pictures",
-    ]  # fmt: skip
+        "reverse, steps",
+        "pictures of the maps",
+        "lateness of a timer, p50",
+        "lateness of a timer, p99",
+        "lateness of a timer, longest",
+        "stop, until it says so",
+        "scrubbing, pictures",
+    ]
     assert all(case.ours > 0 for case in cases if "stop" in case.case)  # in so short a time nothing else is certain
 
 

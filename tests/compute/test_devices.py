@@ -47,16 +47,23 @@ def test_hidden_units_of_a_score_function_count_as_memory() -> None:
     assert estimate_bytes(configure(e, score="additive")) >= estimate_bytes(e)
 
 
-EVERY_KIND = [
-    {"score": name} for name in SCORES
-] + [
-    {"normalizer": name} for name in NORMALIZERS
-] + [
-    {"positions": name} for name in POSITIONS
-] + [
-    {"qk_norm": "rms"}, {"qk_norm": "l2"}, {"sink": True}, {"soft_cap": 2.0}, {"dropout": 0.3}, {"ablated": (1,)},
-    {"masks": {"window": 3, "padding": 7}}, {"fill": "after"}, {"fill": "-1e9"}, {"fill": "0"},
-]  # fmt: skip
+EVERY_KIND = (
+    [{"score": name} for name in SCORES]
+    + [{"normalizer": name} for name in NORMALIZERS]
+    + [{"positions": name} for name in POSITIONS]
+    + [
+        {"qk_norm": "rms"},
+        {"qk_norm": "l2"},
+        {"sink": True},
+        {"soft_cap": 2.0},
+        {"dropout": 0.3},
+        {"ablated": (1,)},
+        {"masks": {"window": 3, "padding": 7}},
+        {"fill": "after"},
+        {"fill": "-1e9"},
+        {"fill": "0"},
+    ]
+)
 
 
 @pytest.mark.parametrize("device", ACCELERATORS)

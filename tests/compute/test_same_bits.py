@@ -33,10 +33,15 @@ def layer(tokens: int, d_model: int, heads: int, d_head: int, kv_heads: int | No
     g = torch.Generator().manual_seed(0)
     shared = kv_heads or heads
     shapes = {
-        "W_q": (d_model, heads * d_head), "W_k": (d_model, shared * d_head), "W_v": (d_model, shared * (d_head + 1)),
-        "W_o": (heads * (d_head + 1), 17), "b_q": (heads * d_head,), "b_k": (shared * d_head,),
-        "b_v": (shared * (d_head + 1),), "b_o": (17,),
-    }  # fmt: skip
+        "W_q": (d_model, heads * d_head),
+        "W_k": (d_model, shared * d_head),
+        "W_v": (d_model, shared * (d_head + 1)),
+        "W_o": (heads * (d_head + 1), 17),
+        "b_q": (heads * d_head,),
+        "b_k": (shared * d_head,),
+        "b_v": (shared * (d_head + 1),),
+        "b_o": (17,),
+    }
     return attnlab.Experiment(
         [f"q{i}" for i in range(tokens)],
         torch.randn(tokens, d_model, generator=g),

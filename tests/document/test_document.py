@@ -173,10 +173,14 @@ def test_the_same_view_is_announced_once(document: Document) -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        Cell("masked", 0, 0, 0), Cell("weights", 6, 0, 0), Cell("weights", 0, 6, 0), Cell("queries", 0, 2, 0),
-        Cell("weights", 0, 0, 1), Cell("output", 0, 2),
+        Cell("masked", 0, 0, 0),
+        Cell("weights", 6, 0, 0),
+        Cell("weights", 0, 6, 0),
+        Cell("queries", 0, 2, 0),
+        Cell("weights", 0, 0, 1),
+        Cell("output", 0, 2),
     ],
-)  # fmt: skip
+)
 def test_a_cell_that_is_not_there_cannot_be_selected(document: Document, cell: Cell) -> None:
     document.select(cell, pin=True)
     assert document.view.cell is None
@@ -241,17 +245,27 @@ CONFIGS = st.builds(
     AttentionConfig, st.sampled_from([1, 2, 4]), st.booleans(), st.sampled_from(["sqrt_d_k", "none", 2.0])
 )
 CELLS = st.builds(
-    Cell, st.sampled_from([stage.name for stage in STAGES]), st.integers(0, 6), st.integers(0, 6),
+    Cell,
+    st.sampled_from([stage.name for stage in STAGES]),
+    st.integers(0, 6),
+    st.integers(0, 6),
     st.sampled_from([None, 0, 1, 3]),
-)  # fmt: skip
+)
 PLACES = st.builds(
-    Place, st.sampled_from([stage.name for stage in STAGES]), st.one_of(st.none(), st.integers(-1, 6)),
-)  # fmt: skip
+    Place,
+    st.sampled_from([stage.name for stage in STAGES]),
+    st.one_of(st.none(), st.integers(-1, 6)),
+)
 VIEWS = st.builds(
-    View, st.sampled_from([0, 1, 3, "mean", "all"]), st.sampled_from([None, "masked", "scaled", "output"]),
-    st.one_of(st.none(), st.integers(-2, 20)), st.one_of(st.none(), CELLS), st.booleans(),
-    depth=st.sampled_from(["stage", "row", "cell", "term", "all"]), at=st.one_of(st.none(), PLACES),
-)  # fmt: skip
+    View,
+    st.sampled_from([0, 1, 3, "mean", "all"]),
+    st.sampled_from([None, "masked", "scaled", "output"]),
+    st.one_of(st.none(), st.integers(-2, 20)),
+    st.one_of(st.none(), CELLS),
+    st.booleans(),
+    depth=st.sampled_from(["stage", "row", "cell", "term", "all"]),
+    at=st.one_of(st.none(), PLACES),
+)
 
 
 @given(VIEWS, CONFIGS, st.integers(1, 5))

@@ -48,11 +48,21 @@ def test_a_wrong_key_is_dropped_alone_and_the_old_file_is_kept() -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("type_size", 69), ("type_size", 251), ("type_size", True), ("type_size", "100"), ("type_size", 100.5),
-        ("reduced_motion", 1), ("reduced_motion", "true"), ("theme", ["dark"]), ("theme", None),
-        ("recent", "a"), ("recent", [1]), ("recent", ["a"] * (RECENT_LIMIT + 1)), ("colour", "red"),
+        ("type_size", 69),
+        ("type_size", 251),
+        ("type_size", True),
+        ("type_size", "100"),
+        ("type_size", 100.5),
+        ("reduced_motion", 1),
+        ("reduced_motion", "true"),
+        ("theme", ["dark"]),
+        ("theme", None),
+        ("recent", "a"),
+        ("recent", [1]),
+        ("recent", ["a"] * (RECENT_LIMIT + 1)),
+        ("colour", "red"),
     ],
-)  # fmt: skip
+)
 def test_each_wrong_value_costs_only_itself(key: str, value: Any) -> None:
     settings_path().write_text(json.dumps({"version": 1, "theme": "light", key: value}))
     settings, wrong = load_settings()

@@ -9,9 +9,13 @@ from attnlab.figures.layout import Grid, Limits, arrange
 SIZES = st.integers(1, 40)
 AREAS = st.tuples(st.floats(-50, 50), st.floats(-50, 50), st.floats(60, 1500), st.floats(60, 1000))
 LIMITS = st.builds(
-    Limits, st.floats(4, 120), st.floats(4, 80), st.sampled_from([0.0, 30.0]), st.sampled_from([0.0, 24.0]),
+    Limits,
+    st.floats(4, 120),
+    st.floats(4, 80),
+    st.sampled_from([0.0, 30.0]),
+    st.sampled_from([0.0, 24.0]),
     st.sampled_from([0.0, 12.0]),
-)  # fmt: skip
+)
 
 
 @st.composite
@@ -28,9 +32,10 @@ def test_what_lies_in_a_cell_is_found_there(
 ) -> None:
     grid = made[0]
     place = (
-        data.draw(st.integers(0, grid.count - 1)), data.draw(st.integers(0, grid.rows - 1)),
+        data.draw(st.integers(0, grid.count - 1)),
+        data.draw(st.integers(0, grid.rows - 1)),
         data.draw(st.integers(0, grid.columns - 1)),
-    )  # fmt: skip
+    )
     x, y, width, height = grid.rect(*place)
     assert grid.hit(x + across * width, y + down * height) == place
 

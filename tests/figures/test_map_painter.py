@@ -43,9 +43,12 @@ def face(qapp: QApplication) -> QFont:
 
 
 def data_of(
-    values: NDArray[np.floating], kind: str = "signed", limit: float = 1.0, masked: NDArray[np.bool_] | None = None,
+    values: NDArray[np.floating],
+    kind: str = "signed",
+    limit: float = 1.0,
+    masked: NDArray[np.bool_] | None = None,
     titles: tuple[str, ...] = (),
-) -> MapData:  # fmt: skip
+) -> MapData:
     _, rows, columns = values.shape
     return MapData(
         values, kind, limit, masked, [f"r{i}" for i in range(rows)], [f"c{i}" for i in range(columns)], titles
@@ -282,10 +285,14 @@ def test_the_smaller_font_is_taken_where_only_it_has_room_for_both_decimals(face
 @pytest.mark.parametrize(
     "values",
     [
-        [[173.0, 1.46], [88.1704, 2.0]], [[-0.11, 0.38], [1.0, 0.02]], [[-1.31, 0.38], [1.0, 0.02]],
-        [[3.7e5, 1.5], [-12.0, 0.0]], [[3e38, -3e38], [1e-9, 7.0]], [[float("nan"), 0.5], [float("-inf"), 0.25]],
+        [[173.0, 1.46], [88.1704, 2.0]],
+        [[-0.11, 0.38], [1.0, 0.02]],
+        [[-1.31, 0.38], [1.0, 0.02]],
+        [[3.7e5, 1.5], [-12.0, 0.0]],
+        [[3e38, -3e38], [1e-9, 7.0]],
+        [[float("nan"), 0.5], [float("-inf"), 0.25]],
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("cell", [20, 22, 24, 30, 46])
 def test_no_number_reaches_into_the_next_cell(values: list[list[float]], cell: float, face: QFont) -> None:
     small = QFont(face)
@@ -358,11 +365,19 @@ def test_only_what_lies_in_the_clip_is_written(face: QFont) -> None:
 @pytest.mark.parametrize(
     ("value", "decimals", "text"),
     [
-        (0.12345, 4, "0.1235"), (0.12345, 2, "0.12"), (-0.5, 2, "−0.50"), (-0.00001, 4, "0.0000"), (-0.0, 2, "0.00"),
-        (float("nan"), 4, "NaN"), (float("inf"), 2, "∞"), (float("-inf"), 2, "−∞"), (123456.0, 2, "1e5"),
-        (-3e38, 2, "−3e38"), (12.345, 4, "12.3450"),
+        (0.12345, 4, "0.1235"),
+        (0.12345, 2, "0.12"),
+        (-0.5, 2, "−0.50"),
+        (-0.00001, 4, "0.0000"),
+        (-0.0, 2, "0.00"),
+        (float("nan"), 4, "NaN"),
+        (float("inf"), 2, "∞"),
+        (float("-inf"), 2, "−∞"),
+        (123456.0, 2, "1e5"),
+        (-3e38, 2, "−3e38"),
+        (12.345, 4, "12.3450"),
     ],
-)  # fmt: skip
+)
 def test_a_number_in_a_cell_is_short_and_has_a_true_minus(value: float, decimals: int, text: str) -> None:
     assert cell_text(value, decimals) == text
 
@@ -459,9 +474,11 @@ def test_a_colour_bar_goes_from_end_to_end_of_the_map(palette: Palette, kind: st
     table = colour_map(MAP_OF[kind], palette)
     for x, entry in ((21, 0), (148, 127), (274, 254)):
         found, wanted = QColor(colour_at(image, QPoint(x, 22))), QColor(int(table[entry]) & 0xFFFFFF)
-        assert all(
-            abs(a - b) <= 8 for a, b in zip(found.getRgb()[:3], wanted.getRgb()[:3], strict=True)
-        ), (x, found.name(), wanted.name())  # fmt: skip
+        assert all(abs(a - b) <= 8 for a, b in zip(found.getRgb()[:3], wanted.getRgb()[:3], strict=True)), (
+            x,
+            found.name(),
+            wanted.name(),
+        )
     for x in (20, 256):  # the numbers at both ends
         assert strength(image, (x, 25, 20, 14), palette) > 2
 

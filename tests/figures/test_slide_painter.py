@@ -81,9 +81,11 @@ def test_a_slide_fits_every_screen(size: tuple[int, int], palette: Palette) -> N
     width, height = size
     margin = round(0.03 * width)
     for edge in (
-        QRect(0, 0, margin, height), QRect(width - margin, 0, margin, height),
-        QRect(0, 0, width, height // 40), QRect(0, height - height // 40, width, height // 40),
-    ):  # fmt: skip
+        QRect(0, 0, margin, height),
+        QRect(width - margin, 0, margin, height),
+        QRect(0, 0, width, height // 40),
+        QRect(0, height - height // 40, width, height // 40),
+    ):
         assert inked(image, edge, palette.ground) == 0
     assert inked(image, image.rect(), palette.ground) > width * height / 50
 

@@ -63,8 +63,10 @@ def fused(weight: str, bias: str, out: str, *, conv: bool = False) -> Callable[[
 
 
 def neox(t: Layer) -> dict[str, Tensor]:
-    W, b = (torch.stack([x.unflatten(-1, (t.h, -1)) for x in (q, k, v)], -2) for q, k, v in (
-        (t.W_q, t.W_k, t.W_v), (t.b_q, t.b_k, t.b_v)))  # fmt: skip
+    W, b = (
+        torch.stack([x.unflatten(-1, (t.h, -1)) for x in (q, k, v)], -2)
+        for q, k, v in ((t.W_q, t.W_k, t.W_v), (t.b_q, t.b_k, t.b_v))
+    )
     return {
         "gpt_neox.layers.3.attention.query_key_value.weight": W.flatten(1).T.contiguous(),
         "gpt_neox.layers.3.attention.query_key_value.bias": b.flatten(),

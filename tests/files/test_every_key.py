@@ -24,10 +24,23 @@ from tests.training.runs import made_up_run
 
 GONE = object()
 VALUES: dict[str, Any] = {
-    "missing": GONE, "null": None, "true": True, "minus one": -1, "zero": 0, "a half": 0.5, "2^63 - 1": 2**63 - 1,
-    "10^400": 10**400, "1e308": 1e308, "text": "x\x1b[2J", "long text": "9" * 100_000, "a list": [], "an object": {},
-    "deep": [[[[]]]], "NaN": float("nan"), "infinity": float("-inf"),
-}  # fmt: skip
+    "missing": GONE,
+    "null": None,
+    "true": True,
+    "minus one": -1,
+    "zero": 0,
+    "a half": 0.5,
+    "2^63 - 1": 2**63 - 1,
+    "10^400": 10**400,
+    "1e308": 1e308,
+    "text": "x\x1b[2J",
+    "long text": "9" * 100_000,
+    "a list": [],
+    "an object": {},
+    "deep": [[[[]]]],
+    "NaN": float("nan"),
+    "infinity": float("-inf"),
+}
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -111,8 +124,11 @@ class SettingsFile:
 
 
 KINDS: dict[str, Callable[[Path], Any]] = {
-    "an exercise": ExerciseFile, "a run": RunFile, "a session": SessionFile, "settings": SettingsFile,
-}  # fmt: skip
+    "an exercise": ExerciseFile,
+    "a run": RunFile,
+    "a session": SessionFile,
+    "settings": SettingsFile,
+}
 
 
 @pytest.mark.parametrize("value", VALUES)

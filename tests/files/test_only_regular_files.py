@@ -57,7 +57,7 @@ JUSTIFIED = {
     "files/sessions/unsaved.py: .open": "a new file is written",
     "ui/app/window_place.py: QSettings": "where the window stood, in attnlab's own folder",
     "figures/films/film_file.py: .read_bytes": "what ffmpeg wrote into a folder made for it",
-}  # fmt: skip
+}
 
 
 def opened() -> Iterator[tuple[str, str]]:

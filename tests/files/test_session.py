@@ -51,10 +51,15 @@ def experiments(draw: st.DrawFn) -> Experiment:
         return numbers(draw, *shape) if draw(st.booleans()) else None
 
     weights = Weights(
-        numbers(draw, d_model, heads * d_k), numbers(draw, d_memory, kv * d_k), numbers(draw, d_memory, kv * d_v),
+        numbers(draw, d_model, heads * d_k),
+        numbers(draw, d_memory, kv * d_k),
+        numbers(draw, d_memory, kv * d_v),
         W_o := maybe(heads * d_v, d_out),
-        maybe(heads * d_k), maybe(kv * d_k), maybe(kv * d_v), maybe(heads * d_v if W_o is None else d_out),
-    )  # fmt: skip
+        maybe(heads * d_k),
+        maybe(kv * d_k),
+        maybe(kv * d_v),
+        maybe(heads * d_v if W_o is None else d_out),
+    )
     mask = torch.tensor(draw(st.lists(st.booleans(), min_size=t_q * t_k, max_size=t_q * t_k))).reshape(t_q, t_k)
     config = AttentionConfig(
         n_heads=heads,
@@ -111,10 +116,15 @@ def test_how_it_was_looked_at_comes_back_with_it(tmp_path: Path) -> None:
 
 def test_keys_of_the_view_that_nobody_knows_come_back(tmp_path: Path) -> None:
     view = {
-        "selection": {"stage": "weights", "row": 2, "column": 1, "head": None}, "head": "mean", "step": -1,
-        "zoom": 1e-300, "lens": "flow", "lesson": ["causal", 3], "seed": 2**64 - 1,
+        "selection": {"stage": "weights", "row": 2, "column": 1, "head": None},
+        "head": "mean",
+        "step": -1,
+        "zoom": 1e-300,
+        "lens": "flow",
+        "lesson": ["causal", 3],
+        "seed": 2**64 - 1,
         "\u202e": {"": [[], {}, True, "\ud800", "\0"]},
-    }  # fmt: skip
+    }
     save_scene(SMALL, tmp_path / "s.attnlab", view)
     found = load_scene(tmp_path / "s.attnlab")[1]
     assert found == view

@@ -289,7 +289,7 @@ def entry(dtype: Any = "F32", shape: Any = (2, 2), data_offsets: Any = (0, 16), 
         (tensor_bytes({"embeddings": torch.ones(2, 2), "mask": torch.ones(2, 2) > 0})[:-1] + b"\x02", "true nor false"),
         (tensor_bytes({"embeddings": torch.ones(2, 2), "pins/0/W_q": torch.ones(2)}), "does not know: pins/0/W_q"),
     ],
-)  # fmt: skip
+)
 def test_arrays_that_lie_about_themselves_are_refused(tmp_path: Path, tensors: bytes, sentence: str) -> None:
     with pytest.raises(FileError, match=sentence) as caught:
         load(rebuilt(tmp_path, tensors))

@@ -129,9 +129,16 @@ def test_the_checksums_are_those_that_sha256sum_reads(tmp_path: Path) -> None:
 
 
 OF_1: dict[str, Any] = {
-    "format": "attnlab", "version": 1, "tokens": ["a"], "memory_tokens": None, "config": {"n_heads": 1},
-    "sha256": "0" * 64, "view": {"title": "A"}, "others": [{"tokens": ["b"]}], "item": 1,
-}  # fmt: skip
+    "format": "attnlab",
+    "version": 1,
+    "tokens": ["a"],
+    "memory_tokens": None,
+    "config": {"n_heads": 1},
+    "sha256": "0" * 64,
+    "view": {"title": "A"},
+    "others": [{"tokens": ["b"]}],
+    "item": 1,
+}
 
 
 def test_version_1_becomes_2_by_moving_what_describes_the_experiment() -> None:

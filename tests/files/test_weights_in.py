@@ -321,10 +321,14 @@ LEAVES = (
     "q", "k", "v", "o", "W_q", "bias_k", "qkv", "c_attn", "in_proj_weight", "to_kv", "query_key_value", "linears.1",
     "to_out.0", ".", "_", "", "0", ".weight", "bias", "q.linear", "attention.self.query",
 )  # fmt: skip
-NAMES = st.builds("".join, st.tuples(
-    st.sampled_from(("", "a.", "b.0.", "..")), st.sampled_from(LEAVES),
-    st.sampled_from(("", ".weight", ".bias", "_bias", ":0", ".kernel")),
-))  # fmt: skip
+NAMES = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(("", "a.", "b.0.", "..")),
+        st.sampled_from(LEAVES),
+        st.sampled_from(("", ".weight", ".bias", "_bias", ":0", ".kernel")),
+    ),
+)
 
 
 @given(

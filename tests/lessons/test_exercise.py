@@ -32,9 +32,23 @@ from attnlab.lessons.exercise import (
 from attnlab.lessons.grading import grade, mark, read_answer_file, read_answers, read_number, sorted_out
 
 KINDS = (
-    "journey", "causal-5x8", "padding-batch", "cross-attention", "rope", "alibi", "sparsemax", "additive", "qk-norm",
-    "grouped-keys", "attention-sink", "mask-fill-1e9", "mask-after-softmax", "t5-bias", "dropout", "order-aware",
-)  # fmt: skip
+    "journey",
+    "causal-5x8",
+    "padding-batch",
+    "cross-attention",
+    "rope",
+    "alibi",
+    "sparsemax",
+    "additive",
+    "qk-norm",
+    "grouped-keys",
+    "attention-sink",
+    "mask-fill-1e9",
+    "mask-after-softmax",
+    "t5-bias",
+    "dropout",
+    "order-aware",
+)
 
 
 def make(preset: str = "journey", stage: str = "weights", **more: object) -> Exercise:
@@ -132,9 +146,21 @@ def test_students_are_names_or_a_number() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("0.38", 0.38), (" 0,38 ", 0.38), ("3/8", 0.375), ("3 ÷ 8", 0.375), ("½", 0.5), ("−1½", -1.5), ("38 %", 0.38),
-     ("−∞", -np.inf), ("-inf", -np.inf), ("∞", np.inf), ("1e-3", 0.001), ("−.5", -0.5)],
-)  # fmt: skip
+    [
+        ("0.38", 0.38),
+        (" 0,38 ", 0.38),
+        ("3/8", 0.375),
+        ("3 ÷ 8", 0.375),
+        ("½", 0.5),
+        ("−1½", -1.5),
+        ("38 %", 0.38),
+        ("−∞", -np.inf),
+        ("-inf", -np.inf),
+        ("∞", np.inf),
+        ("1e-3", 0.001),
+        ("−.5", -0.5),
+    ],
+)
 def test_numbers_are_read_as_people_type_them(text: str, value: float) -> None:
     assert read_number(text) == pytest.approx(value)
 
@@ -251,8 +277,12 @@ def test_students_whose_names_are_alike_keep_their_own_answers() -> None:
     text = "Anna Lee,a,1\nAnn Alee,a,2\nannalee,a,3\nZoe\u0308,a,4\nbob,a,5\nBob,a,6\nBOB,a,7\n"
     found, problems = sorted_out(exercise, read_answers(text)[0])
     assert found == {
-        "Ann Alee": {"a": "2"}, "Anna Lee": {"a": "1"}, "Zo\u00eb": {"a": "4"}, "Bob": {"a": "6"}, "bob": {"a": "5"},
-    }  # fmt: skip
+        "Ann Alee": {"a": "2"},
+        "Anna Lee": {"a": "1"},
+        "Zo\u00eb": {"a": "4"},
+        "Bob": {"a": "6"},
+        "bob": {"a": "5"},
+    }
     assert [(p.line, p.reason) for p in problems] == [
         (3, "“annalee” could be Ann Alee or Anna Lee."),
         (7, "“BOB” could be Bob or bob."),

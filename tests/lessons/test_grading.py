@@ -77,9 +77,22 @@ def test_around_zero_the_sign_does_not_matter_within_the_tolerance() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("3.8", 0.38), ("0.038", 0.38), ("38", 0.38), ("0.38 %", 0.38), ("3.8e-2", 0.38), ("0.76", 0.38), ("0.62", 0.38),
-     ("8/3", 0.375), ("1/0.38", 0.38), ("1.38", 0.38), ("0", 0.38), ("1", 0.38), ("½", 0.38)],
-)  # fmt: skip
+    [
+        ("3.8", 0.38),
+        ("0.038", 0.38),
+        ("38", 0.38),
+        ("0.38 %", 0.38),
+        ("3.8e-2", 0.38),
+        ("0.76", 0.38),
+        ("0.62", 0.38),
+        ("8/3", 0.375),
+        ("1/0.38", 0.38),
+        ("1.38", 0.38),
+        ("0", 0.38),
+        ("1", 0.38),
+        ("½", 0.38),
+    ],
+)
 def test_another_size_is_wrong(text: str, value: float) -> None:
     assert is_right(text, read_number(text)), "the answer itself is read"
     assert not is_right(text, value)
@@ -174,13 +187,18 @@ def test_masked_is_right_where_a_mask_hides_whatever_the_number(word: str, value
 @pytest.mark.parametrize(
     ("text", "value", "said"),
     [
-        ("0.38", 0.38, "Exactly."), ("0.385", 0.38, "Within 0.0050."), ("0.375", 0.38, "Within 0.0050."),
-        ("-0.38", 0.38, "Too small by 0.7600."), ("0.38", -0.38, "Too large by 0.7600."),
-        ("0.5", 0.38, "Too large by 0.1200."), ("0.2", 0.38, "Too small by 0.1800."),
-        ("-1", -0.38, "Too small by 0.6200."), ("5", -math.inf, "It is −∞."),
+        ("0.38", 0.38, "Exactly."),
+        ("0.385", 0.38, "Within 0.0050."),
+        ("0.375", 0.38, "Within 0.0050."),
+        ("-0.38", 0.38, "Too small by 0.7600."),
+        ("0.38", -0.38, "Too large by 0.7600."),
+        ("0.5", 0.38, "Too large by 0.1200."),
+        ("0.2", 0.38, "Too small by 0.1800."),
+        ("-1", -0.38, "Too small by 0.6200."),
+        ("5", -math.inf, "It is −∞."),
         ("−∞", 0.38, "It is a finite number."),
     ],
-)  # fmt: skip
+)
 def test_how_far_off_is_said_with_its_direction(text: str, value: float, said: str) -> None:
     assert mark(asked(value), text, 0.01).said == said
 
@@ -248,8 +266,11 @@ def test_wrong_answers_are_not_counted() -> None:
 
 
 FLIPS: dict[str, Callable[[float], float]] = {
-    "sign": lambda x: -x, "tenfold": lambda x: 10 * x, "a little": lambda x: x + 0.02, "of one": lambda x: 1 - x,
-}  # fmt: skip
+    "sign": lambda x: -x,
+    "tenfold": lambda x: 10 * x,
+    "a little": lambda x: x + 0.02,
+    "of one": lambda x: 1 - x,
+}
 
 
 @pytest.mark.parametrize("flip", FLIPS)
@@ -271,6 +292,8 @@ def test_a_file_of_answers_is_graded_with_the_sign_and_size_of_each(flip: str, t
     assert not unknown
     grades = {s: grade(exercise, variant(exercise, s), found[s], s) for s in exercise.students}
     assert {s: [each.right for each in g.marks] for s, g in grades.items()} == {
-        "Ada": [True, True, True], "Bob": [True, False, True], "Cy": [True, True, True],
-    }  # fmt: skip
+        "Ada": [True, True, True],
+        "Bob": [True, False, True],
+        "Cy": [True, True, True],
+    }
     assert grades["Bob"].student == "Bob"

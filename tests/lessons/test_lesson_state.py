@@ -63,7 +63,7 @@ def after(key: str, value: object, of: str = "journey") -> Experiment:
         ('X["starts", 0]', 7, lambda e: e.embeddings[e.tokens.index("starts"), 0] == 7),
         ("embeddings[1, :]", [7, 8, 9], lambda e: e.embeddings[1].tolist() == [7, 8, 9]),
     ],
-)  # fmt: skip
+)
 def test_an_edit_is_made(key: str, value: object, read) -> None:  # type: ignore[no-untyped-def]
     assert read(after(key, value))
 

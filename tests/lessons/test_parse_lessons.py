@@ -229,8 +229,11 @@ def test_what_a_state_has_no_need_of_is_refused_before_anything_is_built(block: 
 
 def test_several_blanks_are_a_list_or_a_line() -> None:
     blanks = (Blank("weights", 2, 1), Blank("weights", None, 1, 0))
-    for written in ("blank: weights[2, 1], weights[0, :, 1]", "blank:\n  - weights[2, 1]\n  - weights[0, :, 1]",
-                    'blank: ["weights[2, 1]", "weights[0, :, 1]"]'):  # fmt: skip
+    for written in (
+        "blank: weights[2, 1], weights[0, :, 1]",
+        "blank:\n  - weights[2, 1]\n  - weights[0, :, 1]",
+        'blank: ["weights[2, 1]", "weights[0, :, 1]"]',
+    ):
         question = step_of(f"```question\n{written}\n```\n").steps[0].question
         assert question is not None
         assert question.blanks == blanks

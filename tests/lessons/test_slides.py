@@ -151,8 +151,12 @@ def test_finer_frames_are_in_the_row_of_the_cell(depth: str) -> None:
 def test_what_a_step_asks_for_and_cannot_have_is_a_problem(step: Step, says: str) -> None:
     assert says in only_problem(step).reason
     slide = only_slide(step)
-    assert (slide.stage, slide.head, slide.cell, slide.blanks) == (step.stage if slide.stage == "keys" else "weights",
-                                                                    0, None, ())  # fmt: skip
+    assert (slide.stage, slide.head, slide.cell, slide.blanks) == (
+        step.stage if slide.stage == "keys" else "weights",
+        0,
+        None,
+        (),
+    )
 
 
 def test_problems_stand_on_the_lines_of_the_file() -> None:

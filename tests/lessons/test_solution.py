@@ -27,8 +27,22 @@ SMALL = (
 LARGE = ("loops", "multi-head-8", "grouped-keys")
 TOO_LARGE = ("head-average", "sinusoidal-100x128", "saturated")
 NASTY = (
-    "$x_1$", "a&b|c", "50%", "{", "\\end{document}", "#~^", "Zoë", "你", "🙂", "", " ", "*b*", "<i>", "]\n[", '"`\'',
-)  # fmt: skip
+    "$x_1$",
+    "a&b|c",
+    "50%",
+    "{",
+    "\\end{document}",
+    "#~^",
+    "Zoë",
+    "你",
+    "🙂",
+    "",
+    " ",
+    "*b*",
+    "<i>",
+    "]\n[",
+    "\"`'",
+)
 
 
 def of(preset: str) -> Trace:

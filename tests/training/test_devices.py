@@ -21,20 +21,30 @@ from tests.files.kinds import across
 from tests.training.test_models import SMALL, batch, built
 
 LAYERS = {
-    **{f"{name} {i}": select(attnlab.preset(name), i)
-       for name in attnlab.presets() for i in range(attnlab.preset(name).n_items)},
-    **EVERY_KIND, **across(("cross-attention",)), **across(("grouped-keys",)),
-}  # fmt: skip
+    **{
+        f"{name} {i}": select(attnlab.preset(name), i)
+        for name in attnlab.presets()
+        for i in range(attnlab.preset(name).n_items)
+    },
+    **EVERY_KIND,
+    **across(("cross-attention",)),
+    **across(("grouped-keys",)),
+}
 
 
 def test_the_device_refuses_the_cpu_in_every_way_that_a_gpu_would(monkeypatch: pytest.MonkeyPatch) -> None:
     with apart(monkeypatch) as device:
         here, there = torch.ones(3, 3), torch.ones(3, 3, device=device)
         for mixed in (
-            lambda: here + there, lambda: torch.mm(here, there), lambda: there @ here, lambda: torch.cat([here, there]),
-            lambda: there.masked_fill(here > 0, 0.0), lambda: torch.nn.functional.linear(there, here),
-            lambda: torch.where(here > 0, there, there), lambda: there[here[0].long()],
-        ):  # fmt: skip
+            lambda: here + there,
+            lambda: torch.mm(here, there),
+            lambda: there @ here,
+            lambda: torch.cat([here, there]),
+            lambda: there.masked_fill(here > 0, 0.0),
+            lambda: torch.nn.functional.linear(there, here),
+            lambda: torch.where(here > 0, there, there),
+            lambda: there[here[0].long()],
+        ):
             with pytest.raises((AssertionError, RuntimeError), match=r"tensors on|same device"):
                 mixed()
         assert (there * torch.tensor(2.0)).device == device  # one number may come from anywhere, as on a GPU

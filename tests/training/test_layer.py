@@ -41,9 +41,13 @@ def torch_twin(layer: Attention, d: int, heads: int) -> torch.nn.MultiheadAttent
 
 @settings(max_examples=25, deadline=None)
 @given(
-    b=st.integers(1, 3), t_q=st.integers(1, 6), t_k=st.integers(1, 6), heads=st.sampled_from([1, 2, 4]),
-    kind=st.sampled_from(["self", "causal", "cross"]), seed=st.integers(0, 99),
-)  # fmt: skip
+    b=st.integers(1, 3),
+    t_q=st.integers(1, 6),
+    t_k=st.integers(1, 6),
+    heads=st.sampled_from([1, 2, 4]),
+    kind=st.sampled_from(["self", "causal", "cross"]),
+    seed=st.integers(0, 99),
+)
 def test_it_is_torchs_own_layer_in_values_and_gradients(
     b: int, t_q: int, t_k: int, heads: int, kind: str, seed: int
 ) -> None:

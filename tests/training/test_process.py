@@ -293,12 +293,16 @@ def test_weights_that_do_not_fit_are_refused_in_a_sentence_and_the_run_goes_on(
     before = wait_until_paused(process, 0)
     weights = next(m.weights for m in before if isinstance(m, Progress) and m.weights is not None)
     first = next(iter(weights))
-    process.send(Put({
-        name.replace("FIRST", first): value
-        if isinstance(value, np.ndarray)
-        else np.full(weights[first].shape, math.nan if value is None else value)
-        for name, value in wrong.items()
-    }))  # fmt: skip
+    process.send(
+        Put(
+            {
+                name.replace("FIRST", first): value
+                if isinstance(value, np.ndarray)
+                else np.full(weights[first].shape, math.nan if value is None else value)
+                for name, value in wrong.items()
+            }
+        )
+    )
     process.send(Resume())
     messages = all_of(process)
     stopped(process)

@@ -204,9 +204,14 @@ def test_any_other_bytes_are_refused(name: str, data: bytes) -> None:
 
 
 JSON = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.integers(2**53, 2**70), st.floats(), st.text(max_size=9),
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(2**53, 2**70),
+    st.floats(),
+    st.text(max_size=9),
     st.sampled_from([-1, 0, "", [], {}, [[1, "a", True]], [[-1, "a", True]], {"run.json": 1}]),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=200)

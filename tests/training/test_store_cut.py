@@ -119,8 +119,11 @@ def test_what_a_killed_save_left_is_deleted_an_hour_later_and_what_is_younger_st
     os.utime(tmp_path / "mine.safetensors", (1, 1))
     store.save(states()[1], tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
-        *named(tmp_path), young.name, "mine.safetensors", "moments-of-mine.safetensors",
-    }  # fmt: skip
+        *named(tmp_path),
+        young.name,
+        "mine.safetensors",
+        "moments-of-mine.safetensors",
+    }
 
 
 def test_a_run_that_is_saved_while_it_is_read_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,9 +188,11 @@ class Person:
         """Turn the wheel over a point; whoever lies there hears of it, then those behind."""
         window = widget.window()
         QTest.wheelEvent(
-            window.windowHandle(), QPointF(widget.mapTo(window, at)), QPoint(0, round(120 * notches)),
+            window.windowHandle(),
+            QPointF(widget.mapTo(window, at)),
+            QPoint(0, round(120 * notches)),
             stateKey=modifiers,
-        )  # fmt: skip
+        )
         QApplication.processEvents()
 
     def tip(self, widget: QWidget, at: QPoint) -> str:

@@ -234,8 +234,10 @@ def test_the_heads_side_by_side_are_parted_and_named_where_there_is_room(qtbot: 
     assert card.grid is not None
     assert card.grid.column_space > 0
     image = card.grab().toImage()
-    line = [image.pixelColor(int(card.cell_rect(2, c).left()) - 1, int(card.cell_rect(2, c).center().y())).name()
-            for c in (7, 8, 9, 16)]  # fmt: skip
+    line = [
+        image.pixelColor(int(card.cell_rect(2, c).left()) - 1, int(card.cell_rect(2, c).center().y())).name()
+        for c in (7, 8, 9, 16)
+    ]
     assert [colour.upper() == LIGHT.hatch for colour in line] == [False, True, False, True]
     above = card.cell_rect(0, 0).united(card.cell_rect(0, 7)).translated(0, -card.cell_rect(0, 0).height())
     assert _has_ink(image.copy(above.adjusted(0, above.height() - 14, 0, 0).toRect()))

@@ -59,7 +59,7 @@ class Program:
                 Action("secret", "Secret", "View", me, did("secret"), in_palette=False),
             ],
             self.window,
-        )  # fmt: skip
+        )
         self.palette = CommandPalette(self.actions, self.window)
         self.palette.set_palette(DARK)
         qtbot.addWidget(self.window)
@@ -123,8 +123,13 @@ def test_a_switch_shows_the_truth_and_not_the_click(program: Program) -> None:
 def test_menus_and_tips_are_made_of_the_same_list(program: Program) -> None:
     menu = program.actions.menu(QMenu(program.window), "File", "View")
     assert [a.text() for a in menu.actions()] == [
-        "Open a file…", "Export a picture…", "", "Present", "Rock && roll", "Secret",
-    ]  # fmt: skip
+        "Open a file…",
+        "Export a picture…",
+        "",
+        "Present",
+        "Rock && roll",
+        "Secret",
+    ]
     assert program.actions["export"].toolTip() == "Save what you see  (Ctrl+E)"
     assert program.actions["r&d"].toolTip() == "Rock & roll"
 

@@ -377,9 +377,13 @@ def test_odd_tokens_do_no_harm(sit_down: Callable[..., "Person"], tokens: tuple[
 def test_cross_attention_and_grouped_keys_can_be_looked_at_and_edited(sit_down: Callable[..., "Person"]) -> None:
     torch.manual_seed(0)
     e = Experiment(
-        ("q1", "q2", "q3"), torch.randn(3, 8), Weights(torch.randn(8, 8), torch.randn(6, 4), torch.randn(6, 4)),
-        AttentionConfig(n_heads=4, n_kv_heads=2), ("k1", "k2", "k3", "k4", "k5"), torch.randn(5, 6),
-    )  # fmt: skip
+        ("q1", "q2", "q3"),
+        torch.randn(3, 8),
+        Weights(torch.randn(8, 8), torch.randn(6, 4), torch.randn(6, 4)),
+        AttentionConfig(n_heads=4, n_kv_heads=2),
+        ("k1", "k2", "k3", "k4", "k5"),
+        torch.randn(5, 6),
+    )
     person = sit_down(e)
     assert person.labels("weights") == (("q1", "q2", "q3"), ("k1", "k2", "k3", "k4", "k5"))
     person.click_cell("weights", 2, 4, index=3)

@@ -57,8 +57,11 @@ def test_a_batch_is_made_gone_through_and_taken_back(person: "Person") -> None:
     go(person, "Previous sequence")
     assert person.labels("weights")[0][:2] == ("A", "trip")
     assert person.history()[1:] == [
-        "Add a sequence", "Type a sentence", "Sequence 1 of 2", "Sequence 2 of 2",
-    ]  # fmt: skip
+        "Add a sequence",
+        "Type a sentence",
+        "Sequence 1 of 2",
+        "Sequence 2 of 2",
+    ]
     for _ in range(4):
         person.undo()
     assert person.experiment is start

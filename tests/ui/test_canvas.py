@@ -440,8 +440,12 @@ def test_a_selected_cell_follows_the_head_that_is_shown(sit_down: Callable[..., 
 def test_the_smallest_layer_there_is(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(Experiment(("one",), [[2.0]], Weights([[3.0]], [[0.5]], [[-1.0]])))
     assert {name: person.painted(name).item() for name in ("queries", "keys", "scores", "weights", "output")} == {
-        "queries": 6, "keys": 1, "scores": 6, "weights": 1, "output": -2,
-    }  # fmt: skip
+        "queries": 6,
+        "keys": 1,
+        "scores": 6,
+        "weights": 1,
+        "output": -2,
+    }
     person.click_cell("weights", 0, 0)
     assert selected(person) == Cell("weights", 0, 0, 0)
 
@@ -466,9 +470,22 @@ def test_five_hundred_and_twelve_tokens(sit_down: Callable[..., "Person"], heads
 
 
 SCRIPTS = (
-    "שלום", "مرحبا بالعالم", "注", "意", "🙂", "👩‍👩‍👧‍👦", "é" * 3, "Donaudampfschifffahrtsgesellschaftskapitän" * 5,
-    "the", "the", "", " ", "<b>&amp;", "\t\n", "{x}_%s",
-)  # fmt: skip
+    "שלום",
+    "مرحبا بالعالم",
+    "注",
+    "意",
+    "🙂",
+    "👩‍👩‍👧‍👦",
+    "é" * 3,
+    "Donaudampfschifffahrtsgesellschaftskapitän" * 5,
+    "the",
+    "the",
+    "",
+    " ",
+    "<b>&amp;",
+    "\t\n",
+    "{x}_%s",
+)
 
 
 def test_any_script_may_stand_as_a_token(sit_down: Callable[..., "Person"]) -> None:

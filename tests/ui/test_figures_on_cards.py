@@ -78,7 +78,7 @@ def test_the_figures_are_ranges_means_sums_and_entropies(person: "Person") -> No
     scores = person.painted("scores").astype(np.float64)
     assert figures(person, "scores") == (
         f"{format_brief(scores.min())} … {format_brief(scores.max())} · mean {format_brief(scores.mean())}"
-    )  # fmt: skip
+    )
     weights = person.painted("weights")[0].astype(np.float64)
     entropy = -(weights * np.log(weights)).sum(-1)
     assert figures(person, "weights") == (

@@ -13,11 +13,16 @@ from attnlab.ui.base.formula import draw_formula, formula_ascent, formula_pixmap
 pytestmark = pytest.mark.usefixtures("qapp")
 
 GOOD = (
-    r"Q = X W_q", r"\frac{Q K^{\top}}{\sqrt{d_k}}", r"\div \sqrt{2}", r"\mathrm{future} = {-\infty}",
-    r"\sum_{j=1}^{T} e^{s_{ij}}", r"\begin{bmatrix} a & b \\ c & d\end{bmatrix}", r"d_{\mathrm{model}}",
+    r"Q = X W_q",
+    r"\frac{Q K^{\top}}{\sqrt{d_k}}",
+    r"\div \sqrt{2}",
+    r"\mathrm{future} = {-\infty}",
+    r"\sum_{j=1}^{T} e^{s_{ij}}",
+    r"\begin{bmatrix} a & b \\ c & d\end{bmatrix}",
+    r"d_{\mathrm{model}}",
     r"\mathrm{softmax}\left(\frac{QK^{\top}}{\sqrt{d_k}}\right) V",
     r"\begin{cases} 0 & j \le i \\ -\infty & j > i \end{cases}",
-)  # fmt: skip
+)
 BROKEN = (r"\frac{1", "", "#$&", r"\left( x", "x_", r"\begin{nosuch} a", "{", "}", "a_b_c", r"\sqrt")
 
 

@@ -473,8 +473,11 @@ def test_letters_that_are_being_typed_are_taken_back_first(person: "Person") -> 
 def test_with_several_heads_the_sizes_are_those_of_one_head(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("multi-head-causal")
     assert {name: box.value() for name, box in person.playground.inputs.shape_bar.sizes.items()} == {
-        "T": 5, "d_model": 64, "d_k": 8, "d_v": 8,
-    }  # fmt: skip
+        "T": 5,
+        "d_model": 64,
+        "d_k": 8,
+        "d_v": 8,
+    }
     person.set_size("d_v", "3")
     person.settle()
     assert person.painted("values").shape == (8, 5, 3)

@@ -99,9 +99,14 @@ def test_quitting_has_a_key(person: "Person") -> None:
 
 def test_keys_work_from_every_place_the_keyboard_can_be(person: "Person") -> None:
     places: list[QWidget] = [
-        person.window, person.table, person.playground.inputs.tokens, person.card("weights"),
-        person.playground.canvas, person.playground.inputs.sentence, person.playground.inputs.shape_bar.sizes["T"],
-    ]  # fmt: skip
+        person.window,
+        person.table,
+        person.playground.inputs.tokens,
+        person.card("weights"),
+        person.playground.canvas,
+        person.playground.inputs.sentence,
+        person.playground.inputs.shape_bar.sizes["T"],
+    ]
     for count, place in enumerate(places):
         place.setFocus()
         person.key(Key.Key_M, CTRL)
@@ -260,9 +265,17 @@ def test_tab_reaches_every_control_in_the_order_of_the_eye(person: "Person") -> 
     stops = tab_stops(person, 80)
     names = [stop.accessibleName() for stop in stops]
     wanted = [
-        "Causal", "Scale: 1/√d_k", "Heads: 1", "Sentence", "Tokens", "Numbers of W_q", "T", "d_model", "Output W_o",
+        "Causal",
+        "Scale: 1/√d_k",
+        "Heads: 1",
+        "Sentence",
+        "Tokens",
+        "Numbers of W_q",
+        "T",
+        "d_model",
+        "Output W_o",
         "Biases",
-    ]  # fmt: skip
+    ]
     assert [name for name in names if name in wanted] == wanted
     cards = [name.split(":")[0] for name in names if " by " in name]
     assert cards == ["Inputs", "Queries", "Keys", "Values", "Scores", "Scaled", "Weights", "Context", "Output"]

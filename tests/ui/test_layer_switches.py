@@ -166,9 +166,14 @@ def test_a_temperature_evens_the_weights_out_and_is_one_step(person: "Person") -
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("0", "it needs a number above 0"), ("-1", "Temperature is −1; it needs a number above 0"),
-     ("abc", "'abc' is not a number"), ("", "this field is empty"), ("inf", "'inf' is not a finite number")],
-)  # fmt: skip
+    [
+        ("0", "it needs a number above 0"),
+        ("-1", "Temperature is −1; it needs a number above 0"),
+        ("abc", "'abc' is not a number"),
+        ("", "this field is empty"),
+        ("inf", "'inf' is not a finite number"),
+    ],
+)
 def test_a_temperature_that_cannot_be_is_explained_below_it_and_changes_nothing(
     person: "Person", text: str, words: str
 ) -> None:
@@ -445,8 +450,12 @@ def test_every_setting_is_one_step_of_the_history_and_undone_alone(person: "Pers
         states.append(person.experiment)
     person.settle()
     assert person.history()[1:] == [
-        "Score cosine", "Temperature 0.1", "Weights entmax 1.5", "QK norm RMS", "Positions sinusoidal",
-    ]  # fmt: skip
+        "Score cosine",
+        "Temperature 0.1",
+        "Weights entmax 1.5",
+        "QK norm RMS",
+        "Positions sinusoidal",
+    ]
     for state in reversed(states[:-1]):
         person.undo()
         assert person.experiment is state

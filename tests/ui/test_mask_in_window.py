@@ -245,10 +245,12 @@ def test_a_mask_is_switched_on_and_given_its_number(person: "Person", title: str
     np.testing.assert_allclose(person.painted("weights").sum(-1), 1, atol=1e-6)
     trace = attnlab.compute(
         attnlab.Experiment(
-            person.experiment.tokens, person.experiment.embeddings, person.experiment.weights,
+            person.experiment.tokens,
+            person.experiment.embeddings,
+            person.experiment.weights,
             attnlab.AttentionConfig(mask=torch.from_numpy(~expected)),
         )
-    )  # fmt: skip
+    )
     np.testing.assert_array_equal(person.painted("weights"), trace.array("weights"))
     turn(person, title)
     assert not hidden(person).any()

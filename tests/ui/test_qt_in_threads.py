@@ -17,14 +17,19 @@ from tests.patience import PATIENCE_S
 def child(code: str, *arguments: str) -> str:
     ended = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), *arguments],
-        capture_output=True, text=True, check=False, timeout=PATIENCE_S, cwd=Path(__file__).parent.parent.parent,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+        cwd=Path(__file__).parent.parent.parent,
+    )
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.strip()
 
 
 def test_what_the_loader_loads_touches_no_name_of_qt() -> None:
-    assert child("""
+    assert (
+        child("""
         import importlib, sys
         from PySide6 import QtCore, QtGui, QtWidgets
         import attnlab.ui.app.application
@@ -38,13 +43,17 @@ def test_what_the_loader_loads_touches_no_name_of_qt() -> None:
         from PySide6.QtCore import QObject
         made = {each.__module__ for each in QObject.__subclasses__()} - {"attnlab.ui.app.application"}
         print(sorted(name for name in made if name.startswith(("attnlab.c", "attnlab.d", "attnlab.f"))))
-    """) == "set()\n[set(), set(), set()]\n[]"  # fmt: skip
+    """)
+        == "set()\n[set(), set(), set()]\n[]"
+    )
 
 
 @pytest.mark.parametrize("source", ["preset", "file"])
 def test_a_start_makes_classes_of_qt_in_the_windows_thread_only(source: str, tmp_path: Path, config_dir: Path) -> None:
     save_session(Session(preset("journey")), tmp_path / "one.attnlab")
-    assert child("""
+    assert (
+        child(
+            """
         import sys
         from pathlib import Path
         from tests import qt_in_threads
@@ -57,7 +66,12 @@ def test_a_start_makes_classes_of_qt_in_the_windows_thread_only(source: str, tmp
             window.starting.loader.later.done.connect(window.close)
         code = run(source, on_window=on_window)
         print(code, qt_in_threads.made, "pyqtgraph" in sys.modules, "torch" in sys.modules)
-    """, source, str(tmp_path)) == "0 [] True True"  # fmt: skip
+    """,
+            source,
+            str(tmp_path),
+        )
+        == "0 [] True True"
+    )
 
 
 def test_the_watch_sees_a_class_that_a_thread_makes() -> None:

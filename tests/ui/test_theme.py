@@ -75,11 +75,13 @@ def test_a_choice_dresses_the_whole_application(app: QApplication, choice: str, 
 @pytest.mark.parametrize(
     ("choice", "system", "expected"),
     [
-        ("system", Qt.ColorScheme.Dark, DARK), ("system", Qt.ColorScheme.Light, LIGHT),
-        ("system", Qt.ColorScheme.Unknown, LIGHT), ("light", Qt.ColorScheme.Dark, LIGHT),
+        ("system", Qt.ColorScheme.Dark, DARK),
+        ("system", Qt.ColorScheme.Light, LIGHT),
+        ("system", Qt.ColorScheme.Unknown, LIGHT),
+        ("light", Qt.ColorScheme.Dark, LIGHT),
         ("dark", Qt.ColorScheme.Light, DARK),
     ],
-)  # fmt: skip
+)
 def test_only_the_choice_system_asks_the_system(choice: str, system: Qt.ColorScheme, expected: theme.Palette) -> None:
     assert theme.palette_for(choice, system) is expected
 

@@ -74,9 +74,10 @@ def test_a_system_that_says_nothing_is_light(sit_down: Callable[..., "Person"]) 
 def test_every_text_of_the_explanation_can_be_read_after_a_change_of_theme(person: "Person") -> None:
     person.click_cell("weights", 2, 1)
     lines = next(
-        label for label in person.playground.explain.findChildren(QLabel)
+        label
+        for label in person.playground.explain.findChildren(QLabel)
         if label.accessibleName().startswith("The cell as arithmetic: ")
-    )  # fmt: skip
+    )
     assert LIGHT.role_ink("query") in lines.text()
     command(person, "theme dark")
     assert DARK.role_ink("query") in lines.text()

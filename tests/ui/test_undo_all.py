@@ -70,12 +70,14 @@ def open_another_table(person: "Person", chance: random.Random) -> None:
 @event
 def change_a_table(person: "Person", chance: random.Random) -> None:
     bar = person.playground.inputs.fill_bar
-    chance.choice([
-        lambda: bar.fill_requested.emit(chance.choice(["normal", "zeros", "identity"]), chance.randrange(9)),
-        lambda: bar.scale_requested.emit(2.0),
-        bar.transpose_requested.emit,
-        lambda: bar.round_requested.emit(1),
-    ])()  # fmt: skip
+    chance.choice(
+        [
+            lambda: bar.fill_requested.emit(chance.choice(["normal", "zeros", "identity"]), chance.randrange(9)),
+            lambda: bar.scale_requested.emit(2.0),
+            bar.transpose_requested.emit,
+            lambda: bar.round_requested.emit(1),
+        ]
+    )()
 
 
 @event
@@ -109,10 +111,17 @@ def use_the_token_strip(person: "Person", chance: random.Random) -> None:
         return
     box.tokens.setFocus()
     for key, mod in chance.choices(
-        [(Key.Key_Delete, Mod.NoModifier), (Key.Key_D, Mod.ControlModifier), (Key.Key_Right, Mod.AltModifier),
-         (Key.Key_Insert, Mod.NoModifier), (Key.Key_End, Mod.NoModifier), (Key.Key_F2, Mod.NoModifier),
-         (Key.Key_A, Mod.NoModifier)], k=3,
-    ):  # fmt: skip
+        [
+            (Key.Key_Delete, Mod.NoModifier),
+            (Key.Key_D, Mod.ControlModifier),
+            (Key.Key_Right, Mod.AltModifier),
+            (Key.Key_Insert, Mod.NoModifier),
+            (Key.Key_End, Mod.NoModifier),
+            (Key.Key_F2, Mod.NoModifier),
+            (Key.Key_A, Mod.NoModifier),
+        ],
+        k=3,
+    ):
         QTest.keyClick(person.keyboard(), key, mod)
 
 
@@ -120,9 +129,19 @@ def use_the_token_strip(person: "Person", chance: random.Random) -> None:
 def flip_a_switch(person: "Person", chance: random.Random) -> None:
     p = person.playground
     chance.choice(
-        [p.toggle_causal, p.toggle_output, p.toggle_biases, p.inputs.memory_switch.click, p.toggle_pin,
-         p.mask.toggle, p.mask.clear, p.inputs.add_button.click, p.toggle_strips, p.let_go]
-    )()  # fmt: skip
+        [
+            p.toggle_causal,
+            p.toggle_output,
+            p.toggle_biases,
+            p.inputs.memory_switch.click,
+            p.toggle_pin,
+            p.mask.toggle,
+            p.mask.clear,
+            p.inputs.add_button.click,
+            p.toggle_strips,
+            p.let_go,
+        ]
+    )()
 
 
 @event

@@ -248,11 +248,20 @@ def test_maps_of_any_size_lie_inside_the_window(shape: tuple[int, ...], look: Ca
 @pytest.mark.parametrize(
     "make",
     [
-        lambda x: x.tolist(), lambda x: x.numpy(), lambda x: x.numpy().astype(np.float16), lambda x: x,
-        lambda x: x.double(), lambda x: x.half(), lambda x: x.bfloat16(), lambda x: x.clone().requires_grad_(),
-        list, lambda x: [list(head) for head in x], lambda x: x.to_sparse(), lambda x: np.asfortranarray(x.numpy()),
+        lambda x: x.tolist(),
+        lambda x: x.numpy(),
+        lambda x: x.numpy().astype(np.float16),
+        lambda x: x,
+        lambda x: x.double(),
+        lambda x: x.half(),
+        lambda x: x.bfloat16(),
+        lambda x: x.clone().requires_grad_(),
+        list,
+        lambda x: [list(head) for head in x],
+        lambda x: x.to_sparse(),
+        lambda x: np.asfortranarray(x.numpy()),
     ],
-)  # fmt: skip
+)
 def test_numbers_come_in_many_kinds_of_arrays(make: Callable[[torch.Tensor], object]) -> None:
     x = torch.tensor([[[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]]] * 2)
     np.testing.assert_array_equal(take_maps(make(x)).values, x[None].numpy())
@@ -319,7 +328,7 @@ class _Answer(dict[str, object]):
         (np.eye(3), "abc", "tokens is 'abc'; it needs a list of labels"),
         (np.eye(3), 3, "tokens is 3; it needs a list of labels"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_shown_is_refused_in_a_sentence_before_a_window_appears(
     x: object, tokens: object, sentence: str
 ) -> None:

@@ -259,9 +259,17 @@ def test_a_figure_that_cannot_be_drawn_is_not_that_of_before(
 
 def test_choices_come_back_from_the_settings(tmp_path: Path) -> None:
     spec = FigureSpec(
-        width_mm=85.0, height_mm=60.0, dpi=600, labels=False, numbers="on", decimals=1, colour_bar=False,
-        colour_map="vik", font_pt=9.0, ground="transparent",
-    )  # fmt: skip
+        width_mm=85.0,
+        height_mm=60.0,
+        dpi=600,
+        labels=False,
+        numbers="on",
+        decimals=1,
+        colour_bar=False,
+        colour_map="vik",
+        font_pt=9.0,
+        ground="transparent",
+    )
     save_settings(Settings(figure=words(spec, "svg")), tmp_path / "settings.json")
     settings, wrong = load_settings(tmp_path / "settings.json")
     assert wrong == ()

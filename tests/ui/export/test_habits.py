@@ -31,9 +31,21 @@ LONG = "9" * 5000
 
 @pytest.mark.parametrize(
     "wrong",
-    ["font_pt=", "dpi=", "labels=", "ground=", f"dpi={LONG}", "dpi=" + LONG[:400], f"decimals={LONG[:400]}",
-     "width_mm=nan", f"width_mm={LONG}", "font_pt=inf", "numbers=", "colour_map="],
-)  # fmt: skip
+    [
+        "font_pt=",
+        "dpi=",
+        "labels=",
+        "ground=",
+        f"dpi={LONG}",
+        "dpi=" + LONG[:400],
+        f"decimals={LONG[:400]}",
+        "width_mm=nan",
+        f"width_mm={LONG}",
+        "font_pt=inf",
+        "numbers=",
+        "colour_map=",
+    ],
+)
 def test_what_no_figure_can_be_is_left_out_alone(wrong: str) -> None:
     assert recalled((wrong, "format=svg", "height_mm=")) == (FigureSpec(), "svg")
 

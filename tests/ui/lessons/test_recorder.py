@@ -225,8 +225,10 @@ def test_a_step_recorded_on_a_walk_shows_where_the_walk_stands(person: "Person")
     record(person)
     steps = draft_of(person).lesson.steps
     assert [(step.stage, step.cell, step.depth) for step in steps] == [
-        ("scores", (2, 1), "cell"), ("context", None, "row"), ("weights", None, None),
-    ]  # fmt: skip
+        ("scores", (2, 1), "cell"),
+        ("context", None, "row"),
+        ("weights", None, None),
+    ]
 
 
 def test_typing_is_undone_word_by_word_and_the_playground_is_left_alone(person: "Person") -> None:

@@ -132,8 +132,12 @@ def test_a_file_that_cannot_be_written_is_said(dialog: ExerciseDialog, qtbot: Qt
 
 def test_buttons_ask_for_files(dialog: ExerciseDialog, qtbot: QtBot) -> None:
     for button in (
-        dialog.handout_button, dialog.answers_button, dialog.grade_button, dialog.open_button, dialog.save_button,
-    ):  # fmt: skip
+        dialog.handout_button,
+        dialog.answers_button,
+        dialog.grade_button,
+        dialog.open_button,
+        dialog.save_button,
+    ):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         (asked,) = [child for child in dialog.findChildren(QFileDialog) if child.isVisible()]
         asked.close()

@@ -125,5 +125,6 @@ def test_a_cell_is_named_by_its_value_where_there_is_nothing_to_compute() -> Non
     assert ways(traced(e), Cell("inputs", 0, 0)) == [["given: 0.43"], ["= 0.4300"]]
     switched_off = traced(replace(attnlab.preset("head-ablated")))
     assert ways(switched_off, Cell("context", 0, 0, 1))[0] == [
-        "head 1 is switched off: its context is set to 0", "= 0.0000",
-    ]  # fmt: skip
+        "head 1 is switched off: its context is set to 0",
+        "= 0.0000",
+    ]

@@ -32,14 +32,22 @@ def styled(markdown: str) -> list[tuple[str, int, Styled]]:
         ("before ![an image](x.png)after", (("before after", ""),)),
         ("R&amp;D &lt;b&gt; <b>b</b>", (("R&D <b> <b>b</b>", ""),)),
         ("``a ` tick``", (("a ` tick", "code"),)),
-        (r"W_q, W\_q, `W_q` and `W\_q`", (
-            ("W", ""), ("q", "sub"), (", W_q, ", ""), ("W_q", "code"), (" and ", ""), (r"W\_q", "code"),
-        )),
+        (
+            r"W_q, W\_q, `W_q` and `W\_q`",
+            (
+                ("W", ""),
+                ("q", "sub"),
+                (", W_q, ", ""),
+                ("W_q", "code"),
+                (" and ", ""),
+                (r"W\_q", "code"),
+            ),
+        ),
         ("**W_q** of d_model", (("W", "strong"), ("q", "sub"), (" of d_model", ""))),
         ("half of\n128. Only the distance counts.", (("half of 128. Only the distance counts.", ""),)),
         ("2 * 3 * 4 = 24", (("2 * 3 * 4 = 24", ""),)),
     ],
-)  # fmt: skip
+)
 def test_a_paragraph_is_read_as_markdown(qapp: QApplication, markdown: str, runs: Styled) -> None:
     assert styled(markdown) == [("", 0, runs)]
 

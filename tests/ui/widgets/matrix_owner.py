@@ -74,9 +74,17 @@ class Owner:
         self, point: QPoint, modifiers: Qt.KeyboardModifier = NONE, button: Qt.MouseButton = Button.LeftButton
     ) -> None:
         there = self.table.viewport().mapToGlobal(point)
-        QApplication.sendEvent(self.table.viewport(), QMouseEvent(
-            QEvent.Type.MouseMove, QPointF(point), QPointF(there), Button.NoButton, button, modifiers,
-        ))  # fmt: skip
+        QApplication.sendEvent(
+            self.table.viewport(),
+            QMouseEvent(
+                QEvent.Type.MouseMove,
+                QPointF(point),
+                QPointF(there),
+                Button.NoButton,
+                button,
+                modifiers,
+            ),
+        )
 
     def release(self, point: QPoint) -> None:
         QTest.mouseRelease(self.table.viewport(), Button.LeftButton, NONE, point)

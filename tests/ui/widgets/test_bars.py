@@ -97,10 +97,19 @@ def test_hovering_marks_the_row(bars: BarList) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0.0, "0.0000"), (-0.8, "−0.8000"), (1.7, "1.7000"), (math.nan, "NaN"), (math.inf, "∞"), (-math.inf, "−∞"),
-        (1e-9, "1.0e−09"), (123456.0, "1.2e+05"), (1e38, "1.0e+38"), (0.00005, "0.0001"), (-0.0, "0.0000"),
+        (0.0, "0.0000"),
+        (-0.8, "−0.8000"),
+        (1.7, "1.7000"),
+        (math.nan, "NaN"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (1e-9, "1.0e−09"),
+        (123456.0, "1.2e+05"),
+        (1e38, "1.0e+38"),
+        (0.00005, "0.0001"),
+        (-0.0, "0.0000"),
     ],
-)  # fmt: skip
+)
 def test_every_number_is_written_sanely(value: float, text: str) -> None:
     assert value_text(value) == text
 

@@ -109,8 +109,9 @@ def test_showing_other_numbers_keeps_what_is_drawn_with(curves: Curves) -> None:
     for factor in range(2, 6):
         curves.show_curves(
             [Curve(c.name, c.x, [factor * y for y in c.y], c.role, c.style) for c in (RISING, FALLING, HERE)],
-            x_label="d_k", y_label="spread",
-        )  # fmt: skip
+            x_label="d_k",
+            y_label="spread",
+        )
     assert list(curves.plot.items_shown) == before
     curves.show_curves([RISING], x_label="d_k", y_label="spread")
     assert len(curves.plot.items_shown) == 1
@@ -173,8 +174,12 @@ def test_any_numbers_are_painted(qapp: QApplication, values: list[float], log_x:
         Curve("c", x, values, "value", "bars"),
     )
     widget.show_curves(
-        shown, x_label="x", y_label="y", log_x=log_x, log_y=log_y,
-    )  # fmt: skip
+        shown,
+        x_label="x",
+        y_label="y",
+        log_x=log_x,
+        log_y=log_y,
+    )
     widget.grab()
     assert widget.accessibleDescription().startswith("a: ")
     widget.deleteLater()

@@ -78,9 +78,15 @@ def test_a_list_that_is_scrolled_past_keeps_its_choice(form: HeldFields) -> None
     form.control("back").setFocus()
     middle = QPointF(control.list.rect().center())
     wheel = QWheelEvent(
-        middle, QPointF(control.list.mapToGlobal(middle)), QPoint(), QPoint(0, -120), Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
+        middle,
+        QPointF(control.list.mapToGlobal(middle)),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
     QApplication.sendEvent(control.list, wheel)
     assert form.value("width") == 480
     control.list.setFocus()

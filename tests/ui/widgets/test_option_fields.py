@@ -359,9 +359,12 @@ class Bar:
         self.pill = Pill("Weights", self.window)
         if choices:
             self.pill.set_choices(
-                [Choice("softmax", "softmax"), Choice("sparsemax", "sparsemax", "sparse"),
-                 Choice("entmax", "entmax", "between", reason="entmax needs float64.")]
-            )  # fmt: skip
+                [
+                    Choice("softmax", "softmax"),
+                    Choice("sparsemax", "sparsemax", "sparse"),
+                    Choice("entmax", "entmax", "between", reason="entmax needs float64."),
+                ]
+            )
             self.pill.set_value("softmax")
         self.fields: tuple[Field, ...] = (TEMPERATURE, TRAINING)
         self.pill.set_fields(self.fields)

@@ -55,10 +55,13 @@ def test_a_drag_moves_the_row_and_names_no_key(profile: Profile, qtbot: QtBot) -
     qtbot.mousePress(profile.plot.viewport(), Qt.MouseButton.LeftButton, pos=place(profile, 15))
     for index in (13, 11, 9):
         to = QMouseEvent(
-            QMouseEvent.Type.MouseMove, place(profile, index).toPointF(),
+            QMouseEvent.Type.MouseMove,
+            place(profile, index).toPointF(),
             profile.plot.viewport().mapToGlobal(place(profile, index)).toPointF(),
-            Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier,
-        )  # fmt: skip
+            Qt.MouseButton.NoButton,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
         QApplication.sendEvent(profile.plot.viewport(), to)
     qtbot.mouseRelease(profile.plot.viewport(), Qt.MouseButton.LeftButton, pos=place(profile, 9))
     qtbot.waitUntil(lambda: profile.plot.getViewBox().viewRange()[0] != before)

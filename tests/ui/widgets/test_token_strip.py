@@ -103,9 +103,13 @@ class Owner:
     def drag_to(self, at: QPoint) -> None:
         place = self.strip.viewport().mapToGlobal(at)
         event = QMouseEvent(
-            QEvent.Type.MouseMove, QPointF(at), QPointF(place), Button.NoButton, Button.LeftButton,
+            QEvent.Type.MouseMove,
+            QPointF(at),
+            QPointF(place),
+            Button.NoButton,
+            Button.LeftButton,
             Qt.KeyboardModifier.NoModifier,
-        )  # fmt: skip
+        )
         QApplication.sendEvent(self.strip.viewport(), event)
 
     def release(self, at: QPoint) -> None:
@@ -348,8 +352,14 @@ def test_tokens_of_every_script_have_a_chip_of_their_own(qtbot: QtBot) -> None:
 
 def test_what_cannot_be_seen_is_marked() -> None:
     assert [visible(token) for token in ("", " ", "  ", "\n", "\t", "a b", " the")] == [
-        "∅", "␣", "␣␣", "⏎", "⇥", "a b", " the",
-    ]  # fmt: skip
+        "∅",
+        "␣",
+        "␣␣",
+        "⏎",
+        "⇥",
+        "a b",
+        " the",
+    ]
 
 
 def test_a_long_word_is_shortened_in_the_middle_and_told_whole_in_the_tip(qtbot: QtBot) -> None:
