@@ -84,8 +84,11 @@ def use(wheel: Path, folder: Path) -> None:
         said = _run(" ".join(arguments), attnlab, *arguments, cwd=home, environ=environ)
         print(said.rstrip().split("\n")[0] if arguments == ["--version"] else f"attnlab {' '.join(arguments)}: done")
     for picture, begins in (
-        ("window.png", b"\x89PNG"), ("heads.png", b"\x89PNG"), ("canvas.svg", b"<?xml"), ("weights.pdf", b"%PDF-")
-    ):  # fmt: skip
+        ("window.png", b"\x89PNG"),
+        ("heads.png", b"\x89PNG"),
+        ("canvas.svg", b"<?xml"),
+        ("weights.pdf", b"%PDF-"),
+    ):
         if not (home / picture).read_bytes().startswith(begins):
             raise SystemExit(f"{picture} is no picture.")
 

@@ -22,11 +22,29 @@ from attnlab.attention.stages.walk_sources import explain_begun, regions
 from attnlab.compute.engine import compute
 
 SMALL = (
-    "journey", "the-cat-sat", "journey-untrained", "causal-5x8", "multi-head-causal", "padding-batch", "t5-bias",
-    "dropout", "additive", "luong-general", "cosine", "cross-attention", "uneven-heads", "grouped-keys",
-    "attention-sink", "qk-norm", "rope", "head-ablated", "sparsemax", "mask-after-softmax", "mask-fill-zero",
+    "journey",
+    "the-cat-sat",
+    "journey-untrained",
+    "causal-5x8",
+    "multi-head-causal",
+    "padding-batch",
+    "t5-bias",
+    "dropout",
+    "additive",
+    "luong-general",
+    "cosine",
+    "cross-attention",
+    "uneven-heads",
+    "grouped-keys",
+    "attention-sink",
+    "qk-norm",
+    "rope",
+    "head-ablated",
+    "sparsemax",
+    "mask-after-softmax",
+    "mask-fill-zero",
     "bottleneck-attention",
-)  # fmt: skip
+)
 DEPTH = st.sampled_from(DEPTHS)
 
 

@@ -19,11 +19,32 @@ from attnlab.lessons.solution import LIMIT, extent, latex, markdown, save
 from attnlab.lessons.solution_text import latex_line, latex_text, markdown_text
 
 SMALL = (
-    "journey", "journey-linear", "causal-5x8", "mask-fill-zero", "mask-after-softmax", "padding-batch",
-    "sliding-window", "uneven-heads", "attention-sink", "qk-norm", "head-ablated", "cross-attention",
-    "bottleneck-attention", "rope", "alibi", "t5-bias", "learned-positions", "sparsemax", "entmax", "sigmoid",
-    "temperature", "dropout", "additive", "luong-concat", "cosine",
-)  # fmt: skip
+    "journey",
+    "journey-linear",
+    "causal-5x8",
+    "mask-fill-zero",
+    "mask-after-softmax",
+    "padding-batch",
+    "sliding-window",
+    "uneven-heads",
+    "attention-sink",
+    "qk-norm",
+    "head-ablated",
+    "cross-attention",
+    "bottleneck-attention",
+    "rope",
+    "alibi",
+    "t5-bias",
+    "learned-positions",
+    "sparsemax",
+    "entmax",
+    "sigmoid",
+    "temperature",
+    "dropout",
+    "additive",
+    "luong-concat",
+    "cosine",
+)
 LARGE = ("loops", "multi-head-8", "grouped-keys")
 TOO_LARGE = ("head-average", "sinusoidal-100x128", "saturated")
 NASTY = (

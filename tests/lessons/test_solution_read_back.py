@@ -20,10 +20,25 @@ from attnlab.lessons.solution import LIMIT, WIDEST, extent, latex, markdown
 from tests.lessons.read_back import Block, Computed, Formula, Heading, Said, Table, alike, of_latex, of_markdown
 
 COVERING = (
-    "journey", "uneven-heads", "causal-5x8", "padding-batch", "cross-attention", "bottleneck-attention", "rope",
-    "alibi", "learned-positions", "attention-sink", "qk-norm", "head-ablated", "mask-after-softmax", "sparsemax",
-    "additive", "dropout", "temperature", "loops",
-)  # fmt: skip
+    "journey",
+    "uneven-heads",
+    "causal-5x8",
+    "padding-batch",
+    "cross-attention",
+    "bottleneck-attention",
+    "rope",
+    "alibi",
+    "learned-positions",
+    "attention-sink",
+    "qk-norm",
+    "head-ablated",
+    "mask-after-softmax",
+    "sparsemax",
+    "additive",
+    "dropout",
+    "temperature",
+    "loops",
+)
 """Every stage and every kind of table at least once; more heads than one, keys that are shared, a layer that is cut."""
 
 

@@ -70,11 +70,25 @@ FEATURES = {
             about="Weights set to 0 at random in training, the rest scaled up (Srivastava et al. 2014)",
             group="normalizer",
             options=(
-                Option("dropout", "Dropout", "The probability p that a weight is set to 0; the others are divided by "
-                       "1 − p, so rows keep their sum only on average", "number", 0.0, 0, 0.99),
+                Option(
+                    "dropout",
+                    "Dropout",
+                    "The probability p that a weight is set to 0; the others are divided by "
+                    "1 − p, so rows keep their sum only on average",
+                    "number",
+                    default=0.0,
+                    least=0,
+                    most=0.99,
+                ),
                 Option("dropout_seed", "Seed", "Decides which weights drop", "whole", 0, 0, 2**31 - 1, under="dropout"),
-                Option("training", "Training", "Dropout is active only in training; off means evaluation, without "
-                       "dropout", "switch", True, under="dropout"),
+                Option(
+                    "training",
+                    "Training",
+                    "Dropout is active only in training; off means evaluation, without dropout",
+                    "switch",
+                    default=True,
+                    under="dropout",
+                ),
             ),
             on=lambda config: bool(config.option("dropout") > 0 and config.option("training")),
         ),
@@ -83,8 +97,15 @@ FEATURES = {
             title="Sink",
             about="An extra logit per head takes part of every row's weight and has no value (Xiao et al. 2024)",
             group="heads",
-            options=(Option("sink", "Attention sink", "A learned logit per head that takes part of every row's weight "
-                            "and has no value", "switch", False),),
+            options=(
+                Option(
+                    "sink",
+                    "Attention sink",
+                    "A learned logit per head that takes part of every row's weight and has no value",
+                    "switch",
+                    default=False,
+                ),
+            ),
             tables=(Table("sinks", "The logit of each head's sink", ("head",), "zeros", "attention"),),
             check=_sink_check,
             on=lambda config: bool(config.option("sink")),
@@ -94,9 +115,18 @@ FEATURES = {
             title="Soft cap",
             about="Scores are squeezed into −c to c: c · tanh(s ÷ c) (Gemma 2, 2024)",
             group="heads",
-            options=(Option("soft_cap", "Soft cap", "Scores are squeezed into −c to c by c · tanh(s ÷ c); 0 is off",
-                            "number", 0.0, 0.0, 1e6),),
+            options=(
+                Option(
+                    "soft_cap",
+                    "Soft cap",
+                    "Scores are squeezed into −c to c by c · tanh(s ÷ c); 0 is off",
+                    "number",
+                    default=0.0,
+                    least=0.0,
+                    most=1e6,
+                ),
+            ),
             on=lambda config: bool(config.option("soft_cap") > 0),
         ),
     )
-}  # fmt: skip
+}

@@ -118,8 +118,16 @@ POSITIONS = {
             about="Queries and keys are rotated by angles that grow with their position, so that scores depend on the "
             "distance (Su et al. 2021). Columns c and c + d_k/2 are a pair, as in Llama.",
             options=(
-                Option("rope_base", "Base", "The larger, the more slowly the last pairs of columns rotate", "number",
-                       10000.0, 1.0, 1e12, above=True),
+                Option(
+                    "rope_base",
+                    "Base",
+                    "The larger, the more slowly the last pairs of columns rotate",
+                    "number",
+                    default=10000.0,
+                    least=1.0,
+                    most=1e12,
+                    above=True,
+                ),
             ),
             check=_rope_check,
             formula=r"R_{t}\, {x}",
@@ -155,16 +163,31 @@ POSITIONS = {
             title="T5 bias",
             about="A learned number for each head and range of distances is added to the scores (Raffel et al. 2020).",
             tables=(
-                Table("B", "The bias of each head for each range of distances", ("bucket", "head"),
-                      free=(("bucket", "t5_buckets"),)),
+                Table(
+                    "B",
+                    "The bias of each head for each range of distances",
+                    ("bucket", "head"),
+                    free=(("bucket", "t5_buckets"),),
+                ),
             ),
             options=(
-                Option("t5_buckets", "Buckets", "Number of distance ranges; an even number", "whole",
-                       32, 4, 512),
-                Option("t5_distance", "Farthest", "Distances from this one on share the last bucket", "whole",
-                       128, 2, 2**31 - 1),
-                Option("t5_bidirectional", "Both ways", "Later keys have their own buckets; if off, they share one, as "
-                       "with a causal mask", "switch", True),
+                Option("t5_buckets", "Buckets", "Number of distance ranges; an even number", "whole", 32, 4, 512),
+                Option(
+                    "t5_distance",
+                    "Farthest",
+                    "Distances from this one on share the last bucket",
+                    "whole",
+                    default=128,
+                    least=2,
+                    most=2**31 - 1,
+                ),
+                Option(
+                    "t5_bidirectional",
+                    "Both ways",
+                    "Later keys have their own buckets; if off, they share one, as with a causal mask",
+                    "switch",
+                    default=True,
+                ),
             ),
             check=_t5_check,
             formula=r"+\, B_{b(j - i),\, h}",
@@ -184,4 +207,4 @@ POSITIONS = {
             code="B.T[:, bucket]",
         ),
     )
-}  # fmt: skip
+}
