@@ -51,12 +51,28 @@ def _edit(w: "MainWindow") -> list[Action[Any]]:
 
     document: Context[Undoable] = Context(find, find, lambda: find() is not None)
     return [
-        Action("undo", "Undo", "Edit", document, lambda d: d.undo(), ("Ctrl+Z",), lambda d: bool(d.undo_label),
-               title_now=lambda d: f"Undo “{d.undo_label}”" if d.undo_label else "Undo"),
-        Action("redo", "Redo", "Edit", document, lambda d: d.redo(), ("Ctrl+Shift+Z", "Ctrl+Y"),
-               lambda d: bool(d.redo_label), title_now=lambda d: f"Redo “{d.redo_label}”" if d.redo_label else "Redo"),
+        Action(
+            "undo",
+            "Undo",
+            "Edit",
+            document,
+            lambda d: d.undo(),
+            ("Ctrl+Z",),
+            lambda d: bool(d.undo_label),
+            title_now=lambda d: f"Undo “{d.undo_label}”" if d.undo_label else "Undo",
+        ),
+        Action(
+            "redo",
+            "Redo",
+            "Edit",
+            document,
+            lambda d: d.redo(),
+            ("Ctrl+Shift+Z", "Ctrl+Y"),
+            lambda d: bool(d.redo_label),
+            title_now=lambda d: f"Redo “{d.redo_label}”" if d.redo_label else "Redo",
+        ),
         Action("history", "History…", "Edit", on(w, PLAYGROUND), lambda p: p.open_history(), ("Ctrl+H",)),
-    ]  # fmt: skip
+    ]
 
 
 def _view(w: "MainWindow") -> list[Action[Any]]:
@@ -72,11 +88,17 @@ def _view(w: "MainWindow") -> list[Action[Any]]:
         Action("smaller", "Smaller type", "View", window, lambda w: w.step_type_size(-1), ("Ctrl+-",)),
         Action("usual", "Usual size of type", "View", window, lambda w: w.step_type_size(0), ("Ctrl+0",)),
         *(
-            Action(f"theme-{name}", f"Theme: {name}", "View", window, partial(set_theme, name),
-                   checked=partial(has_theme, name))
+            Action(
+                f"theme-{name}",
+                f"Theme: {name}",
+                "View",
+                window,
+                partial(set_theme, name),
+                checked=partial(has_theme, name),
+            )
             for name in CHOICES
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _window(w: "MainWindow") -> list[Action[Any]]:
@@ -86,13 +108,27 @@ def _window(w: "MainWindow") -> list[Action[Any]]:
     window, loaded = Context.of(w), once_loaded(w)
     return [
         *(
-            Action(f"workspace-{number}", kind.name.capitalize(), "Window", window if number == 1 else loaded,
-                   partial(show, kind.name), (f"Ctrl+{number}",))
+            Action(
+                f"workspace-{number}",
+                kind.name.capitalize(),
+                "Window",
+                window if number == 1 else loaded,
+                partial(show, kind.name),
+                (f"Ctrl+{number}",),
+            )
             for number, kind in enumerate(w.kinds, 1)
         ),
-        Action("palette", "Command palette…", "Window", window, lambda w: w.show_palette(), ("Ctrl+K",),
-               in_palette=False),
-        Action("full-screen", "Full screen", "Window", window, lambda w: w.toggle_full_screen(), ("F11",),
-               checked=lambda w: w.isFullScreen()),
+        Action(
+            "palette", "Command palette…", "Window", window, lambda w: w.show_palette(), ("Ctrl+K",), in_palette=False
+        ),
+        Action(
+            "full-screen",
+            "Full screen",
+            "Window",
+            window,
+            lambda w: w.toggle_full_screen(),
+            ("F11",),
+            checked=lambda w: w.isFullScreen(),
+        ),
         Action("quit", "Quit", "Window", window, lambda w: w.close(), ("Ctrl+Q",)),
-    ]  # fmt: skip
+    ]

@@ -10,9 +10,13 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
 
 SWITCHES = {
-    "masks": "Mask…", "scale": "Scale…", "heads": "Heads…", "score": "Score…", "normalizer": "Weights…",
+    "masks": "Mask…",
+    "scale": "Scale…",
+    "heads": "Heads…",
+    "score": "Score…",
+    "normalizer": "Weights…",
     "positions": "Positions…",
-}  # fmt: skip
+}
 """The switches of the top bar that open a list, by name."""
 
 
@@ -23,20 +27,40 @@ def play_actions(play: "Context[Playground]") -> list[Action[Any]]:
 
 def _layer(play: "Context[Playground]") -> list[Action[Any]]:
     return [
-        Action("causal", "Causal mask", "Layer", play, lambda p: p.toggle_causal(), ("Ctrl+M",),
-               checked=lambda p: p.document.experiment.config.causal),
+        Action(
+            "causal",
+            "Causal mask",
+            "Layer",
+            play,
+            lambda p: p.toggle_causal(),
+            ("Ctrl+M",),
+            checked=lambda p: p.document.experiment.config.causal,
+        ),
         Action("output", "Output weights W_o", "Layer", play, lambda p: p.toggle_output()),
         Action("biases", "Biases", "Layer", play, lambda p: p.toggle_biases()),
-        Action("paint-mask", "Paint the mask on the cards", "Layer", play, lambda p: p.mask.toggle(),
-               ("Ctrl+Shift+M",), checked=lambda p: p.canvas.painting),
-        Action("clear-mask", "Clear the painted mask", "Layer", play, lambda p: p.mask.clear(),
-               enabled=lambda p: p.document.experiment.config.mask is not None),
+        Action(
+            "paint-mask",
+            "Paint the mask on the cards",
+            "Layer",
+            play,
+            lambda p: p.mask.toggle(),
+            ("Ctrl+Shift+M",),
+            checked=lambda p: p.canvas.painting,
+        ),
+        Action(
+            "clear-mask",
+            "Clear the painted mask",
+            "Layer",
+            play,
+            lambda p: p.mask.clear(),
+            enabled=lambda p: p.document.experiment.config.mask is not None,
+        ),
         Action("sentence", "Edit the sentence", "Layer", play, lambda p: p.focus_sentence(), ("Ctrl+L",)),
         *(
             Action(f"switch-{name}", title, "Layer", play, partial(_open_switch, name), parts=partial(_offered, name))
             for name, title in SWITCHES.items()
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _open_switch(name: str, playground: "Playground") -> None:
@@ -54,11 +78,25 @@ def _view(play: "Context[Playground]") -> list[Action[Any]]:
 
     return [
         Action("fit", "Fit the canvas", "View", play, lambda p: p.canvas.fit(), ("Ctrl+9",)),
-        Action("all-heads", "Show all heads", "View", play, lambda p: p.show_all_heads(), enabled=several,
-               checked=lambda p: p.document.view.head == "all"),
-        Action("mean-head", "Show the mean of the heads", "View", play, lambda p: p.show_mean(), enabled=several,
-               checked=lambda p: p.document.view.head == "mean"),
-    ]  # fmt: skip
+        Action(
+            "all-heads",
+            "Show all heads",
+            "View",
+            play,
+            lambda p: p.show_all_heads(),
+            enabled=several,
+            checked=lambda p: p.document.view.head == "all",
+        ),
+        Action(
+            "mean-head",
+            "Show the mean of the heads",
+            "View",
+            play,
+            lambda p: p.show_mean(),
+            enabled=several,
+            checked=lambda p: p.document.view.head == "mean",
+        ),
+    ]
 
 
 def _compare(play: "Context[Playground]") -> list[Action[Any]]:
@@ -75,21 +113,47 @@ def _compare(play: "Context[Playground]") -> list[Action[Any]]:
         return playground.lenses.current == name
 
     return [
-        Action("pin", "Pin the state", "Compare", play, lambda p: p.toggle_pin(), ("Ctrl+D",),
-               title_now=lambda p: "Unpin the state" if p.pinned is not None else "Pin the state"),
+        Action(
+            "pin",
+            "Pin the state",
+            "Compare",
+            play,
+            lambda p: p.toggle_pin(),
+            ("Ctrl+D",),
+            title_now=lambda p: "Unpin the state" if p.pinned is not None else "Pin the state",
+        ),
         *(
-            Action(f"look-{name}", f"Cards show: {name}", "Compare", play, partial(look, name),
-                   enabled=lambda p: p.pinned is not None, checked=partial(looks, name))
+            Action(
+                f"look-{name}",
+                f"Cards show: {name}",
+                "Compare",
+                play,
+                partial(look, name),
+                enabled=lambda p: p.pinned is not None,
+                checked=partial(looks, name),
+            )
             for name in ("present", "pinned", "difference")
         ),
-        Action("figures", "Figures on the cards", "Compare", play, lambda p: p.toggle_strips(),
-               checked=lambda p: p.document.view.strips),
+        Action(
+            "figures",
+            "Figures on the cards",
+            "Compare",
+            play,
+            lambda p: p.toggle_strips(),
+            checked=lambda p: p.document.view.strips,
+        ),
         *(
-            Action(f"lens-{name}", f"Lens: {title}", "Compare", play, partial(open_lens, name),
-                   checked=partial(shows, name))
+            Action(
+                f"lens-{name}",
+                f"Lens: {title}",
+                "Compare",
+                play,
+                partial(open_lens, name),
+                checked=partial(shows, name),
+            )
             for name, title in (("canvas", "Canvas"), *((name, lens.title) for name, lens in LENSES.items()))
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _steps(play: "Context[Playground]") -> list[Action[Any]]:
@@ -100,23 +164,50 @@ def _steps(play: "Context[Playground]") -> list[Action[Any]]:
         return playground.document.view.depth == depth
 
     return [
-        Action("step-back", "Step back", "Steps", play, lambda p: p.step_bar.step_back(), ("Alt+Left",),
-           hint="← outside tables"),
-        Action("step-next", "Step forward", "Steps", play, lambda p: p.step_bar.step_next(), ("Alt+Right",),
-           hint="→ outside tables"),
+        Action(
+            "step-back",
+            "Step back",
+            "Steps",
+            play,
+            lambda p: p.step_bar.step_back(),
+            ("Alt+Left",),
+            hint="← outside tables",
+        ),
+        Action(
+            "step-next",
+            "Step forward",
+            "Steps",
+            play,
+            lambda p: p.step_bar.step_next(),
+            ("Alt+Right",),
+            hint="→ outside tables",
+        ),
         Action("step-first", "First step", "Steps", play, lambda p: p.step_bar.step_first()),
         Action("step-last", "Show all steps", "Steps", play, lambda p: p.step_bar.step_last()),
         Action("step-go", "Go to step…", "Steps", play, lambda p: p.step_bar.ask_step(), ("G",)),
-        Action("step-play", "Play the steps", "Steps", play, lambda p: p.step_bar.step_play(), ("P",),
-               title_now=lambda p: "Pause the steps" if p.step_bar.playing else "Play the steps"),
+        Action(
+            "step-play",
+            "Play the steps",
+            "Steps",
+            play,
+            lambda p: p.step_bar.step_play(),
+            ("P",),
+            title_now=lambda p: "Pause the steps" if p.step_bar.playing else "Play the steps",
+        ),
         *(
-            Action(f"step-by-{depth}", f"Step by {depth}", "Steps", play, partial(go_by, depth),
-                   checked=partial(goes_by, depth))
+            Action(
+                f"step-by-{depth}",
+                f"Step by {depth}",
+                "Steps",
+                play,
+                partial(go_by, depth),
+                checked=partial(goes_by, depth),
+            )
             for depth in ("stage", "row", "cell", "term")
         ),
         Action("step-deeper", "Smaller steps", "Steps", play, lambda p: p.step_bar.deepen(1), ("D",)),
         Action("step-shallower", "Larger steps", "Steps", play, lambda p: p.step_bar.deepen(-1), ("Shift+D",)),
-    ]  # fmt: skip
+    ]
 
 
 def code_actions(play: "Context[Playground]") -> list[Action[Any]]:
@@ -131,15 +222,43 @@ def code_actions(play: "Context[Playground]") -> list[Action[Any]]:
     script = "Plain PyTorch code that computes every stage of the current state"
     matrix = "The table with keyboard focus, else the held or visible stage"
     return [
-        Action("copy-script", "Copy as PyTorch script", "File", play, lambda p: p.code.copy_script(), enabled=ready,
-               hint=script),
-        Action("save-script", "Save as PyTorch script…", "File", play, lambda p: p.code.ask_code(".py"),
-               enabled=ready, hint=script),
-        Action("save-notebook", "Save as Jupyter notebook…", "File", play, lambda p: p.code.ask_code(".ipynb"),
-               enabled=ready, hint=script),
+        Action(
+            "copy-script",
+            "Copy as PyTorch script",
+            "File",
+            play,
+            lambda p: p.code.copy_script(),
+            enabled=ready,
+            hint=script,
+        ),
+        Action(
+            "save-script",
+            "Save as PyTorch script…",
+            "File",
+            play,
+            lambda p: p.code.ask_code(".py"),
+            enabled=ready,
+            hint=script,
+        ),
+        Action(
+            "save-notebook",
+            "Save as Jupyter notebook…",
+            "File",
+            play,
+            lambda p: p.code.ask_code(".ipynb"),
+            enabled=ready,
+            hint=script,
+        ),
         *(
-            Action(f"copy-{name.lower()}", f"Copy matrix as {name}", "File", play, partial(copy_matrix, name.lower()),
-                   enabled=ready, hint=matrix)
+            Action(
+                f"copy-{name.lower()}",
+                f"Copy matrix as {name}",
+                "File",
+                play,
+                partial(copy_matrix, name.lower()),
+                enabled=ready,
+                hint=matrix,
+            )
             for name in ("LaTeX", "NumPy", "Markdown", "CSV")
         ),
-    ]  # fmt: skip
+    ]
