@@ -17,6 +17,7 @@ from attnlab.ui.app.command_list import search
 from attnlab.ui.app.command_palette import CommandPalette
 from attnlab.ui.base.actions import Action, ActionList, Context
 from attnlab.ui.base.fuzzy import close, match
+from attnlab.ui.base.themed import dress
 
 Key, Button = Qt.Key, Qt.MouseButton
 
@@ -61,7 +62,7 @@ class Program:
             self.window,
         )
         self.palette = CommandPalette(self.actions, self.window)
-        self.palette.set_palette(DARK)
+        dress(self.palette, DARK)
         qtbot.addWidget(self.window)
         self.window.show()
         self.window.activateWindow()

@@ -11,7 +11,8 @@ from attnlab.figures.raster import limit_of
 from attnlab.ui.app.array_maps import ArrayMaps, Floats
 from attnlab.ui.base.faults import show_faults
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import apply_theme, font, px
+from attnlab.ui.base.theme import apply_theme, px
+from attnlab.ui.base.themed import FollowsTheme, set_role
 from attnlab.ui.widgets.fields.pill import Choice, Pill
 from attnlab.ui.widgets.maps.map_sheet import Lattice, MapSheet
 
@@ -21,7 +22,7 @@ SIZE = (880, 680)
 
 
 @guarded
-class ArrayWindow(QWidget):
+class ArrayWindow(FollowsTheme, QWidget):
     """Shows the maps of an array; arrow keys and pills choose layer and head, a click enlarges one map or shows all."""
 
     def __init__(self, maps: ArrayMaps, settings: Settings) -> None:
@@ -45,7 +46,6 @@ class ArrayWindow(QWidget):
         self.head_pill.chosen.connect(self._on_head_chosen)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         app.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
-        self.apply_theme()
         room = self.screen().availableGeometry().size() * 0.9
         self.resize(min(px(SIZE[0]), room.width()), min(px(SIZE[1]), room.height()))
         self.setMinimumSize(320, 280)
@@ -82,10 +82,10 @@ class ArrayWindow(QWidget):
         """Apply the theme and the size of type of the settings."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        palette = apply_theme(app, self._settings.theme, self._settings.type_size)
-        for widget in (self.sheet, self.layer_pill, self.head_pill):
-            widget.set_palette(palette)
-        self.readout.setFont(font("number"))
+        apply_theme(app, self._settings.theme, self._settings.type_size)
+
+    def restyle(self) -> None:
+        """Set the height of the bar."""
         self._top.setMinimumHeight(px(48))
 
     def choose(self, layer: Which, head: Which) -> None:
@@ -139,8 +139,7 @@ class ArrayWindow(QWidget):
     def _on_cell_pointed(self, cell: tuple[int, int, int] | None) -> None:
         where = self._where(cell[0]) if cell is not None else ""
         text = self._hint() if cell is None else self.sheet.cell_text(cell) + (f"   {where}" if where else "")
-        self.readout.setProperty("role", "muted" if cell is None else "")
-        self.readout.style().polish(self.readout)
+        set_role(self.readout, "muted" if cell is None else "")
         self.readout.setText(text)
 
     @Slot(int)

@@ -7,11 +7,12 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from attnlab.figures.palette import LIGHT
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.actions import Action, ActionList
 from attnlab.ui.base.fuzzy import Match, close
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import disabled_ink, font, px
+from attnlab.ui.base.themed import palette_of
 
 _Index = QModelIndex | QPersistentModelIndex
 _BY_SECTION = 20.0  # actions that match by their section only come after those that match by title
@@ -95,10 +96,9 @@ class CommandDelegate(QStyledItemDelegate):
     def __init__(self, model: CommandModel, parent: QObject) -> None:
         super().__init__(parent)
         self._model = model
-        self.palette = LIGHT
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        found, p = self._model.found[index.row()], self.palette
+        found, p = self._model.found[index.row()], palette_of(option.widget)
         rect = QRectF(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -109,8 +109,8 @@ class CommandDelegate(QStyledItemDelegate):
         muted = QColor(p.muted if found.enabled else disabled_ink(p))
         right = rect.right() - px(10)
         if found.shortcut:
-            right = self._shortcut(painter, rect, right, found.shortcut, muted) - px(12)
-        end = self._title(painter, rect, right, found)
+            right = self._shortcut(painter, rect, right, found.shortcut, muted, p) - px(12)
+        end = self._title(painter, rect, right, found, p)
         painter.setFont(font("caption"))
         painter.setPen(muted)
         left = end + px(10)
@@ -120,21 +120,23 @@ class CommandDelegate(QStyledItemDelegate):
         painter.drawText(QRectF(left, rect.y(), right - left, rect.height()), Qt.AlignmentFlag.AlignVCenter, section)
         painter.restore()
 
-    def _shortcut(self, painter: QPainter, rect: QRectF, right: float, text: str, colour: QColor) -> float:
+    def _shortcut(
+        self, painter: QPainter, rect: QRectF, right: float, text: str, colour: QColor, palette: Palette
+    ) -> float:
         painter.setFont(font("caption"))
         width = painter.fontMetrics().horizontalAdvance(text) + px(12)
         box = QRectF(right - width, rect.center().y() - px(9), width, px(18))
-        painter.setPen(QPen(QColor(self.palette.hatch), 1))
-        painter.setBrush(QColor(self.palette.surface))
+        painter.setPen(QPen(QColor(palette.hatch), 1))
+        painter.setBrush(QColor(palette.surface))
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         painter.setPen(colour)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         return box.left()
 
-    def _title(self, painter: QPainter, rect: QRectF, right: float, found: Found) -> float:
+    def _title(self, painter: QPainter, rect: QRectF, right: float, found: Found, palette: Palette) -> float:
         """Draw the title in runs of matching and other letters; return its right end."""
         x = rect.x() + px(10)
-        ink = QColor(self.palette.ink if found.enabled else disabled_ink(self.palette))
+        ink = QColor(palette.ink if found.enabled else disabled_ink(palette))
         start = 0
         while start < len(found.title) and x < right:
             met = start in found.places
@@ -142,7 +144,7 @@ class CommandDelegate(QStyledItemDelegate):
             while stop < len(found.title) and (stop in found.places) == met:
                 stop += 1
             painter.setFont(font("strong" if met else "text"))
-            painter.setPen(QColor(self.palette.accent) if met and found.enabled else ink)
+            painter.setPen(QColor(palette.accent) if met and found.enabled else ink)
             run = painter.fontMetrics().elidedText(
                 found.title[start:stop], Qt.TextElideMode.ElideRight, max(1, int(right - x))
             )

@@ -5,11 +5,11 @@ from PySide6.QtGui import QColor, QCursor, QHideEvent, QKeyEvent, QMouseEvent, Q
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QListView, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.app.command_list import CommandDelegate, CommandModel, Found, search
 from attnlab.ui.base.actions import ActionList
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import palette_of
 
 _ROWS = 10
 _SHADOW = 16  # width of the soft shadow, in pixels
@@ -23,7 +23,6 @@ class CommandPalette(QWidget):
     def __init__(self, actions: ActionList, window: QWidget) -> None:
         super().__init__(window)
         self._actions = actions
-        self._palette = LIGHT
         self._came_from: QWidget | None = None
         self._mouse = QPoint()  # its last position on the screen
         self.setAccessibleName("Command palette")
@@ -36,8 +35,7 @@ class CommandPalette(QWidget):
         self._list = QListView(self)
         self._list.setAccessibleName("Commands")
         self._list.setModel(self._model)
-        self._delegate = CommandDelegate(self._model, self)
-        self._list.setItemDelegate(self._delegate)
+        self._list.setItemDelegate(CommandDelegate(self._model, self))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setUniformItemSizes(True)
         self._list.setMouseTracking(True)
@@ -52,12 +50,6 @@ class CommandPalette(QWidget):
         for part in (self._field, self._list, self._nothing):
             column.addWidget(part)
         self.hide()
-
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
-        self._delegate.palette = palette
-        self.update()
 
     def open(self, query: str = "") -> None:
         """Show the palette with a query already typed; if it is open, close it."""
@@ -179,15 +171,15 @@ class CommandPalette(QWidget):
             app.removeEventFilter(self)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        palette, painter = palette_of(self), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         box = QRectF(self.rect()).adjusted(_SHADOW, _SHADOW, -_SHADOW, -_SHADOW)
         for ring in range(_SHADOW, 0, -2):
             painter.setBrush(QColor(0, 0, 0, 5))
             painter.drawRoundedRect(box.adjusted(-ring, -ring + 4, ring, min(ring + 4, _SHADOW)), 12 + ring, 12 + ring)
-        painter.setPen(QPen(QColor(self._palette.hatch), 1))
-        painter.setBrush(QColor(self._palette.surface))
+        painter.setPen(QPen(QColor(palette.hatch), 1))
+        painter.setBrush(QColor(palette.surface))
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 12, 12)
         painter.end()
 

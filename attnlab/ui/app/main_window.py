@@ -145,7 +145,12 @@ class MainWindow(Host):
             self.playground.document.set_history_budget(mib << 20)
 
     def parts(self) -> list[Themed]:
-        return [self.rail, self.command_palette, *self._workspaces.values()]
+        return list(self._workspaces.values())
+
+    def apply_theme(self) -> None:
+        super().apply_theme()
+        for workspace in self._workspaces.values():
+            workspace.arrange(self._width())
 
     def say(self, sentence: str) -> None:
         for workspace in self._workspaces.values():

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 
 
-class Rail(QWidget):
+@guarded
+class Rail(FollowsTheme, QWidget):
     """Emits the index of the workspace that was chosen."""
 
     workspace_chosen = Signal(int)
@@ -48,12 +50,12 @@ class Rail(QWidget):
         self._icons.append((button, icon_name))
         return button
 
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+    def restyle(self) -> None:
+        """Set icons and sizes."""
+        palette = palette_of(self)
         for button, name in self._icons:
             button.setIcon(icon(name, palette, px(20)))
             button.setIconSize(QSize(px(20), px(20)))
-            button.setFont(font("caption"))
             button.setFixedSize(px(52), px(56) if button.text() else px(44))
 
     @property

@@ -243,7 +243,7 @@ def style_sheet(palette: Palette, type_size: int = 100) -> str:
     values["tick"] = assets.path(f"icons/tick-{'dark' if is_dark(palette) else 'light'}.svg").as_posix()
     values["chevron_up"] = assets.path("icons/chevron-up.svg").as_posix()
     values["chevron"] = assets.path("icons/chevron.svg").as_posix()
-    values |= {f"px{size}": f"{max(1, round(size * _clamped(type_size) / 100))}px" for size in (11, 26)}
+    values |= {f"px{size}": f"{max(1, round(size * _clamped(type_size) / 100))}px" for size in (4, 8, 11, 26)}
     sheet = assets.read_text("style.qss")
     if QGuiApplication.platformName() == "xcb":  # transparency may be unsupported, and corners would be black
         sheet += "\nQMenu { border-radius: 0; }\n"

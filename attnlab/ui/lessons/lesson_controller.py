@@ -350,7 +350,6 @@ class LessonController(QObject):
             self.panel.close_requested.connect(self.close)
             self.panel.present_requested.connect(self.present)
             self.panel.set_palette(self._palette)
-            self._playground.explain.set_palette(self._palette)  # moving it reset its fonts
         if self.panel is not None:
             self.panel.setVisible(slide is not None)
             self.panel.show_slide()

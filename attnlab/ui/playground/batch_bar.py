@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, px, set_sheet
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ BUTTONS = (
 )
 
 
-class BatchBar(QWidget):
+@guarded
+class BatchBar(FollowsTheme, QWidget):
     """Shows the experiment's position in its batch, and emits signals; empty without a batch and without padding.
 
     The last sequence is followed by the first.
@@ -41,6 +43,7 @@ class BatchBar(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         self.title = QLabel()
+        self.title.setProperty("role", "strong")
         self.title.setAccessibleName("Sequence of the batch")
         self.buttons = {name: self._make_button(name, tip) for name, _, tip in BUTTONS}
         self._items = QWidget()
@@ -60,6 +63,8 @@ class BatchBar(QWidget):
         row.setSpacing(8)
         for widget in (self._valid, self.length, self._of):
             row.addWidget(widget)
+        for label in (self._valid, self._of):
+            label.setProperty("role", "muted")
         row.addStretch(1)
         column.addLayout(row)
 
@@ -85,15 +90,12 @@ class BatchBar(QWidget):
         self._valid.setBuddy(box)
         return box
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
+    def restyle(self) -> None:
+        """Set the buttons' icons."""
+        palette = palette_of(self)
         for name, picture, _ in BUTTONS:
             self.buttons[name].setIcon(icon(picture, palette))
             self.buttons[name].setIconSize(QSize(px(16), px(16)))
-        self.title.setFont(font("strong"))
-        for label in (self._valid, self._of):
-            set_sheet(label, f"color: {palette.muted}")
-            label.setFont(font("text"))
 
     def show_experiment(self, e: "Experiment") -> None:
         """Show an experiment's position in the batch and its valid length."""

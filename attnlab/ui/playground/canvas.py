@@ -7,9 +7,9 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.stages.table import STAGES
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import scale
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.canvas_layout import HEADS, laid_out
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.fade import Fade
@@ -25,7 +25,7 @@ ZOOM_RANGE = (0.5, 12.0)
 
 
 @guarded
-class Canvas(QWidget):
+class Canvas(FollowsTheme, QWidget):
     """Owns the cards and the zoom; forwards the cards' signals."""
 
     cell_hovered = Signal(object)
@@ -55,7 +55,6 @@ class Canvas(QWidget):
             card.title_double_clicked.connect(self._on_title_double_clicked)
             card.brushed.connect(self._on_brushed)
             card.stroke_ended.connect(self._on_stroke_ended)
-        self._palette = LIGHT
         self._trace: Trace | None = None
         self._view: View | None = None
         self._zoom, self._offset = 1.0, QPointF(0, 0)
@@ -92,11 +91,8 @@ class Canvas(QWidget):
         for card in self.cards.values():
             card.set_painting(on)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        for card in self._all.values():
-            card.set_palette(palette)
+    def restyle(self) -> None:
+        """Place the cards for the size of type, and draw the ground again."""
         self._place()
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
@@ -194,10 +190,11 @@ class Canvas(QWidget):
         if (self._ground.size(), self._ground.devicePixelRatio()) != (size, ratio):  # allocating anew is slow
             self._ground = QPixmap(size)
             self._ground.setDevicePixelRatio(ratio)
-        self._ground.fill(QColor(self._palette.ground))
+        palette = palette_of(self)
+        self._ground.fill(QColor(palette.ground))
         painter = QPainter(self._ground)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        draw_wires(painter, self.wires(), self._places, self._scale, self._palette)
+        draw_wires(painter, self.wires(), self._places, self._scale, palette)
         for rect in self._places.values():
             draw_shadow(painter, rect.toRect())
         painter.end()

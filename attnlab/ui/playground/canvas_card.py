@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.playground.paint_cache import Kept, Still
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ class CanvasCard(QWidget):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._trace: Trace | None = None
         self._view: View | None = None
         self._data: MapData | None = None
@@ -55,10 +55,9 @@ class CanvasCard(QWidget):
             self._stale, self._laid = False, self._lay_out()
         return self._laid
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self.update()
+    @property
+    def _palette(self) -> Palette:
+        return palette_of(self)
 
     def set_zoom(self, zoom: float) -> None:
         """Scale fonts and spaces; ``zoom`` includes the program's font size."""

@@ -21,8 +21,8 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell, Explanation
 from attnlab.attention.stages.explanation import shown_value
 from attnlab.attention.stages.table import BY_NAME
-from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.base.theme import font, plain_tip, set_sheet
+from attnlab.ui.base.theme import plain_tip, set_sheet
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.rich_text import html_of, html_of_code
 from attnlab.ui.playground.row_bars import RowBars
 from attnlab.ui.playground.walk_explanation import explained, inside, unknown_in_row
@@ -51,7 +51,7 @@ ROWS = (
 )
 
 
-class ExplainPanel(QScrollArea):
+class ExplainPanel(FollowsTheme, QScrollArea):
     """Explains the view's cell in a trace; emits the cell whose bar was clicked."""
 
     cell_clicked = Signal(object)
@@ -63,7 +63,6 @@ class ExplainPanel(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._palette = LIGHT
         self._trace: Trace | None = None
         self._view: View | None = None
         self._shown: tuple[Cell | None, bool] = (None, False)
@@ -84,9 +83,11 @@ class ExplainPanel(QScrollArea):
         column.addWidget(self._example)
         column.addLayout(self._make_heading())
         self._value = QLabel()
+        self._value.setProperty("role", "display")
         self._value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         column.addWidget(self._value)
         self._compared = QLabel()
+        self._compared.setProperty("role", "muted")
         self._compared.setTextFormat(Qt.TextFormat.PlainText)
         self._compared.setWordWrap(True)
         column.addWidget(self._compared)
@@ -102,6 +103,7 @@ class ExplainPanel(QScrollArea):
         self._more.toggled.connect(self._on_more_toggled)
         column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
         self._code = QLabel()
+        self._code.setProperty("role", "caption")
         self._code.setWordWrap(True)
         self._code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._code.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -133,7 +135,9 @@ class ExplainPanel(QScrollArea):
         self._dot = QLabel()
         self._dot.setFixedSize(10, 10)
         self._name = QLabel()
+        self._name.setProperty("role", "title")
         self._where = QLabel()
+        self._where.setProperty("role", "muted")
         self._where.setWordWrap(True)
         self._where.setTextFormat(Qt.TextFormat.PlainText)
         row.addWidget(self._dot)
@@ -148,6 +152,7 @@ class ExplainPanel(QScrollArea):
         self._statistic_names: list[QLabel] = []
         for line, (key, title) in enumerate(ROWS):
             name, value = QLabel(title), QLabel()
+            name.setProperty("role", "muted")
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             value.setTextFormat(Qt.TextFormat.PlainText)
             value.setWordWrap(True)
@@ -159,28 +164,9 @@ class ExplainPanel(QScrollArea):
         grid.setColumnStretch(1, 1)
         return grid
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self.bars.set_palette(palette)
-        if self._profile is not None:
-            self._profile.set_palette(palette)
-        for label in (self._where, self._compared, self._code, *self._statistic_names):
-            set_sheet(label, f"color: {palette.muted}")
-        self.set_fonts()
+    def restyle(self) -> None:
+        """Write the arithmetic in the present colours."""
         self._refresh()
-
-    def set_fonts(self) -> None:
-        """Apply the fonts of the current font size."""
-        for section in (self._section, self._row_title, self._statistics_title):
-            section.setFont(font("section"))
-        self._name.setFont(font("title"))
-        self._value.setFont(font("display"))
-        self._compared.setFont(font("number"))
-        self._lines.setFont(font("number"))
-        self._code.setFont(font("number_small"))
-        for label in self._statistics.values():
-            label.setFont(font("number"))
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Explain the same cell with another trace."""
@@ -230,7 +216,7 @@ class ExplainPanel(QScrollArea):
 
     def _show(self, explanation: Explanation, value: str = "") -> None:
         """Show an explanation; ``value`` replaces a number that is not known yet."""
-        p, cell, trace = self._palette, explanation.cell, self._trace
+        p, cell, trace = palette_of(self), explanation.cell, self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
         set_sheet(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
@@ -320,7 +306,6 @@ class ExplainPanel(QScrollArea):
                 self._can_profile = False
                 return
             self._profile = Profile()
-            self._profile.set_palette(self._palette)
             self._profile.index_clicked.connect(self._on_bar_clicked)
             self._profile_place.addWidget(self._profile)
         if self._profile is not None:

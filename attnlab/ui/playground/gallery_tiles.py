@@ -13,6 +13,7 @@ from attnlab.figures.map_painter import MapData, draw_cells
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import palette_of
 
 NAME = Qt.ItemDataRole.UserRole
 """The role that stores the name of an item's preset; a heading has none."""
@@ -65,23 +66,18 @@ def _centred(grid: Grid, ratio: float) -> Grid:
 class TileDelegate(QStyledItemDelegate):
     """Draws one preset: picture, title, and what to notice; or a heading on a row of its own."""
 
-    def __init__(self, palette: Palette, view: QListView) -> None:
+    def __init__(self, view: QListView) -> None:
         super().__init__(view)
-        self._palette = palette
         self._view = view
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size; tiles are measured again when next listed."""
-        self._palette = palette
-
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, text: str) -> None:
-        painter.setPen(QColor(self._palette.muted))
+        painter.setPen(QColor(palette_of(self._view).muted))
         painter.setFont(font("section"))
         room = QRectF(option.rect).adjusted(12, 0, 0, -px(4))
         painter.drawText(room, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_tile(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        p, rect = self._palette, QRectF(option.rect).adjusted(4, 4, -4, -4)
+        p, rect = palette_of(self._view), QRectF(option.rect).adjusted(4, 4, -4, -4)
         marked = bool(option.state & QStyle.StateFlag.State_Selected)
         pointed = bool(option.state & QStyle.StateFlag.State_MouseOver)
         painter.setPen(QColor(p.accent) if marked else Qt.PenStyle.NoPen)
@@ -96,12 +92,13 @@ class TileDelegate(QStyledItemDelegate):
         self._write(painter, QRectF(left, rect.y() + 4, rect.right() - left - 8, rect.height() - 4), index)
 
     def _write(self, painter: QPainter, room: QRectF, index: _Index) -> None:
-        painter.setPen(QColor(self._palette.ink))
+        palette = palette_of(self._view)
+        painter.setPen(QColor(palette.ink))
         painter.setFont(font("title"))
         title = index.data(Qt.ItemDataRole.DisplayRole)
         title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(room.width()))
         painter.drawText(room, Qt.TextFlag.TextSingleLine, title)
-        painter.setPen(QColor(self._palette.muted))
+        painter.setPen(QColor(palette.muted))
         painter.setFont(font("caption"))
         about = index.data(Qt.ItemDataRole.ToolTipRole)
         painter.drawText(room.adjusted(0, px(18), 0, 0), Qt.TextFlag.TextWordWrap, about)

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBo
 
 from attnlab.base.counted import format_count
 from attnlab.document.settings import HISTORY_CHOICES
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.popup import Popup
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @guarded
-class HistoryList(Popup):
+class HistoryList(FollowsTheme, Popup):
     """A popup that lists the steps, oldest first; the current one is marked, undone ones are muted."""
 
     step_chosen = Signal(int)
@@ -51,10 +51,8 @@ class HistoryList(Popup):
         self.budget.chosen.connect(self._on_budget_chosen)
         column.addWidget(self.budget)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        super().set_palette(palette)
-        self.budget.set_palette(palette)
+    def restyle(self) -> None:
+        """Set the size."""
         self.resize(px(320), px(400))
 
     def fill(self, history: "History") -> None:
@@ -63,7 +61,7 @@ class HistoryList(Popup):
         for index, entry in enumerate(history.entries):
             item = QListWidgetItem(entry.label)
             if index > history.index:
-                item.setForeground(QColor(self._palette.muted))
+                item.setForeground(QColor(palette_of(self).muted))
             self.list.addItem(item)
         self.list.setCurrentRow(history.index)
         self.list.scrollToItem(self.list.item(history.index))

@@ -9,9 +9,9 @@ from attnlab.attention import edits
 from attnlab.attention.edits import batches, token_edits
 from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.stages import links
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, set_sheet
+from attnlab.ui.base.theme import font
+from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.batch_bar import BatchBar
 from attnlab.ui.playground.fill_bar import FillBar
@@ -30,13 +30,12 @@ _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "past
 
 
 @guarded
-class InputsPanel(QScrollArea):
+class InputsPanel(FollowsTheme, QScrollArea):
     """Edits the document's sequences, tables and sizes; its only state is the open table."""
 
     def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._palette = LIGHT
         self._name = "W_q"
         self._opened = ("", 0)
         self._numbers: object = None
@@ -62,12 +61,14 @@ class InputsPanel(QScrollArea):
         self.table.message_raised.connect(self._on_table_message)
         column.addWidget(self.table, 100)
         self._message = QLabel()
+        self._message.setProperty("role", "error_caption")
         self._message.setWordWrap(True)
         self._message.setTextFormat(Qt.TextFormat.PlainText)
         self._message.setAccessibleName("Message about the table")
         self._message.hide()
         column.addWidget(self._message)
         self._hint = QLabel(HINT)
+        self._hint.setProperty("role", "caption")
         self._hint.setWordWrap(True)
         column.addWidget(self._hint)
         self.fill_bar = FillBar()
@@ -127,7 +128,6 @@ class InputsPanel(QScrollArea):
     def _add_tab(self, name: str, about: str) -> None:
         button = TabButton(tables.title(name), about)
         button.setProperty("table", name)
-        button.set_palette(self._palette)
         button.clicked.connect(self._on_tab_clicked)
         button.hide()
         self._tab_row.addWidget(button)
@@ -143,28 +143,10 @@ class InputsPanel(QScrollArea):
         self._name = name
         self._refresh_table()
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        for part in (self.query_box, self.memory_box, self.memory_switch, self.batch_bar):
-            part.set_palette(palette)
-        self.table.set_palette(palette)
-        self.shape_bar.set_palette(palette)
-        for tab in self.tabs.values():
-            tab.set_palette(palette)
-        set_sheet(self._hint, f"color: {palette.muted}")
-        set_sheet(self._message, f"color: {palette.bad}")
-        self.set_fonts()
-        self._fit_table()
-
-    def set_fonts(self) -> None:
-        """Apply the fonts of the current font size."""
-        for section in self._sections:
-            section.setFont(font("section"))
-        self._hint.setFont(font("caption"))
-        self._message.setFont(font("caption"))
+    def restyle(self) -> None:
+        """Fit the controls to the size of type."""
         self.add_button.setFont(font("caption"))
-        self.table.setFont(font("number"))
+        self._fit_table()
 
     def _refresh(self) -> None:
         e = self._document.experiment

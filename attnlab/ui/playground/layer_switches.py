@@ -11,7 +11,6 @@ from attnlab.attention.registries import registry
 from attnlab.attention.registries.masks import MASKS
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.base.number_text import parse_number
-from attnlab.figures.palette import Palette
 from attnlab.ui.playground import layer_fields
 from attnlab.ui.widgets.fields.option_field import written
 from attnlab.ui.widgets.fields.pill import Choice, Pill
@@ -74,12 +73,6 @@ class LayerSwitches(QWidget):
         pill.field_changed.connect(self._on_field)
         self._row.addWidget(pill)
         return pill
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self.causal.set_palette(palette)
-        for pill in (self.masks, self.scale, self.heads, self.shown, *self.pills.values()):
-            pill.set_palette(palette)
 
     def show_painting(self, on: bool) -> None:
         """Show whether the mask is being painted on the cards."""

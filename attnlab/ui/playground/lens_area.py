@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.playground.canvas import Canvas
 from attnlab.ui.playground.lenses import make_lens
@@ -40,10 +39,8 @@ class LensArea(QWidget):
     def __init__(self, run: "Runner", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._run = run
-        self._palette = LIGHT
         self._shown: tuple[Trace, View] | None = None
         self._lenses: dict[str, Lens] = {}
-        self._stale: set[str] = set()
         self.stack = QStackedWidget(self)
         self.canvas = Canvas(self.stack)
         self.stack.addWidget(self.canvas)
@@ -97,16 +94,6 @@ class LensArea(QWidget):
         page = next((page for page, tab in pages.items() if tab.isChecked()), "")
         return f"{self.current}/{page}" if page else self.current
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self.canvas.set_palette(palette)
-        self._stale = set(self._lenses) - {self.current}  # repainted when next shown
-        if self.current != CANVAS:
-            self._lenses[self.current].set_palette(palette)
-        for segments in (self.tabs, self.looks):
-            segments.set_palette(palette)
-
     def show_pin(self, pinned: bool, look: str) -> None:
         """Show whether a state is pinned, and which state the cards show."""
         self.looks.setVisible(pinned)
@@ -134,9 +121,6 @@ class LensArea(QWidget):
         name, _, page = name.partition("/")
         if name != CANVAS and name not in self._lenses:
             self._lenses[name] = self._made(name)
-        if name in self._stale:
-            self._stale.discard(name)
-            self._lenses[name].set_palette(self._palette)
         self.tabs.set_value(name)
         self.stack.setCurrentWidget(self.canvas if name == CANVAS else self._lenses[name])
         if name != CANVAS:
@@ -147,7 +131,6 @@ class LensArea(QWidget):
 
     def _made(self, name: str) -> "Lens":
         lens = make_lens(name, self._run, self.stack)
-        lens.set_palette(self._palette)
         lens.cell_clicked.connect(self.cell_clicked)
         lens.edit_requested.connect(self.edit_requested)
         self.stack.addWidget(lens)

@@ -15,7 +15,7 @@ from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
 from attnlab.document.document import Document, View, fit_view
 from attnlab.document.scene import Scene
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_export import CodeExport
 from attnlab.ui.playground.columns import Columns
@@ -45,7 +45,6 @@ class Playground(QObject):
         self.document = Document(label, scene, self)
         self.service = service
         self.reply: Reply | None = None
-        self._palette = LIGHT
         self._warned = ""
         self.pinned: Trace | None = None
         self.lane = Lane("between", self, around=service.between)
@@ -102,13 +101,7 @@ class Playground(QObject):
         self.history.step_chosen.connect(document.jump)
 
     def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
-        for view in (self.inputs, self.lenses, self.explain, self.top_bar, self.step_bar, self.gallery, self.history):
-            view.set_palette(palette)
-        self.body.arrange()
-        if self.reply is not None:
-            self._show(self.reply)
+        """Do nothing: the colours are read while painting. Stays until no workspace needs it."""
 
     def _request(self) -> None:
         scene, view = self.document.scene, self.document.view

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.attention.examples.presets import PRESETS
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.gallery_tiles import NAME, Thumbnail, TileDelegate, draw_thumbnail, thumbnail
 from attnlab.ui.widgets.popup import Popup
 
@@ -32,7 +32,7 @@ _ASIDE = (Key.Key_Left, Key.Key_Right, Key.Key_Home, Key.Key_End)
 
 
 @guarded
-class PresetGallery(Popup):
+class PresetGallery(FollowsTheme, Popup):
     """A popup with all presets below the headings of their groups; pictures are requested when they become visible.
 
     Typing filters by name, title and description; the arrows move over the tiles, Enter opens the marked one.
@@ -81,8 +81,7 @@ class PresetGallery(Popup):
         tiles.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         tiles.itemClicked.connect(self._on_item_clicked)
         tiles.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-        self._delegate = TileDelegate(LIGHT, tiles)
-        tiles.setItemDelegate(self._delegate)
+        tiles.setItemDelegate(TileDelegate(tiles))
         tiles.installEventFilter(self)
         return tiles
 
@@ -91,10 +90,8 @@ class PresetGallery(Popup):
         self._entries = tuple(entries)
         self._list_found()
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        super().set_palette(palette)
-        self._delegate.set_palette(palette)
+    def restyle(self) -> None:
+        """Draw the pictures in the present colours, and measure the tiles again."""
         self._icons.clear()
         self._list_found()
 
@@ -179,7 +176,7 @@ class PresetGallery(Popup):
         if data is None:
             return
         if name not in self._icons:
-            self._icons[name] = QIcon(draw_thumbnail(data, self._palette, self.devicePixelRatioF()))
+            self._icons[name] = QIcon(draw_thumbnail(data, palette_of(self), self.devicePixelRatioF()))
         item.setIcon(self._icons[name])
 
     def _ask(self) -> None:

@@ -4,8 +4,8 @@ from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, Qt
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.themed import palette_of
 
 
 @guarded
@@ -16,16 +16,10 @@ class Progress(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._count, self._done = 0, 0.0
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(60)
         self.setAccessibleName("Steps")
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self.update()
 
     def set_progress(self, count: int, done: float, told: str) -> None:
         """Show ``done`` of ``count`` stages; ``told`` is the description for screen readers."""
@@ -47,17 +41,17 @@ class Progress(QWidget):
         return QSize(max(self._count, 1) * 27, 20)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        palette, painter = palette_of(self), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         for index in range(self._count):
             bar, share = self._bar(index), min(max(self._done - index, 0.0), 1.0)
             if share < 1:
-                painter.setBrush(QColor(self._palette.hatch))
+                painter.setBrush(QColor(palette.hatch))
                 painter.drawRoundedRect(bar, 2, 2)
             if share > 0:
                 bar.setWidth(max(bar.width() * share, 4.0))
-                painter.setBrush(QColor(self._palette.accent))
+                painter.setBrush(QColor(palette.accent))
                 painter.drawRoundedRect(bar, 2, 2)
         painter.end()
 

@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from attnlab.attention.edits import token_edits
 from attnlab.attention.edits.batches import Side, key_side, unpadded_tokens
 from attnlab.attention.stages.explain import Cell
-from attnlab.figures.palette import Palette
-from attnlab.ui.base.theme import font, set_sheet
+from attnlab.ui.base.themed import set_style
 from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.tokens.token_strip import TokenStrip
 
@@ -44,6 +43,7 @@ class SentenceBox(QWidget):
         column.setSpacing(8)
         self.sentence = self._make_sentence()
         self._complaint = QLabel()
+        self._complaint.setProperty("role", "error_caption")
         self._complaint.setWordWrap(True)
         self._complaint.setTextFormat(Qt.TextFormat.PlainText)
         self._complaint.setAccessibleName(f"Message about the {self._called}")
@@ -78,16 +78,6 @@ class SentenceBox(QWidget):
         strip.token_clicked.connect(self._on_token_clicked)
         strip.token_masked.connect(self._on_token_masked)
         return strip
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self.tokens.set_palette(palette)
-        set_sheet(self._complaint, f"color: {palette.bad}")
-        self.set_fonts()
-
-    def set_fonts(self) -> None:
-        """Apply the fonts of the current font size."""
-        self._complaint.setFont(font("caption"))
 
     def refresh(self) -> None:
         """Show the document's sequence for this side, if there is one."""
@@ -174,8 +164,7 @@ class SentenceBox(QWidget):
             return
         self._complaint.setText(sentence)
         self._complaint.setVisible(bool(sentence))
-        self.sentence.setProperty("wrong", bool(sentence))
-        self.sentence.style().polish(self.sentence)
+        set_style(self.sentence, "wrong", bool(sentence))
 
     @Slot(int, str)
     def _on_token_renamed(self, index: int, token: str) -> None:

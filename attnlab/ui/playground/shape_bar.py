@@ -7,8 +7,6 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSpinBox, QVBoxLayout, QWidge
 
 from attnlab.attention import edits
 from attnlab.attention.registries.registry import free_axes
-from attnlab.figures.palette import Palette
-from attnlab.ui.base.theme import font, set_sheet
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -53,6 +51,7 @@ class ShapeBar(QWidget):
         free = tuple((axis, axis, "a size that only the score's tables have") for axis in free_axes())
         for place, (name, title, about) in enumerate(SIZES + MEMORY_SIZES + free):
             box, label = self._make_box(name, about), QLabel(title)
+            label.setProperty("role", "muted")
             label.setBuddy(box)
             grid.addWidget(label, place // 2, place % 2 * 2)
             grid.addWidget(box, place // 2, place % 2 * 2 + 1)
@@ -83,14 +82,6 @@ class ShapeBar(QWidget):
         box.valueChanged.connect(self._on_value_changed)
         box.refused.connect(self._on_refused)
         return box
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        for label in self._labels.values():
-            set_sheet(label, f"color: {palette.muted}")
-            label.setFont(font("text"))
-        self.output.set_palette(palette)
-        self.biases.set_palette(palette)
 
     def show_experiment(self, e: "Experiment") -> None:
         """Show an experiment's sizes."""

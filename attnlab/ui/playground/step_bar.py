@@ -11,10 +11,10 @@ from attnlab.attention.stages import walk
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import shown_value
 from attnlab.attention.stages.table import BY_NAME, about
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, plain_tip, px, set_sheet
+from attnlab.ui.base.theme import plain_tip, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
 from attnlab.ui.playground.progress import Progress
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill import Choice, Field, Pill
@@ -50,7 +50,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3
 
 
 @guarded
-class StepBar(QFrame):
+class StepBar(FollowsTheme, QFrame):
     """Shows the progress of a walk and the outcome of a reply; emits the requested place (None: all)."""
 
     place_requested = Signal(object)
@@ -59,7 +59,6 @@ class StepBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("ground", "bottom")
-        self._palette = LIGHT
         self._trace: Trace | None = None
         self._at: walk.Place | None = None
         self._depth = walk.DEPTHS[0]
@@ -112,6 +111,9 @@ class StepBar(QFrame):
             label.setTextFormat(Qt.TextFormat.PlainText)
             row.addWidget(label)
             row.addSpacing(8)
+        self._title.setProperty("role", "title")
+        for label in (self._about, self._shape, self._time):
+            label.setProperty("role", "muted")
 
     def _make_depths(self) -> Pill:
         self.depths = Pill("By", name="Depth of a step")
@@ -129,19 +131,11 @@ class StepBar(QFrame):
             [Field("speed", "Playing", told, "choice", self.play_timer.interval(), USUAL_MS, choices=SPEEDS)]
         )
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self.progress.set_palette(palette)
-        self.depths.set_palette(palette)
+    def restyle(self) -> None:
+        """Set the buttons' icons."""
+        palette = palette_of(self)
         for name, button in self.buttons.items():
             button.setIcon(icon(f"step-{name}" if name != "play" else self._play_icon(), palette))
-        for label in (self._about, self._shape, self._time):
-            set_sheet(label, f"color: {palette.muted}")
-        set_sheet(self._message, f"color: {palette.bad}")
-        self._title.setFont(font("title"))
-        for label in (self._shape, self._time, self._sums):
-            label.setFont(font("number"))
 
     def show_reply(self, reply: "Reply", view: "View") -> None:
         """Show shape, time and row sums of the last computation."""
@@ -166,7 +160,7 @@ class StepBar(QFrame):
             text = f"✓ rows sum to 1{empty}" if good else f"{_sums_text(*reply.row_sums)}{empty}"
             self._sums.setToolTip(f"The row sum furthest from 1 is off by {reply.largest_gap:.2g}")
         self._sums.setText(text)
-        set_sheet(self._sums, f"color: {self._palette.good if good else self._palette.bad}")
+        set_role(self._sums, "good" if good else "error")
 
     def show_view(self, view: "View") -> None:
         """Show the progress of another view."""
@@ -218,7 +212,7 @@ class StepBar(QFrame):
         if sentence == self.message == "":
             return
         self.note_timer.stop()
-        set_sheet(self._message, f"color: {self._palette.bad}")
+        set_role(self._message, "error")
         self._message.setText(sentence)
         self._message.setAccessibleName(f"Message: {sentence}" if sentence else "")
         self._message.setToolTip(plain_tip(sentence))
@@ -229,7 +223,7 @@ class StepBar(QFrame):
         """Show one sentence about a success, for a while or until the next message."""
         self.show_message(sentence)
         self.note_timer.start()
-        set_sheet(self._message, f"color: {self._palette.good}")
+        set_role(self._message, "good")
 
     @Slot()
     def _on_note_read(self) -> None:
@@ -296,7 +290,7 @@ class StepBar(QFrame):
         told = "Pause (P)" if on else dict(BUTTONS)["play"]
         self.buttons["play"].setToolTip(told)
         self.buttons["play"].setAccessibleName(told)
-        self.buttons["play"].setIcon(icon(self._play_icon(), self._palette))
+        self.buttons["play"].setIcon(icon(self._play_icon(), palette_of(self)))
 
     def _play_icon(self) -> str:
         return "pause" if self.playing else "play"

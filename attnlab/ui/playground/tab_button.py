@@ -4,9 +4,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 
@@ -16,18 +16,11 @@ class TabButton(QToolButton):
 
     def __init__(self, title: str, about: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self.setText(title)
         self.setCheckable(True)
         self.setAutoExclusive(True)
         self.setAccessibleName(f"Table {title}")
         self.setToolTip(about)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self.updateGeometry()
-        self.update()
 
     def sizeHint(self) -> QSize:
         return QSize(round(text_width(self.text(), font("strong"))) + px(20), px(28))
@@ -36,7 +29,7 @@ class TabButton(QToolButton):
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        p = self._palette
+        p = palette_of(self)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.isChecked() or self.underMouse():

@@ -11,9 +11,10 @@ from PySide6.QtCore import QMargins, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from attnlab.compute.engine import DTYPES
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, plain_tip
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.layer_switches import LayerSwitches
 from attnlab.ui.playground.title_button import TitleButton
 from attnlab.ui.widgets.fields.pill import Choice, Pill
@@ -30,7 +31,8 @@ _ABOUT = {
 }
 
 
-class TopBar(QFrame):
+@guarded
+class TopBar(FollowsTheme, QFrame):
     """Shows and edits the document's configuration, device and dtype; emits signals for everything else."""
 
     head_chosen = Signal(object)
@@ -41,7 +43,6 @@ class TopBar(QFrame):
     def __init__(self, document: "Document", devices: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._palette = LIGHT
         self._shown_device = ("", "")
         self.setProperty("ground", "top")
         parts = BarLayout(self, QMargins(16, 8, 16, 8))
@@ -83,14 +84,11 @@ class TopBar(QFrame):
         button.clicked.connect(target)
         return button
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self.switches.set_palette(palette)
-        self.device.set_palette(palette)
+    def restyle(self) -> None:
+        """Set the icons, and the font of the title."""
         for name in ("undo", "redo", "history"):
             button: QToolButton = getattr(self, f"{name}_button")
-            button.setIcon(icon(name, palette))
+            button.setIcon(icon(name, palette_of(self)))
         self.title_button.setFont(font("title"))
 
     @Slot()

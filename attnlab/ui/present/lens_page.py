@@ -12,7 +12,7 @@ from attnlab.document.document import View
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.lessons.lenses import LENSES
-from attnlab.ui.base.theme import qt_palette, scale, style_sheet
+from attnlab.ui.base.themed import dress
 from attnlab.ui.playground.lenses import make_lens
 from attnlab.ui.present.lens_sheet import LEAST_ZOOM, largest_zoom, scrolls
 
@@ -39,12 +39,8 @@ class PaperLens:
     def __init__(self, name: str, page: str, palette: Palette) -> None:
         self._jobs: list[Job] = []
         self._lens = make_lens(name, self._keep)
-        sheet = style_sheet(palette, round(100 * scale()))  # independent of the application's style
-        grounds = f"#{self._lens.objectName()}, QScrollArea, QScrollArea > QWidget > QWidget"
-        self._lens.setPalette(qt_palette(palette))
-        self._lens.setStyleSheet(f"{grounds} {{ background: {palette.ground} }} {sheet}")
+        dress(self._lens, palette)
         self._lens.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._lens.set_palette(palette)
         self._lens.open_page(page)
         layout = self._lens.layout()
         if layout is not None:  # whose least size Qt would tell a window's platform, which may not be there

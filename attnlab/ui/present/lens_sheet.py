@@ -65,7 +65,6 @@ class LensSheet(QGraphicsView):
     def _dress(self, lens: "Lens", palette: Palette) -> None:
         lens.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         dress(lens, palette)
-        lens.set_palette(palette)
         self.setBackgroundBrush(QColor(palette.ground))
 
     def set_palette(self, palette: Palette) -> None:

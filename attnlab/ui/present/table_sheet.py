@@ -80,7 +80,6 @@ class TableSheet(QWidget):
         self._palette = palette
         set_sheet(self._hint, f"color: {palette.muted}")
         set_sheet(self, f"background: {palette.ground}")  # before the fonts, which a new style sheet takes away
-        self.table.set_palette(palette)
         self.table.setFont(face(0.85 * size_px))
         self._fit()
         self._button_font = face(0.7 * size_px)

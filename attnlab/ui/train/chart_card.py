@@ -26,7 +26,5 @@ class ChartCard(Surface):
 
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours and the current font size."""
-        super().set_palette(palette)
         self._title.setFont(font("caption_strong"))
-        self.chart.set_palette(palette)
         self.chart.setFixedHeight(px(150))

@@ -74,8 +74,6 @@ class CurvesPanel(QWidget):
 
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours and the current font size."""
-        for chart in (self.loss, self.right):
-            chart.set_palette(palette)
         self.loss.setFixedHeight(px(176))
         self.right.setFixedHeight(px(124))
 

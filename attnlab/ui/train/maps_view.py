@@ -18,7 +18,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_labels, draw_outlines
-from attnlab.figures.palette import Palette
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
@@ -72,10 +71,9 @@ class MapsView(PointedMaps):
         """The layout of the cards."""
         return self._cards
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
+    def restyle(self) -> None:
         self._labels = ()
-        super().set_palette(palette)
+        super().restyle()
 
     def show_maps(self, layers: Sequence["LayerMaps"], kind: str = "probability", group: str = "") -> None:
         """Show the maps of some layers, or only those of a group such as "cross", all on one scale.

@@ -99,7 +99,6 @@ class SecondRun(QWidget):
 
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours and the current font size."""
-        self.view.set_palette(palette)
         self.head.set_palette()
         self.close_button.setIcon(icon("close", palette, px(14)))
         self.setMinimumWidth(px(200))

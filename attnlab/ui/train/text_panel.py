@@ -50,7 +50,6 @@ class TextPanel(FollowsTheme, QWidget):
         self.again.clicked.connect(self._on_again)
         self.settings.field_changed.connect(self._on_changed)
         self._show_fields()
-        self.restyle()
 
     def restyle(self) -> None:
         """Set the sizes."""

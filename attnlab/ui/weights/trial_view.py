@@ -40,7 +40,6 @@ class TrialView(QWidget):
         """Paint in other colours."""
         self.matrices.set_palette(palette)
         self.biases.set_palette(palette)
-        self.sheet.set_palette(palette)
 
     def show_trial(self, trial: Trial) -> None:
         """Show another trial."""

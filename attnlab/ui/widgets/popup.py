@@ -4,9 +4,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import cut_corners, round_corners
+from attnlab.ui.base.themed import palette_of
 
 
 @guarded
@@ -15,22 +15,17 @@ class Popup(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
-        self._palette = LIGHT
         round_corners(self)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
-        self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         cut_corners(self, 8)
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        palette = palette_of(self)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(self._palette.hatch))
-        painter.setBrush(QColor(self._palette.surface))
+        painter.setPen(QColor(palette.hatch))
+        painter.setBrush(QColor(palette.surface))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
         painter.end()

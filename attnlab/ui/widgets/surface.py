@@ -4,8 +4,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.themed import palette_of
 
 RADIUS = 12
 
@@ -14,19 +14,10 @@ RADIUS = 12
 class Surface(QWidget):
     """Paints the palette's surface colour; the owner adds the content."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._palette = LIGHT
-
-    def set_palette(self, palette: Palette) -> None:
-        """Use a theme's colours."""
-        self._palette = palette
-        self.update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self._palette.surface))
+        painter.setBrush(QColor(palette_of(self).surface))
         painter.drawRoundedRect(self.rect(), RADIUS, RADIUS)
         painter.end()

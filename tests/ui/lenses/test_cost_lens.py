@@ -17,6 +17,7 @@ from attnlab.compute.engine import devices
 from attnlab.compute.service import Request, answer
 from attnlab.document.document import View
 from attnlab.figures.palette import DARK
+from attnlab.ui.base.themed import dress
 from attnlab.ui.playground.lenses import cost_lens
 from attnlab.ui.playground.lenses.cost_lens import CostLens, size_text
 from attnlab.ui.widgets.charts.curves import Curve, Curves
@@ -199,7 +200,7 @@ def test_bytes_are_read_in_their_unit(count: int, text: str) -> None:
 @pytest.mark.parametrize("width", [420, 760])
 def test_nothing_is_cut_off(width: int, window: Window, qtbot: QtBot) -> None:
     window.lens.resize(width, 560)
-    window.lens.set_palette(DARK)
+    dress(window.lens, DARK)
     window.show(MANY_HEADS)
     qtbot.waitUntil(window.done)
     lens = window.lens

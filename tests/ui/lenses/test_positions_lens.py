@@ -23,6 +23,7 @@ from attnlab.document.document import View
 from attnlab.document.settings import Settings
 from attnlab.figures.palette import DARK, LIGHT, Palette
 from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import dress
 from attnlab.ui.playground.lenses.positions_lens import PositionsLens
 from attnlab.ui.playground.lenses.positions_map import LEAST_WIDTH, MapFigure
 from attnlab.ui.playground.lenses.positions_order import OrderPage
@@ -82,7 +83,6 @@ def reader(qtbot: QtBot) -> Iterator[Reader]:
     service = Beside()
     lens = PositionsLens(service.run)
     qtbot.addWidget(lens)
-    lens.set_palette(LIGHT)
     lens.resize(1100, 760)
     made = Reader(lens, service, qtbot)
     with qtbot.waitExposed(lens):
@@ -471,7 +471,7 @@ def test_of_many_experiments_only_the_last_is_shown(reader: Reader) -> None:
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 @pytest.mark.parametrize("size", [(360, 260), (560, 420), (1100, 760)])
 def test_every_page_paints_at_any_size_in_both_themes(reader: Reader, palette: Palette, size: tuple[int, int]) -> None:
-    reader.lens.set_palette(palette)
+    dress(reader.lens, palette)
     reader.open(preset("multi-head-causal"), "all")
     reader.lens.resize(*size)
     lens = reader.lens

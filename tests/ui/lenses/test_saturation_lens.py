@@ -18,6 +18,7 @@ from attnlab.attention.measures.saturation import measure_random, measure_trace
 from attnlab.compute.service import Request, answer
 from attnlab.document.document import View
 from attnlab.figures.palette import DARK
+from attnlab.ui.base.themed import dress
 from attnlab.ui.playground.lenses.saturation_lens import SaturationLens
 from attnlab.ui.widgets.charts.curves import Curve, Curves
 from tests.ui.lenses.beside import Beside
@@ -193,7 +194,7 @@ def test_plots_stand_side_by_side_where_there_is_room_and_nothing_is_cut_off(
     width: int, beside: bool, window: Window, qtbot: QtBot
 ) -> None:
     window.lens.resize(width, 560)
-    window.lens.set_palette(DARK)
+    dress(window.lens, DARK)
     window.show(preset("journey"))
     qtbot.waitUntil(drawn(window))
     left, right = window.lens.spread, window.lens.gradient

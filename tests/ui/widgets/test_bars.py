@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.charts.bars import MOST_ROWS, BarList, lengths, value_text
 
 Key, Button = Qt.Key, Qt.MouseButton
@@ -52,7 +53,7 @@ def test_the_numbers_stand_at_the_right_and_masked_is_said(bars: BarList) -> Non
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_current_bar_wears_the_role_and_the_longest_is_the_longest(bars: BarList, palette: Palette) -> None:
-    bars.set_palette(palette)
+    dress(bars, palette)
     longest = _length(bars, 1, palette.attention)
     assert longest > 100
     assert _length(bars, 0, palette.attention) == 0

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QScrollArea, QToolTip, QVBoxL
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT
+from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.charts.curve_axes import log_ticks
 from attnlab.ui.widgets.charts.curves import Curve, Curves
 from attnlab.ui.widgets.layouts.side_by_side import SideBySide
@@ -50,7 +51,7 @@ def colours_at(curves: Curves, x: float, y: float) -> set[str]:
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_a_point_and_a_line_are_painted_where_they_belong_in_their_colour(curves: Curves, palette: object) -> None:
     assert isinstance(palette, type(LIGHT))
-    curves.set_palette(palette)
+    dress(curves, palette)
     assert palette.attention.upper() in colours_at(curves, 2, 6)
     assert palette.query.upper() in colours_at(curves, 6, 6)
     assert colours_at(curves, 7.5, 4) == {palette.surface.upper()}

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.matrix.matrix_table import MatrixTable
 from tests.ui.widgets.matrix_owner import CTRL, NONE, Button, Key, Owner
 
@@ -43,7 +44,7 @@ def colour_near_edge(owner: Owner, row: int, column: int) -> str:
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 def test_cells_are_tinted_around_zero_by_the_largest_magnitude(owner: Owner, theme: Palette) -> None:
-    owner.table.set_palette(theme)
+    dress(owner.table, theme)
     owner.values[0] = [0.9, 0.0, -0.9]
     owner.show_values()
     blue, middle, orange = theme.diverging

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK
+from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
 from attnlab.ui.widgets.numbers.number_table import NumberTable
 
@@ -143,7 +144,7 @@ def test_tints_are_painted_in_both_themes(table: NumberTable) -> None:
     plain = colour()
     table.set_columns([columns()[0], Column("number", NUMBERS, str, "", np.ones(4))], "abcd")
     light = colour()
-    table.set_palette(DARK)
+    dress(table, DARK)
     assert len({plain, light, colour()}) == 3
 
 

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.base.errors import ExperimentError
 from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.fields.pill import Choice, Pill
 from attnlab.ui.widgets.fields.pill_popup import PillPopup
 from attnlab.ui.widgets.fields.switch import Switch
@@ -223,7 +224,7 @@ def test_showing_the_truth_is_no_turn(bar: Bar) -> None:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_a_switch_that_is_on_is_accent_coloured(bar: Bar, palette: Palette) -> None:
-    bar.switch.set_palette(palette)
+    dress(bar.switch, palette)
 
     def seen() -> set[str]:
         image = bar.switch.grab().toImage()

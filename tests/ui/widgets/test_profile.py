@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK
+from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.charts.profile import Profile
 
 
@@ -40,7 +41,7 @@ def test_pointing_tells_word_and_value(profile: Profile, qtbot: QtBot) -> None:
 
 
 def test_values_that_are_none_are_drawn_as_nothing(profile: Profile) -> None:
-    profile.set_palette(DARK)
+    dress(profile, DARK)
     profile.set_profile([0.5, float("nan"), float("inf"), 0.1], ["a", "b", "c", "d"], None)
     assert profile.accessibleName() == "Profile of 4 weights, the largest at 0"
     assert profile.index_at(place(profile, 3).toPointF()) == 3

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QW
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
 
@@ -121,7 +122,7 @@ def test_other_choices_take_the_place_of_these(row: Row) -> None:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_one_in_force_stands_out(row: Row, palette: Palette) -> None:
-    row.segments.set_palette(palette)
+    dress(row.segments, palette)
     row.segments.set_value("difference")
     row.after.setFocus()
     grounds = []

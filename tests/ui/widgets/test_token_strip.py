@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette, contrast
 from attnlab.ui.base.theme import text_on
+from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.tokens.token_chips import Chips, ChipTexts, eye_rect, visible
 from attnlab.ui.widgets.tokens.token_strip import MOST_ROWS, TokenStrip
 
@@ -272,7 +273,7 @@ def test_a_word_dropped_where_it_was_stays(owner: Owner) -> None:
 
 
 def test_a_drag_shows_where_the_word_will_go_and_escape_ends_it(owner: Owner) -> None:
-    owner.strip.set_palette(LIGHT)
+    dress(owner.strip, LIGHT)
     owner.after.setFocus()  # so that no focus ring is in the accent colour
     gap = QPoint(owner.strip.chip_rect(3).left() - 4, owner.strip.chip_rect(3).center().y())
     before = owner.image().pixelColor(gap)
@@ -312,7 +313,7 @@ def test_a_right_click_opens_the_menu_for_the_chip_under_it(owner: Owner) -> Non
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_query_and_key_wear_their_colours(owner: Owner, palette: Palette) -> None:
-    owner.strip.set_palette(palette)
+    dress(owner.strip, palette)
     owner.strip.set_roles(2, 1)
     owner.after.setFocus()
     assert palette.query_ink.upper() in owner.colours_of(2)
@@ -490,7 +491,7 @@ def test_the_eye_is_seen_where_one_points_and_the_words_stay_where_they_are(owne
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_a_masked_word_is_crossed_out_on_a_hatch_and_said(owner: Owner, palette: Palette) -> None:
-    owner.strip.set_palette(palette)
+    dress(owner.strip, palette)
     place, colours = owner.strip.chip_rect(3), owner.colours_of(3)
 
     def longest_line() -> int:

@@ -12,9 +12,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.compute import cost
 from attnlab.compute.cost import Cost, Loops
 from attnlab.compute.engine import devices
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.widgets.charts.curves import Curve, Curves, Style
@@ -71,13 +69,6 @@ class CostLens(Lens):
         row.addWidget(self.state, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
         return row
-
-    def set_palette(self, palette: Palette) -> None:
-        super().set_palette(palette)
-        for plot in (self.milliseconds, self.bytes):
-            plot.set_palette(palette)
-        for (_, column), label in self._cells.items():
-            label.setFont(font("number" if column else "text"))
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         self._trace = trace
@@ -167,7 +158,6 @@ class CostLens(Lens):
         if (device, column) not in self._cells:
             label = _label("")
             label.setWordWrap(False)
-            label.setFont(font("number" if column else "text"))
             if not device:
                 label.setProperty("role", "caption")
             row = len({name for name, _ in self._cells} | {device}) - 1

@@ -8,8 +8,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-from attnlab.figures.palette import LIGHT, Palette
-
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
@@ -47,7 +45,6 @@ class Lens(QWidget):
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._run = run
-        self._palette = LIGHT
         self.setObjectName(f"lens-{self.name}")
         self.setAccessibleName(self.title)
 
@@ -66,10 +63,6 @@ class Lens(QWidget):
     def _take_failure(self, key: Hashable, sentence: str) -> None:
         if isValid(self):
             self.on_failed(key, sentence)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show another trace."""

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from attnlab.attention.measures.rotation import frequencies, rotation, rotation_error
 from attnlab.attention.registries.positions import sinusoidal
 from attnlab.attention.stages.arithmetic import number
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 
 LENGTH = 100
 """The error is the largest over positions 0 to this one."""
@@ -56,22 +56,18 @@ def turn(d_model: int, position: int, offset: int, pair: int) -> Turn:
 
 
 @guarded
-class Circle(QWidget):
+class Circle(FollowsTheme, QWidget):
     """The unit circle with the pair at t, the pair at t + φ, and the arc between them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._turn: Turn | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Circle")
-        self.set_palette(LIGHT)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Set the least size."""
         self.setMinimumSize(px(112), px(220))
-        self.update()
 
     def show_turn(self, shown: Turn) -> None:
         """Show another rotation."""
@@ -92,21 +88,21 @@ class Circle(QWidget):
 
     def _paint_ground(self, painter: QPainter) -> None:
         middle, radius = self._middle()
-        painter.setPen(QPen(QColor(self._palette.hairline), 1))
+        painter.setPen(QPen(QColor(palette_of(self).hairline), 1))
         for dx, dy in ((1, 0), (0, 1)):
             arm = QPointF(dx, dy) * radius
             painter.drawLine(middle - arm, middle + arm)
-        painter.setPen(QPen(QColor(self._palette.hatch), 1.5))
+        painter.setPen(QPen(QColor(palette_of(self).hatch), 1.5))
         painter.drawEllipse(middle, radius, radius)
         pen = Pen(painter, face("caption", scale()))
-        painter.setPen(QColor(self._palette.muted))
+        painter.setPen(QColor(palette_of(self).muted))
         pen.draw(middle.x() + radius - 4, middle.y() + 9 * scale(), "sin", 1.0)
         pen.draw(middle.x() + 5, middle.y() - radius + 10 * scale(), "cos")
 
     def _paint_turn(self, painter: QPainter, shown: Turn) -> None:
         """Draw the arc clockwise, the direction of growing positions, with an arrow; the text gives whole turns."""
         middle, radius = self._middle()
-        inner, colour = radius * 0.5, QColor(self._palette.attention)
+        inner, colour = radius * 0.5, QColor(palette_of(self).attention)
         start, rest = shown.omega * shown.position, math.degrees(shown.angle) % 360
         painter.setPen(QPen(colour, 2))
         square = QRectF(middle.x() - inner, middle.y() - inner, 2 * inner, 2 * inner)
@@ -128,7 +124,7 @@ class Circle(QWidget):
         painter.setBrush(QColor(colour))
         painter.drawEllipse(at, 4.5 * scale(), 4.5 * scale())
         pen = Pen(painter, face("caption_strong", scale()))
-        painter.setPen(QColor(self._palette.ink))
+        painter.setPen(QColor(palette_of(self).ink))
         out = 12 * scale()
         pen.draw(at.x() + out * point[0], at.y() - out * point[1], text, 0.5 - 0.5 * point[0], 0.5 + 0.5 * point[1])
 
@@ -137,7 +133,7 @@ class Circle(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_ground(painter)
         if self._turn is not None:
-            shown, p = self._turn, self._palette
+            shown, p = self._turn, palette_of(self)
             self._paint_turn(painter, shown)
             self._paint_point(painter, shown.before, p.query, "t")
             if shown.offset:

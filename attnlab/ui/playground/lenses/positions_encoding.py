@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.registries.positions import sinusoidal
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.palette import Palette
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Fields, Page, Panel
 from attnlab.ui.playground.lenses.positions_scheme import SchemeRow, bias_maps, has_bias
@@ -57,14 +56,6 @@ class EncodingPage(Page):
             self._column.addWidget(widget, 1)
         self._column.insertWidget(1, self.scheme)
         self._arrange()
-
-    def set_palette(self, palette: Palette) -> None:
-        self.fields.set_palette(palette)
-        self.scheme.set_palette(palette)
-        for panel in (*self.panels, self.bias_panel):
-            panel.set_palette(palette)
-        for plot in (self.rows, self.map, self.columns, self.bars, self.bias):
-            plot.set_palette(palette)
 
     def show_experiment(self, e: "Experiment") -> None:
         """Set the open experiment: its scheme is named, and its biases are shown if it has any."""

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.positions_encoding import EncodingPage
@@ -61,13 +60,6 @@ class PositionsLens(Lens):
         column.addWidget(self._stack, 1)
         self.setProperty("ground", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-
-    def set_palette(self, palette: Palette) -> None:
-        super().set_palette(palette)
-        for tab in self.tabs.values():
-            tab.set_palette(palette)
-        for page in self._pages.values():
-            page.set_palette(palette)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         self.encoding.show_experiment(trace.experiment)

@@ -18,7 +18,6 @@ from attnlab.figures.map_painter import (
     draw_numbers,
     draw_titles,
 )
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
@@ -45,18 +44,15 @@ class MapFigure(MapWidget):
         super().__init__(parent)
         self._title, self._names = title, names
         self.setAccessibleName(title)
-        self.set_palette(LIGHT)
 
     @property
     def tokens(self) -> bool:
         """Whether rows and columns are tokens, or few enough to be labelled one by one."""
         return not any(self._names)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
+    def restyle(self) -> None:
         self.setMinimumSize(px(112), px(160))
-        self._arrange()
+        super().restyle()
 
     def show_map(self, data: MapData | None) -> None:
         """Show another map, or none."""

@@ -18,10 +18,10 @@ from attnlab.attention.stages.table import BY_NAME, kind_of
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.palette import Palette
 from attnlab.figures.raster import limit_of
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px, set_sheet
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.playground.lenses.positions_map import MapFigure, MapRow
 from attnlab.ui.playground.lenses.positions_parts import Card, Page, sentence_label
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -70,7 +70,7 @@ def _decimals(value: float) -> str:
 
 
 @guarded
-class OrderPage(Page):
+class OrderPage(FollowsTheme, Page):
     """Shows both rows of maps; the button requests the same shuffling as an edit."""
 
     shuffle_requested = Signal(object)
@@ -86,7 +86,7 @@ class OrderPage(Page):
         self._seed = 0
         self._result: Blindness | str = "The tokens are being shuffled…"
         self._column.addLayout(self._make_head())
-        self.sentences = [sentence_label() for _ in range(2)]
+        self.sentences = [sentence_label(role="strong") for _ in range(2)]
         self.rows = [[MapFigure(title) for title in TITLES] for _ in range(2)]
         self._cards = [Card(), Card()]
         for card, label, maps in zip(self._cards, self.sentences, self.rows, strict=True):
@@ -103,7 +103,7 @@ class OrderPage(Page):
         self.edit.setAccessibleName(EDIT)
         self.edit.setToolTip("Put the tokens of the open experiment in the order shown here; undo restores it")
         self.edit.clicked.connect(self._on_edit_clicked)
-        self.caption = sentence_label()
+        self.caption = sentence_label(role="muted")
         buttons = QWidget()
         row = FlowLayout(buttons)
         row.addWidget(self.shuffle)
@@ -113,17 +113,6 @@ class OrderPage(Page):
         head.addWidget(buttons)
         head.addWidget(self.caption)
         return head
-
-    def set_palette(self, palette: Palette) -> None:
-        for label in self.sentences:
-            label.setFont(font("strong"))
-        self.caption.setFont(font("text"))
-        set_sheet(self.caption, f"color: {palette.muted}")
-        self._label_edit()
-        for card in self._cards:
-            card.set_palette(palette)
-        for figure in (*self.rows[0], *self.rows[1]):
-            figure.set_palette(palette)
 
     def show_experiment(self, e: "Experiment", head: int | str) -> None:
         """Set the open experiment; its maps are shown when they have been computed."""
@@ -171,7 +160,7 @@ class OrderPage(Page):
         )
         self.caption.setText(f"order {self._seed}{which}, float64")
 
-    def _label_edit(self) -> None:
+    def restyle(self) -> None:
         """Write the button's full text if it fits, which is nearly always."""
         room = self.viewport().width() - 32 - 2 * px(16)
         self.edit.setText(EDIT if self.edit.fontMetrics().horizontalAdvance(EDIT) <= room else EDIT_SHORT)
@@ -187,7 +176,7 @@ class OrderPage(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._label_edit()
+        self.restyle()
 
 
 def _computed(e: "Experiment", seed: int) -> Blindness | str:

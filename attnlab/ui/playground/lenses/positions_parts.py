@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, px, set_sheet
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.surface import Surface
@@ -57,10 +57,6 @@ class Page(QScrollArea):
         """Show the result of the job."""
         raise NotImplementedError
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        raise NotImplementedError
-
 
 class Fields(QWidget):
     """Whole numbers with their names, wrapped into rows, and a message when one is invalid."""
@@ -70,7 +66,6 @@ class Fields(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._row = FlowLayout()
-        self._names: list[QLabel] = []
         self._message = QLabel()
         self._message.setTextFormat(Qt.TextFormat.PlainText)
         self._message.setWordWrap(True)
@@ -94,8 +89,8 @@ class Fields(QWidget):
         box.setToolTip(tip)
         box.valueChanged.connect(self._on_value_changed)
         box.refused.connect(self._on_refused)
+        label.setProperty("role", "muted")
         label.setBuddy(box)
-        self._names.append(label)
         pair = QWidget()  # keeps a name beside its number
         line = QHBoxLayout(pair)
         line.setContentsMargins(0, 0, 0, 0)
@@ -104,12 +99,6 @@ class Fields(QWidget):
         line.addWidget(box)
         self._row.addWidget(pair)
         return box
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        for label in self._names:
-            set_sheet(label, f"color: {palette.muted}")
-            label.setFont(font("text"))
 
     @property
     def message(self) -> str:
@@ -142,7 +131,7 @@ class Card(Surface):
 
 
 @guarded
-class Panel(Card):
+class Panel(FollowsTheme, Card):
     """A card with a picture and its title; a click on it, or on its button, enlarges it or shows all again."""
 
     clicked = Signal()
@@ -151,6 +140,7 @@ class Panel(Card):
         super().__init__(parent)
         self._name, self.content, self._large = name, content, False
         self.title = QLabel()
+        self.title.setProperty("role", "title")
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setWordWrap(True)
         self.button = QToolButton()
@@ -171,10 +161,9 @@ class Panel(Card):
             area.viewport().installEventFilter(self)
         self.set_large(False)
 
-    def set_palette(self, palette: Palette) -> None:
-        super().set_palette(palette)
-        self.title.setFont(font("title"))
-        self.button.setIcon(icon("shrink" if self._large else "expand", palette, px(16)))
+    def restyle(self) -> None:
+        """Set the button's icon."""
+        self.button.setIcon(icon("shrink" if self._large else "expand", palette_of(self), px(16)))
         self.button.setIconSize(QSize(px(16), px(16)))
 
     def set_large(self, large: bool) -> None:
@@ -183,7 +172,7 @@ class Panel(Card):
         text = "Show all plots" if large else "Enlarge this plot"
         self.button.setToolTip(text)
         self.button.setAccessibleName(f"{text}: {self._name}")
-        self.set_palette(self._palette)
+        self.restyle()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.MouseButtonRelease and isinstance(event, QMouseEvent):
@@ -200,9 +189,10 @@ class Panel(Card):
             self.clicked.emit()
 
 
-def sentence_label(text: str = "") -> QLabel:
+def sentence_label(text: str = "", role: str = "") -> QLabel:
     """Return a label for sentences, which may contain the user's tokens: plain text, wrapped, selectable."""
     label = QLabel(text)
+    label.setProperty("role", role)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

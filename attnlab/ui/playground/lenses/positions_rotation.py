@@ -9,8 +9,6 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.attention.stages.arithmetic import number
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.palette import Palette
-from attnlab.ui.base.theme import font, set_sheet
 from attnlab.ui.playground.lenses.positions_circle import LENGTH, Circle, Turn, later, pair_text, turn
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Card, Fields, Page, sentence_label
@@ -33,7 +31,8 @@ class RotationPage(Page):
         self.position = fields.add("t", "t", "t: the position that is shifted, 0 to 1000", (0, 1000), 5)
         self._fit_pairs()
         self.fields.changed.connect(self._on_changed)
-        self.law, self.error, self.caption = (sentence_label() for _ in range(3))
+        self.law, self.error = sentence_label(), sentence_label(role="strong")
+        self.caption = sentence_label(role="muted")
         self.map, self.circle = MapFigure(), Circle()
         self._column.addWidget(self.fields)
         told = QVBoxLayout()
@@ -42,27 +41,16 @@ class RotationPage(Page):
             told.addWidget(label)
         self._column.addLayout(told)
         self._titles = [
-            sentence_label("The first rows and columns of R(φ)"),
-            sentence_label("One pair of columns on its circle"),
+            sentence_label("The first rows and columns of R(φ)", "title"),
+            sentence_label("One pair of columns on its circle", "title"),
         ]
-        self._cards = [Card(), Card()]
-        for card, title, content in zip(self._cards, self._titles, (self.map, self.circle), strict=True):
+        cards = [Card(), Card()]
+        for card, title, content in zip(cards, self._titles, (self.map, self.circle), strict=True):
             card.column.addWidget(title)
             card.column.addWidget(content, 1)
-        self._cards[1].column.addWidget(self.caption)
-        self._column.addWidget(SideBySide(*self._cards), 1)
+        cards[1].column.addWidget(self.caption)
+        self._column.addWidget(SideBySide(*cards), 1)
         self.law.setText("PE(t + φ) = PE(t) · R(φ), with the same matrix for every position t.")
-
-    def set_palette(self, palette: Palette) -> None:
-        self.fields.set_palette(palette)
-        self.map.set_palette(palette)
-        self.circle.set_palette(palette)
-        for label, role in ((self.law, "text"), (self.error, "strong"), (self.caption, "text")):
-            label.setFont(font(role))
-        set_sheet(self.caption, f"color: {palette.muted}")
-        for title, card in zip(self._titles, self._cards, strict=True):
-            title.setFont(font("title"))
-            card.set_palette(palette)
 
     def wanted(self) -> Hashable:
         return self.d_model.value(), self.position.value(), self.offset.value(), self.pair.value()

@@ -12,10 +12,11 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.trace import Trace
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.raster import limit_of
 from attnlab.ui.base.formula import formula_pixmap
-from attnlab.ui.base.theme import font, px, set_sheet
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.lenses.positions_parts import sentence_label
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
@@ -23,14 +24,15 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 
-class SchemeRow(QWidget):
+@guarded
+class SchemeRow(FollowsTheme, QWidget):
     """The name of the scheme and the formula of the stage that it changes; below, its description."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self.latex = ""
-        self.scheme, self.formula, self.about = QLabel(), QLabel(), sentence_label()
+        self.scheme, self.formula, self.about = QLabel(), QLabel(), sentence_label(role="muted")
+        self.scheme.setProperty("role", "strong")
         self.formula.setAccessibleName("Formula of the positions")
         lines = QVBoxLayout(self)
         lines.setContentsMargins(0, 0, 0, 0)
@@ -45,14 +47,6 @@ class SchemeRow(QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.hide()
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
-        self.scheme.setFont(font("strong"))
-        self.about.setFont(font("text"))
-        set_sheet(self.about, f"color: {palette.muted}")
-        self._draw()
-
     def show_experiment(self, e: "Experiment") -> None:
         """Show the scheme of an experiment."""
         scheme = POSITIONS[e.config.positions]
@@ -62,12 +56,13 @@ class SchemeRow(QWidget):
         self.show()
         if latex != self.latex:
             self.latex = latex
-            self._draw()
+            self.restyle()
 
-    def _draw(self) -> None:
+    def restyle(self) -> None:
+        """Draw the formula."""
         if self.latex:
             ratio = self.devicePixelRatioF()
-            self.formula.setPixmap(formula_pixmap(self.latex, px(14), self._palette.ink, ratio))
+            self.formula.setPixmap(formula_pixmap(self.latex, px(14), palette_of(self).ink, ratio))
 
 
 def _stage(e: "Experiment") -> str:

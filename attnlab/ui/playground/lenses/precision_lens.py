@@ -9,8 +9,6 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.compute.precision import FORMATS, Difference, compare_formats, format_difference, summarize
-from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.base.theme import font, set_sheet
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.tab_button import TabButton
@@ -68,16 +66,6 @@ class PrecisionLens(Lens):
         column.addWidget(self.sentence)
         column.addWidget(self.table, 1)
         self._say("")
-        self.set_palette(LIGHT)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        super().set_palette(palette)
-        self.table.set_palette(palette)
-        for button in self._looks.values():
-            button.set_palette(palette)
-        self.sentence.setFont(font("text"))
-        set_sheet(self.sentence, f"color: {palette.ink}")
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Measure the trace's experiment, unless already requested: heads and devices change nothing."""

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from attnlab.attention.measures.saturation import SIZES, Pair, TraceSaturation, measure_random, measure_trace
 from attnlab.attention.stages.arithmetic import number, short
-from attnlab.figures.palette import Palette
-from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.widgets.charts.curves import Curve, Curves
@@ -75,12 +74,6 @@ class SaturationLens(Lens):
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setAccessibleName("Summary of the plots")
         return self.text
-
-    def set_palette(self, palette: Palette) -> None:
-        super().set_palette(palette)
-        self.text.setFont(font("text"))
-        for plot in (self.spread, self.gradient):
-            plot.set_palette(palette)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         self._of = trace, view

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 from attnlab.attention.measures.statistics import WeightsStatistics, stage_summary, statistics_of
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.tab_button import TabButton
@@ -70,7 +69,6 @@ class StatisticsLens(Lens):
         column.setSpacing(8)
         column.addLayout(bar)
         column.addWidget(split, 1)
-        self.set_palette(LIGHT)
 
     def _upper(self) -> QWidget:
         upper = QWidget()
@@ -79,14 +77,6 @@ class StatisticsLens(Lens):
         column.addWidget(self.rows)
         column.addWidget(self.heads)
         return upper
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        super().set_palette(palette)
-        for table in (self.rows, self.heads, self.stages):
-            table.set_palette(palette)
-        for look in self._looks.values():
-            look.set_palette(palette)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Describe another trace; order and selection are kept."""

@@ -18,9 +18,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, mixed, px
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.tokens.token_chips import visible
 
 MOST_ROWS = 12
@@ -77,7 +78,6 @@ class BarList(QAbstractScrollArea):
         self._cursor = 0
         self._hovered: int | None = None
         self._role = "attention"
-        self._palette = LIGHT
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -88,9 +88,7 @@ class BarList(QAbstractScrollArea):
         self._lay_out()
 
     def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
-        self.viewport().update()
+        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
 
     def set_role(self, role: str) -> None:
         """Colour the bars by a role: query, key, value, attention or neutral."""
@@ -259,7 +257,7 @@ class BarList(QAbstractScrollArea):
         painter.end()
 
     def _paint_row(self, painter: QPainter, row: int, columns: tuple[int, int, int]) -> None:
-        p, place, current = self._palette, self.row_rect(row), row == self._current
+        p, place, current = palette_of(self), self.row_rect(row), row == self._current
         label_width, value_width, gap = columns
         room = QRectF(place.x() + label_width + gap, place.y(), 0, place.height())
         room.setRight(place.right() - value_width - gap)
@@ -283,7 +281,7 @@ class BarList(QAbstractScrollArea):
             draw_focus_ring(painter, QRectF(place), p, px(4))
 
     def _paint_bar(self, painter: QPainter, row: int, room: QRectF, current: bool) -> None:
-        p = self._palette
+        p = palette_of(self)
         start, end = self._lengths[row]
         colour = p.role(self._role)
         thick = px(12)

@@ -8,9 +8,9 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.charts.plot_area import PlotArea
 from attnlab.ui.widgets.charts.plots import pg
 
@@ -22,7 +22,7 @@ _PASSED_ON = (QEvent.Type.Wheel, QEvent.Type.ContextMenu)
 
 
 @guarded
-class Plot(PlotArea):
+class Plot(FollowsTheme, PlotArea):
     """A plot without mouse interaction; wheel events go to the parent."""
 
     def __init__(self, tool_tip: Callable[[QPointF], str], parent: QWidget) -> None:
@@ -38,7 +38,9 @@ class Plot(PlotArea):
             if self.getAxis(name).isVisible() != on:  # showing it again would repeat the layout
                 self.getAxis(name).setVisible(on)
 
-    def set_palette(self, palette: Palette) -> None:
+    def restyle(self) -> None:
+        """Set the colours and fonts of the ground and the axes."""
+        palette = palette_of(self)
         self.setBackground(palette.surface)
         for name in ("left", "bottom"):
             axis = self.getAxis(name)

@@ -12,9 +12,10 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.charts.curve_axes import Floats, Plot, log_ticks, on_axis, padded
 from attnlab.ui.widgets.charts.plots import pg
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -36,7 +37,8 @@ class Curve:
     style: Style = "line"
 
 
-class Curves(Surface):
+@guarded
+class Curves(FollowsTheme, Surface):
     """A card with curves, points and bars; a tool tip shows the values of the nearest point."""
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
@@ -60,7 +62,6 @@ class Curves(Surface):
         layout.addWidget(self._title)
         layout.addWidget(self._legend)
         layout.addWidget(self.plot, 1)
-        self.set_palette(LIGHT)
 
     @property
     def curves(self) -> tuple[Curve, ...]:
@@ -68,11 +69,11 @@ class Curves(Surface):
         return self._curves
 
     def set_palette(self, palette: Palette) -> None:
-        """Use a theme's colours, and the present size of type."""
-        self._palette = palette
-        self.plot.set_palette(palette)
+        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
+
+    def restyle(self) -> None:
+        """Set the height, and draw the curves in the present colours."""
         self.setMinimumHeight(px(220))
-        self.update()
         if self._curves:
             self._draw()
 
@@ -181,7 +182,8 @@ class Curves(Surface):
 
     def _draw_line(self, item: pg.PlotDataItem, index: int) -> None:
         curve, (x, y) = self._curves[index], self._points[index]
-        colour = colour_of(curve, self._palette)
+        palette = palette_of(self)
+        colour = colour_of(curve, palette)
         if curve.style == "points":
             shown = np.isfinite(y)
             item.setData(
@@ -191,7 +193,7 @@ class Curves(Surface):
                 symbol="o",
                 symbolSize=px(9),
                 symbolBrush=colour,
-                symbolPen=pg.mkPen(self._palette.surface, width=1.5),
+                symbolPen=pg.mkPen(palette.surface, width=1.5),
             )
             item.setZValue(2)
             return
@@ -208,7 +210,7 @@ class Curves(Surface):
             y0=np.full(int(shown.sum()), ground),
             height=y[shown] - ground,
             width=0.92 * self._bar_width(curve),
-            brush=colour_of(curve, self._palette),
+            brush=colour_of(curve, palette_of(self)),
         )
 
     def _draw_axes(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
@@ -231,7 +233,7 @@ class Curves(Surface):
             self._keys.append(_Key(self._legend))
             layout.addWidget(self._keys[-1])
         for key, curve in zip(self._keys, self._curves, strict=True):
-            key.show_curve(curve, self._palette)
+            key.show_curve(curve)
         self._legend.setVisible(bool(self._curves))
 
 
@@ -241,12 +243,12 @@ class _Key(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._curve, self._palette = Curve("", (), ()), LIGHT
+        self._curve = Curve("", (), ())
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setFont(font("caption"))
 
-    def show_curve(self, curve: Curve, palette: Palette) -> None:
-        self._curve, self._palette = curve, palette
+    def show_curve(self, curve: Curve) -> None:
+        self._curve = curve
         self.setFont(font("caption"))
         self.setAccessibleName(curve.name)
         self.updateGeometry()
@@ -259,7 +261,8 @@ class _Key(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colour, middle = QColor(colour_of(self._curve, self._palette)), self.height() / 2
+        palette, middle = palette_of(self), self.height() / 2
+        colour = QColor(colour_of(self._curve, palette))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
         if self._curve.style == "points":
@@ -272,7 +275,7 @@ class _Key(QWidget):
                 QPen(colour, 1.25 if dashed else 2, Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine)
             )
             painter.drawLine(QPointF(0, middle), QPointF(px(18), middle))
-        painter.setPen(QColor(self._palette.muted))
+        painter.setPen(QColor(palette.muted))
         draw_text(painter, px(24), middle, self._curve.name, self.font())
         painter.end()
 

@@ -7,13 +7,16 @@ from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.charts.plot_area import PlotArea
 from attnlab.ui.widgets.charts.plots import pg
 
 
-class Profile(QWidget):
+@guarded
+class Profile(FollowsTheme, QWidget):
     """Shows values over their index; emits the index that was clicked."""
 
     index_clicked = Signal(int)
@@ -33,11 +36,10 @@ class Profile(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.plot)
-        self.set_palette(LIGHT)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Set the colours, the fonts and the height."""
+        palette = palette_of(self)
         self.plot.setBackground(palette.surface)
         for name in ("left", "bottom"):
             axis = self.plot.getAxis(name)
@@ -49,6 +51,9 @@ class Profile(QWidget):
         self._bars.setOpts(brush=palette.attention)
         self._marker.setPen(pg.mkPen(palette.accent, width=2))
         self.setFixedHeight(px(120))
+
+    def set_palette(self, palette: Palette) -> None:
+        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
 
     def set_profile(self, values: Sequence[float], labels: Sequence[str], current: int | None) -> None:
         """Show values, omitting NaN and ∞, with one index marked."""

@@ -9,7 +9,6 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, px
 from attnlab.ui.widgets.maps.drawn import Drawn
@@ -62,9 +61,8 @@ class Timeline(Drawn):
         """The marks shown."""
         return self._marks
 
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
-        super().set_palette(palette)
+    def restyle(self) -> None:
+        super().restyle()
         self.updateGeometry()
 
     def show_moments(self, steps: ArrayLike, losses: ArrayLike) -> None:

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QHBoxLayout, QSizePol
 
 from attnlab.base.errors import ExperimentError
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, plain_tip, px, set_sheet
-from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.base.theme import font, plain_tip, px
+from attnlab.ui.base.themed import FollowsTheme, set_style
 from attnlab.ui.widgets.fields.choice import same
 from attnlab.ui.widgets.fields.form_parts import NarrowBox
 from attnlab.ui.widgets.fields.form_style import PILL, FormStyle
@@ -142,7 +142,7 @@ class NumberEdit(QAbstractSpinBox):
             self.typed.emit(before)
 
     def _mark(self, wrong: bool) -> None:
-        set_sheet(self, f"QAbstractSpinBox {{ border-color: {palette_of(self).bad}; }}" if wrong else "")
+        set_style(self, "wrong", wrong)
 
     def _on_text_edited(self, text: str) -> None:
         self._mark(False)
@@ -214,7 +214,6 @@ class Number(Control):
         self.edit = _edit_of(self)
         self._row.addWidget(self.edit)
         self.show_field(field)
-        self.restyle()
 
     def restyle(self) -> None:
         super().restyle()
@@ -242,7 +241,6 @@ class OnOff(Control):
         if style.fill:
             self._row.addStretch(1)
         self.show_field(field)
-        self.restyle()
 
     def restyle(self) -> None:
         super().restyle()
@@ -274,7 +272,6 @@ class Counted(Control):
         self._row.addWidget(self.edit)
         self._row.addWidget(self.switch)
         self.show_field(field)
-        self.restyle()
 
     def restyle(self) -> None:
         super().restyle()
@@ -313,13 +310,10 @@ class Chosen(Control):
             self._row.addWidget(self.segments)
         self._row.addWidget(self.list)
         self.show_field(field)
-        self.restyle()
 
     def restyle(self) -> None:
         super().restyle()
-        if self.segments is not None:
-            self.segments.set_palette(palette_of(self))
-        else:
+        if self.segments is None:
             self.list.setMinimumHeight(px(28))
 
     def show_field(self, field: Field) -> None:
@@ -413,5 +407,4 @@ def _size_edit(edit: NumberEdit, style: FormStyle) -> None:
 
 
 def _restyle_switch(switch: Switch) -> None:
-    switch.set_palette(palette_of(switch))
     switch.setFixedHeight(px(28))

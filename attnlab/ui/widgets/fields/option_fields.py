@@ -46,7 +46,6 @@ class OptionFields(FollowsTheme, QWidget):
         self._grid.setColumnStretch(1 if style.fill else 0, 1)
         if style.fill:
             self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.restyle()
 
     def restyle(self) -> None:
         """Set the sizes."""

@@ -6,9 +6,10 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, px
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice, same
 from attnlab.ui.widgets.fields.option_fields import Field
 from attnlab.ui.widgets.fields.pill_popup import Entry, PillPopup
@@ -41,7 +42,6 @@ class Pill(QPushButton):
         self._text: str | None = None
         self._fields: tuple[Field, ...] = ()
         self._described = ("", "")
-        self._palette = LIGHT
         self._popup: PillPopup | None = None
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -50,9 +50,7 @@ class Pill(QPushButton):
         self._describe()
 
     def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
-        self.update()
+        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
 
     def set_choices(self, choices: Sequence[Choice]) -> None:
         """List these values, in this order."""
@@ -115,7 +113,7 @@ class Pill(QPushButton):
             return
         current = next((i for i, choice in enumerate(self._choices) if same(choice.value, self._value)), None)
         typed = self.value_text() if current is None and self._entry else ""
-        popup = PillPopup(self._choices, current, self._entry, typed, self._palette, self, self._fields)
+        popup = PillPopup(self._choices, current, self._entry, typed, self, self._fields)
         popup.options.field_changed.connect(self.field_changed)
         popup.chosen.connect(self._on_chosen)
         popup.closed.connect(self._on_closed)
@@ -188,7 +186,7 @@ class Pill(QPushButton):
         super().changeEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        p, live = self._palette, self.isEnabled()
+        p, live = palette_of(self), self.isEnabled()
         lit = live and (self.underMouse() or self._popup is not None)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -8,9 +8,9 @@ from PySide6.QtGui import QCloseEvent, QColor, QKeyEvent, QMouseEvent, QPainter,
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QRadioButton, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import cut_corners, font, px, round_corners
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.option_fields import Field, OptionFields
 from attnlab.ui.widgets.fields.pill_row import PillRow
@@ -40,14 +40,12 @@ class PillPopup(QFrame):
         current: int | None,
         entry: Entry | None,
         typed: str,
-        palette: Palette,
         parent: QWidget,
         fields: Sequence[Field] = (),
     ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         round_corners(self)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._palette = palette
         self._entry = entry
         self._current = current
         self._column = QVBoxLayout(self)
@@ -91,7 +89,7 @@ class PillPopup(QFrame):
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self._rows = [PillRow(choice, i == self._current, self._palette, inner) for i, choice in enumerate(choices)]
+        self._rows = [PillRow(choice, i == self._current, inner) for i, choice in enumerate(choices)]
         for row in self._rows:
             row.clicked.connect(self._on_row_clicked)
             row.hovered.connect(self._on_row_hovered)
@@ -280,13 +278,13 @@ class PillPopup(QFrame):
         super().closeEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        palette, painter = palette_of(self), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(self._palette.hatch), 1))
-        painter.setBrush(QColor(self._palette.surface))
+        painter.setPen(QPen(QColor(palette.hatch), 1))
+        painter.setBrush(QColor(palette.surface))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(8), px(8))
         if self._line.isVisible():
             middle = self._line.geometry().center().y() + 0.5
-            painter.setPen(QPen(QColor(self._palette.hairline), 1))
+            painter.setPen(QPen(QColor(palette.hairline), 1))
             painter.drawLine(QPointF(px(10), middle), QPointF(self.width() - px(10), middle))
         painter.end()

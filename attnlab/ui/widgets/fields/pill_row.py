@@ -6,9 +6,9 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QRadioButton, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import disabled_ink, font, plain_tip, px, scale
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
@@ -35,10 +35,9 @@ class PillRow(QRadioButton):
 
     hovered = Signal()
 
-    def __init__(self, choice: Choice, current: bool, palette: Palette, parent: QWidget) -> None:
+    def __init__(self, choice: Choice, current: bool, parent: QWidget) -> None:
         super().__init__(choice.title, parent)
         self.choice = choice
-        self._palette = palette
         self.setAutoExclusive(False)
         self.setChecked(current)
         self.setEnabled(choice.usable)
@@ -73,7 +72,7 @@ class PillRow(QRadioButton):
         super().leaveEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        p, live = self._palette, self.isEnabled()
+        p, live = palette_of(self), self.isEnabled()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.hasFocus() or (live and self.underMouse()):
@@ -92,7 +91,7 @@ class PillRow(QRadioButton):
         painter.end()
 
     def _tick(self, painter: QPainter, middle: float) -> None:
-        pen = QPen(QColor(self._palette.accent), 2 * px(10) / 10)
+        pen = QPen(QColor(palette_of(self).accent), 2 * px(10) / 10)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         painter.setPen(pen)

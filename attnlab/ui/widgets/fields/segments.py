@@ -7,9 +7,10 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QRadioButton, QSizePolicy, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, plain_tip, px
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice, same
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.subscripts import draw_text, text_width
@@ -31,7 +32,6 @@ class Segments(QWidget):
         """Create a row without segments; ``name`` is its name for screen readers."""
         super().__init__(parent)
         self._name = name
-        self._palette = LIGHT
         self._buttons: list[_Segment] = []
         self._value: object = None
         self._tight = False
@@ -40,10 +40,7 @@ class Segments(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
-        for button in self._buttons:
-            button.set_palette(palette)
+        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
 
     def set_choices(self, choices: Sequence[Choice]) -> None:
         """Show these values, in this order; existing segments are reused and keep the focus."""
@@ -100,7 +97,6 @@ class Segments(QWidget):
 
     def _added(self, before: QWidget) -> "_Segment":
         button = _Segment(self)
-        button.set_palette(self._palette)
         button.clicked.connect(self._on_clicked)
         self._row.addWidget(button)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # otherwise it has no place in the tab order
@@ -139,15 +135,9 @@ class _Segment(QRadioButton):
         super().__init__(parent)
         self.choice = Choice(None, "")
         self._segments = parent
-        self._palette = LIGHT
         self.setAutoExclusive(False)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
-        self.update()
 
     def set_choice(self, choice: Choice) -> None:
         """Show another value."""
@@ -190,7 +180,7 @@ class _Segment(QRadioButton):
         super().leaveEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        p, live, on = self._palette, self.isEnabled(), self.isChecked()
+        p, live, on = palette_of(self), self.isEnabled(), self.isChecked()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if on or (live and self.underMouse()):

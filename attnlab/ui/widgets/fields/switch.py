@@ -4,9 +4,10 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, px
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 
@@ -17,16 +18,13 @@ class Switch(QCheckBox):
     def __init__(self, label: str, parent: QWidget | None = None) -> None:
         super().__init__(label.replace("&", "&&"), parent)
         self._label = label
-        self._palette = LIGHT
         self.setAccessibleName(label)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
-        self.update()
+        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
 
     def _track(self) -> QRectF:
         width, height = px(28), px(16)
@@ -43,7 +41,7 @@ class Switch(QCheckBox):
         return self.rect().contains(pos)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        p, live = self._palette, self.isEnabled()
+        p, live = palette_of(self), self.isEnabled()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -4,23 +4,26 @@ from PySide6.QtCore import QEvent, QPointF
 from PySide6.QtGui import QColor, QHelpEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 
 
 @guarded
-class Drawn(QWidget):
-    """Repeats its layout whenever its colours, its size or the screen's resolution change."""
+class Drawn(FollowsTheme, QWidget):
+    """Repeats its layout whenever the theme, the size of type, its size or the screen's resolution change."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._still: QPixmap | None = None
 
-    def set_palette(self, palette: Palette) -> None:
-        """Use a theme's colours, and the present size of type."""
-        self._palette = palette
+    @property
+    def _palette(self) -> Palette:
+        return palette_of(self)
+
+    def restyle(self) -> None:
+        """Repeat the layout with the present size of type."""
         self._arrange()
 
     def tool_tip(self, at: QPointF) -> str:

@@ -6,8 +6,8 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPalette, QRegio
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from attnlab.base.number_text import NumberError, parse_number
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.matrix.matrix_keys import STEP, pace, tab_direction
 from attnlab.ui.widgets.numbers.number_format import format_exact, shifted
 
@@ -19,7 +19,7 @@ MARGIN_PX = 2
 
 
 @guarded
-class CellEditor(QLineEdit):
+class CellEditor(FollowsTheme, QLineEdit):
     """Edits the text of one number; the table decides whether to accept it."""
 
     committed = Signal(int, int)  # rows, columns to move afterwards
@@ -27,11 +27,11 @@ class CellEditor(QLineEdit):
     left = Signal()  # the focus went elsewhere
     refused = Signal(object)  # the NumberError that prevented a step
 
-    def __init__(self, parent: QWidget, palette: Palette) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.cell = (0, 0)
         self._original = ""
-        self._palette = palette
+        self._bad = False
         self._space = QRect()
         self.setFrame(False)
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -68,15 +68,15 @@ class CellEditor(QLineEdit):
 
     def mark(self, *, bad: bool) -> None:
         """Colour the text as refused or as normal."""
-        colours = self.palette()
-        colours.setColor(QPalette.ColorRole.Base, self._palette.surface)
-        colours.setColor(QPalette.ColorRole.Text, self._palette.bad if bad else self._palette.ink)
+        self._bad = bad
+        palette, colours = palette_of(self), self.palette()
+        colours.setColor(QPalette.ColorRole.Base, palette.surface)
+        colours.setColor(QPalette.ColorRole.Text, palette.bad if bad else palette.ink)
         self.setPalette(colours)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
-        self.mark(bad=False)
+    def restyle(self) -> None:
+        """Repeat the mark in the present colours."""
+        self.mark(bad=self._bad)
 
     def place(self, cell: QRect, body: QRect) -> None:
         """Cover the cell, as wide as the text needs and the table's body allows."""

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.base.block_text import BlockError, format_block, parse_block
 from attnlab.base.number_text import NumberError
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.matrix.matrix_editor import CellEditor
 from attnlab.ui.widgets.matrix.matrix_gestures import MouseDrag, Scrub, WheelSteps, new_gesture
@@ -57,7 +56,7 @@ class MatrixTable(MatrixView):
         self._drag_start: tuple[int, NDArray[np.float64]] = (0, np.zeros((0, 0)))
         self._wheel = WheelSteps()
         self._key_gesture = 0
-        self._editor = CellEditor(self.viewport(), LIGHT)
+        self._editor = CellEditor(self.viewport())
         self._editor.committed.connect(self._on_committed)
         self._editor.cancelled.connect(self._on_cancelled)
         self._editor.left.connect(self._on_left)
@@ -67,11 +66,6 @@ class MatrixTable(MatrixView):
     def set_formats(self, formats: tuple[tuple[str, str], ...]) -> None:
         """Set the names and titles of other text formats for copying; ``copy_wanted`` asks the owner for one."""
         self._formats = formats
-
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        super().set_palette(palette)
-        self._editor.set_palette(palette)
 
     def let_go(self) -> None:
         """Close an open editor and end a drag without an edit, before another table is shown."""

@@ -8,9 +8,9 @@ from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.matrix.matrix_grid import GROUP_GAP, Grid
 from attnlab.ui.widgets.matrix.matrix_paint import Look, MatrixPainter
 from attnlab.ui.widgets.matrix.matrix_places import cell_name
@@ -26,7 +26,7 @@ _FEW_CELLS = 64
 
 
 @guarded
-class MatrixView(QAbstractScrollArea):
+class MatrixView(FollowsTheme, QAbstractScrollArea):
     """Shows a matrix; the owner and subclasses select in it."""
 
     selection_changed = Signal(object)  # (row, column, rows, columns), or None when there are no cells
@@ -45,8 +45,7 @@ class MatrixView(QAbstractScrollArea):
         self._selection: Selection | None = None
         self._highlights: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._hovered: tuple[int, int] | None = None
-        self._palette = LIGHT
-        self._painter = MatrixPainter(LIGHT, self.font())
+        self._painter = MatrixPainter(palette_of(self), self.font())
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
@@ -91,11 +90,6 @@ class MatrixView(QAbstractScrollArea):
         self._lay_out()
         self._describe()
         self.viewport().update()
-
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
-        self._refresh_painter()
 
     def set_highlight(self, rows: Collection[int], columns: Collection[int], role: str) -> None:
         """Outline the linked selection of a role in its colour, in place of its previous outline.
@@ -209,8 +203,9 @@ class MatrixView(QAbstractScrollArea):
         self.horizontalScrollBar().setValue(x)
         self.verticalScrollBar().setValue(y)
 
-    def _refresh_painter(self) -> None:
-        self._painter = MatrixPainter(self._palette, self.font())
+    def restyle(self) -> None:
+        """Paint with the present colours and font, and repeat the layout."""
+        self._painter = MatrixPainter(palette_of(self), self.font())
         self._label_width = self._painter.label_width(self._row_labels)
         self._lay_out()
         self.viewport().update()
@@ -332,10 +327,10 @@ class MatrixView(QAbstractScrollArea):
         self.viewport().update()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Repeat the layout when the font changes."""
+        """Repeat the layout when the owner sets a font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._refresh_painter()
+            self.restyle()
 
 
 def _held(values: NDArray[np.floating]) -> NDArray[np.floating]:

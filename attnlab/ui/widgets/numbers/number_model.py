@@ -7,18 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from attnlab.figures.palette import LIGHT
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import mixed, plain_tip
+from attnlab.ui.base.theme import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_STRONGEST_TINT = 0.55
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +63,6 @@ class NumberModel(QAbstractTableModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.columns: tuple[Column, ...] = ()
-        self.palette = LIGHT
         self.order: NDArray[np.intp] = np.arange(0)
         self.lines = 1
         self._by: tuple[int, bool] = (-1, False)
@@ -117,13 +113,6 @@ class NumberModel(QAbstractTableModel):
     def is_ascending(self, column: int) -> bool:
         """Return whether the rows are sorted by a column in ascending order."""
         return self._by == (column, False)
-
-    def tint(self, column: Column, row: int) -> QColor | None:
-        """Return the colour of a cell, None for the table's colour."""
-        if column.tints is None or column.tints[row] <= 0:
-            return None
-        share = min(float(column.tints[row]), 1.0) * _STRONGEST_TINT
-        return QColor(mixed(self.palette.surface, self.palette.diverging[2], share))
 
     def _arrange(self) -> None:
         column, descending = self._by

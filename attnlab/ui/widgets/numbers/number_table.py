@@ -7,7 +7,6 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Sig
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.theme import font
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
@@ -51,7 +50,7 @@ class NumberTable(QWidget):
         column.setSpacing(4)
         column.addLayout(head)
         column.addWidget(self.view, 1)
-        self.set_palette(LIGHT)
+        self.title.setFont(font("section"))
 
     def set_columns(self, columns: Sequence[Column], keys: Sequence[Hashable] | None = None) -> None:
         """Show columns of equal length; ``keys`` identify the rows, by default their indices."""
@@ -65,12 +64,6 @@ class NumberTable(QWidget):
         self.view.fit_columns(afresh=len(columns) != before)
         self._select(selected)
         self.view.verticalScrollBar().setValue(place)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Use a theme's colours, and the present size of type."""
-        self._model.palette = palette
-        self.title.setFont(font("section"))
-        self.view.set_palette(palette)
 
     def selected_rows(self) -> list[int]:
         """Return the selected rows, as indices in the given columns, from top to bottom."""

@@ -25,14 +25,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mixed, px, set_sheet, text_on
+from attnlab.ui.base.theme import font, mixed, px, text_on
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
 
 _WIDEST_PX, _NARROWEST_TEXT_PX = 220, 64
 _BORDER_PX, _BETWEEN_PX = 2, 8
 """Margin on each side of a text."""
+_STRONGEST_TINT = 0.55
 _MEASURED = 64
 """The number of rows, from the first visible one, that determine a column's width: there may be thousands."""
 
@@ -44,42 +46,41 @@ class _Cells(QStyledItemDelegate):
     def __init__(self, model: NumberModel, parent: QWidget) -> None:
         super().__init__(parent)
         self._model = model
-        self.palette = LIGHT
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        rect: QRect = option.rect
+        palette, rect = palette_of(option.widget), option.rect
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         model, row = self._model, int(self._model.order[index.row()])
         aligned = index.data(Qt.ItemDataRole.TextAlignmentRole)
         above, high = _row_margin(model.lines), (rect.height() - 2 * _row_margin(model.lines)) // model.lines
         painter.setFont(font("number"))
         if selected:
-            painter.fillRect(rect, QColor(mixed(self.palette.surface, self.palette.accent, 0.18)))
+            painter.fillRect(rect, QColor(mixed(palette.surface, palette.accent, 0.18)))
         for line, column in enumerate(model.stacked(index.column())):
             place = QRect(rect.x(), rect.y() + above + line * high, rect.width(), high)
-            self._paint_line(painter, place, column.text(row), model.tint(column, row), selected, aligned)
+            tint = _tint(column, row, palette)
+            ground = palette.surface if tint is None else mixed(tint, palette.accent, 0.18) if selected else tint
+            if tint is not None:
+                painter.fillRect(place, QColor(ground))
+            painter.setPen(QColor(palette.ink if tint is None else text_on(ground)))
+            _paint_text(painter, place, column.text(row), aligned)
         if model.lines > 1:
-            painter.fillRect(rect.x(), rect.bottom(), rect.width(), 1, QColor(self.palette.hairline))
+            painter.fillRect(rect.x(), rect.bottom(), rect.width(), 1, QColor(palette.hairline))
 
-    def _paint_line(
-        self,
-        painter: QPainter,
-        place: QRect,
-        text: str,
-        tint: QColor | None,
-        selected: bool,
-        aligned: Qt.AlignmentFlag,
-    ) -> None:
-        ground = self.palette.surface
-        if tint is not None:
-            ground = mixed(tint.name(), self.palette.accent, 0.18) if selected else tint.name()
-            painter.fillRect(place, QColor(ground))
-        painter.setPen(QColor(text_on(ground) if tint is not None else self.palette.ink))
-        room = place.adjusted(px(_BETWEEN_PX), 0, -px(_BETWEEN_PX), 0)
-        cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, aligned, cut)
+
+def _tint(column: Column, row: int, palette: Palette) -> str | None:
+    """Return the colour of a cell, None for the table's colour."""
+    if column.tints is None or column.tints[row] <= 0:
+        return None
+    return mixed(palette.surface, palette.diverging[2], min(float(column.tints[row]), 1.0) * _STRONGEST_TINT)
+
+
+def _paint_text(painter: QPainter, place: QRect, text: str, aligned: Qt.AlignmentFlag) -> None:
+    room = place.adjusted(px(_BETWEEN_PX), 0, -px(_BETWEEN_PX), 0)
+    cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+    painter.drawText(room, aligned, cut)
 
 
 @guarded
@@ -109,7 +110,7 @@ class _Header(QHeaderView):
 
 
 @guarded
-class NumberView(QTableView):
+class NumberView(FollowsTheme, QTableView):
     """The table: it selects whole rows, a header or the menu sorts, Tab leaves."""
 
     copy_asked = Signal()
@@ -130,6 +131,7 @@ class NumberView(QTableView):
         model.modelReset.connect(self._on_reset_done)
         self._cells = _Cells(model, self)
         self.setItemDelegate(self._cells)
+        self.setProperty("numbers", True)
         self.setShowGrid(False)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
@@ -143,22 +145,10 @@ class NumberView(QTableView):
         self.setSortingEnabled(True)  # or a click on a header would select; the model sorts by columns
         self._header.setSortIndicatorShown(False)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Use a theme's colours, and the present size of type."""
+    def restyle(self) -> None:
+        """Use the present size of type."""
         self.setFont(font("number"))
         self._header.setFont(font("caption_strong"))
-        self._cells.palette = palette
-        set_sheet(
-            self,
-            f"""QTableView {{ background: {palette.surface}; color: {palette.ink}; border: 2px solid transparent;
-                border-radius: 6px; }}
-            QTableView:focus {{ border-color: {palette.accent}; }}
-            QHeaderView {{ background: {palette.surface}; border: 0; }}
-            QHeaderView::up-arrow, QHeaderView::down-arrow {{ image: none; width: 0; }}
-            QHeaderView::section {{ background: {palette.surface}; color: {palette.muted}; border: 0;
-                border-bottom: 1px solid {palette.hairline}; padding: {px(4)}px {px(_BETWEEN_PX)}px; }}
-            QHeaderView::section:hover {{ color: {palette.ink}; background: {palette.control}; }}""",
-        )
         self.setMinimumHeight(px(96))
         self.fit_columns(afresh=True)
 

@@ -16,9 +16,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QMenu, QSizePolicy, QToolTip, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.tokens.token_chips import PLUS, ChipLook, Chips, ChipTexts, draw_chip, eye_rect, visible
 from attnlab.ui.widgets.tokens.token_editor import TokenEditor
 from attnlab.ui.widgets.tokens.token_keys import MASK, UNMASK, command_for, context_menu
@@ -49,7 +49,6 @@ class TokenStrip(QAbstractScrollArea):
         self._query: int | None = None
         self._key: int | None = None
         self._masked: frozenset[int] | None = frozenset()
-        self._palette = LIGHT
         self._texts = ChipTexts()
         self._chips = Chips.lay_out((), self._texts, 100)
         self._current = 0
@@ -71,11 +70,6 @@ class TokenStrip(QAbstractScrollArea):
         self._lay_out()
 
     # Calls of the owner
-
-    def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours."""
-        self._palette = palette
-        self.viewport().update()
 
     def set_tokens(self, tokens: tuple[str, ...]) -> None:
         """Show these tokens; one added with the plus is opened for typing."""
@@ -355,6 +349,7 @@ class TokenStrip(QAbstractScrollArea):
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        palette = palette_of(self)
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.translate(0, -self.verticalScrollBar().value())
@@ -372,8 +367,8 @@ class TokenStrip(QAbstractScrollArea):
                 i == dragged,
                 *self._mask_look(i, dragged),
             )
-            draw_chip(painter, place, text, look, self._palette)
+            draw_chip(painter, place, text, look, palette)
         if self._dropped_at is not None:
             gap = self._chips.gap_at(self._dropped_at)
-            painter.fillRect(self._chips.mark(gap, self._dropped_at), QColor(self._palette.accent))
+            painter.fillRect(self._chips.mark(gap, self._dropped_at), QColor(palette.accent))
         painter.end()
