@@ -153,9 +153,16 @@ def _whole(cell_w: float, cell_h: float, ratio: float) -> tuple[float, float]:
 
 
 def _cell(
-    width: float, height: float, rows: int, columns: int, lines: int, per_row: int, gap: tuple[int, int],
-    limits: Limits, square: bool,
-) -> tuple[float, float]:  # fmt: skip
+    width: float,
+    height: float,
+    rows: int,
+    columns: int,
+    lines: int,
+    per_row: int,
+    gap: tuple[int, int],
+    limits: Limits,
+    square: bool,
+) -> tuple[float, float]:
     """Return the width and height of the largest cells with ``lines`` rows of ``per_row`` maps."""
     cell_w = min(width / (per_row * (columns + gap[1]) - gap[1]), limits.cell_width)
     cell_h = min(height / (lines * (rows + gap[0]) - gap[0]), limits.cell_height)

@@ -26,9 +26,13 @@ def wants_shapes(painter: QPainter, grid: Grid) -> bool:
 
 
 def draw_shapes(
-    painter: QPainter, grid: Grid, image: NDArray[np.uint32], masked: NDArray[np.bool_] | None,
-    empty: NDArray[np.bool_] | None, palette: Palette,
-) -> None:  # fmt: skip
+    painter: QPainter,
+    grid: Grid,
+    image: NDArray[np.uint32],
+    masked: NDArray[np.bool_] | None,
+    empty: NDArray[np.bool_] | None,
+    palette: Palette,
+) -> None:
     """Draw cells of ARGB colours [n, rows, columns] with rounded corners, masked ones [rows, columns] hatched.
 
     ``empty`` ones [n, rows, columns] get a hairline. All cells of one colour are one shape, which keeps files small.

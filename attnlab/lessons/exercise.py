@@ -266,9 +266,14 @@ def save_exercise(exercise: Exercise, path: str | os.PathLike[str]) -> None:
 
 _SETTINGS = ("tolerance", "title", "seed", "students", "given")
 _KINDS: dict[str, Any] = {
-    "tolerance": int | float, "title": str, "seed": int | None, "students": list, "given": str, "blanks": list,
+    "tolerance": int | float,
+    "title": str,
+    "seed": int | None,
+    "students": list,
+    "given": str,
+    "blanks": list,
     "state": str,
-}  # fmt: skip
+}
 
 
 def read_exercise(path: str | os.PathLike[str]) -> Exercise:

@@ -19,9 +19,23 @@ _OPTIONAL = {"digest"}
 """Only runs that learn from the user's own text have one."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 _FIELDS = {
-    "format", "version", "name", "spec", "status", "sentence", "step", "seconds", "parameters", "trainable", "device",
-    "interval", "loss", "right", "marks", "files",
-}  # fmt: skip
+    "format",
+    "version",
+    "name",
+    "spec",
+    "status",
+    "sentence",
+    "step",
+    "seconds",
+    "parameters",
+    "trainable",
+    "device",
+    "interval",
+    "loss",
+    "right",
+    "marks",
+    "files",
+}
 
 
 def file_name(part: str, save: str = "") -> str:

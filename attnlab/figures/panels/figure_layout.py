@@ -137,10 +137,19 @@ def lay_out(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> FigureLay
         here = min(plan.per_row, count - start)
         grids.append(
             Grid(
-                x, y, plan.cell_width, plan.cell_height, rows, columns, here, here, (1, plan.gap),
-                labels.row_width, label,
+                x,
+                y,
+                plan.cell_width,
+                plan.cell_height,
+                rows,
+                columns,
+                here,
+                here,
+                (1, plan.gap),
+                labels.row_width,
+                label,
             )
-        )  # fmt: skip
+        )
         y += grids[-1].height + plan.space
     return FigureLayout(wish.width, height, tuple(grids), plan.caption, wish.axis, top)
 

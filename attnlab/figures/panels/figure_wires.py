@@ -162,9 +162,7 @@ class Routes:
             found[link.source].add(
                 Stub(lane, up=False) if through else Stub(self._ports[link.target, link.source], up=False)
             )
-        return {
-            name: tuple(stubs) for name, stubs in found.items() if len({round(each.x, 3) for each in stubs}) > 1
-        }  # fmt: skip
+        return {name: tuple(stubs) for name, stubs in found.items() if len({round(each.x, 3) for each in stubs}) > 1}
 
 
 def lanes_of(cards: dict[str, Span], links: Sequence[Link]) -> int:

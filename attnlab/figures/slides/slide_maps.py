@@ -50,9 +50,15 @@ class Formulas(Protocol):
 
 
 def draw_map(
-    painter: QPainter, box: Box, each: SlideMap, sheet: Sheet, palette: Palette, formulas: Formulas | None, *,
+    painter: QPainter,
+    box: Box,
+    each: SlideMap,
+    sheet: Sheet,
+    palette: Palette,
+    formulas: Formulas | None,
+    *,
     source: bool = False,
-) -> tuple[Grid, tuple[str, ...]]:  # fmt: skip
+) -> tuple[Grid, tuple[str, ...]]:
     """Draw one stage with its caption into a box; return the grid of its cells, and the parts that did not fit."""
     unit, ratio = sheet.unit * min(max(sheet.zoom, 0.9), 1.25), painter.device().devicePixelRatioF()
     here = replace(palette, surface=palette.ground)  # the gaps between cells show the slide

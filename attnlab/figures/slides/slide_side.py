@@ -17,9 +17,13 @@ MOST_BARS = 12
 
 
 def draw_side(
-    painter: QPainter, box: Box, arithmetic: tuple[tuple[Runs, ...], ...], row: BarRow | None, sheet: Sheet,
+    painter: QPainter,
+    box: Box,
+    arithmetic: tuple[tuple[Runs, ...], ...],
+    row: BarRow | None,
+    sheet: Sheet,
     palette: Palette,
-) -> tuple[str, ...]:  # fmt: skip
+) -> tuple[str, ...]:
     """Draw arithmetic and bars; return the parts that did not fit."""
     y = box.y
     missing: tuple[str, ...] = ()
@@ -65,9 +69,10 @@ def draw_row(painter: QPainter, box: Box, row: BarRow, sheet: Sheet, palette: Pa
     painter.setFont(pen_font)
     painter.setPen(QColor(palette.muted))
     painter.drawText(
-        QRectF(box.x, box.y, box.width, title), int(Qt.AlignmentFlag.AlignVCenter),
+        QRectF(box.x, box.y, box.width, title),
+        int(Qt.AlignmentFlag.AlignVCenter),
         elided(row.title, pen_font.toString(), int(box.width)),
-    )  # fmt: skip
+    )
     room = int((box.height - title) // (LEAST_ROW * size))
     if room < 1:
         return ("the row as bars",)

@@ -5,9 +5,19 @@ import random
 import re
 
 MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 FIRST, LAST = datetime.date(1950, 1, 1), datetime.date(2049, 12, 31)
 """A year of two digits is one of these: 50 to 99 are 1950 to 1999, 00 to 49 are 2000 to 2049."""
@@ -52,9 +62,17 @@ def spelled(day: datetime.date, spelling: str) -> str:
     """Return a date in one of :data:`SPELLINGS`."""
     month, weekday = MONTHS[day.month - 1], WEEKDAYS[day.weekday()]
     return spelling.format(
-        d=day.day, dd=f"{day.day:02}", th=_ending(day.day), m=day.month, month=month, mon=month[:3],
-        weekday=weekday, wkd=weekday[:3], yyyy=day.year, yy=f"{day.year % 100:02}",
-    )  # fmt: skip
+        d=day.day,
+        dd=f"{day.day:02}",
+        th=_ending(day.day),
+        m=day.month,
+        month=month,
+        mon=month[:3],
+        weekday=weekday,
+        wkd=weekday[:3],
+        yyyy=day.year,
+        yy=f"{day.year % 100:02}",
+    )
 
 
 def read(text: str) -> tuple[datetime.date, dict[str, tuple[int, int]]] | None:

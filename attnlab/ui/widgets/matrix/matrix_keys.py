@@ -15,12 +15,19 @@ FAR = 1 << 30
 _Key = Qt.Key
 _Standard = QKeySequence.StandardKey
 _MOVES: dict[int, tuple[int, int]] = {
-    _Key.Key_Up: (-1, 0), _Key.Key_Down: (1, 0), _Key.Key_Left: (0, -1), _Key.Key_Right: (0, 1),
-    _Key.Key_Home: (0, -FAR), _Key.Key_End: (0, FAR),
-}  # fmt: skip
+    _Key.Key_Up: (-1, 0),
+    _Key.Key_Down: (1, 0),
+    _Key.Key_Left: (0, -1),
+    _Key.Key_Right: (0, 1),
+    _Key.Key_Home: (0, -FAR),
+    _Key.Key_End: (0, FAR),
+}
 _STANDARD = {
-    _Standard.Copy: "copy", _Standard.Cut: "cut", _Standard.Paste: "paste", _Standard.SelectAll: "select_all",
-}  # fmt: skip
+    _Standard.Copy: "copy",
+    _Standard.Cut: "cut",
+    _Standard.Paste: "paste",
+    _Standard.SelectAll: "select_all",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +67,11 @@ def command_for(event: QKeyEvent) -> Command | None:
     shift, control, alt = (
         bool(event.modifiers() & modifier)
         for modifier in (
-            Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier,
+            Qt.KeyboardModifier.ShiftModifier,
+            Qt.KeyboardModifier.ControlModifier,
+            Qt.KeyboardModifier.AltModifier,
         )
-    )  # fmt: skip
+    )
     if key in (_Key.Key_Up, _Key.Key_Down) and not alt:
         return Command("step", amount=STEP * pace(event.modifiers()) * (1 if key == _Key.Key_Up else -1))
     if key in (_Key.Key_Left, _Key.Key_Right) and not alt and (shift or control):

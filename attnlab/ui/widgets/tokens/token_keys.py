@@ -34,9 +34,15 @@ _KEYS: dict[tuple[Qt.Key, Qt.KeyboardModifier], str] = {
 }
 MASK, UNMASK = "Mask: no query may attend to it", "Unmask: queries may attend to it"
 _ENTRIES = (
-    ("edit", "Rename"), ("duplicate", "Duplicate"), ("move_left", "Move left"), ("move_right", "Move right"),
-    ("mask", MASK), ("remove", "Remove"), ("", ""), ("add", "Add a token"),
-)  # fmt: skip
+    ("edit", "Rename"),
+    ("duplicate", "Duplicate"),
+    ("move_left", "Move left"),
+    ("move_right", "Move right"),
+    ("mask", MASK),
+    ("remove", "Remove"),
+    ("", ""),
+    ("add", "Add a token"),
+)
 
 
 def command_for(event: QKeyEvent) -> str | None:
