@@ -1,4 +1,4 @@
-"""A list of horizontal bars: labels left, values right; one is current, masked ones are labelled so."""
+"""A list whose rows are bars, not a plot: labels left, values right; one is current, masked ones are labelled so."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,8 @@
-"""A fast chart of long, growing curves, with a cursor, levels to compare with, and clicks that choose an x."""
+"""A fast chart of long, growing curves, with a cursor, levels to compare with, and clicks that choose an x.
+
+It draws itself, unlike the plots of ``curves``: it follows a training live, where pyqtgraph takes 7.7 ms for an update
+instead of 2.6, and 26 ms to open instead of 4, after 0.3 s to load.
+"""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A line of recorded moments to drag along: the current moment, marks, and the loss at each."""
+"""A slider over recorded moments, not a plot: the current moment, marks, and the loss at each in tool tips."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
