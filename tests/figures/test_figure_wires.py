@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 import attnlab
+from attnlab.attention.stages.flow import Link
 from attnlab.attention.stages.table import sources
 from attnlab.attention.stages.trace import Trace
 from attnlab.figures.palette import LIGHT
@@ -13,7 +14,7 @@ from attnlab.figures.panels.figure_canvas import LEAST_CARD, broken, canvas_rows
 from attnlab.figures.panels.figure_file import figure_bytes, figure_image
 from attnlab.figures.panels.figure_page import Page, lay_out_page
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.figures.panels.figure_wires import Link, Point, Routes, Span, Wire, lanes_of
+from attnlab.figures.panels.figure_wires import Point, Routes, Span, Wire, lanes_of
 
 pytestmark = pytest.mark.usefixtures("qapp")
 PRESETS = ("journey", "multi-head-causal", "cross-attention", "rope", "qk-norm", "mask-after-softmax", "dropout")

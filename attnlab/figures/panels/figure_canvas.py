@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from attnlab.figures.palette import Palette
 from attnlab.figures.panels.figure_panel import Panel, panel
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.figures.panels.figure_wires import PLAIN, TRACK, Link, Point, Routes, Span, Wire, lanes_of
+from attnlab.figures.panels.figure_wires import PLAIN, TRACK, Point, Routes, Span, Wire, lanes_of
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -44,8 +44,10 @@ def lay_out_canvas(
     trace: "Trace", spec: FigureSpec, width: float, ratio: float, top: float, height: float | None
 ) -> Flow:
     """Return the layout of all stages below ``top``, in a figure of the given width and optional height."""
+    from attnlab.attention.stages.flow import stage_links
+
     rows = broken(canvas_rows(trace), width)
-    links = _links(trace)
+    links = list(stage_links(trace.experiment, trace.all_stages))
     lanes = lanes_of({name: Span(i, j, 0, 0) for i, row in enumerate(rows) for j, name in enumerate(row)}, links)
     right = width - EDGE - (PLAIN / 2 + TRACK * (lanes - 1) if lanes else 0.0)
     spans = {name: span for i, row in enumerate(rows) for name, span in _spans(trace, rows, i, right).items()}
@@ -67,15 +69,10 @@ def lay_out_canvas(
 
 
 def canvas_rows(trace: "Trace") -> list[list[str]]:
-    """Return the names of all stages in the rows of the canvas: projections, maps, and the stages after them.
+    """Return the names of all stages in the rows of the canvas."""
+    from attnlab.attention.stages.flow import stage_rows
 
-    The stages between the projections and the maps, such as rotations, have a row to themselves.
-    """
-    names = list(trace.all_stages)
-    maps = [i for i, name in enumerate(names) if trace.stage(name).is_map]
-    made = names.index("values") + 1
-    rows = [names[:made], names[made : maps[0]], names[maps[0] : maps[-1] + 1], names[maps[-1] + 1 :]]
-    return [row for row in rows if row]
+    return [[stage.name for stage in row] for row in stage_rows([trace.stage(name) for name in trace.all_stages])]
 
 
 def broken(rows: list[list[str]], width: float) -> list[list[str]]:
@@ -152,17 +149,6 @@ def _head(before: Point, tip: Point) -> QPolygonF:
 def _towards(start: Point, end: Point, length: float) -> Point:
     part = length / math.dist(start, end)
     return start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
-
-
-def _links(trace: "Trace") -> list[Link]:
-    from attnlab.attention.stages.table import sources
-
-    return [
-        Link(source.name, name, source.role)
-        for name in trace.all_stages
-        for source in sources(trace.stage(name), trace.experiment)
-        if source.name in trace
-    ]
 
 
 def _spans(trace: "Trace", rows: list[list[str]], line: int, right: float) -> dict[str, Span]:

@@ -5,6 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, permutations
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.flow import Link
 
 TRACK = 9.0
 """The space between two wires side by side."""
@@ -17,15 +21,6 @@ _CLEAR = 4.0
 _MOST_TRIED = 6
 
 Point = tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A connection from one card to another, and the role that colours it."""
-
-    source: str
-    target: str
-    role: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +63,7 @@ class Routes:
     lanes at the right.
     """
 
-    def __init__(self, cards: dict[str, Span], links: Sequence[Link], lane_x: float) -> None:
+    def __init__(self, cards: dict[str, Span], links: Sequence["Link"], lane_x: float) -> None:
         self._cards, self._links = cards, tuple(links)
         self._lanes = {name: lane_x + TRACK * lane for name, lane in _lanes(cards, links).items()}
         self._ports = self._entries()
@@ -88,12 +83,12 @@ class Routes:
             *straight,
         )
 
-    def _across(self, link: Link, tops: Sequence[float], heights: Sequence[float]) -> tuple[Point, ...]:
+    def _across(self, link: "Link", tops: Sequence[float], heights: Sequence[float]) -> tuple[Point, ...]:
         a, b = self._cards[link.source], self._cards[link.target]
         y = tops[a.row] + heights[a.row] / 2
         return (a.right, y), (b.left, y)
 
-    def _along(self, link: Link, tops: Sequence[float], heights: Sequence[float]) -> tuple[Point, ...]:
+    def _along(self, link: "Link", tops: Sequence[float], heights: Sequence[float]) -> tuple[Point, ...]:
         a, b = self._cards[link.source], self._cards[link.target]
         end = self._ports[link.target, link.source]
         x = self._leaves(link)
@@ -114,16 +109,16 @@ class Routes:
         y = tops[row] - above + TRACK * level - used / 2
         return [(start, y), (end, y)]
 
-    def _direct(self, link: Link) -> bool:
+    def _direct(self, link: "Link") -> bool:
         """Return whether a wire goes straight to the next card: only if no other of its source goes further."""
         a, b = self._cards[link.source], self._cards[link.target]
         beside = [each for each in self._of(link.source) if self._cards[each.target].row == a.row]
         return a.row == b.row and b.place == a.place + 1 and len(beside) == 1
 
-    def _of(self, source: str) -> list[Link]:
+    def _of(self, source: str) -> list["Link"]:
         return [link for link in self._links if link.source == source]
 
-    def _leaves(self, link: Link) -> float:
+    def _leaves(self, link: "Link") -> float:
         """Return the x at which a wire leaves its card."""
         a, b = self._cards[link.source], self._cards[link.target]
         return self._ports[link.source, link.source] if a.row == b.row else a.middle
@@ -165,12 +160,12 @@ class Routes:
         return {name: tuple(stubs) for name, stubs in found.items() if len({round(each.x, 3) for each in stubs}) > 1}
 
 
-def lanes_of(cards: dict[str, Span], links: Sequence[Link]) -> int:
+def lanes_of(cards: dict[str, Span], links: Sequence["Link"]) -> int:
     """Return the number of lanes needed at the right; it depends only on the rows of the cards."""
     return 1 + max(_lanes(cards, links).values(), default=-1)
 
 
-def _lanes(cards: dict[str, Span], links: Sequence[Link]) -> dict[str, int]:
+def _lanes(cards: dict[str, Span], links: Sequence["Link"]) -> dict[str, int]:
     """Return the lane of each card whose wires pass whole rows, with the shortest innermost."""
     ends: dict[str, tuple[int, int]] = {}
     for link in links:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from attnlab.attention.stages.flow import Link
 from attnlab.attention.stages.table import STAGES
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import scale
@@ -15,7 +16,7 @@ from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
 from attnlab.ui.playground.shadow import draw_shadow
-from attnlab.ui.playground.wires import Wire, draw_wires, wires
+from attnlab.ui.playground.wires import draw_wires, wires
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -173,7 +174,7 @@ class Canvas(FollowsTheme, QWidget):
         self._ground_drawn = False
         self.update()
 
-    def wires(self) -> list[Wire]:
+    def wires(self) -> list[Link]:
         """Return the wires between the visible cards."""
         return wires(self._trace, self._places) if self._trace is not None else []
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QRectF, QSizeF
 
 from attnlab.attention import axes
+from attnlab.attention.stages.flow import stage_rows
 from attnlab.attention.stages.table import STAGES, Stage
 
 if TYPE_CHECKING:
@@ -25,17 +26,12 @@ LEAST_SEEN = 64.0
 
 @lru_cache(maxsize=2)
 def rows_of(e: "Experiment") -> list[list[Stage]]:
-    """Return the stages in the rows of the canvas: before the maps of query by key, these maps, and what follows.
-
-    Later steps on queries and keys have a row of their own, as do maps that are too many for one row.
-    """
-    present = [stage for stage in STAGES if stage.present(e)]
-    maps = [i for i, stage in enumerate(present) if stage.is_map]
-    first, values = maps[0], next(i for i, stage in enumerate(present) if stage.name == "values") + 1
-    before = [present[:values], present[values:first]]
-    among = present[first : maps[-1] + 1]
-    half = len(among) if len(among) <= WIDEST_ROW else (len(among) + 1) // 2
-    return [row for row in (*before, among[:half], among[half:], present[maps[-1] + 1 :]) if row]
+    """Return the stages in the rows of the canvas; maps that are too many for one row take two."""
+    rows = []
+    for row in stage_rows([stage for stage in STAGES if stage.present(e)]):
+        half = (len(row) + 1) // 2 if row[0].is_map and len(row) > WIDEST_ROW else len(row)
+        rows += [part for part in (row[:half], row[half:]) if part]
+    return rows
 
 
 def laid_out(e: "Experiment", view: "View", canvas: QSizeF) -> tuple[dict[str, QRectF], float]:

@@ -1,13 +1,12 @@
 """The wires of the canvas: the data flow from card to card, each in its colour."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
-from attnlab.attention.stages.table import STAGES, sources
+from attnlab.attention.stages.flow import Link, stage_links
 from attnlab.figures.palette import Palette
 from attnlab.ui.playground.canvas_layout import GAP, MARGIN, ROW_GAP
 
@@ -21,34 +20,19 @@ ASIDE = {"key": 8.0, "value": 8.0}
 Places = Mapping[str, QRectF]
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """A line from one card to another in the colour of its data."""
-
-    source: str
-    target: str
-    role: str
-
-
-def wires(trace: "Trace", places: Places) -> list[Wire]:
+def wires(trace: "Trace", places: Places) -> list[Link]:
     """Return the wires between the cards of a trace that have a place."""
-    return [
-        Wire(source.name, stage.name, source.role)
-        for stage in STAGES
-        if stage.name in places and stage.name in trace
-        for source in sources(stage, trace.experiment)
-        if source.name in places
-    ]
+    return list(stage_links(trace.experiment, [name for name in places if name in trace]))
 
 
-def draw_wires(painter: QPainter, drawn: Iterable[Wire], places: Places, scale: float, palette: Palette) -> None:
+def draw_wires(painter: QPainter, drawn: Iterable[Link], places: Places, scale: float, palette: Palette) -> None:
     """Draw wires between cards at a scale, with the painter's antialiasing."""
     for wire in drawn:
         painter.setPen(QPen(QColor(palette.role(wire.role) if wire.role != "neutral" else palette.hatch), WIDTH))
         painter.drawPath(_path(wire, places, scale))
 
 
-def _path(wire: Wire, places: Places, scale: float) -> QPainterPath:
+def _path(wire: Link, places: Places, scale: float) -> QPainterPath:
     """Return a wire: straight to a neighbour, else out of the bottom and in at the top, in the gap between rows."""
     a, b = places[wire.source], places[wire.target]
     if abs(a.top() - b.top()) < 1:
