@@ -104,7 +104,7 @@ def forget(desk: Desk) -> None:
     recovery._forget_saved()
 
 
-@case("playground/session_state.py SessionState.bring_back", "computing the pinned state")
+@case("playground/session_state.py SessionState.restore", "computing the pinned state")
 def pinned(desk: Desk) -> None:
     e = attnlab.preset("journey")
     said = to_plain(replace(SavedView(View()), pinned=("cpu", "float32")))

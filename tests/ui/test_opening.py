@@ -129,7 +129,7 @@ def test_work_that_is_brought_back_is_read_beside_the_window(
 ) -> None:
     shutil.copy(session(tmp_path, "left"), config_dir / "last.attnlab")
     person = sit_down(remember=True)
-    assert person.window.actions_list.run("bring-back")
+    assert person.window.actions_list.run("restore")
     person.wait_for(lambda: person.message() == "Opening unsaved work…")
     gate.open.set()
     person.settle()

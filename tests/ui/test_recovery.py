@@ -29,13 +29,13 @@ def test_unsaved_work_comes_back_as_one_step_until_it_is_saved(
     sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
 ) -> None:
     person = sit_down(remember=True)
-    assert not person.window.actions_list["bring-back"].isEnabled()
+    assert not person.window.actions_list["restore"].isEnabled()
     person.press("Causal")
     person.window.close()
     person = sit_down(remember=True)
     assert person.message().startswith("Unsaved work from last time was kept")
     assert not person.experiment.config.causal
-    assert person.window.actions_list.run("bring-back")
+    assert person.window.actions_list.run("restore")
     person.settle()
     assert person.experiment.config.causal
     person.document.undo()
@@ -104,7 +104,7 @@ def test_the_work_of_a_killed_program_is_offered_and_its_file_is_as_it_was(
     assert (config_dir / "current.lock").exists()  # nobody came to take it away
     person = sit_down(remember=True)
     assert person.message() == NOTE
-    assert person.window.actions_list.run("bring-back")
+    assert person.window.actions_list.run("restore")
     person.settle()
     assert person.experiment.config.causal
     assert person.experiment.tokens == attnlab.preset("the-cat-sat").tokens
@@ -133,12 +133,12 @@ def test_each_of_two_windows_keeps_its_own_work(sit_down: "Callable[..., Person]
     two.window.close()
     three = sit_down("random-4x8", remember=True)
     assert three.message() == NOTE
-    assert three.window.actions_list.run("bring-back")
+    assert three.window.actions_list.run("restore")
     three.settle()
     assert three.experiment.tokens in kept
     three.window.close()
     four = sit_down("random-4x8", remember=True)
-    assert four.window.actions_list.run("bring-back")
+    assert four.window.actions_list.run("restore")
     four.settle()
     assert four.experiment.tokens in kept
 
@@ -151,7 +151,7 @@ def test_undoing_what_was_brought_back_does_not_lose_it(
     person.window.close()
     attnlab.save(attnlab.preset("the-cat-sat"), tmp_path / "other.attnlab")
     person = sit_down(Source(path=tmp_path / "other.attnlab"), remember=True)
-    assert person.window.actions_list.run("bring-back")
+    assert person.window.actions_list.run("restore")
     person.settle()
     person.undo()
     person.settle()
@@ -265,11 +265,11 @@ def test_the_unsaved_work_of_several_closes_can_be_chosen_from(
     actions = {action.id: action for action in person.window.actions_list}
     titles = [actions[f"unsaved-{place}"].current_title() for place in (1, 2, 3, 4)]
     assert [title.split(" — ")[0] for title in titles] == [
-        *(f"Bring back {n}" for n in ("Third", "Second", "First")),
+        *(f"Restore {n}" for n in ("Third", "Second", "First")),
         "",
     ]
     assert all(re.search(r" — \d\d \S+ \d{4}, \d\d:\d\d$", title) for title in titles[:3])
-    found = search(person.window.actions_list, "bring back second")
+    found = search(person.window.actions_list, "restore second")
     assert found[0].id == "unsaved-2"
     before = person.experiment
     assert person.window.actions_list.run("unsaved-2")
@@ -279,7 +279,7 @@ def test_the_unsaved_work_of_several_closes_can_be_chosen_from(
     person.undo()
     assert person.experiment is before
     person.document.redo()
-    person.window.close()  # brought back, unchanged and not saved: it is kept once, not twice
+    person.window.close()  # restored, unchanged and not saved: it is kept once, not twice
     person = sit_down(remember=True)
     assert person.window.recovery is not None
     assert [kept.title for kept in person.window.recovery.kept()] == ["Second", "Third", "First"]

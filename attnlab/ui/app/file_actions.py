@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from attnlab.ui.train.train_tools import TrainTools
 
 
-def file_actions(w: Host, bring_back: Action[Any]) -> list[Action[Any]]:
+def file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
     """Return the actions that open, save, import and export."""
     play, loaded = on(w, PLAYGROUND), once_loaded(w)
     beside = on(w, PLAYGROUND, show=False)
@@ -22,7 +22,7 @@ def file_actions(w: Host, bring_back: Action[Any]) -> list[Action[Any]]:
     return [
         Action("presets", "Open a preset…", "File", play, lambda p: p.open_gallery(), ("Ctrl+P",)),
         Action("open", "Open a file…", "File", play, lambda p: p.files.ask_open(), ("Ctrl+O",)),
-        bring_back,
+        restore,
         Action("weights-in", "Import weights…", "File", beside, lambda p: _import_weights(w, p), ("Ctrl+I",)),
         Action(
             "paste-weights",

@@ -30,11 +30,11 @@ def unsaved_actions(recovery: "Context[Recovery]") -> list[Action[Any]]:
 def last_unsaved_action(recovery: "Context[Recovery]") -> Action[Any]:
     """Return the action that opens the newest unsaved work."""
     return Action(
-        "bring-back",
-        "Bring back the last unsaved work",
+        "restore",
+        "Restore the last unsaved work",
         "File",
         recovery,
-        lambda r: r.bring_back(),
+        lambda r: r.restore(),
         enabled=lambda r: bool(r.kept()),
     )
 
@@ -42,7 +42,7 @@ def last_unsaved_action(recovery: "Context[Recovery]") -> Action[Any]:
 def _action(recovery: "Context[Recovery]", index: int) -> Action[Any]:
     def title(found: "Recovery") -> str:
         kept = found.kept()
-        return f"Bring back {kept[index].described()}" if index < len(kept) else ""
+        return f"Restore {kept[index].described()}" if index < len(kept) else ""
 
     return Action(f"unsaved-{index + 1}", "", SECTION, recovery, partial(_open, index), title_now=title)
 
@@ -50,4 +50,4 @@ def _action(recovery: "Context[Recovery]", index: int) -> Action[Any]:
 def _open(index: int, recovery: "Recovery") -> None:
     kept = recovery.kept()
     if index < len(kept):
-        recovery.bring_back(kept[index].path)
+        recovery.restore(kept[index].path)

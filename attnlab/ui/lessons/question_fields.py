@@ -10,10 +10,10 @@ from attnlab.lessons.cells import blank_text, blanks_of
 from attnlab.lessons.lesson import Question
 
 FIELDS = (
-    ("blank", "Blank cells", "weights[2, 1], or a row weights[2, :]; with commas between"),
-    ("ask", "Question", "How much does “starts” look at “journey”?"),
-    ("tolerance", "Tolerance", "0.01"),
-    ("hint", "Hint", "The exponentials, divided by their sum."),
+    ("blank", "Blank cells", "weights[2, 1], or a row: weights[2, :]; separate several with commas"),
+    ("ask", "Question", "For example: How much attention does “starts” give to “journey”?"),
+    ("tolerance", "Tolerance", "How far an answer may be off: 0.01 if empty"),
+    ("hint", "Hint", "For example: Divide each exponential by the sum of its row."),
 )
 
 

@@ -26,8 +26,8 @@ MOST_WINDOWS = 8
 """The number of programs that each have a file of their own; further ones share the first program's file."""
 OLD_NAME = "last.attnlab"
 """The file of the unsaved work in versions that had no list."""
-NOTE = "Unsaved work from last time was kept: choose File, Bring back the last unsaved work."
-LABEL = "Bring back unsaved work"
+NOTE = "Unsaved work from last time was kept: choose File, Restore the last unsaved work."
+LABEL = "Restore unsaved work"
 
 
 class Recovery(QObject):
@@ -45,7 +45,7 @@ class Recovery(QObject):
         self._lock, self._current = _claimed(folder, self._kept)
         self.news = self.kept()[:1] != before[:1]
         """Whether the previous window left unsaved work."""
-        self._brought: tuple[int, Path, Scene] | None = None  # its opening, its file, and the scene in the file
+        self._restored: tuple[int, Path, Scene] | None = None  # its opening, its file, and the scene in the file
         self._left: Scene | None = None
         self._seen = _lasting(playground.document.view)
         self._complained = False
@@ -63,18 +63,18 @@ class Recovery(QObject):
         """Return the unsaved work of earlier windows, newest first."""
         return self._kept.kept()
 
-    def bring_back(self, path: Path | None = None) -> None:
+    def restore(self, path: Path | None = None) -> None:
         """Open unsaved work, the newest by default, as one undoable step; its file remains until it is saved."""
         kept = self.kept()
         if path is None and kept:
             path = kept[0].path
         if path is not None:
-            self._playground.files.open_unsaved(path, LABEL, partial(self._on_brought, path))
+            self._playground.files.open_unsaved(path, LABEL, partial(self._on_restored, path))
 
-    def _on_brought(self, path: Path, opened: bool) -> None:
+    def _on_restored(self, path: Path, opened: bool) -> None:
         if opened:
             current = self._playground.document.history.current
-            self._brought = current.opening, path, current.scene
+            self._restored = current.opening, path, current.scene
 
     def keep(self) -> bool:
         """Write the open experiment if it is not saved, else remove the earlier file; False if writing fails."""
@@ -95,8 +95,8 @@ class Recovery(QObject):
             more = "Save it elsewhere, or close again to leave without saving."
             self._playground.step_bar.show_message(f"{self._playground.step_bar.message} {more}")
             return False
-        if self._brought is not None and document.scene is self._brought[2] and self._current.is_file():
-            self._kept.remove(self._brought[1])  # the same work was just written again
+        if self._restored is not None and document.scene is self._restored[2] and self._current.is_file():
+            self._kept.remove(self._restored[1])  # the same work was just written again
         document.history_changed.disconnect(self._on_history_changed)
         document.view_changed.disconnect(self._on_view_changed)
         if self._lock is not None:
@@ -111,9 +111,9 @@ class Recovery(QObject):
     def _forget_saved(self) -> bool:
         """Remove files of work that has been saved; return whether nothing is left to write."""
         document = self._playground.document
-        if self._brought is not None and document.ever_saved(self._brought[0]):
-            self._kept.remove(self._brought[1])
-            self._brought = None
+        if self._restored is not None and document.ever_saved(self._restored[0]):
+            self._kept.remove(self._restored[1])
+            self._restored = None
         if not document.modified:
             if self._lane.busy:  # otherwise the write in progress would recreate the file
                 run(_remove, self._current, on_done=_nothing, on_failed=_nothing, lane=self._lane, doing="cleaning up")

@@ -64,7 +64,7 @@ class SessionFiles(QObject):
             self._playground.document.mark_saved(first.path)
             self.opened.emit(first.path)
         if first.opened is not None:
-            self._bring_back(first.opened)
+            self._restore(first.opened)
         if first.problem:
             self._say(first.problem)
 
@@ -104,13 +104,13 @@ class SessionFiles(QObject):
         path = opening.path if opening.saved else opened.file
         view = opened.saved.view if opened.saved is not None else None
         self._playground.document.open(opening.label, opened.scene, path, view, saved=opening.saved)
-        self._bring_back(opened)
+        self._restore(opened)
         if opening.saved:
             self.opened.emit(opening.path)
 
-    def _bring_back(self, opened: Opened) -> None:
+    def _restore(self, opened: Opened) -> None:
         """Restore the saved view; a lesson opens beside it once there is a window for it."""
-        self._state.bring_back(opened)
+        self._state.restore(opened)
         if self._playground.reply is None:
             self._unfinished = opened
         else:

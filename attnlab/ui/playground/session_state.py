@@ -82,7 +82,7 @@ class SessionState(QObject):
         lesson = _lesson_place(lessons, folder) if lessons is not None else None
         return SavedView(playground.document.view, playground.lenses.place, playground.inputs.name, lesson=lesson)
 
-    def bring_back(self, opened: Opened) -> None:
+    def restore(self, opened: Opened) -> None:
         """Restore the view of the opened session, except for the lesson; its experiment is open already."""
         saved, playground = opened.saved, self._playground
         self._awaited = None
