@@ -349,11 +349,11 @@ def _spoil_settings(r: random.Random, folder: Path) -> None:
 def _read_settings(folder: Path) -> None:
     """Read the settings, including those of figures."""
     from attnlab.document.settings import load_settings, save_settings
-    from attnlab.ui.export.figure_choices import recalled
+    from attnlab.ui.export.figure_choices import read_words
 
     settings, wrong = load_settings(folder / "settings.json")
     assert all(isinstance(sentence, str) for sentence in wrong)
-    recalled(settings.figure)
+    read_words(settings.figure)
     save_settings(settings, folder / "settings.json")
 
 

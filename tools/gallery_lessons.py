@@ -55,7 +55,7 @@ def _walk(playground: "Playground", window: MainWindow) -> None:
     desk = _desk(window)
     desk.open("causal-masks", 2)
     for _ in range(3):
-        desk.player.next()
+        desk.player.go_next()
 
 
 def _recorder(playground: "Playground", window: MainWindow) -> None:
@@ -88,7 +88,7 @@ def _present(theme: str, playground: "Playground", window: MainWindow) -> QWidge
     desk = _desk(window)
     desk.open("causal-masks", 2)
     for _ in range(3):
-        desk.player.next()
+        desk.player.go_next()
     hall = _hall(desk)
     hall.set_palette(PALETTES[theme])
     return hall
@@ -133,7 +133,7 @@ def draw_steps(
             desk.player.open(find(name), step)
         desk.player.go(step)
         while desk.player.frame_index < len(desk.player.frames) - 1:
-            desk.player.next()
+            desk.player.go_next()
         hall = _hall(desk)
         settle(window.playground)
         path = folder / f"{picture}-{theme}.png"

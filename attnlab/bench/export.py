@@ -52,7 +52,7 @@ def film_case(frames: int = FRAMES) -> Case:
     scenario = Scenario(e, swept(e, "temperature", 0.1, 4.0, frames), spec, FPS)
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        draw_now(Filming(scenario, Path(folder) / "film.mp4").steps())
+        draw_now(Filming(scenario, Path(folder) / "film.mp4").run_steps())
         took = (time.perf_counter() - start) * 1e3
     return case("export", f"MP4, {frames} frames", [took], [frames / FPS * 1e3], "ms", "ratio ≥ 1")
 

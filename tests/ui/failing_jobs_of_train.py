@@ -13,7 +13,9 @@ def inspection(doing: str, target: str, act: Callable[[Pupil], object]) -> Case:
         pupil = desk.pupil()
         pupil.begin(tiny(steps=30))
         pupil.train_to_the_end()
-        pupil.wait_for(lambda: not any(map(pupil.trainer.session.inspection.worker.waits, ("look", "course", "marks"))))
+        pupil.wait_for(
+            lambda: not any(map(pupil.trainer.session.inspection.worker.has_job, ("look", "course", "marks")))
+        )
         desk.plant(target)
         act(pupil)
 
@@ -33,17 +35,17 @@ LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
         "attnlab.training.tasks.check",
         lambda p: p.trainer.session.set_spec(tiny(steps=31)),
     ),
-    "examples": (
+    "request_examples": (
         "computing the examples",
         "attnlab.training.look.Viewer.examples",
-        lambda p: p.trainer.session.inspection.examples(p.trainer.session.at()),
+        lambda p: p.trainer.session.inspection.request_examples(p.trainer.session.find_moment()),
     ),
-    "text": (
+    "request_text": (
         "writing text",
         "attnlab.training.look.Viewer.text",
-        lambda p: p.trainer.session.inspection.text(p.trainer.session.at(), "a", 2, (1.0, 0, 0)),
+        lambda p: p.trainer.session.inspection.request_text(p.trainer.session.find_moment(), "a", 2, (1.0, 0, 0)),
     ),
-    "fill_course": ("following the heads", f"{EYES}.entropies", fill_course),
+    "fill_course": ("following the heads", f"{EYES}.compute_entropies", fill_course),
     "suggest": (
         "looking for marks",
         "attnlab.training.marks.loss_drops",
@@ -59,7 +61,7 @@ def second_run(desk: Desk) -> None:
     pupil = desk.pupil()
     folder = trained(pupil, 0)
     trained(pupil, 1)
-    pupil.wait_for(lambda: not any(map(pupil.trainer.session.inspection.worker.waits, ("look", "course", "marks"))))
+    pupil.wait_for(lambda: not any(map(pupil.trainer.session.inspection.worker.has_job, ("look", "course", "marks"))))
     desk.plant("attnlab.training.look.Viewer.look")
     pupil.tools.runs.compare_requested.emit(folder)
     comparing = pupil.tools.comparing
@@ -148,9 +150,9 @@ def pictures(target: str) -> Case:
     return film
 
 
-case("train/run_film.py Pictures.steps: self._scenario.trace", "writing the film")(
-    pictures("attnlab.ui.train.run_film.RunFilm.trace")
+case("train/run_film.py Pictures.run_steps: self._scenario.compute_trace", "writing the film")(
+    pictures("attnlab.ui.train.run_film.RunFilm.compute_trace")
 )
-case("train/run_film.py Pictures.steps: write_bytes", "writing the film")(
+case("train/run_film.py Pictures.run_steps: write_bytes", "writing the film")(
     pictures("attnlab.ui.train.run_film.write_bytes")
 )

@@ -60,7 +60,7 @@ def try_weights(desk: Desk) -> None:
     from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     person = desk.person()
-    desk.plant("attnlab.ui.weights.weights_dialog.tried")
+    desk.plant("attnlab.ui.weights.weights_dialog.run_trial")
     dialog = open_weights_dialog(person.playground, person.window, text="1 2\n3 4\n5 6")
     assert dialog is not None
     with desk.qtbot.waitSignal(dialog.previewed):
@@ -103,15 +103,19 @@ def sweep(target: str, *, before: bool = False) -> Case:
 
 
 FILMING = "attnlab.ui.export.filming"
-case("export/film_window.py FilmWindow._look", "drawing the film")(sweep(f"{FILMING}.Scenario.image", before=True))
-case("export/film_window.py FilmWindow._frame_shown: scenario.trace", "drawing the film")(
-    sweep(f"{FILMING}.Scenario.trace", before=True)
+case("export/film_window.py FilmWindow._look", "drawing the film")(sweep(f"{FILMING}.Scenario.draw_image", before=True))
+case("export/film_window.py FilmWindow._draw_frame: scenario.compute_trace", "drawing the film")(
+    sweep(f"{FILMING}.Scenario.compute_trace", before=True)
 )
-case("export/filming.py surveyed: scenario.trace", "drawing the film")(sweep(f"{FILMING}.Survey.add", before=True))
-case("export/film_saver.py FilmSaver.write", "writing the film")(sweep(f"{FILMING}.Scenario.image"))
-case("export/filming.py Filming._filmed: scenario.trace", "writing the film")(sweep(f"{FILMING}.Scenario.trace"))
-case("export/filming.py Filming._filmed: encoded", "writing the film")(sweep(f"{FILMING}.encoded"))
-case("export/filming.py Filming.steps: write_bytes", "writing the film")(sweep(f"{FILMING}.write_bytes"))
+case("export/filming.py survey_frames: scenario.compute_trace", "drawing the film")(
+    sweep(f"{FILMING}.Survey.add", before=True)
+)
+case("export/film_saver.py FilmSaver.write", "writing the film")(sweep(f"{FILMING}.Scenario.draw_image"))
+case("export/filming.py Filming._draw_film: scenario.compute_trace", "writing the film")(
+    sweep(f"{FILMING}.Scenario.compute_trace")
+)
+case("export/filming.py Filming._draw_film: encoded", "writing the film")(sweep(f"{FILMING}.encoded"))
+case("export/filming.py Filming.run_steps: write_bytes", "writing the film")(sweep(f"{FILMING}.write_bytes"))
 
 
 # Exercises, lessons, presenting
@@ -176,7 +180,7 @@ def printing(target: str) -> Case:
     return print_lesson
 
 
-case("lessons/printing.py Printing.__init__", "printing the lesson")(printing("attnlab.ui.present.pdf._pages"))
+case("lessons/printing.py Printing.__init__", "printing the lesson")(printing("attnlab.ui.present.pdf._compute_pages"))
 case("lessons/printing.py Printing._print", "printing the lesson")(printing("attnlab.ui.present.pdf._draw_page"))
 
 

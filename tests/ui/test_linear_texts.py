@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from attnlab.figures.slides.slide_markdown import paragraphs
-from attnlab.ui.lessons.draft_files import free_path
+from attnlab.ui.lessons.draft_files import find_free_path
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.present import content
 from attnlab.ui.widgets.subscripts import spans
@@ -16,9 +16,9 @@ SLIDE: Any = None
 """Not looked at while nothing is computed yet."""
 PARSERS: dict[str, Parser] = {
     "paragraphs": paragraphs.__wrapped__,
-    "placeholders of a slide": lambda text: content.filled("{{" + text, SLIDE, None, None),
+    "placeholders of a slide": lambda text: content.fill_text("{{" + text, SLIDE, None, None),
     "indices": spans,
-    "the name of a file": lambda text: free_path(Path("nowhere"), text),
+    "the name of a file": lambda text: find_free_path(Path("nowhere"), text),
 }
 
 
@@ -29,7 +29,7 @@ def test_time_grows_in_proportion_to_the_text(name: str, qapp: object) -> None:
 
 def test_markdown_in_a_label_takes_time_in_proportion(qapp: object) -> None:
     label = MarkdownLabel()
-    assert out_of_proportion(label._html) == []
+    assert out_of_proportion(label._make_html) == []
 
 
 def test_a_single_letter_may_be_strong(qapp: object) -> None:

@@ -16,7 +16,7 @@ from attnlab.document.saved_view import KEY
 from attnlab.files.sessions.session_file import Session, load_session, save_session
 from attnlab.files.source import Source
 from attnlab.ui.app.open_file import open_paths
-from attnlab.ui.lessons.differences import same
+from attnlab.ui.lessons.differences import is_same
 from attnlab.ui.workspaces.lessons import LESSONS
 
 if TYPE_CHECKING:
@@ -217,8 +217,8 @@ def test_the_place_in_a_lesson_is_there_again(sit_down: Callable[..., "Person"],
     open_paths(person.window, [tmp_path / "mine.md"])
     desk = person.window.lessons
     assert desk is not None
-    desk.player.next()
-    desk.player.next()
+    desk.player.go_next()
+    desk.player.go_next()
     person.settle()
     person.type_number(0, 0, "0.5")  # an edit in the middle of a lesson is what was seen, not the lesson's state
     person.click_number(0, 0)
@@ -235,7 +235,7 @@ def test_the_place_in_a_lesson_is_there_again(sit_down: Callable[..., "Person"],
     assert slide is not None
     assert (slide.step.title, desk.player.frame_index) == ("First", 2)
     assert again.document.view == view
-    assert same(again.experiment, experiment)
+    assert is_same(again.experiment, experiment)
     assert not again.document.modified
     assert pictures(again) == before
     desk.player.skip()

@@ -110,11 +110,11 @@ def test_a_lesson_about_a_cell_goes_on_when_the_sentence_has_no_such_cell(qtbot:
     text = f"# Cell\n\n## One\n\n```state\npreset: journey\nstage: scores\ncell: [5, 4]\ndepth: {depth}\n```\n\nText.\n"
     player.open(parse(text, "cell"))
     assert len(player.frames) > 2
-    player.next()
+    player.go_next()
     for size in (5, 4, 2, 6):
         assert document.edit("T", lambda e, size=size: resize_tokens(e, size))
         assert (len(player.frames) > 2) == (size == 6)
-        player.next()
+        player.go_next()
     assert document.view.at is None
 
 

@@ -213,7 +213,7 @@ def walk_a_lesson(person: "Person", chance: random.Random) -> None:
     if player.lesson is None:
         player.open(find("why-attention"))
     else:
-        chance.choice([player.next, player.back, player.skip, player.close, player.return_here])()
+        chance.choice([player.go_next, player.go_back, player.skip, player.close, player.return_here])()
 
 
 @event

@@ -80,9 +80,9 @@ def _training(w: Host) -> "TrainTools | None":
     trainer = w.workspace(TRAIN, make=False) if w.current == TRAIN.name else None
     if trainer is None:
         return None
-    from attnlab.ui.train.train_tools import tools_of  # imported late: this function is called before the first paint
+    from attnlab.ui.train.train_tools import find_tools  # imported late: this function is called before the first paint
 
-    return tools_of(trainer)
+    return find_tools(trainer)
 
 
 def _drawable(w: Host) -> bool:

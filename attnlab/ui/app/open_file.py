@@ -57,10 +57,10 @@ def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
 def _open_run(window: Host, folder: Path) -> bool:
     """Show a training run in the training workspace."""
     window.show_workspace(TRAIN.name)
-    from attnlab.ui.train.train_tools import tools_of
+    from attnlab.ui.train.train_tools import find_tools
 
     trainer = window.workspace(TRAIN)
-    tools = tools_of(trainer) if trainer is not None else None
+    tools = find_tools(trainer) if trainer is not None else None
     if tools is None:
         return False
     tools.open_run(folder)

@@ -20,7 +20,7 @@ from attnlab.ui.base.dialog_parts import ask_where
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.export.copying import copy_figure
-from attnlab.ui.export.figure_choices import recalled
+from attnlab.ui.export.figure_choices import read_words
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.stage_maps import look_at
 
@@ -59,9 +59,9 @@ class CodeExport(QObject):
     @property
     def ready(self) -> bool:
         """Whether there are numbers to copy."""
-        return self._shown() is not None
+        return self._find_trace() is not None
 
-    def _shown(self) -> "Trace | None":
+    def _find_trace(self) -> "Trace | None":
         """Return the trace on the cards: the pinned one if that is shown."""
         p = self._playground
         if p.document.view.look == "pinned" and p.pinned is not None:
@@ -70,14 +70,14 @@ class CodeExport(QObject):
 
     # Code
 
-    def _code(self, ending: str) -> Callable[[], str]:
+    def _make_writer(self, ending: str) -> Callable[[], str]:
         scene = self._playground.document.scene
         write = script if ending == SCRIPT else notebook
         return lambda: write(scene.experiment, scene.title, scene.dtype)
 
     def copy_script(self) -> None:
         """Copy a script that computes every stage of the present state."""
-        self._copy(self._code(SCRIPT), "Copied the PyTorch script")
+        self._copy(self._make_writer(SCRIPT), "Copied the PyTorch script")
 
     def ask_code(self, ending: str) -> None:
         """Ask where to save a script or a notebook, and write it."""
@@ -89,7 +89,7 @@ class CodeExport(QObject):
     def save_code(self, path: Path, ending: str) -> None:
         """Write a script or a notebook of the present state; a failure leaves no partial file."""
         path = path if path.suffix else path.with_suffix(ending)
-        build = self._code(ending)
+        build = self._make_writer(ending)
 
         def write() -> str:
             write_text(path, build())
@@ -114,7 +114,7 @@ class CodeExport(QObject):
         row, column, rows, columns = inputs.table.selection()
         name = tables.title(inputs.name)
         if rows * columns <= 1:
-            self._copy_table(whole, f"{name}, {_size(whole)}", form)
+            self._copy_table(whole, f"{name}, {_format_size(whole)}", form)
             return
         block = replace(
             whole,
@@ -122,25 +122,25 @@ class CodeExport(QObject):
             row_labels=whole.row_labels[row : row + rows],
             column_labels=whole.column_labels[column : column + columns],
         )
-        self._copy_table(block, f"{_size(block)} of {name}", form)
+        self._copy_table(block, f"{_format_size(block)} of {name}", form)
 
     def copy_stage(self, form: str, stage: str, head: int | str) -> None:
         """Copy a stage as the cards show it: the present numbers, the pinned ones or their difference."""
-        trace = self._shown()
+        trace = self._find_trace()
         if trace is None:
             return
         try:
-            made = self._table(trace, stage, head)
+            made = self._make_table(trace, stage, head)
         except AttnlabError as error:
             self._say(str(error))
             return
         look = self._playground.document.view.look
         what = {"pinned": "pinned ", "difference": "difference of "}.get(look, "") if self._playground.pinned else ""
-        self._copy_table(made, f"{what}{_named(trace, stage, head)}, {_size(made)}", form)
+        self._copy_table(made, f"{what}{_format_name(trace, stage, head)}, {_format_size(made)}", form)
 
-    def _table(self, trace: "Trace", stage: str, head: int | str) -> Table:
+    def _make_table(self, trace: "Trace", stage: str, head: int | str) -> Table:
         pinned, view = self._playground.pinned, self._playground.document.view
-        made = table(trace, stage, _one_head(trace, head))
+        made = table(trace, stage, _find_one_head(trace, head))
         if view.look != "difference" or pinned is None:
             return made
         look = look_at(trace, pinned, trace.stage(stage), replace(view, head=head))
@@ -160,20 +160,20 @@ class CodeExport(QObject):
 
     def copy_picture(self, stage: str, head: int | str) -> None:
         """Copy a stage as a figure, as pixels and as SVG, with the settings of the last figure."""
-        trace = self._shown()
+        trace = self._find_trace()
         if trace is not None:
-            self._copy_figure(trace, _named(trace, stage, head), stages=(stage,), head=head)
+            self._copy_figure(trace, _format_name(trace, stage, head), stages=(stage,), head=head)
 
     def copy_canvas(self) -> None:
         """Copy the whole canvas as a figure, with the settings of the last figure."""
-        trace = self._shown()
+        trace = self._find_trace()
         if trace is not None:
             self._copy_figure(trace, "the canvas", stages=(), canvas=True, head=self._playground.document.view.head)
 
     def _copy_figure(self, trace: "Trace", name: str, **changes: Any) -> None:
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
         try:
-            image = copy_figure(trace, replace(recalled(choices)[0], **changes))
+            image = copy_figure(trace, replace(read_words(choices)[0], **changes))
         except AttnlabError as error:
             self._say(str(error))
             return
@@ -181,9 +181,9 @@ class CodeExport(QObject):
 
     # The menu of a card
 
-    def card_menu(self, card: "StageCard", at: QPoint) -> QMenu | None:
+    def make_card_menu(self, card: "StageCard", at: QPoint) -> QMenu | None:
         """Return the menu of the map under a point of a card; None if the card shows no numbers."""
-        trace, stage = self._shown(), card.stage.name
+        trace, stage = self._find_trace(), card.stage.name
         if trace is None or card.data is None or stage not in trace:
             return None
         cell, head = card.cell_at(QPoint(at).toPointF()), self._playground.document.view.head
@@ -191,7 +191,7 @@ class CodeExport(QObject):
             head = cell.head
         menu = QMenu(card)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        formats = menu.addMenu(f"Copy {_named(trace, stage, head)} as")
+        formats = menu.addMenu(f"Copy {_format_name(trace, stage, head)} as")
         for form, title in TITLES.items():
             formats.addAction(title).triggered.connect(partial(self._on_copy_chosen, form, stage, head))
         picture = menu.addAction("Copy picture")
@@ -201,7 +201,7 @@ class CodeExport(QObject):
 
     def _on_menu_wanted(self, stage: str, at: QPoint) -> None:
         card = self._playground.canvas.cards[stage]
-        menu = self.card_menu(card, at)
+        menu = self.make_card_menu(card, at)
         if menu is not None:
             menu.popup(card.mapToGlobal(at))
 
@@ -251,19 +251,19 @@ class CodeExport(QObject):
                 self._in_table = in_table
 
 
-def _one_head(trace: "Trace", head: int | str) -> int | str:
+def _find_one_head(trace: "Trace", head: int | str) -> int | str:
     """Return the head's index if it is the only one, so that the array is a matrix and not a stack of one."""
     return 0 if head == "all" and trace.experiment.n_heads == 1 else head
 
 
-def _named(trace: "Trace", stage: str, head: int | str) -> str:
-    n, head = trace.experiment.n_heads, _one_head(trace, head)
+def _format_name(trace: "Trace", stage: str, head: int | str) -> str:
+    n, head = trace.experiment.n_heads, _find_one_head(trace, head)
     if not trace.stage(stage).has_heads:
         return stage
     whose = {"all": f"all {n} heads", "mean": "the mean head"}
     return f"{stage} of {whose[head] if isinstance(head, str) else f'head {head}'}"
 
 
-def _size(t: Table) -> str:
+def _format_size(t: Table) -> str:
     rows, columns = t.values.shape[-2:]
     return f"{rows} × {columns}" + (" each" if t.values.ndim == 3 else "")

@@ -19,7 +19,7 @@ from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.dialog_size import fit
 from attnlab.ui.export.export_form import ExportForm
-from attnlab.ui.export.figure_choices import FORMATS, recalled, words
+from attnlab.ui.export.figure_choices import FORMATS, read_words, write_words
 from attnlab.ui.export.figure_preview import FigurePreview
 from attnlab.ui.export.figure_saving import export_figure, export_table
 
@@ -59,7 +59,7 @@ class ExportDialog(QDialog):
         self._soon.setInterval(_SOON_MS)
         self._make()
         self.form.show_source(source, stage, head, held=held)
-        self.form.show_spec(*recalled(choices))
+        self.form.show_spec(*read_words(choices))
         self.form.changed.connect(self._soon.start)
         self._soon.timeout.connect(self._on_soon)
         self.preview.drawn.connect(self.previewed)
@@ -111,7 +111,7 @@ class ExportDialog(QDialog):
     def export_to(self, path: Path) -> bool:
         """Write the file; an error is shown in the dialog, and no partial file is left."""
         try:
-            spec = self.form.spec()
+            spec = self.form.read_spec()
             if self.form.is_figure:
                 export_figure(self._source, spec, path)
             else:
@@ -119,7 +119,7 @@ class ExportDialog(QDialog):
         except AttnlabError as error:
             self._say(str(error))
             return False
-        self.remembered.emit(words(spec, self.form.ending, self._choices))
+        self.remembered.emit(write_words(spec, self.form.ending, self._choices))
         self.exported.emit(path)
         self.close()
         return True
@@ -130,9 +130,9 @@ class ExportDialog(QDialog):
         name = self.form.name.text().strip() or "figure"
         ending = self.form.ending
         name = name if name.lower().endswith(f".{ending}") else f"{name}.{ending}"
-        ask_where(self, "Export", f"{FORMATS[ending]} (*.{ending})", name, self._saved_as(ending))
+        ask_where(self, "Export", f"{FORMATS[ending]} (*.{ending})", name, self._make_writer(ending))
 
-    def _saved_as(self, ending: str) -> Callable[[Path], object]:
+    def _make_writer(self, ending: str) -> Callable[[Path], object]:
         return lambda path: self.export_to(path if path.suffix else path.with_suffix(f".{ending}"))
 
     @Slot()
@@ -145,7 +145,7 @@ class ExportDialog(QDialog):
         except AttnlabError as error:
             self._say(str(error))
             return
-        self.remembered.emit(words(self._spec, self.form.ending, self._choices))
+        self.remembered.emit(write_words(self._spec, self.form.ending, self._choices))
         self.info.setText("Copied as PNG and as SVG")
 
     @Slot()
@@ -153,13 +153,13 @@ class ExportDialog(QDialog):
         """Show the figure that the fields describe, or say what is wrong; the previous picture stays until then."""
         self._page, sentence = None, ""
         try:
-            self._spec = self.form.spec()
+            self._spec = self.form.read_spec()
             if self.form.is_figure:
                 self._page = page_of(self._source, self._spec, f".{self.form.ending}")
         except AttnlabError as error:
             sentence = str(error)
         self._say(sentence)
-        self.info.setText(self._about())
+        self.info.setText(self._describe_size())
         if self._page is not None:
             self.preview.show_page(self._page)
             return
@@ -167,7 +167,7 @@ class ExportDialog(QDialog):
             self.preview.show_page(None, "A table of numbers with all digits")
         self.previewed.emit()
 
-    def _about(self) -> str:
+    def _describe_size(self) -> str:
         """Return the size of the figure as text."""
         if self._page is None:
             return ""

@@ -10,7 +10,7 @@ from attnlab.figures.panels.figure_colours import MAPS
 from attnlab.figures.panels.figure_source import Sheets, Source, heads_of
 from attnlab.figures.panels.figure_spec import DECIMALS, FigureSpec
 from attnlab.ui.export.figure_choices import FORMATS
-from attnlab.ui.export.file_name import slug
+from attnlab.ui.export.file_name import make_slug
 from attnlab.ui.widgets.fields.form_parts import combo, pair
 from attnlab.ui.widgets.fields.form_style import DIALOG
 from attnlab.ui.widgets.fields.option_fields import OptionFields
@@ -70,7 +70,7 @@ class ExportForm(OptionFields):
         """Whether the format is that of a figure, not of a table."""
         return f".{self.ending}" in FIGURES
 
-    def spec(self) -> FigureSpec:
+    def read_spec(self) -> FigureSpec:
         """Return the figure that the fields describe.
 
         Raises:
@@ -81,26 +81,26 @@ class ExportForm(OptionFields):
             stages=() if canvas else self._stages,
             canvas=canvas,
             head=self.heads.currentData() if self.heads.count() else "all",
-            width_mm=_number(self.width_mm, "Width"),
-            height_mm=_number(self.height_mm, "Height"),
-            dpi=_whole(self.dpi, "Dots per inch"),
+            width_mm=_read_number(self.width_mm, "Width"),
+            height_mm=_read_number(self.height_mm, "Height"),
+            dpi=_read_whole(self.dpi, "Dots per inch"),
             title="" if not self.titled.isChecked() else " ".join(self.title.text().split()) or None,
             labels=self.labels.isChecked(),
             numbers=self.numbers.currentData(),
             decimals=self.decimals.currentData(),
             colour_bar=self.colour_bar.isChecked(),
             colour_map=self.colours.currentData(),
-            font_pt=_number(self.font_pt, "Size of type") or FigureSpec().font_pt,
+            font_pt=_read_number(self.font_pt, "Size of type") or FigureSpec().font_pt,
             ground=self.ground.currentData(),
         )
 
     def show_spec(self, spec: FigureSpec, ending: str) -> None:
         """Show the settings of a figure and its file format; ``show_source`` sets stages and heads."""
         self.blockSignals(True)
-        self.width_mm.setText(_text(spec.width_mm))
-        self.height_mm.setText(_text(spec.height_mm))
+        self.width_mm.setText(_format_number(spec.width_mm))
+        self.height_mm.setText(_format_number(spec.height_mm))
         self.dpi.setText(str(spec.dpi))
-        self.font_pt.setText(_text(spec.font_pt))
+        self.font_pt.setText(_format_number(spec.font_pt))
         self.titled.setChecked(spec.title != "")
         self.labels.setChecked(spec.labels)
         self.colour_bar.setChecked(spec.colour_bar)
@@ -122,7 +122,7 @@ class ExportForm(OptionFields):
         for name in source.all_stages:
             self._offer(source.stage(name).title, name)
         if isinstance(source, Sheets):
-            self._named_after = slug(source.heading)
+            self._named_after = make_slug(source.heading)
             self._what.setText(source.what)
             self.what.setAccessibleName(source.what)
             self.what.setToolTip("The stages to draw: one, or several below one another")
@@ -148,14 +148,14 @@ class ExportForm(OptionFields):
             action.setChecked(name in self._stages)
         titles = [actions[name].text() for name in self._stages]
         self.what.setText(titles[0] if len(titles) == 1 else f"{titles[0]} and {len(titles) - 1} more")
-        self.name.setText(self._file_name())
+        self.name.setText(self._suggest_name())
         self._on_changed()
 
-    def _file_name(self) -> str:
+    def _suggest_name(self) -> str:
         if not self._named_after:
             return "-".join(self._stages)
         of_all = len(self._stages) > 1 and len(self._stages) == len(self.menu.actions())
-        return "-".join([self._named_after, *(() if of_all else map(slug, self._stages))])
+        return "-".join([self._named_after, *(() if of_all else map(make_slug, self._stages))])
 
     def _offer(self, title: str, name: str) -> None:
         action = self.menu.addAction(title)
@@ -234,7 +234,7 @@ class ExportForm(OptionFields):
         self.changed.emit()
 
 
-def _number(field: TextField, name: str) -> float | None:
+def _read_number(field: TextField, name: str) -> float | None:
     if not field.text().strip():
         return None
     try:
@@ -243,12 +243,12 @@ def _number(field: TextField, name: str) -> float | None:
         raise AttnlabError(f"{name}: {error}.") from None
 
 
-def _whole(field: TextField, name: str) -> int:
-    value = _number(field, name)
+def _read_whole(field: TextField, name: str) -> int:
+    value = _read_number(field, name)
     if value is None or value != int(value):
         raise AttnlabError(f"{name}: “{field.text()}” is not a whole number, such as 300.")
     return int(value)
 
 
-def _text(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "" if value is None else f"{value:g}"

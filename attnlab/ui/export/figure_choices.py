@@ -19,23 +19,23 @@ FORMATS = {each.ending.removeprefix("."): each.title for each in _FORMATS}
 """What a stage can be exported to: the titles by ending, such as "png"."""
 
 
-def words(spec: FigureSpec, ending: str, before: Sequence[str] = ()) -> tuple[str, ...]:
+def write_words(spec: FigureSpec, ending: str, before: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the words to remember of a figure and its format, with those of films from ``before``."""
     chosen = (f"{name}={'' if getattr(spec, name) is None else getattr(spec, name)}" for name in _KEPT)
-    return (f"format={ending}", *chosen, *others(before))
+    return (f"format={ending}", *chosen, *find_others(before))
 
 
-def others(remembered: Sequence[str], kind: str = "") -> tuple[str, ...]:
+def find_others(remembered: Sequence[str], kind: str = "") -> tuple[str, ...]:
     """Return the words that are not of this kind: "film" or "sweep", or "" for figures."""
-    return tuple(word for word in remembered if _kind(word) != kind)
+    return tuple(word for word in remembered if _find_kind(word) != kind)
 
 
-def _kind(word: str) -> str:
+def _find_kind(word: str) -> str:
     kind, dot, _ = word.partition("=")[0].partition(".")
     return kind if dot else ""
 
 
-def recalled(remembered: Sequence[str]) -> tuple[FigureSpec, str]:
+def read_words(remembered: Sequence[str]) -> tuple[FigureSpec, str]:
     """Return the figure and the ending that words describe; words that are no longer valid are ignored."""
     spec, ending = FigureSpec(), "png"
     for word in remembered:
@@ -44,13 +44,13 @@ def recalled(remembered: Sequence[str]) -> tuple[FigureSpec, str]:
             ending = text
         elif name in _KEPT:
             try:
-                spec = replace(spec, **{name: _value(name, text)})  # type: ignore[arg-type]
+                spec = replace(spec, **{name: _read_value(name, text)})  # type: ignore[arg-type]
             except (AttnlabError, ValueError):
                 continue
     return spec, ending
 
 
-def _value(name: str, text: str) -> object:
+def _read_value(name: str, text: str) -> object:
     if not text:
         if name not in _MAY_BE_NONE:
             raise ValueError(f"{name} needs a value")

@@ -60,10 +60,10 @@ class FigurePreview(QWidget):
             self.image = None
             self.update()
             return
-        self._slices.start(self._steps(self._page), doing="drawing the figure")
+        self._slices.start(self._draw_in_steps(self._page), doing="drawing the figure")
 
-    def _steps(self, page: Page) -> Iterator[None]:
-        scale = self._scale(page) * self.devicePixelRatioF()
+    def _draw_in_steps(self, page: Page) -> Iterator[None]:
+        scale = self._find_scale(page) * self.devicePixelRatioF()
         size = QSize(max(round(page.width * scale), 1), max(round(page.height * scale), 1))
         image = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
         image.fill(Qt.GlobalColor.transparent)
@@ -76,7 +76,7 @@ class FigurePreview(QWidget):
         image.setDevicePixelRatio(self.devicePixelRatioF())
         self.image = image
 
-    def _scale(self, page: Page) -> float:
+    def _find_scale(self, page: Page) -> float:
         room = max(self.width() - 2 * _MARGIN, 1), max(self.height() - 2 * _MARGIN, 1)
         return min(room[0] / page.width, room[1] / page.height, _LARGEST)
 

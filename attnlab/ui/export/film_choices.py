@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from attnlab.ui.base.themed_window import ThemedWindow
-from attnlab.ui.export.figure_choices import others
+from attnlab.ui.export.figure_choices import find_others
 from attnlab.ui.widgets.fields.held_fields import HeldFields
 
 
@@ -13,7 +13,7 @@ def keep(window: ThemedWindow, kind: str, form: HeldFields, names: Sequence[str]
     A field comes before those that depend on it.
     """
     mine = tuple(f"{kind}.{name}={text}" for name, text in form.as_texts(names).items())
-    window.change_settings(figure=(*others(window.settings.figure, kind), *mine))
+    window.change_settings(figure=(*find_others(window.settings.figure, kind), *mine))
 
 
 def recall(remembered: Sequence[str], kind: str, form: HeldFields, names: Sequence[str]) -> None:

@@ -19,10 +19,10 @@ class Job(Protocol):
     done: int
     total: int
 
-    def steps(self) -> Iterator[Call[Any] | None]:
+    def run_steps(self) -> Iterator[Call[Any] | None]:
         """Yield after each small step."""
 
-    def given_up(self) -> str:
+    def describe_cancellation(self) -> str:
         """Return the message after a cancellation."""
 
 
@@ -78,7 +78,7 @@ class FilmSaver(QWidget):
         self._job, self._path = job, path
         self.say("")
         self._show_progress(job.total)
-        self.slices.start(job.steps(), doing="writing the film")
+        self.slices.start(job.run_steps(), doing="writing the film")
         self.started.emit()
 
     def say(self, sentence: str, ink: str = "") -> None:
@@ -112,4 +112,4 @@ class FilmSaver(QWidget):
         self._show_progress(0)
         self.ended.emit()
         if self._job is not None:
-            self.say(self._job.given_up(), application_palette().muted)
+            self.say(self._job.describe_cancellation(), application_palette().muted)

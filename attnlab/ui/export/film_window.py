@@ -57,7 +57,7 @@ class FilmWindow(QDialog):
         self.saver.ended.connect(self._enable)
         self.saver.saved.connect(self.saved)
 
-    def taken(self) -> tuple[Filmed, Film | None]:
+    def read_film(self) -> tuple[Filmed, Film | None]:
         """Return the film that the form describes, with what its frames share if that is known already.
 
         Raises:
@@ -65,15 +65,15 @@ class FilmWindow(QDialog):
         """
         raise NotImplementedError
 
-    def surveyed(self, trace: Any, frame: int, lane: Lane) -> Generator[Call[Any] | None, Any, Film]:
+    def survey(self, trace: Any, frame: int, lane: Lane) -> Generator[Call[Any] | None, Any, Film]:
         """Find what all frames share, in slices; ``trace`` is that of the frame on screen."""
         raise NotImplementedError
 
-    def file_name(self) -> tuple[str, str]:
+    def suggest_name(self) -> tuple[str, str]:
         """Return the default name of the file, and its ending: "" for a folder."""
         raise NotImplementedError
 
-    def job(self, scenario: Filmed, path: Path) -> Job:
+    def make_job(self, scenario: Filmed, path: Path) -> Job:
         """Return the job that writes the film."""
         return Filming(scenario, path, self._film, self.lane)
 
@@ -113,7 +113,7 @@ class FilmWindow(QDialog):
         if self.saver.working:
             return
         try:
-            self._scenario, self._film = self.taken()
+            self._scenario, self._film = self.read_film()
         except AttnlabError as error:
             self._refuse(str(error))
             return
@@ -128,7 +128,7 @@ class FilmWindow(QDialog):
     @Slot()
     def ask_save(self) -> None:
         """Ask where to save, and write the film."""
-        name, ending = self.file_name()
+        name, ending = self.suggest_name()
         ask_where(self, self.windowTitle(), f"{FILMS[ending]} (*{ending})", name + ending, self.write_film)
 
     def write_film(self, path: Path) -> None:
@@ -136,22 +136,22 @@ class FilmWindow(QDialog):
         if self._scenario is None:
             return
         self._looking.stop()
-        ending = self.file_name()[1]
+        ending = self.suggest_name()[1]
         path = path if path.suffix or not ending else path.with_suffix(ending)
-        self.saver.write(self.job(self._scenario, path), path)
+        self.saver.write(self.make_job(self._scenario, path), path)
 
     @Slot()
     def _look(self) -> None:
         """Show the chosen frame."""
         if self._scenario is not None and not self.saver.working:
-            frame = self._frame_shown(self._scenario, self.place.value())
+            frame = self._draw_frame(self._scenario, self.place.value())
             self._looking.start(frame, doing="drawing the film")
 
-    def _frame_shown(self, scenario: Filmed, frame: int) -> Generator[Call[Any] | None, Any, None]:
-        trace = yield Call(scenario.trace, frame, lane=self.lane)
+    def _draw_frame(self, scenario: Filmed, frame: int) -> Generator[Call[Any] | None, Any, None]:
+        trace = yield Call(scenario.compute_trace, frame, lane=self.lane)
         if self._film is None:
-            self._film = yield from self.surveyed(trace, frame, self.lane)
-        self.frame.show_frame(scenario.image(self._film, trace, frame))
+            self._film = yield from self.survey(trace, frame, self.lane)
+        self.frame.show_frame(scenario.draw_image(self._film, trace, frame))
 
     def _tell(self) -> None:
         """Show the length and size of the film once they are known, and allow saving."""

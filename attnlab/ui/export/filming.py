@@ -48,7 +48,7 @@ class Scenario:
         """The number of frames."""
         return len(self.sweep.values)
 
-    def trace(self, frame: int) -> "Trace":
+    def compute_trace(self, frame: int) -> "Trace":
         """Return the computed state of a frame; callable from any thread.
 
         Raises:
@@ -62,7 +62,7 @@ class Scenario:
                 trace.array(stage)
         return trace
 
-    def image(self, film: Film, trace: "Trace", frame: int) -> QImage:
+    def draw_image(self, film: Film, trace: "Trace", frame: int) -> QImage:
         """Return a frame as it is in the film; in the window's thread only."""
         return frame_image(film, trace, self.sweep.text(frame), frame / (self.count - 1))
 
@@ -78,10 +78,10 @@ class Filmed(Protocol):
     def fps(self) -> int:
         """The frames per second."""
 
-    def trace(self, frame: int) -> Any:
+    def compute_trace(self, frame: int) -> Any:
         """Return the data that a frame is drawn from; callable from any thread."""
 
-    def image(self, film: Film, trace: Any, frame: int) -> QImage:
+    def draw_image(self, film: Film, trace: Any, frame: int) -> QImage:
         """Return a frame; in the window's thread only."""
 
 
@@ -100,7 +100,7 @@ class Filming:
         self._writing: Call[None] | None = None
         self.done, self.total = 0, scenario.count * (2 if film is None else 1) + 1
 
-    def steps(self) -> Generator[Call[Any] | None, Any, None]:
+    def run_steps(self) -> Generator[Call[Any] | None, Any, None]:
         """Yield after each small step; if closed before the end, this leaves no file, process or thread.
 
         Raises:
@@ -111,8 +111,8 @@ class Filming:
             film = self._film
             if film is None:
                 assert isinstance(self._scenario, Scenario)
-                film = yield from surveyed(self._scenario, lane, self._step)
-            data = yield from self._filmed(lane, film)
+                film = yield from survey_frames(self._scenario, lane, self._step)
+            data = yield from self._draw_film(lane, film)
             self._writing = Call(write_bytes, self._path, data, lane=lane)
             yield self._writing
         finally:
@@ -120,7 +120,7 @@ class Filming:
                 lane.close()
         self.done = self.total
 
-    def given_up(self) -> str:
+    def describe_cancellation(self) -> str:
         """Return the message after a cancellation."""
         if self._writing is None or self._writing.dropped:
             return "Cancelled; nothing was written."
@@ -129,16 +129,16 @@ class Filming:
     def _step(self) -> None:
         self.done += 1
 
-    def _filmed(self, lane: Lane, film: Film) -> Generator[Call[Any] | None, Any, bytes]:
+    def _draw_film(self, lane: Lane, film: Film) -> Generator[Call[Any] | None, Any, bytes]:
         """Draw the frames, and return the content of the file, which a second thread encodes meanwhile."""
         scenario, frames = self._scenario, Queue[bytes | None](_AHEAD)
         given_up, colours = Event(), film_colours(film)
-        taken = _taken(frames, given_up)
+        taken = _take_frames(frames, given_up)
         writing = Call(encoded, taken, film.size, scenario.count, scenario.fps, self._ending, colours)
         try:
             for frame in range(scenario.count):
-                trace = yield Call(scenario.trace, frame, lane=lane)
-                yield from _put(frames, rgb(scenario.image(film, trace, frame)), writing)
+                trace = yield Call(scenario.compute_trace, frame, lane=lane)
+                yield from _put(frames, rgb(scenario.draw_image(film, trace, frame)), writing)
                 self._step()
                 if writing.ended:  # it ended before the last frame, so it has failed
                     break
@@ -150,7 +150,7 @@ class Filming:
             writing.cancel()
 
 
-def surveyed(
+def survey_frames(
     scenario: Scenario, lane: Lane, step: Callable[[], None] = lambda: None
 ) -> Generator[Call[Any] | None, Any, Film]:
     """Return what all frames share, computed in slices; ``step`` is called after each frame.
@@ -160,7 +160,7 @@ def surveyed(
     """
     survey = Survey(scenario.spec)
     for frame in range(scenario.count):
-        trace = yield Call(scenario.trace, frame, lane=lane)
+        trace = yield Call(scenario.compute_trace, frame, lane=lane)
         try:
             survey.add(trace)
         except AttnlabError as error:
@@ -170,7 +170,7 @@ def surveyed(
     return survey.film()
 
 
-def _taken(frames: "Queue[bytes | None]", given_up: Event) -> Iterator[bytes]:
+def _take_frames(frames: "Queue[bytes | None]", given_up: Event) -> Iterator[bytes]:
     """Yield frames as they arrive, in the encoding thread."""
     while True:
         try:

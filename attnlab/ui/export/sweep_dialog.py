@@ -12,7 +12,7 @@ from attnlab.ui.base.slices import Call
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.film_choices import keep, recall
 from attnlab.ui.export.film_window import FilmWindow
-from attnlab.ui.export.filming import Scenario, surveyed
+from attnlab.ui.export.filming import Scenario, survey_frames
 from attnlab.ui.export.sweep_form import REMEMBERED, SweepForm
 
 if TYPE_CHECKING:
@@ -36,22 +36,22 @@ class SweepDialog(FilmWindow):
         self.saver.ended.connect(self._on_ended)
         self._on_computed()
 
-    def taken(self) -> tuple[Scenario, Film | None]:
+    def read_film(self) -> tuple[Scenario, Film | None]:
         self._swept = None
-        self._swept = self.form.scenario(self._playground.document.scene)
+        self._swept = self.form.make_scenario(self._playground.document.scene)
         check_film((2, 2), 2, self._swept.fps, self.form.ending)
         return self._swept, None
 
-    def surveyed(self, trace: Any, frame: int, lane: Lane) -> Generator[Call[Any] | None, Any, Film]:
+    def survey(self, trace: Any, frame: int, lane: Lane) -> Generator[Call[Any] | None, Any, Film]:
         """Show the frame at once on its own, while all frames are surveyed."""
         assert self._swept is not None
         alone = Survey(self._swept.spec)
         alone.add(trace)
-        self.frame.show_frame(self._swept.image(alone.film(), trace, frame))
+        self.frame.show_frame(self._swept.draw_image(alone.film(), trace, frame))
         yield None
-        return (yield from surveyed(self._swept, lane))
+        return (yield from survey_frames(self._swept, lane))
 
-    def file_name(self) -> tuple[str, str]:
+    def suggest_name(self) -> tuple[str, str]:
         key = self._swept.sweep.key if self._swept is not None else "sweep"
         return "".join(c if c.isalnum() or c == "_" else "-" for c in key).strip("-"), self.form.ending
 

@@ -54,7 +54,7 @@ class SweepForm(HeldFields):
         """The file format: .mp4, .gif or .apng."""
         return str(self.value("format"))
 
-    def scenario(self, scene: "Scene") -> Scenario:
+    def make_scenario(self, scene: "Scene") -> Scenario:
         """Return the film of the open scene that the fields describe.
 
         Raises:
@@ -65,9 +65,9 @@ class SweepForm(HeldFields):
         e, ends = scene.experiment, (parsed(self.start.text()), parsed(self.stop.text()))
         sweep = swept(e, self.what.currentText(), *ends, self.whole("frames"))
         sweep = sweep.there_and_back() if self.value("back") else sweep
-        return Scenario(e, sweep, self._spec(e.n_heads), self.whole("fps"), scene.device, scene.dtype)
+        return Scenario(e, sweep, self._read_spec(e.n_heads), self.whole("fps"), scene.device, scene.dtype)
 
-    def _spec(self, heads: int) -> FigureSpec:
+    def _read_spec(self, heads: int) -> FigureSpec:
         name, head = str(self.value("stage")), self.value("heads")
         assert isinstance(head, int | str)
         spec = FigureSpec(

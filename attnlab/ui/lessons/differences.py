@@ -22,7 +22,7 @@ Found = tuple[Edit, ...] | None
 """The edits from one experiment to another; None if a lesson cannot express them."""
 
 
-def same(a: Experiment, b: Experiment) -> bool:
+def is_same(a: Experiment, b: Experiment) -> bool:
     """Return whether two experiments are bitwise the same: tokens, tables, configuration and batch."""
     if a is b:
         return True
@@ -30,30 +30,30 @@ def same(a: Experiment, b: Experiment) -> bool:
         return False
     if edits.tables(a) != edits.tables(b) or len(a.others) != len(b.others):
         return False
-    if any(not _equal(getattr(a.weights, name), getattr(b.weights, name)) for name in ("W_q", "W_k", "W_v", "W_o")):
+    if any(not _is_equal(getattr(a.weights, name), getattr(b.weights, name)) for name in ("W_q", "W_k", "W_v", "W_o")):
         return False
-    if any(not _equal(edits.table(a, name), edits.table(b, name)) for name in edits.tables(a)):
+    if any(not _is_equal(edits.table(a, name), edits.table(b, name)) for name in edits.tables(a)):
         return False
-    return _same_config(a.config, b.config) and all(
+    return _has_same_config(a.config, b.config) and all(
         (one.tokens, one.memory_tokens, one.length) == (two.tokens, two.memory_tokens, two.length)
-        and _equal(one.embeddings, two.embeddings)
-        and _equal(one.memory_embeddings, two.memory_embeddings)
+        and _is_equal(one.embeddings, two.embeddings)
+        and _is_equal(one.memory_embeddings, two.memory_embeddings)
         for one, two in zip(a.others, b.others, strict=True)
     )
 
 
-def _equal(a: torch.Tensor | None, b: torch.Tensor | None) -> bool:
+def _is_equal(a: torch.Tensor | None, b: torch.Tensor | None) -> bool:
     if a is None or b is None:
         return a is b
     return a.dtype == b.dtype and torch.equal(a, b)
 
 
-def _same_config(a: AttentionConfig, b: AttentionConfig) -> bool:
+def _has_same_config(a: AttentionConfig, b: AttentionConfig) -> bool:
     names = [field.name for field in fields(AttentionConfig) if field.name != "mask"]
-    return _equal(a.mask, b.mask) and all(getattr(a, name) == getattr(b, name) for name in names)
+    return _is_equal(a.mask, b.mask) and all(getattr(a, name) == getattr(b, name) for name in names)
 
 
-def of_tokens(a: Experiment, b: Experiment) -> Found:
+def find_token_edits(a: Experiment, b: Experiment) -> Found:
     """Return the edits of the words."""
     if a.others or b.others:
         return () if (a.tokens, a.memory_tokens) == (b.tokens, b.memory_tokens) else None
@@ -67,9 +67,9 @@ def of_tokens(a: Experiment, b: Experiment) -> Found:
     return tuple(found)
 
 
-def of_config(a: Experiment, b: Experiment) -> Found:
+def find_config_edits(a: Experiment, b: Experiment) -> Found:
     """Return the edits of sizes, switches and choices."""
-    if not _equal(a.config.mask, b.config.mask) and b.config.mask is not None:
+    if not _is_equal(a.config.mask, b.config.mask) and b.config.mask is not None:
         return None  # painted by mouse
     found = [Edit("output", b.weights.W_o is not None)] if (a.weights.W_o is None) != (b.weights.W_o is None) else []
     if edits.has_biases(a) != edits.has_biases(b):
@@ -90,34 +90,34 @@ def of_config(a: Experiment, b: Experiment) -> Found:
     return tuple(found)
 
 
-def of_tables(a: Experiment, b: Experiment) -> Found:
+def find_table_edits(a: Experiment, b: Experiment) -> Found:
     """Return the edits of numbers: single cells if few differ, else the whole table."""
     found: list[Edit] = []
     for name in edits.tables(b):
         if name not in edits.tables(a) or edits.shape(a, name) != edits.shape(b, name):
             if b.others or edits.table(b, name).numel() > MOST_NUMBERS:
                 return None
-            found.append(Edit(name, _plain(edits.array(b, name))))
+            found.append(Edit(name, _list_numbers(edits.array(b, name))))
             continue
-        cells = list(_cells(edits.array(a, name), edits.array(b, name)))
+        cells = list(_find_changed_cells(edits.array(a, name), edits.array(b, name)))
         if len(cells) <= MOST_CELLS:
             found += [Edit(f"{name}[{row}, {column}]", value) for row, column, value in cells]
         elif edits.table(b, name).numel() <= MOST_NUMBERS:
-            found.append(Edit(name, _plain(edits.array(b, name))))
+            found.append(Edit(name, _list_numbers(edits.array(b, name))))
         else:
             return None
     return tuple(found)
 
 
-def _cells(a: Numbers, b: Numbers) -> Iterator[tuple[int, int, float]]:
+def _find_changed_cells(a: Numbers, b: Numbers) -> Iterator[tuple[int, int, float]]:
     for row, column in np.argwhere(a != b):
-        yield int(row), int(column), _short(b[row, column])
+        yield int(row), int(column), _shorten(b[row, column])
 
 
-def _plain(numbers: Numbers) -> list[list[float]]:
-    return [[_short(value) for value in row] for row in numbers]
+def _list_numbers(numbers: Numbers) -> list[list[float]]:
+    return [[_shorten(value) for value in row] for row in numbers]
 
 
-def _short(value: "np.floating[Any]") -> float:
+def _shorten(value: "np.floating[Any]") -> float:
     """Return the number with the fewest digits that equals this one in its precision."""
     return float(str(value))

@@ -133,16 +133,16 @@ class Draft(QObject):
 
         if path != self._path:
             _carry_files(self.lesson, path)
-        write_text(path, write(_at(self.lesson, path)))
+        write_text(path, write(_move_to(self.lesson, path)))
         self._path = path
-        self._entries = [replace(e, lesson=_at(e.lesson, path), gesture=None) for e in self._entries]
+        self._entries = [replace(e, lesson=_move_to(e.lesson, path), gesture=None) for e in self._entries]
         self._saved = self.lesson
         self.changed.emit()
 
     def _rearrange(self, label: str, order: list[int]) -> None:
-        from attnlab.ui.lessons.recording import rearranged
+        from attnlab.ui.lessons.recording import reorder_steps
 
-        self.edit(label, rearranged(self.lesson, order))
+        self.edit(label, reorder_steps(self.lesson, order))
 
     def _jump(self, index: int) -> None:
         if 0 <= index < len(self._entries) and index != self._index:
@@ -151,11 +151,11 @@ class Draft(QObject):
             self.changed.emit()
 
 
-def _at(lesson: Lesson, path: Path) -> Lesson:
+def _move_to(lesson: Lesson, path: Path) -> Lesson:
     return replace(lesson, name=path.stem, path=path, problems=())
 
 
-def folder_of(lesson: Lesson) -> Path:
+def get_session_folder(lesson: Lesson) -> Path:
     """Return the folder of a lesson's sessions, whether it exists or not."""
     from attnlab.lessons.library import user_folder
 
@@ -164,7 +164,7 @@ def folder_of(lesson: Lesson) -> Path:
 
 def _carry_files(lesson: Lesson, path: Path) -> None:
     """Copy the sessions that a lesson's steps begin with to the folder of its new file; raises FileError."""
-    folder = folder_of(lesson)
+    folder = get_session_folder(lesson)
     for name in {step.file for step in lesson.steps if step.file is not None}:
         target = path.parent / name
         if target == folder / name or target.exists():

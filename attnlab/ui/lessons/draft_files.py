@@ -24,7 +24,7 @@ def save(controller: "LessonController", draft: Draft, told: Told) -> bool:
         if path is None:
             folder = user_folder()
             folder.mkdir(parents=True, exist_ok=True)
-            path = free_path(folder, draft.lesson.title or draft.lesson.name)
+            path = find_free_path(folder, draft.lesson.title or draft.lesson.name)
         draft.save(path)
     except AttnlabError as error:
         controller.refuse(str(error))
@@ -38,8 +38,8 @@ def save(controller: "LessonController", draft: Draft, told: Told) -> bool:
 
 def ask_save(controller: "LessonController", draft: Draft, told: Told) -> None:
     """Ask for a file and save a draft to it."""
-    dialog = controller.dialog("Save the lesson", suffix="md")
-    dialog.selectFile(f"{draft.path.stem if draft.path is not None else _stem(draft.lesson.title)}.md")
+    dialog = controller.make_dialog("Save the lesson", suffix="md")
+    dialog.selectFile(f"{draft.path.stem if draft.path is not None else _make_stem(draft.lesson.title)}.md")
     dialog.fileSelected.connect(partial(_save_to, controller, draft, told))
     dialog.open()
 
@@ -53,12 +53,12 @@ def _save_to(controller: "LessonController", draft: Draft, told: Told, name: str
     told(Path(name))
 
 
-def free_path(folder: Path, title: str) -> Path:
+def find_free_path(folder: Path, title: str) -> Path:
     """Return an unused path in a folder, named after a title."""
-    stem = _stem(title)
+    stem = _make_stem(title)
     names = (f"{stem}{f'-{n}' if n > 1 else ''}.md" for n in range(1, 10_000))
     return next(folder / name for name in names if not (folder / name).exists())
 
 
-def _stem(title: str) -> str:
+def _make_stem(title: str) -> str:
     return re.sub(r"[^\w]+", "-", title.lower()).strip("-")[:60] or "lesson"

@@ -26,7 +26,7 @@ from attnlab.ui.base.theme import font, px
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.draft_files import ask_save, save
 from attnlab.ui.lessons.question_fields import QuestionFields
-from attnlab.ui.lessons.recording import said
+from attnlab.ui.lessons.recording import describe_step
 from attnlab.ui.lessons.step_preview import Preview
 from attnlab.ui.lessons.step_side import StepSide
 
@@ -123,8 +123,8 @@ class Editor(QWidget):
         self.step_title.setAccessibleName("Title of the step")
         self.step_title.setToolTip("The heading of the slide")
         self.step_title.textEdited.connect(self._on_step_title_edited)
-        self.text = self._area("Text", "Markdown; a number as {{weights[2, 1]}}. At most about 60 words.", 104)
-        self.notes = self._area("Notes", "Only you see these while you present.", 64)
+        self.text = self._make_area("Text", "Markdown; a number as {{weights[2, 1]}}. At most about 60 words.", 104)
+        self.notes = self._make_area("Notes", "Only you see these while you present.", 64)
         self.text.textChanged.connect(self._on_text_changed)
         self.notes.textChanged.connect(self._on_notes_changed)
         self.question = QuestionFields()
@@ -140,7 +140,7 @@ class Editor(QWidget):
         area.setWidget(body)
         return area
 
-    def _area(self, name: str, hint: str, height: int) -> QPlainTextEdit:
+    def _make_area(self, name: str, hint: str, height: int) -> QPlainTextEdit:
         field = QPlainTextEdit()
         field.setAccessibleName(name)
         field.setPlaceholderText(hint)
@@ -233,7 +233,7 @@ class Editor(QWidget):
                 field.setPlainText(text)
                 field.blockSignals(False)
         self.question.show_question(step.question)
-        self._state.setText(said(step))
+        self._state.setText(describe_step(step))
         self.preview.show_step(lesson, index)
 
     @Slot()
@@ -312,13 +312,16 @@ class Editor(QWidget):
 
     @Slot()
     def _on_record_clicked(self) -> None:
-        from attnlab.ui.lessons.recording import Shown, rerecorded
+        from attnlab.ui.lessons.recording import StepContent, replace_step
 
         draft = self._draft
         if draft is None or draft.step is None:
             return
         try:
-            draft.edit("Record again", rerecorded(draft.lesson, draft.chosen, Shown.of(self._controller.playground)))
+            draft.edit(
+                "Record again",
+                replace_step(draft.lesson, draft.chosen, StepContent.read_playground(self._controller.playground)),
+            )
         except AttnlabError as error:
             self._controller.refuse(str(error))
 

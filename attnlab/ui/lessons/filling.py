@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from attnlab.ui.present.content import filled, looks_back
+from attnlab.ui.present.content import fill_text, has_earlier_numbers
 from attnlab.ui.present.prefetch import Prefetch
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Filling:
         self._ahead = Prefetch(playground, parent)
         self.ready = self._ahead.ready
 
-    def trace(self) -> "Trace | None":
+    def find_trace(self) -> "Trace | None":
         """Return the trace of the open experiment, or None while it is computed."""
         reply = self._playground.reply
         if reply is None or reply.request.experiment is not self._playground.document.experiment:
@@ -30,10 +30,10 @@ class Filling:
 
     def begin(self, slide: "Slide") -> None:
         """Compute the numbers of the step before a slide, if one of its texts uses them."""
-        self._ahead.want((), slide.before if looks_back(slide) else None)
+        self._ahead.want((), slide.before if has_earlier_numbers(slide) else None)
 
-    def filled(self, text: str, slide: "Slide", trace: "Trace", markdown: bool = False) -> str:
+    def fill_text(self, text: str, slide: "Slide", trace: "Trace", markdown: bool = False) -> str:
         """Return a slide's text with its numbers; dots stand for numbers still being computed."""
         earlier = slide.before or trace.experiment
-        before = trace if earlier is trace.experiment else self._ahead.trace(earlier)
-        return filled(text, slide, trace, before, markdown)
+        before = trace if earlier is trace.experiment else self._ahead.find_trace(earlier)
+        return fill_text(text, slide, trace, before, markdown)

@@ -8,17 +8,17 @@ if TYPE_CHECKING:
     from attnlab.ui.lessons.lesson_controller import LessonController
 
 
-def lesson_actions(controller: "Context[LessonController]") -> list[Action[Any]]:
+def make_lesson_actions(controller: "Context[LessonController]") -> list[Action[Any]]:
     """Return the actions on lessons."""
     return [
         Action("lesson-open", "Open a lesson…", "Lessons", controller, lambda d: d.ask_open()),
-        Action("lesson-new", "New lesson", "Lessons", controller, lambda d: d.new_draft()),
+        Action("lesson-new", "New lesson", "Lessons", controller, lambda d: d.start_draft()),
         Action(
             "lesson-next",
             "Next in the lesson",
             "Lessons",
             controller,
-            lambda d: d.player.next(),
+            lambda d: d.player.go_next(),
             ("Alt+PgDown",),
             enabled=lambda d: not d.player.at_end,
             hint="PageDown outside tables",
@@ -28,7 +28,7 @@ def lesson_actions(controller: "Context[LessonController]") -> list[Action[Any]]
             "Back in the lesson",
             "Lessons",
             controller,
-            lambda d: d.player.back(),
+            lambda d: d.player.go_back(),
             ("Alt+PgUp",),
             enabled=lambda d: not d.player.at_start,
             hint="PageUp outside tables",

@@ -80,7 +80,7 @@ class LessonController(QObject):
 
     def ask_open(self) -> None:
         """Ask for a lesson's file and open it."""
-        dialog = self.dialog("Open a lesson")
+        dialog = self.make_dialog("Open a lesson")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(self._on_open_selected)
         dialog.open()
@@ -90,9 +90,9 @@ class LessonController(QObject):
         if self.player.slide is None or self._window.current != PLAYGROUND.name:
             return False
         if key == Qt.Key.Key_PageDown:
-            self.player.next()
+            self.player.go_next()
         elif key == Qt.Key.Key_PageUp:
-            self.player.back()
+            self.player.go_back()
         else:
             return False
         self._window.refresh_actions()
@@ -110,12 +110,12 @@ class LessonController(QObject):
     def shown(self) -> None:
         """Show the place in the open lesson."""
         if self.workspace is not None:
-            self.workspace.shown()
+            self.workspace.mark_place()
 
     def hidden(self) -> None:
         """Clear the message."""
         if self.workspace is not None:
-            self.workspace.hidden()
+            self.workspace.clear_message()
 
     def arrange(self, width: int) -> None:
         """Leave the layout to the splitter."""
@@ -131,11 +131,11 @@ class LessonController(QObject):
 
     # Recording
 
-    def new_draft(self) -> None:
+    def start_draft(self) -> None:
         """Start a new lesson, without steps."""
-        from attnlab.ui.lessons.recording import fresh
+        from attnlab.ui.lessons.recording import make_empty_lesson
 
-        self.edit_draft(fresh())
+        self.edit_draft(make_empty_lesson())
 
     def edit_draft(self, lesson: Lesson) -> None:
         """Open a lesson in the editor; a draft with unsaved changes is continued, or first saved as a file."""
@@ -160,12 +160,12 @@ class LessonController(QObject):
 
     def add_step(self) -> None:
         """Record the playground's state as a step of the draft, which is created if there is none."""
-        from attnlab.ui.lessons.recording import Shown, fresh, recorded
+        from attnlab.ui.lessons.recording import StepContent, add_step, make_empty_lesson
 
         own = self.player.lesson
-        draft = self.draft or self._begin(own if own is not None and self.is_own(own) else fresh())
+        draft = self.draft or self._begin(own if own is not None and self.is_own(own) else make_empty_lesson())
         try:
-            lesson = recorded(draft.lesson, Shown.of(self._playground))
+            lesson = add_step(draft.lesson, StepContent.read_playground(self._playground))
         except AttnlabError as error:
             self.refuse(str(error))
             return
@@ -217,7 +217,7 @@ class LessonController(QObject):
             self._touring = True
             self.player.open(tour(self._playground.document.experiment, "stage"))
         elif first:
-            self.player.first()
+            self.player.go_first()
         still = self._window.settings.reduced_motion
         self.presentation = PresentWindow(self._playground, self.player, self._window, reduced_motion=still)
         self.presentation.left.connect(self._on_left)
@@ -302,7 +302,7 @@ class LessonController(QObject):
         if self.exercise is not None:
             self.exercise.set_palette(palette)
 
-    def dialog(self, title: str, name_filter: str = FILTER, suffix: str = "") -> QFileDialog:
+    def make_dialog(self, title: str, name_filter: str = FILTER, suffix: str = "") -> QFileDialog:
         """Return a dialog for one file, to open, or with a suffix to save."""
         from attnlab.lessons.library import user_folder
 

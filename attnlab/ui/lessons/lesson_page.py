@@ -52,7 +52,7 @@ class LessonPage(QWidget):
         column.addWidget(self._make_buttons())
         column.addSpacing(8)
         column.addWidget(self._problems)
-        self._steps_title, self._sources_title = _section("Steps"), _section("Sources")
+        self._steps_title, self._sources_title = _make_section("Steps"), _make_section("Sources")
         column.addWidget(self._steps_title)
         self.steps = RowList("Steps of the lesson")
         self.steps.opened.connect(self.walk_requested)
@@ -137,7 +137,7 @@ class LessonPage(QWidget):
         self.walk_requested.emit(self.chosen)
 
 
-def _section(text: str) -> QLabel:
+def _make_section(text: str) -> QLabel:
     label = QLabel(text)
     label.setProperty("role", "section")
     return label

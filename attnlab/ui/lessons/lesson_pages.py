@@ -99,7 +99,7 @@ class LessonPages(QObject):
         self.shelf.chosen.connect(self._on_chosen)
         self.shelf.opened.connect(self._on_opened)
         self._open.clicked.connect(self._controller.ask_open)
-        self._new.clicked.connect(self._controller.new_draft)
+        self._new.clicked.connect(self._controller.start_draft)
         self._draft.clicked.connect(self._controller.show_draft)
         page = self.page
         page.walk_requested.connect(self._on_walk_requested)
@@ -146,7 +146,7 @@ class LessonPages(QObject):
 
     def _show_shelf(self) -> None:
         titles = iter(("Lessons", "Your lessons"))
-        rows = [Row(next(titles), section=True) if le is None else _row(le) for le in self._lessons]
+        rows = [Row(next(titles), section=True) if le is None else _make_row(le) for le in self._lessons]
         chosen = next((i for i, le in enumerate(self._lessons) if le is not None and self._is(le)), -1)
         self.shelf.show_rows(rows, chosen)
 
@@ -171,21 +171,23 @@ class LessonPages(QObject):
     def show_progress(self) -> None:
         """Mark the step of the lesson that is being walked."""
         if self._shown is not None:
-            self.page.show_lesson(self._shown, self._now(self._shown), self._controller.is_own(self._shown))
+            self.page.show_lesson(
+                self._shown, self._find_current_slide(self._shown), self._controller.is_own(self._shown)
+            )
 
-    def _now(self, lesson: Lesson) -> int | None:
+    def _find_current_slide(self, lesson: Lesson) -> int | None:
         player = self._controller.player
         open_now = player.lesson
         if player.slide is None or open_now is None or (open_now.name, open_now.path) != (lesson.name, lesson.path):
             return None
         return player.slide.index
 
-    def hidden(self) -> None:
+    def clear_message(self) -> None:
         """Clear the message."""
         self._note_timer.stop()
         self._message.setText("")
 
-    def shown(self) -> None:
+    def mark_place(self) -> None:
         """Mark the place in the open lesson."""
         self.header.setMinimumHeight(px(50))
         self.footer.setMinimumHeight(self._controller.playground.step_bar.sizeHint().height())
@@ -225,7 +227,7 @@ class LessonPages(QObject):
         self._shown = lesson
         self.stack.setCurrentWidget(self.page)
         self._side.show()
-        self.page.show_lesson(lesson, self._now(lesson), self._controller.is_own(lesson))
+        self.page.show_lesson(lesson, self._find_current_slide(lesson), self._controller.is_own(lesson))
 
     @Slot(int)
     def _on_chosen(self, row: int) -> None:
@@ -326,7 +328,7 @@ class LessonPages(QObject):
         self._message.setText("")
 
 
-def _row(lesson: Lesson) -> Row:
+def _make_row(lesson: Lesson) -> Row:
     about = lesson.about
     if lesson.problems:
         about = f"Line {lesson.problems[0].line}: {lesson.problems[0].reason}"

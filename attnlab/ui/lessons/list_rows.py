@@ -51,10 +51,12 @@ class RowPainter(QStyledItemDelegate):
         if row.section:
             return QSize(px(120), round(small) + px(20))
         room = option.rect.width() or px(300)
-        lines = _lines(row.title, font("strong"), room - px(24) - self._left(row) - self._right(row), 3)
+        lines = _break_text(
+            row.title, font("strong"), room - px(24) - self._measure_left(row) - self._measure_right(row), 3
+        )
         height = line * max(len(lines), 1) + px(14)
         if row.about:
-            height += small * len(_lines(row.about, font("caption"), room - px(24), 2)) + px(2)
+            height += small * len(_break_text(row.about, font("caption"), room - px(24), 2)) + px(2)
         if row.caption and row.about:
             height += small + px(4)
         return QSize(px(120), round(height))
@@ -68,11 +70,11 @@ class RowPainter(QStyledItemDelegate):
             self._write(painter, area.adjusted(8, 0, 0, -px(4)), row.title, "section", self._palette.muted, bottom=True)
             painter.restore()
             return
-        self._ground(painter, area, option)
+        self._paint_ground(painter, area, option)
         self._say(painter, area.adjusted(px(8), px(6), -px(8), -px(6)), row)
         painter.restore()
 
-    def _ground(self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem) -> None:
+    def _paint_ground(self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem) -> None:
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         if chosen or option.state & QStyle.StateFlag.State_MouseOver:
             painter.setPen(Qt.PenStyle.NoPen)
@@ -81,21 +83,21 @@ class RowPainter(QStyledItemDelegate):
         if option.state & QStyle.StateFlag.State_HasFocus:
             draw_focus_ring(painter, area, self._palette)
 
-    def _left(self, row: Row) -> int:
+    def _measure_left(self, row: Row) -> int:
         return px(28) if row.number is not None else 0
 
-    def _right(self, row: Row) -> int:
+    def _measure_right(self, row: Row) -> int:
         return px(40) if row.now or (row.caption and not row.about) else 0
 
     def _say(self, painter: QPainter, room: QRectF, row: Row) -> None:
-        palette, left = self._palette, self._left(row)
+        palette, left = self._palette, self._measure_left(row)
         ink = palette.accent if row.now else palette.ink
         if row.number is not None:
             number = QRectF(room.left(), room.top(), left - px(8), QFontMetricsF(font("number")).height())
             painter.setFont(font("number_strong" if row.now else "number"))
             painter.setPen(QColor(palette.accent if row.now else palette.muted))
             painter.drawText(number, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), str(row.number))
-        right = self._right(row)
+        right = self._measure_right(row)
         if right:
             self._write(
                 painter,
@@ -107,9 +109,9 @@ class RowPainter(QStyledItemDelegate):
             )
         style = "strong" if row.number is None or row.now else "text"
         at = room.adjusted(left, 0, -right, 0)
-        y = self._block(painter, at, row.title, font(style), ink, 3)
+        y = self._paint_block(painter, at, row.title, font(style), ink, 3)
         if row.about:
-            y = self._block(
+            y = self._paint_block(
                 painter,
                 QRectF(room.left(), y + px(2), room.width(), 99),
                 row.about,
@@ -118,14 +120,14 @@ class RowPainter(QStyledItemDelegate):
                 2,
             )
             caption = QRectF(room.left(), y + px(4), room.width(), px(20))
-            self._block(painter, caption, row.caption, font("caption"), palette.muted, 1)
+            self._paint_block(painter, caption, row.caption, font("caption"), palette.muted, 1)
 
-    def _block(self, painter: QPainter, at: QRectF, text: str, face: QFont, colour: str, most: int) -> float:
+    def _paint_block(self, painter: QPainter, at: QRectF, text: str, face: QFont, colour: str, most: int) -> float:
         """Write at most this many lines; return the y at which they end."""
         painter.setFont(face)
         painter.setPen(QColor(colour))
         metrics, y = QFontMetricsF(face), at.top()
-        for line in _lines(text, face, at.width(), most):
+        for line in _break_text(text, face, at.width(), most):
             painter.drawText(QPointF(at.left(), y + metrics.ascent()), line)
             y += metrics.height()
         return y
@@ -148,7 +150,7 @@ class RowPainter(QStyledItemDelegate):
         painter.drawText(at, int(across | (flag.AlignBottom if bottom else flag.AlignTop)), text)
 
 
-def _lines(text: str, face: QFont, width: float, most: int) -> list[str]:
+def _break_text(text: str, face: QFont, width: float, most: int) -> list[str]:
     """Break a text into at most this many lines; the last one ends in … if the text is cut."""
     layout = QTextLayout(text, face)
     option = QTextOption()

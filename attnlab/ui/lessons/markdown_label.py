@@ -28,13 +28,13 @@ class MarkdownLabel(QLabel):
         """Show a text; the same one again costs nothing."""
         if markdown != self._markdown:
             self._markdown = markdown
-            self.setText(self._html(markdown))
+            self.setText(self._make_html(markdown))
 
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours and the current font size."""
         self._palette = palette
         self.setFont(font("text"))
-        self.setText(self._html(self.markdown))
+        self.setText(self._make_html(self.markdown))
 
-    def _html(self, markdown: str) -> str:
+    def _make_html(self, markdown: str) -> str:
         return read_document(markdown, self.font()).toHtml()  # Qt has escaped all plain text in it

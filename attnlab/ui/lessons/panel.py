@@ -132,8 +132,8 @@ class LessonPanel(QFrame):
         self._back.setToolTip("The previous frame (PageUp)")
         self._next.setToolTip("The next frame or step (PageDown)")
         self._present.setToolTip("Show this step to the class (F5)")
-        self._back.clicked.connect(self._player.back)
-        self._next.clicked.connect(self._player.next)
+        self._back.clicked.connect(self._player.go_back)
+        self._next.clicked.connect(self._player.go_next)
         self._present.clicked.connect(self.present_requested)
         row.addWidget(self._back)
         row.addWidget(self._next)
@@ -208,16 +208,16 @@ class LessonPanel(QFrame):
     def _fill(self) -> None:
         """Fill the text with the current numbers; while they are computed, keep the earlier text."""
         slide = self._player.slide
-        trace = self._filling.trace()
+        trace = self._filling.find_trace()
         if slide is None or trace is None or not self.isVisibleTo(self._column):
             return
         if self._show_away():
             self._make_room()
             return
-        self._title.setText(self._filling.filled(slide.step.title, slide, trace))
-        self._text.show_markdown(self._filling.filled(slide.step.text, slide, trace, markdown=True))
+        self._title.setText(self._filling.fill_text(slide.step.title, slide, trace))
+        self._text.show_markdown(self._filling.fill_text(slide.step.text, slide, trace, markdown=True))
         self._ask(slide, trace)
-        self._notes.show_text(self._filling.filled(slide.step.notes, slide, trace, markdown=True))
+        self._notes.show_text(self._filling.fill_text(slide.step.notes, slide, trace, markdown=True))
         self._make_room()
 
     def _show_away(self) -> bool:
@@ -242,7 +242,7 @@ class LessonPanel(QFrame):
             self._answers.set_palette(self._palette)
             self._question.show_widget(self._answers)
             self._answers.revealed.connect(self._on_revealed)
-        ask, hint = (self._filling.filled(text, slide, trace) for text in (question.ask, question.hint))
+        ask, hint = (self._filling.fill_text(text, slide, trace) for text in (question.ask, question.hint))
         self._answers.show_question(replace(question, ask=ask, hint=hint), slide.blanks, trace)
 
     def _make_room(self) -> None:

@@ -108,7 +108,7 @@ class LessonPlayer(QObject):
         self._index = min(max(step, 0), len(self._slides) - 1)
         slide = self._slides[self._index]
         self._opening, self._away = self._document.history.current.opening, False
-        self._frames = self._frames_now(slide)
+        self._frames = self._find_frames(slide)
         self._frame = min(max(frame, 0), len(self._frames) - 1)
         self.slide_changed.emit(slide)
         self.frame_changed.emit(self.frame)
@@ -124,7 +124,7 @@ class LessonPlayer(QObject):
         self.slide_changed.emit(None)
 
     @Slot()
-    def next(self) -> None:
+    def go_next(self) -> None:
         """Go to the next frame, after the last one to the next slide's first; at the end do nothing.
 
         If another experiment is open, return to this slide first, as when going back.
@@ -137,7 +137,7 @@ class LessonPlayer(QObject):
             self._enter(self._index + 1)
 
     @Slot()
-    def back(self) -> None:
+    def go_back(self) -> None:
         """Go to the previous frame, before the first one to the last of the previous slide; at the start do nothing."""
         if self.elsewhere:
             self.return_here()
@@ -160,12 +160,12 @@ class LessonPlayer(QObject):
         self.go(self._index)
 
     @Slot()
-    def first(self) -> None:
+    def go_first(self) -> None:
         """Go to the first frame of the first slide."""
         self.go(0)
 
     @Slot()
-    def last(self) -> None:
+    def go_last(self) -> None:
         """Go to the first frame of the last slide."""
         self.go(len(self._slides) - 1)
 
@@ -184,7 +184,7 @@ class LessonPlayer(QObject):
         finally:
             self._moving = self._away = False
         self._opening = self._document.history.current.opening
-        self._frames = self._frames_now(slide)
+        self._frames = self._find_frames(slide)
         self._frame = len(self._frames) - 1 if last else 0
         depth = slide.step.depth if slide.step.depth in walk.DEPTHS else "stage"
         head, cell = slide.head, slide.cell
@@ -201,16 +201,16 @@ class LessonPlayer(QObject):
         if experiment is None or experiment is self._document.experiment:
             return
         now = self._document.scene
-        scene = Scene(experiment, self._lesson.title, self._preset(slide.index), now.device, now.dtype)
+        scene = Scene(experiment, self._lesson.title, self._find_preset(slide.index), now.device, now.dtype)
         self._document.open(slide.step.title, scene)
 
-    def _preset(self, index: int) -> str:
+    def _find_preset(self, index: int) -> str:
         """Return the preset at the beginning of a step's state, "" for none."""
         assert self._lesson is not None
-        began = (step for step in reversed(self._lesson.steps[: index + 1]) if _begins(step))
+        began = (step for step in reversed(self._lesson.steps[: index + 1]) if _has_own_state(step))
         return next((step.preset or "" for step in began), "")
 
-    def _frames_now(self, slide: "Slide") -> tuple[Place | None, ...]:
+    def _find_frames(self, slide: "Slide") -> tuple[Place | None, ...]:
         e = self._document.experiment
         if e is slide.experiment:
             return slide.frames or WHOLE
@@ -239,7 +239,7 @@ class LessonPlayer(QObject):
         if self._away:
             self._away = False
             self._document.show(at=self.frame)
-        shown, frames = self.frame, self._frames_now(slide)
+        shown, frames = self.frame, self._find_frames(slide)
         if frames == self._frames:
             return
         self._frames = frames
@@ -248,5 +248,5 @@ class LessonPlayer(QObject):
         self.frame_changed.emit(self.frame)
 
 
-def _begins(step: Step) -> bool:
+def _has_own_state(step: Step) -> bool:
     return step.preset is not None or step.file is not None

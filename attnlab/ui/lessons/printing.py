@@ -18,7 +18,7 @@ FILTER = "PDF (*.pdf)"
 
 def ask_print(controller: "LessonController", lesson: Lesson) -> None:
     """Ask for a file and print a lesson to it."""
-    dialog = controller.dialog("Print the lesson", FILTER, "pdf")
+    dialog = controller.make_dialog("Print the lesson", FILTER, "pdf")
     dialog.selectFile(f"{lesson.name}.pdf")
     dialog.fileSelected.connect(lambda name: Printing(controller, lesson, Path(name)))
     dialog.open()
@@ -28,13 +28,13 @@ class Printing(QObject):
     """Prints one lesson: numbers are computed in the worker, pages drawn between events; then deletes itself."""
 
     def __init__(self, controller: "LessonController", lesson: Lesson, path: Path) -> None:
-        from attnlab.ui.present.pdf import pages_of
+        from attnlab.ui.present.pdf import compute_pages
 
         super().__init__(controller)
         self._controller, self._lesson, self._path, self._count = controller, lesson, path, 0
         controller.note(f"Printing to {path}…")
         run(
-            pages_of,
+            compute_pages,
             lesson,
             controller.playground.document.experiment,
             on_done=self._print,
@@ -45,11 +45,11 @@ class Printing(QObject):
         )
 
     def _print(self, pages: "list[SlideContent]") -> None:
-        from attnlab.ui.present.pdf import printed
+        from attnlab.ui.present.pdf import print_pages
 
         self._count = len(pages)
         draw(
-            printed(pages, self._lesson.title, self._path),
+            print_pages(pages, self._lesson.title, self._path),
             self,
             on_done=self._on_printed,
             on_failed=self._on_failed,

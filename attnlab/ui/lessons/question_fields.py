@@ -93,10 +93,10 @@ class QuestionFields(QWidget):
             if text["ask"] or text["hint"]:
                 raise AttnlabError("A question needs blank cells, such as weights[2, 1].")
             return None
-        return Question(blanks_of(text["blank"]), text["ask"], _tolerance(text["tolerance"]), text["hint"])
+        return Question(blanks_of(text["blank"]), text["ask"], _read_tolerance(text["tolerance"]), text["hint"])
 
 
-def _tolerance(text: str) -> float:
+def _read_tolerance(text: str) -> float:
     try:
         value = parse_number(text) if text else 0.01
     except NumberError:

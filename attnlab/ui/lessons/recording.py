@@ -13,8 +13,8 @@ from attnlab.base.errors import AttnlabError
 from attnlab.files.atomic import write_text
 from attnlab.files.sessions.session_file import save_scene
 from attnlab.lessons.lesson import Lesson, Step
-from attnlab.ui.lessons.differences import of_config, of_tables, of_tokens, same
-from attnlab.ui.lessons.draft import folder_of
+from attnlab.ui.lessons.differences import find_config_edits, find_table_edits, find_token_edits, is_same
+from attnlab.ui.lessons.draft import get_session_folder
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
@@ -27,7 +27,7 @@ MOST_EDITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class StepContent:
     """The content of a step: an experiment, the preset it began as, and the view."""
 
     experiment: Experiment
@@ -39,34 +39,34 @@ class Shown:
     lens: str | None = None
 
     @staticmethod
-    def of(playground: "Playground") -> "Shown":
+    def read_playground(playground: "Playground") -> "StepContent":
         """Return the current content of a playground: of a walk, its current stage and cell."""
         scene, view = playground.document.scene, playground.document.view
         stage = playground.current_stage if view.at is None or view.alone else view.at.stage
         stage = stage if stage in BY_NAME else "weights"
         subject = replace(view, cell=view.cell if view.pinned else None).subject  # not the cell under the mouse
         cell = subject if subject is not None and subject.stage == stage else None
-        return Shown(
+        return StepContent(
             scene.experiment,
             scene.preset,
             stage,
             view.head if cell is None or cell.head is None else cell.head,
             None if cell is None else (cell.row, cell.column),
-            _depth(view),
-            _lens(playground),
+            _find_depth(view),
+            _find_lens(playground),
         )
 
 
-def _depth(view: "View") -> str | None:
+def _find_depth(view: "View") -> str | None:
     return None if view.at is None else view.depth
 
 
-def _lens(playground: "Playground") -> str | None:
+def _find_lens(playground: "Playground") -> str | None:
     place = playground.lenses.place
     return None if place == "canvas" else place
 
 
-def fresh() -> Lesson:
+def make_empty_lesson() -> Lesson:
     """Return a new lesson without steps, whose name is unused among the user's files.
 
     Its path determines the folder of its steps' sessions; the file itself is created on saving.
@@ -91,34 +91,34 @@ def keep(lesson: Lesson) -> Path:
     return path
 
 
-def recorded(lesson: Lesson, shown: Shown) -> Lesson:
+def add_step(lesson: Lesson, shown: StepContent) -> Lesson:
     """Return a lesson with a step added; if edits cannot express its state, a session is written beside the lesson.
 
     Raises:
         FileError: the session cannot be written.
     """
-    step = _stated(lesson, Step(title=title_for(shown)), shown)
+    step = _make_step(lesson, Step(title=suggest_title(shown)), shown)
     return replace(lesson, steps=(*lesson.steps, step))
 
 
-def rerecorded(lesson: Lesson, index: int, shown: Shown) -> Lesson:
+def replace_step(lesson: Lesson, index: int, shown: StepContent) -> Lesson:
     """Return a lesson with one step recorded again; the later steps still show the same; raises FileError."""
     steps = list(lesson.steps)
-    steps[index] = _stated(replace(lesson, steps=tuple(steps[:index])), steps[index], shown)
-    return _restated(lesson, [*range(len(steps))], {index: steps[index]})
+    steps[index] = _make_step(replace(lesson, steps=tuple(steps[:index])), steps[index], shown)
+    return _rebuild_steps(lesson, [*range(len(steps))], {index: steps[index]})
 
 
-def rearranged(lesson: Lesson, order: Sequence[int]) -> Lesson:
+def reorder_steps(lesson: Lesson, order: Sequence[int]) -> Lesson:
     """Return a lesson of the steps that ``order`` names, each showing the same as before.
 
     A step inherits the settings it omits from the step before; after a move it may have to state more of them.
     Raises:
     FileError: a session that one of them now needs cannot be written.
     """
-    return _restated(lesson, order, {})
+    return _rebuild_steps(lesson, order, {})
 
 
-def _restated(lesson: Lesson, order: Sequence[int], given: dict[int, Step]) -> Lesson:
+def _rebuild_steps(lesson: Lesson, order: Sequence[int], given: dict[int, Step]) -> Lesson:
     from attnlab.lessons.slides import slides
 
     before = slides(lesson)
@@ -126,34 +126,34 @@ def _restated(lesson: Lesson, order: Sequence[int], given: dict[int, Step]) -> L
     for index in order:
         step = given.get(index, lesson.steps[index])
         kept = replace(made, steps=(*made.steps, step))
-        if index not in given and not _shows(slides(kept)[-1], before[index]):
-            step = _stated(made, step, _shown_by(before[index], _preset_of(lesson, index)))
+        if index not in given and not _is_same_view(slides(kept)[-1], before[index]):
+            step = _make_step(made, step, _read_slide(before[index], _find_preset(lesson, index)))
         made = replace(made, steps=(*made.steps, step))
     return made
 
 
-def _shows(slide: "Slide", other: "Slide") -> bool:
+def _is_same_view(slide: "Slide", other: "Slide") -> bool:
     if (slide.stage, slide.head) != (other.stage, other.head) or (slide.experiment is None) != (
         other.experiment is None
     ):
         return False
     one, two = slide.experiment, other.experiment
-    return one is two or (one is not None and two is not None and same(one, two))
+    return one is two or (one is not None and two is not None and is_same(one, two))
 
 
-def _shown_by(slide: "Slide", preset: str) -> Shown | None:
+def _read_slide(slide: "Slide", preset: str) -> StepContent | None:
     if slide.experiment is None:
         return None
     cell = None if slide.cell is None else (slide.cell.row, slide.cell.column)
-    return Shown(slide.experiment, preset, slide.stage, slide.head, cell, slide.step.depth, slide.step.lens)
+    return StepContent(slide.experiment, preset, slide.stage, slide.head, cell, slide.step.depth, slide.step.lens)
 
 
-def _preset_of(lesson: Lesson, index: int) -> str:
+def _find_preset(lesson: Lesson, index: int) -> str:
     begun = [step for step in lesson.steps[: index + 1] if step.preset is not None or step.file is not None]
     return (begun[-1].preset or "") if begun else ""
 
 
-def _stated(before: Lesson, step: Step, shown: Shown | None) -> Step:
+def _make_step(before: Lesson, step: Step, shown: StepContent | None) -> Step:
     """Return a step that shows the given content after the steps before it, with the shortest state."""
     if shown is None:
         return step
@@ -171,25 +171,29 @@ def _stated(before: Lesson, step: Step, shown: Shown | None) -> Step:
     found = [looked] if before.steps else []
     if shown.preset in PRESETS:
         found.append(replace(looked, preset=shown.preset))
-    tried = [made for start in found if (made := _edited(before, start, shown.experiment)) is not None]
+    tried = [made for start in found if (made := _make_edited_step(before, start, shown.experiment)) is not None]
     if tried:
         return min(tried, key=lambda made: len(made.edits) + (made.preset is not None))
-    return replace(looked, file=_saved(before, shown))
+    return replace(looked, file=_save_session(before, shown))
 
 
-def _edited(before: Lesson, start: Step, wanted: Experiment) -> Step | None:
+def _make_edited_step(before: Lesson, start: Step, wanted: Experiment) -> Step | None:
     """Return a step with the edits from its start to the given content; None if edits cannot express it exactly."""
-    made, found = start, _result(before, start)
-    for difference in (of_tokens, of_config, of_tables):  # each starts from the result of those before
+    made, found = start, _compute_result(before, start)
+    for difference in (
+        find_token_edits,
+        find_config_edits,
+        find_table_edits,
+    ):  # each starts from the result of those before
         edits = None if found is None else difference(found, wanted)
         if edits is None or len(made.edits) + len(edits) > MOST_EDITS:
             return None
         made = replace(made, edits=(*made.edits, *edits))
-        found = _result(before, made) if edits else found
-    return made if found is not None and same(found, wanted) else None
+        found = _compute_result(before, made) if edits else found
+    return made if found is not None and is_same(found, wanted) else None
 
 
-def _result(before: Lesson, step: Step) -> Experiment | None:
+def _compute_result(before: Lesson, step: Step) -> Experiment | None:
     """Return the experiment of a step; None if its state cannot be made."""
     from attnlab.lessons.slides import slides
 
@@ -199,9 +203,9 @@ def _result(before: Lesson, step: Step) -> Experiment | None:
         return None
 
 
-def _saved(before: Lesson, shown: Shown) -> str:
+def _save_session(before: Lesson, shown: StepContent) -> str:
     """Write the experiment to the lesson's folder and return the file name; raises FileError."""
-    folder = folder_of(before)
+    folder = get_session_folder(before)
     _make_folder(folder)
     names = (f"{before.name}-{n}.attnlab" for n in range(len(before.steps) + 1, 10_000))
     name = next(name for name in names if not (folder / name).exists())
@@ -216,7 +220,7 @@ def _make_folder(folder: Path) -> None:
         raise AttnlabError(f"The folder {folder} cannot be created: {error.strerror}.") from None
 
 
-def title_for(shown: Shown) -> str:
+def suggest_title(shown: StepContent) -> str:
     """Return the default title of a step."""
     e, stage = shown.experiment, BY_NAME[shown.stage]
     if shown.lens is not None:
@@ -232,16 +236,16 @@ def title_for(shown: Shown) -> str:
     return f"{stage.title} of “{rows[row]}”"
 
 
-def said(step: Step) -> str:
+def describe_step(step: Step) -> str:
     """Return a description of a step's state and view."""
     begun = f"preset {step.preset}" if step.preset else f"file {step.file}" if step.file else "from the step before"
-    edits = [f"{edit.key}: {_brief(edit.value)}" for edit in step.edits]
+    edits = [f"{edit.key}: {_shorten(edit.value)}" for edit in step.edits]
     looked = [f"{name} {getattr(step, name)}" for name in ("head", "depth", "lens") if getattr(step, name) is not None]
     cell = [f"cell [{step.cell[0]}, {step.cell[1]}]"] if step.cell is not None else []
     stage = [f"stage {step.stage}"] if step.stage else []
     return "  ·  ".join([begun, *edits, *stage, *cell, *looked])
 
 
-def _brief(value: object) -> str:
+def _shorten(value: object) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return text if len(text) <= 32 else text[:31] + "…"

@@ -57,12 +57,12 @@ class RowList(QListWidget):
             self._rows = tuple(rows)
             self.clear()
             for row in rows:
-                self.addItem(self._item(row))
+                self.addItem(self._make_item(row))
         if chosen != self.currentRow():
             self.setCurrentRow(chosen)
         self.blockSignals(blocked)
 
-    def _item(self, row: Row) -> QListWidgetItem:
+    def _make_item(self, row: Row) -> QListWidgetItem:
         item = QListWidgetItem()
         item.setData(ROW, row)
         item.setData(Qt.ItemDataRole.AccessibleTextRole, row.spoken)

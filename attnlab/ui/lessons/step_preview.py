@@ -26,7 +26,7 @@ class Previewed:
     wrong: tuple[str, ...]
 
 
-def previewed(lesson: Lesson, index: int) -> Previewed:
+def preview_step(lesson: Lesson, index: int) -> Previewed:
     """Compute a step of a lesson, fill its text, and list its problems. Runs on any thread."""
     from attnlab.compute.engine import compute
     from attnlab.lessons.slides import check, filled, slides
@@ -37,7 +37,7 @@ def previewed(lesson: Lesson, index: int) -> Previewed:
     if slide.experiment is not None and "{{" in text:
         before = compute(slide.before or slide.experiment, "cpu", "float32")
         text = filled(text, compute(slide.experiment, "cpu", "float32"), before, slide, markdown=True)
-    marked = replace(lesson, problems=(), steps=tuple(_placed(s, i) for i, s in enumerate(lesson.steps)))
+    marked = replace(lesson, problems=(), steps=tuple(_set_line_numbers(s, i) for i, s in enumerate(lesson.steps)))
     wrong = [problem.reason for problem in check(marked) if problem.line == index]
     words = len(text.split())
     if words > MOST_WORDS:
@@ -45,7 +45,7 @@ def previewed(lesson: Lesson, index: int) -> Previewed:
     return Previewed(text, tuple(wrong))
 
 
-def _placed(step: Step, index: int) -> Step:
+def _set_line_numbers(step: Step, index: int) -> Step:
     """Return a step whose line numbers are its index in the lesson, to match problems to it."""
     question = replace(step.question, line=index) if step.question is not None else None
     edits = tuple(replace(edit, line=index) for edit in step.edits)
@@ -90,7 +90,7 @@ class Preview(QFrame):
             return
         self._last = lesson, index
         run(
-            previewed,
+            preview_step,
             lesson,
             index,
             on_done=self._show,

@@ -21,12 +21,12 @@ class AnswerRow(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._palette, self._tone = LIGHT, "muted"
-        self.place = _label(Qt.TextFormat.PlainText)
+        self.place = _make_label(Qt.TextFormat.PlainText)
         self.field = TextField()
         self.field.setPlaceholderText("?")
         self.field.installEventFilter(self)
-        self.verdict = _label(Qt.TextFormat.PlainText)
-        self.arithmetic = _label(Qt.TextFormat.RichText)
+        self.verdict = _make_label(Qt.TextFormat.PlainText)
+        self.arithmetic = _make_label(Qt.TextFormat.RichText)
         self.arithmetic.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._line = QHBoxLayout()
         self._line.addWidget(self.place, 1)
@@ -95,7 +95,7 @@ def _is_enter(event: QKeyEvent) -> bool:
     return event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-def _label(text_format: Qt.TextFormat) -> QLabel:
+def _make_label(text_format: Qt.TextFormat) -> QLabel:
     label = QLabel()
     label.setTextFormat(text_format)
     label.setWordWrap(True)

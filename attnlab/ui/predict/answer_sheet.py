@@ -51,7 +51,7 @@ class AnswerSheet(QWidget):
         self._question: Question | None = None
         self._trace: Trace | None = None
         self._asked: list[_Asked] = []
-        self._ask, self._hint = _text("strong"), _text("muted")
+        self._ask, self._hint = _make_text("strong"), _make_text("muted")
         self._rows = QVBoxLayout()
         self.check_button = QPushButton("Check")
         self.check_button.setToolTip("Check the typed answers (Enter checks the current one)")
@@ -160,10 +160,10 @@ class AnswerSheet(QWidget):
             self._rows.removeWidget(each.row)
             each.row.hide()
             each.row.deleteLater()
-        self._asked = [self._row(answer) for answer in answers]
+        self._asked = [self._make_row(answer) for answer in answers]
         self.setFocusProxy(self._asked[0].row.field if self._asked else None)  # type: ignore[arg-type]  # which Qt takes
 
-    def _row(self, answer: "Answer") -> _Asked:
+    def _make_row(self, answer: "Answer") -> _Asked:
         from attnlab.lessons.exercise import place_of
 
         assert self._trace is not None
@@ -288,7 +288,7 @@ def _style(palette: Palette) -> str:
     )
 
 
-def _text(role: str) -> QLabel:
+def _make_text(role: str) -> QLabel:
     label = QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)

@@ -29,7 +29,7 @@ from attnlab.ui.predict.answer_sheet import AnswerSheet
 from attnlab.ui.predict.exercise_form import ExerciseForm
 from attnlab.ui.predict.grade_table import GradeTable
 from attnlab.ui.predict.page_preview import PagePreview
-from attnlab.ui.predict.sheets import FORMULAS, fits, pdf_job, sheet
+from attnlab.ui.predict.sheets import FORMULAS, check_sizes, make_sheet, print_sheets
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.explanation import Cell
@@ -79,15 +79,15 @@ class ExerciseDialog(QDialog):
         self.cancel_button = button("Cancel", "Stop writing without leaving a partial file")
         self.right = QStackedWidget()
         self.right.addWidget(self.preview)
-        self.right.addWidget(scrolled(self._asking_page()))
+        self.right.addWidget(scrolled(self._make_asking_page()))
         left = QVBoxLayout()
         left.setSpacing(px(12))
         form = scrolled(self.form)
         form.setFixedWidth(px(332))
         left.addWidget(form, 1)
         left.addWidget(self.message)
-        left.addLayout(self._progress_line())
-        left.addLayout(self._buttons())
+        left.addLayout(self._make_progress_line())
+        left.addLayout(self._make_buttons())
         whole = QHBoxLayout(self)
         whole.setContentsMargins(px(16), px(16), px(16), px(16))
         whole.setSpacing(px(16))
@@ -95,7 +95,7 @@ class ExerciseDialog(QDialog):
         whole.addWidget(self.right, 1)
         self._show_progress(0)
 
-    def _asking_page(self) -> QWidget:
+    def _make_asking_page(self) -> QWidget:
         """Return the page with the answer sheet, at a legible width, and the Back button below it."""
         self.back_button = button("Back to the page", "Stop trying, and show the page again")
         page = QWidget()
@@ -108,13 +108,13 @@ class ExerciseDialog(QDialog):
         page.setMaximumWidth(px(_WIDEST_SHEET))
         return page
 
-    def _progress_line(self) -> QHBoxLayout:
+    def _make_progress_line(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.addWidget(self.progress, 1)
         row.addWidget(self.cancel_button)
         return row
 
-    def _buttons(self) -> QGridLayout:
+    def _make_buttons(self) -> QGridLayout:
         self.handout_button = button("Hand-out PDF…", "Print a sheet with boxes for each student")
         self.answers_button = button("Answer sheet PDF…", "Print the same sheets with the answers and the arithmetic")
         self.try_button = button("Try it here", "Open the first student's numbers, hide the answers, and ask for them")
@@ -158,15 +158,15 @@ class ExerciseDialog(QDialog):
         set_sheet(self.message, f"color:{palette.bad}")
         self._soon.start()
 
-    def exercise(self) -> "Exercise":
+    def read_exercise(self) -> "Exercise":
         """Return the exercise that the form describes.
 
         Raises:
             AttnlabError: a setting is invalid.
         """
-        return self.form.exercise(self._playground.document.experiment, self._cell())
+        return self.form.read_exercise(self._playground.document.experiment, self._find_cell())
 
-    def _cell(self) -> "Cell":
+    def _find_cell(self) -> "Cell":
         """Return the held cell, else the first cell of the current stage."""
         from attnlab.attention.stages.explanation import Cell
         from attnlab.attention.stages.table import BY_NAME
@@ -183,7 +183,7 @@ class ExerciseDialog(QDialog):
         if exercise is not None:
             self._saying = f"Saved {path}"
             self._start(
-                pdf_job(exercise, self.form.paper_name, solved, path),
+                print_sheets(exercise, self.form.paper_name, solved, path),
                 len(exercise.students) or 1,
                 "printing the sheets",
             )
@@ -206,9 +206,9 @@ class ExerciseDialog(QDialog):
             return
         problems = tuple(sorted((*unread, *problems), key=lambda problem: problem.line))
         self._saying = ""
-        self._start(self._graded(exercise, found, problems), len(found), "grading the answers")
+        self._start(self._grade_students(exercise, found, problems), len(found), "grading the answers")
 
-    def _graded(
+    def _grade_students(
         self, exercise: "Exercise", found: dict[str, dict[str, str]], problems: "tuple[Problem, ...]"
     ) -> Iterator[None]:
         from attnlab.lessons.exercise import variant
@@ -327,7 +327,7 @@ class ExerciseDialog(QDialog):
 
     @Slot()
     def _on_cell_wanted(self) -> None:
-        self.form.add_cell(self._cell())
+        self.form.add_cell(self._find_cell())
 
     @Slot(object)
     def _on_computed(self, reply: object) -> None:
@@ -347,15 +347,15 @@ class ExerciseDialog(QDialog):
             return
         page: Page | None = None
         try:
-            self._exercise = self.exercise()
-            first = sheet(self._exercise, (*self._exercise.students, "")[0])
+            self._exercise = self.read_exercise()
+            first = make_sheet(self._exercise, (*self._exercise.students, "")[0])
             page = lay_out(first, self.form.paper_name, FORMULAS, solved=False)[0]
         except AttnlabError as error:
             self._exercise = None
             self._say(str(error))
         else:
-            self._note(fits(self._exercise.experiment))
-            self.form.show_where(_where(self._exercise))
+            self._note(check_sizes(self._exercise.experiment))
+            self.form.show_where(_describe_place(self._exercise))
         self.preview.show_page(page, self.form.paper_name)
         self._enable(not self.slices.running)
         self.previewed.emit()
@@ -384,7 +384,7 @@ class ExerciseDialog(QDialog):
         super().done(result)
 
 
-def _where(exercise: "Exercise") -> str:
+def _describe_place(exercise: "Exercise") -> str:
     from attnlab.attention.stages.table import BY_NAME
     from attnlab.lessons.exercise import place_of
 

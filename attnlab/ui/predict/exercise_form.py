@@ -34,7 +34,9 @@ class ExerciseForm(QWidget):
         super().__init__(parent)
         self._loaded: Exercise | None = None
         self.title = TextField("Exercise")
-        self.which = _choice((CELL, "This cell"), (ROW, "This row"), (RANDOM, "Random cells"), (CELLS, "These cells"))
+        self.which = _make_choice(
+            (CELL, "This cell"), (ROW, "This row"), (RANDOM, "Random cells"), (CELLS, "These cells")
+        )
         self.count = NumberBox()
         self.count.setRange(1, 26)
         self.count.setValue(3)
@@ -45,7 +47,7 @@ class ExerciseForm(QWidget):
         self.where = QLabel()
         self.where.setTextFormat(Qt.TextFormat.PlainText)
         self.where.setWordWrap(True)
-        self.given = _choice(("inputs", "The inputs and weights"), ("before", "The stage before"))
+        self.given = _make_choice(("inputs", "The inputs and weights"), ("before", "The stage before"))
         self.tolerance = TextField("0.01")
         self.own = QCheckBox("New for each")
         self.own.setChecked(True)
@@ -60,7 +62,7 @@ class ExerciseForm(QWidget):
         self.students.setPlaceholderText("One name per line, or a number")
         self.students.setTabChangesFocus(True)
         self.students.setMinimumHeight(px(72))
-        self.paper = _choice(("A4", "A4"), ("Letter", "Letter"))
+        self.paper = _make_choice(("A4", "A4"), ("Letter", "Letter"))
         self._lay_out()
         self._connect()
 
@@ -69,7 +71,7 @@ class ExerciseForm(QWidget):
         """A4 or Letter."""
         return str(self.paper.currentData())
 
-    def exercise(self, e: "Experiment", cell: "Cell") -> "Exercise":
+    def read_exercise(self, e: "Experiment", cell: "Cell") -> "Exercise":
         """Return the exercise about the current cell.
 
         Raises:
@@ -80,8 +82,8 @@ class ExerciseForm(QWidget):
         loaded = self._loaded if self.which.currentData() == FILE else None
         return Exercise(
             loaded.experiment if loaded is not None else e,
-            loaded.blanks if loaded is not None else self._cells(e, cell),
-            self._tolerance(),
+            loaded.blanks if loaded is not None else self._list_cells(e, cell),
+            self._read_tolerance(),
             " ".join(self.title.text().split()) or "Exercise",
             self.seed.value() if self.own.isChecked() else None,
             student_names(self.students.toPlainText().splitlines()),
@@ -120,7 +122,7 @@ class ExerciseForm(QWidget):
         """Use a theme's colours."""
         set_sheet(self.where, f"color:{palette.muted}")
 
-    def _cells(self, e: "Experiment", cell: "Cell") -> "tuple[Cell, ...]":
+    def _list_cells(self, e: "Experiment", cell: "Cell") -> "tuple[Cell, ...]":
         from attnlab.attention.stages.table import BY_NAME
         from attnlab.lessons.cells import blank_cells, blanks_of
         from attnlab.lessons.exercise import random_cells, row_of
@@ -134,7 +136,7 @@ class ExerciseForm(QWidget):
             return random_cells(e, cell.stage, self.count.value(), self.seed.value(), cell.head)
         return row_of(e, cell) if kind == ROW else (cell,)
 
-    def _tolerance(self) -> float:
+    def _read_tolerance(self) -> float:
         from attnlab.lessons.grading import read_number
 
         try:
@@ -204,7 +206,7 @@ class ExerciseForm(QWidget):
         self.changed.emit()
 
 
-def _choice(*choices: tuple[str, str]) -> QComboBox:
+def _make_choice(*choices: tuple[str, str]) -> QComboBox:
     box = QComboBox()
     for value, title in choices:
         box.addItem(title, value)

@@ -43,12 +43,12 @@ class GradeTable(QDialog):
         self.table = QTableWidget(len(grades), 2 + max((grade.total for grade in grades), default=0))
         self.table.setAccessibleName("Grades")
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        self.table.setHorizontalHeaderLabels(self._headings())
+        self.table.setHorizontalHeaderLabels(self._list_headings())
         self.table.verticalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         for row, grade in enumerate(self._grades):
             self._fill(row, grade, palette)
-        self.summary = QLabel(self._summary())
+        self.summary = QLabel(self._write_summary())
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.summary.setFont(font("strong"))
         column = QVBoxLayout(self)
@@ -57,28 +57,28 @@ class GradeTable(QDialog):
         column.addWidget(self.summary)
         column.addWidget(self.table, 1)
         if problems:
-            column.addWidget(_problem_box(problems))
-        column.addLayout(self._buttons())
+            column.addWidget(_make_problem_box(problems))
+        column.addLayout(self._make_buttons())
 
-    def text(self) -> str:
+    def format_text(self) -> str:
         """Return the table as tab-separated text, headings first; the counts of right answers are plain numbers."""
-        student, right, *boxes = self._headings()
+        student, right, *boxes = self._list_headings()
         rows = [[student, right, "Of", *boxes]]
-        rows += [[g.student, str(g.right), str(g.total), *_texts(g)[2:]] for g in self._grades]
-        return "\n".join("\t".join(_one_field(text) for text in row) for row in rows) + "\n"
+        rows += [[g.student, str(g.right), str(g.total), *_list_texts(g)[2:]] for g in self._grades]
+        return "\n".join("\t".join(_join_field(text) for text in row) for row in rows) + "\n"
 
-    def _headings(self) -> list[str]:
+    def _list_headings(self) -> list[str]:
         first = self._grades[0].marks if self._grades else ()
         return ["Student", "Right", *(mark.answer.label for mark in first)]
 
-    def _summary(self) -> str:
+    def _write_summary(self) -> str:
         right, total = sum(g.right for g in self._grades), sum(g.total for g in self._grades)
         return f"{format_count(len(self._grades), 'student')}, {right} of {total} answers are right"
 
     def _fill(self, row: int, grade: "Grade", palette: Palette) -> None:
         tips = ["", "", *(mark.said for mark in grade.marks)]
         inks = ["", "", *(palette.good if mark.right else palette.bad for mark in grade.marks)]
-        for column, (text, tip, ink) in enumerate(zip(_texts(grade), tips, inks, strict=True)):
+        for column, (text, tip, ink) in enumerate(zip(_list_texts(grade), tips, inks, strict=True)):
             item = QTableWidgetItem(text)
             item.setToolTip(plain_tip(tip))
             if ink:
@@ -86,7 +86,7 @@ class GradeTable(QDialog):
                 item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{text}: {tip}")
             self.table.setItem(row, column, item)
 
-    def _buttons(self) -> QHBoxLayout:
+    def _make_buttons(self) -> QHBoxLayout:
         self.copy_button = QPushButton("Copy the table")
         self.copy_button.setToolTip("Copy the table to paste it into a spreadsheet")
         self.copy_button.clicked.connect(self._on_copy_clicked)
@@ -101,7 +101,7 @@ class GradeTable(QDialog):
 
     @Slot()
     def _on_copy_clicked(self) -> None:
-        QGuiApplication.clipboard().setText(self.text())
+        QGuiApplication.clipboard().setText(self.format_text())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -110,16 +110,16 @@ class GradeTable(QDialog):
             super().keyPressEvent(event)
 
 
-def _texts(grade: "Grade") -> list[str]:
+def _list_texts(grade: "Grade") -> list[str]:
     marks = (f"{mark.given or '–'} {'✓' if mark.right else '✗'}" for mark in grade.marks)
     return [grade.student, f"{grade.right} of {grade.total}", *marks]
 
 
-def _one_field(text: str) -> str:
+def _join_field(text: str) -> str:
     return " ".join(text.split())
 
 
-def _problem_box(problems: "Sequence[Problem]") -> QPlainTextEdit:
+def _make_problem_box(problems: "Sequence[Problem]") -> QPlainTextEdit:
     box = QPlainTextEdit("\n".join(f"Line {problem.line}: {problem.reason}" for problem in problems))
     box.setReadOnly(True)
     box.setAccessibleName("Unreadable lines")

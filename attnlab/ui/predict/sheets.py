@@ -31,7 +31,7 @@ _TABLES = {"queries": ("W_q", "b_q"), "keys": ("W_k", "b_k"), "values": ("W_v", 
 _ROLES = {"q": "query", "k": "key", "v": "value"}
 
 
-def sheet(exercise: "Exercise", student: str) -> Sheet:
+def make_sheet(exercise: "Exercise", student: str) -> Sheet:
     """Return the sheet of one student, with the student's own numbers; for "", a sheet with a line for the name.
 
     Raises:
@@ -46,15 +46,15 @@ def sheet(exercise: "Exercise", student: str) -> Sheet:
     return Sheet(
         exercise.title,
         student,
-        _task(exercise, trace),
-        _formulas(exercise, trace),
-        _given(exercise, trace),
-        _wanted(exercise, trace),
-        _blanks(exercise, trace),
+        _write_task(exercise, trace),
+        _list_formulas(exercise, trace),
+        _make_given_tables(exercise, trace),
+        _make_answer_tables(exercise, trace),
+        _list_blanks(exercise, trace),
     )
 
 
-def _task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
+def _write_task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
     from attnlab.attention.stages.arithmetic import short
 
     e, count = trace.experiment, len(exercise.blanks)
@@ -69,7 +69,7 @@ def _task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
     return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)", *trace.warnings
 
 
-def _needed(exercise: "Exercise", trace: "Trace") -> list[str]:
+def _list_needed(exercise: "Exercise", trace: "Trace") -> list[str]:
     """Return the stages needed to compute the blank cells, in order."""
     from attnlab.attention.stages.presence import sources
 
@@ -87,36 +87,36 @@ def _needed(exercise: "Exercise", trace: "Trace") -> list[str]:
     return [name for name in trace.all_stages if name in found]
 
 
-def _formulas(exercise: "Exercise", trace: "Trace") -> tuple[tuple[str, str], ...]:
+def _list_formulas(exercise: "Exercise", trace: "Trace") -> tuple[tuple[str, str], ...]:
     e = trace.experiment
-    stages = [trace.stage(name) for name in _needed(exercise, trace) if name not in ("inputs", "memory")]
+    stages = [trace.stage(name) for name in _list_needed(exercise, trace) if name not in ("inputs", "memory")]
     asked = {cell.stage for cell in exercise.blanks}
     return tuple((s.title, s.formula(e)) for s in stages if s.name not in AS_THEY_ARE or s.name in asked)
 
 
-def _given(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
+def _make_given_tables(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
     if exercise.given == "before":
-        return _sources(exercise, trace)
+        return _make_source_tables(exercise, trace)
     from attnlab.attention.registries import registry
     from attnlab.attention.stages.presence import source
 
     e, asked = trace.experiment, {cell.stage for cell in exercise.blanks}
     tables: list[SheetTable] = []
-    for name in _needed(exercise, trace):
+    for name in _list_needed(exercise, trace):
         if (name in ("inputs", "memory") and name not in asked) or (name in AS_THEY_ARE and name not in asked):
-            tables += _stage_tables(exercise, trace, name)
+            tables += _make_stage_tables(exercise, trace, name)
         if name in ("inputs", "memory") and name in asked:
-            tables += _before_positions(trace, name)
+            tables += _make_embeddings_table(trace, name)
         if name == "biased" and name not in asked:
             added = trace.array(name) - trace.array(source(e, name))
-            tables += _of_heads(exercise, trace, name, added, "What positions add")
+            tables += _make_head_tables(exercise, trace, name, added, "What positions add")
         for table in _TABLES.get(name, ()):
             if getattr(e.weights, table) is not None:
-                tables.append(_weights(e, table))
-    return (*tables, *(_weights(e, table) for table in registry.tables(e.config)))
+                tables.append(_make_weights_table(e, table))
+    return (*tables, *(_make_weights_table(e, table) for table in registry.tables(e.config)))
 
 
-def _before_positions(trace: "Trace", name: str) -> tuple[SheetTable, ...]:
+def _make_embeddings_table(trace: "Trace", name: str) -> tuple[SheetTable, ...]:
     """Return the embeddings from which blank inputs are computed, if positions are added to them."""
     import numpy as np
 
@@ -127,18 +127,18 @@ def _before_positions(trace: "Trace", name: str) -> tuple[SheetTable, ...]:
     if np.array_equal(trace.array(name), embeddings):
         return ()  # they would be the answers
     tokens = e.tokens if name == "inputs" else e.key_tokens
-    return (_table_of("embeddings", tokens, range(columns), embeddings, None),)
+    return (_make_table("embeddings", tokens, range(columns), embeddings, None),)
 
 
-def _weights(e: "Experiment", name: str) -> SheetTable:
+def _make_weights_table(e: "Experiment", name: str) -> SheetTable:
     from attnlab.attention import edits
 
     rows, columns = edits.shape(e, name)
     role = _ROLES.get(name[-1]) if name[:2] in ("W_", "b_") else None
-    return _table_of(name, range(rows), range(columns), edits.array(e, name), role)
+    return _make_table(name, range(rows), range(columns), edits.array(e, name), role)
 
 
-def _sources(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
+def _make_source_tables(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
     """Return the stages directly before the blank ones, except those that have blanks themselves."""
     from attnlab.attention.stages.presence import sources
 
@@ -147,50 +147,51 @@ def _sources(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
     tables: list[SheetTable] = []
     for name in names:
         if name not in asked:
-            tables += _stage_tables(exercise, trace, name)
+            tables += _make_stage_tables(exercise, trace, name)
     return tuple(tables)
 
 
-def _stage_tables(exercise: "Exercise", trace: "Trace", name: str) -> list[SheetTable]:
+def _make_stage_tables(exercise: "Exercise", trace: "Trace", name: str) -> list[SheetTable]:
     stage = trace.stage(name)
-    return _of_heads(exercise, trace, name, trace.array(name), f"{stage.title} {stage.symbol}")
+    return _make_head_tables(exercise, trace, name, trace.array(name), f"{stage.title} {stage.symbol}")
 
 
-def _of_heads(
+def _make_head_tables(
     exercise: "Exercise", trace: "Trace", name: str, array: "NDArray[np.floating]", title: str
 ) -> list[SheetTable]:
     """Return a stage as a table for each head with a blank; for all heads if a blank is in their mean."""
     e, stage = trace.experiment, trace.stage(name)
     if not stage.has_heads:
-        return [_table_of(title, *_labels(trace, name), array, stage.role)]
+        return [_make_table(title, *_list_labels(trace, name), array, stage.role)]
     asked = {cell.head for cell in exercise.blanks}
     heads = range(e.n_heads) if None in asked else sorted(head for head in asked if head is not None)
     more = e.n_heads > 1
     return [
-        _table_of(f"{title}, head {i}" if more else title, *_labels(trace, name), array[i], stage.role) for i in heads
+        _make_table(f"{title}, head {i}" if more else title, *_list_labels(trace, name), array[i], stage.role)
+        for i in heads
     ]
 
 
-def _labels(trace: "Trace", name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _list_labels(trace: "Trace", name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     from attnlab.attention.axes import labels, size
 
     rows, columns = ((axis, size(trace.experiment, axis)) for axis in trace.stage(name).axes[-2:])
     return labels(trace.experiment, *rows), labels(trace.experiment, *columns)
 
 
-def _table_of(
+def _make_table(
     title: str,
     rows: "range | tuple[str, ...]",
     columns: "range | tuple[str, ...]",
     values: "NDArray[np.floating]",
     role: str | None,
 ) -> SheetTable:
-    texts = tuple(tuple(map(_text, row)) for row in values.tolist())
+    texts = tuple(tuple(map(_format_number, row)) for row in values.tolist())
     names = [tuple(str(text) or "∅" for text in each) for each in (rows, columns)]
     return SheetTable(title, names[0], names[1], texts, role=role or "neutral")
 
 
-def _text(value: float) -> str:
+def _format_number(value: float) -> str:
     """Return a number with up to four decimals, without trailing zeros."""
     from attnlab.attention.stages.arithmetic import number
 
@@ -198,15 +199,15 @@ def _text(value: float) -> str:
     return text if "e" in text or "." not in text else text.rstrip("0").rstrip(".")
 
 
-def _wanted(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
+def _make_answer_tables(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
     from attnlab.lessons.exercise import letter
 
     places = dict.fromkeys((cell.stage, cell.head) for cell in exercise.blanks)
     letters = {cell: letter(i) for i, cell in enumerate(exercise.blanks)}
-    return tuple(_wanted_table(exercise, trace, name, head, letters) for name, head in places)
+    return tuple(_make_answer_table(exercise, trace, name, head, letters) for name, head in places)
 
 
-def _wanted_table(
+def _make_answer_table(
     exercise: "Exercise", trace: "Trace", name: str, head: int | None, letters: "dict[Cell, str]"
 ) -> SheetTable:
     """Return a stage with its boxes; cells that would reveal a solution stay empty."""
@@ -215,7 +216,7 @@ def _wanted_table(
     e, stage = trace.experiment, trace.stage(name)
     array = trace.array(name) if not stage.has_heads else trace.mean(name) if head is None else trace.array(name)[head]
     which = "" if not stage.has_heads or e.n_heads == 1 else ", mean of the heads" if head is None else f", head {head}"
-    table = _table_of(f"{stage.title}{which}", *_labels(trace, name), array, stage.role)
+    table = _make_table(f"{stage.title}{which}", *_list_labels(trace, name), array, stage.role)
     boxes = {(c.row, c.column): text for c, text in letters.items() if (c.stage, c.head) == (name, head)}
     mask = trace.shown_mask(name)
     masked = frozenset() if mask is None else frozenset((int(i), int(j)) for i, j in zip(*mask.nonzero(), strict=True))
@@ -227,7 +228,7 @@ def _wanted_table(
     return replace(table, boxes=boxes, masked=masked, secret=secret)
 
 
-def _blanks(exercise: "Exercise", trace: "Trace") -> tuple[Blanked, ...]:
+def _list_blanks(exercise: "Exercise", trace: "Trace") -> tuple[Blanked, ...]:
     from attnlab.attention.stages.explain import explain
     from attnlab.lessons.exercise import answers_of, place_of
 
@@ -235,11 +236,11 @@ def _blanks(exercise: "Exercise", trace: "Trace") -> tuple[Blanked, ...]:
     for answer in answers_of(trace, exercise.blanks):
         lines = explain(trace, answer.cell, None).lines
         place = f"{trace.stage(answer.cell.stage).title.lower()}, {place_of(trace.experiment, answer.cell)}"
-        made.append(Blanked(answer.label, place, _text(answer.value), "<br>".join(map(_html, lines))))
+        made.append(Blanked(answer.label, place, _format_number(answer.value), "<br>".join(map(_format_html, lines))))
     return tuple(made)
 
 
-def _html(line: "Line") -> str:
+def _format_html(line: "Line") -> str:
     marks = {"sup": "<sup>{}</sup>", "sub": "<sub>{}</sub>", "strong": "<b>{}</b>"}
     parts = []
     for span in line:
@@ -249,19 +250,19 @@ def _html(line: "Line") -> str:
     return "".join(parts)
 
 
-def pdf_job(exercise: "Exercise", paper: str, solved: bool, path: Path) -> Iterator[None]:
+def print_sheets(exercise: "Exercise", paper: str, solved: bool, path: Path) -> Iterator[None]:
     """Write the sheets of all students to one file, one student per step; if closed early, it leaves no file."""
     writer = HandoutWriter(paper, exercise.title, FORMULAS)
     try:
         for student in exercise.students or ("",):
-            writer.add(sheet(exercise, student), solved)
+            writer.add(make_sheet(exercise, student), solved)
             yield
         write_bytes(path, writer.finish())
     finally:
         writer.finish()
 
 
-def fits(e: "Experiment") -> str:
+def check_sizes(e: "Experiment") -> str:
     """Return "" if the sizes suit paper, else a sentence that says which would."""
     if max(e.d_model, e.memory.shape[1]) > 8 or e.T_q > 12 or e.T_k > 12:
         return "These sizes take long to compute by hand; use at most 8 columns and 12 tokens."

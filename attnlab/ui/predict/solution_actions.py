@@ -75,7 +75,7 @@ def _solve(playground: "Playground", ending: str, done: Callable[[str], None]) -
         playground.step_bar.show_message("Nothing has been computed yet.")
         return
     run(
-        _solution,
+        _write_solution,
         reply.trace,
         ending,
         on_done=done,
@@ -85,7 +85,7 @@ def _solve(playground: "Playground", ending: str, done: Callable[[str], None]) -
     )
 
 
-def _solution(trace: "Trace", ending: str) -> str:
+def _write_solution(trace: "Trace", ending: str) -> str:
     """Return the text of the solution. Runs in the worker's thread."""
     from attnlab.lessons.solution import latex, markdown
 

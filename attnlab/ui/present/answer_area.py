@@ -38,10 +38,10 @@ class AnswerArea(QScrollArea):
         self.setGeometry(round(box.x), round(box.y), round(box.width), round(box.height))
         for share in SHARES:
             self.sheet.set_zoom(share * size_px / (BASE_PX * scale()))
-            if self._needed(round(box.width)) <= box.height:
+            if self._measure_height(round(box.width)) <= box.height:
                 break
 
-    def _needed(self, width: int) -> int:
+    def _measure_height(self, width: int) -> int:
         """Return the height of all answers; the layouts have cached that of the earlier font."""
         for layout in self.sheet.findChildren(QLayout):
             layout.invalidate()

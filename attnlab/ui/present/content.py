@@ -19,7 +19,7 @@ from attnlab.figures.slides.slide_content import Bar, BarRow, Runs, SlideContent
 from attnlab.figures.slides.slide_markdown import paragraphs
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
-from attnlab.ui.present.slide_arithmetic import as_far_as, written_out
+from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -45,15 +45,15 @@ class Moment:
     lens: bool = False
 
 
-def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", moment: Moment) -> SlideContent:
+def make_content(slide: "Slide", trace: "Trace | None", before: "Trace | None", moment: Moment) -> SlideContent:
     """Return the content of a slide; without a trace, while it is computed, only its texts."""
     step = slide.step
     question = step.question
     words = SlideContent(
         heading=f"{slide.lesson.title}  ·  step {slide.index + 1} of {slide.count}",
-        title=filled(step.title, slide, trace, before),
-        text=paragraphs(filled(step.text, slide, trace, before, markdown=True)),
-        ask=filled(question.ask, slide, trace, before) if question is not None else "",
+        title=fill_text(step.title, slide, trace, before),
+        text=paragraphs(fill_text(step.text, slide, trace, before, markdown=True)),
+        ask=fill_text(question.ask, slide, trace, before) if question is not None else "",
         done=slide.index + 1,
         count=slide.count,
         keys=moment.keys,
@@ -61,23 +61,23 @@ def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", momen
     )
     if trace is None or moment.lens:
         return replace(words, whole=moment.lens)
-    shown = Shown(slide, trace, moment)
-    main = shown.main()
+    numbers = SlideNumbers(slide, trace, moment)
+    main = numbers.make_map()
     if moment.sheet:
         return replace(words, ask="", main=main, side=True, table=moment.table)
-    sources = () if moment.table else shown.sources()
+    sources = () if moment.table else numbers.make_sources()
     return replace(
         words,
         main=main,
         sources=sources,
-        arithmetic=shown.arithmetic(),
-        row=shown.row(),
+        arithmetic=numbers.write_arithmetic(),
+        row=numbers.make_bar_row(),
         table=moment.table,
-        side=shown.has_side,
+        side=numbers.has_side,
     )
 
 
-def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None", markdown: bool = False) -> str:
+def fill_text(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None", markdown: bool = False) -> str:
     """Return a slide's text with its numbers; dots while these are computed. In Markdown, tokens are escaped."""
     if "{{" not in text:
         return text
@@ -89,14 +89,14 @@ def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | No
     return slides.filled(text, trace, before, slide, markdown)
 
 
-def looks_back(slide: "Slide") -> bool:
+def has_earlier_numbers(slide: "Slide") -> bool:
     """Return whether a text of a slide uses numbers of the step before."""
     step, question = slide.step, slide.step.question
     asked = (question.ask, question.hint) if question is not None else ()
     return any("before." in text for text in (step.title, step.text, step.notes, *asked))
 
 
-class Shown:
+class SlideNumbers:
     """The numbers of one slide at one moment."""
 
     def __init__(self, slide: "Slide", trace: "Trace", moment: Moment) -> None:
@@ -105,16 +105,16 @@ class Shown:
         name = slide.stage if slide.stage in trace else "weights"
         self._stage: Stage = trace.stage(name)
         e = trace.experiment
-        self._blanks = tuple(blank for blank in moment.hidden if frames.inside(e, blank))
+        self._blanks = tuple(blank for blank in moment.hidden if frames.has_cell(e, blank))
         head = slide.head if e.n_heads > 1 else 0
         if isinstance(head, int) and head >= e.n_heads:
             head = 0
         self._view = View(head=head)
         self._look = look_at(trace, None, self._stage, self._view)
         assert self._look.data is not None
-        self._data: MapData = replace(self._look.data, unknown=self._unknown(self._stage, self._look.heads))
+        self._data: MapData = replace(self._look.data, unknown=self._find_unknown(self._stage, self._look.heads))
 
-    def _unknown(self, stage: Stage, heads: tuple[int | None, ...]) -> NDArray[np.bool_] | None:
+    def _find_unknown(self, stage: Stage, heads: tuple[int | None, ...]) -> NDArray[np.bool_] | None:
         """Return which cells of each map are hidden: not computed yet, or asked for."""
         hidden = walk.unknown_cells(self._trace.experiment, self._place, stage.name)
         blanks = [blank for blank in self._blanks if blank.stage == stage.name]
@@ -130,12 +130,12 @@ class Shown:
     @property
     def _cell(self) -> Cell | None:
         """The cell in focus: the current one of the walk, else the slide's own."""
-        return frames.subject(self._trace.experiment, self._stage, self._slide.cell, self._view.head, self._place)
+        return frames.find_subject(self._trace.experiment, self._stage, self._slide.cell, self._view.head, self._place)
 
     @property
     def _looked_at(self) -> tuple[int | None, int | None]:
         """The emphasised row and column; at the end of a walk by rows, still the last row."""
-        row, column = frames.looked_at(self._cell, self._place)
+        row, column = frames.find_emphasis(self._cell, self._place)
         if row is None and self._place is None and self._slide.step.depth == "row" and not self._slide.blanks:
             row = self._data.values.shape[1] - 1
         return row, column
@@ -159,17 +159,17 @@ class Shown:
         places = ((each.stage, each.row, each.column) for each in self._blanks if each.head in (None, cell.head))
         return (cell.stage, cell.row, cell.column) in places
 
-    def _masked(self, row: int, column: int) -> bool:
+    def _is_masked(self, row: int, column: int) -> bool:
         return self._data.masked is not None and bool(self._data.masked[row, column])
 
-    def main(self) -> SlideMap:
+    def make_map(self) -> SlideMap:
         """Return the map of the slide's stage with the row and the cell in focus."""
         cell, e = self._cell, self._trace.experiment
         row, column = self._looked_at
-        outlines = frames.outlines(self._stage, self._look.heads, row, column, cell)
+        outlines = frames.make_outlines(self._stage, self._look.heads, row, column, cell)
         marks = []
         for blank in self._blanks:
-            if blank.stage == self._stage.name and not self._masked(blank.row, blank.column):
+            if blank.stage == self._stage.name and not self._is_masked(blank.row, blank.column):
                 which = (i for i, head in enumerate(self._look.heads) if head is None or blank.head in (None, head))
                 marks += [(i, blank.row, blank.column) for i in which]
         head, title = self._view.head, self._stage.title
@@ -186,13 +186,13 @@ class Shown:
             tuple(marks),
         )
 
-    def sources(self) -> tuple[SlideMap, ...]:
+    def make_sources(self) -> tuple[SlideMap, ...]:
         """Return the maps the stage is computed from, with the used parts framed; none beside several heads."""
         if len(self._look.heads) > 1:
             return ()
-        return frames.sources(self._trace, self._stage, self._view, self._place, self._cell, self._unknown)
+        return frames.make_sources(self._trace, self._stage, self._view, self._place, self._cell, self._find_unknown)
 
-    def arithmetic(self) -> tuple[tuple[Runs, ...], ...]:
+    def write_arithmetic(self) -> tuple[tuple[Runs, ...], ...]:
         """Return the arithmetic of the cell in focus, as far as it is revealed."""
         cell, place = self._cell, self._place
         if cell is None or (len(self._look.heads) > 1 and cell.head not in self._look.heads):
@@ -200,12 +200,12 @@ class Shown:
         if self._is_asked(cell):
             return ()
         if place is not None and place.term is not None and place.stage == cell.stage and place.row == cell.row:
-            return as_far_as(explain_begun(self._trace, cell, place.term))
-        if not self._is_known(cell) or self._masked(cell.row, cell.column):
+            return write_partial_sum(explain_begun(self._trace, cell, place.term))
+        if not self._is_known(cell) or self._is_masked(cell.row, cell.column):
             return ()
-        return written_out([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role)
+        return write_versions([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role)
 
-    def row(self) -> BarRow | None:
+    def make_bar_row(self) -> BarRow | None:
         """Return the row in focus as bars; only for maps of query by key."""
         cell = self._cell
         row, _ = self._looked_at
@@ -217,18 +217,18 @@ class Shown:
         index, e = self._look.heads.index(head), self._trace.experiment
         values = np.where(np.isfinite(self._data.values[index, row]), self._data.values[index, row], 0)
         current = cell.column if cell is not None and cell.row == row else None
-        bars = tuple(self._bar(index, row, j, e.key_tokens[j], j == current) for j in range(len(values)))
+        bars = tuple(self._make_bar(index, row, j, e.key_tokens[j], j == current) for j in range(len(values)))
         title = f"{self._stage.title} of “{e.tokens[row]}”"
-        return BarRow(title, bars, self._stage.role, self._longest(index, row), bool((values < 0).any()))
+        return BarRow(title, bars, self._stage.role, self._find_longest(index, row), bool((values < 0).any()))
 
-    def _longest(self, index: int, row: int) -> float:
+    def _find_longest(self, index: int, row: int) -> float:
         """Return the value of the longest bar: the largest of the row, so that small weights are visible too."""
         values = np.abs(self._data.values[index, row])
         finite = values[np.isfinite(values)]
         return float(finite.max(initial=0.0)) or 1.0
 
-    def _bar(self, index: int, row: int, column: int, label: str, current: bool) -> Bar:
-        if self._masked(row, column):
+    def _make_bar(self, index: int, row: int, column: int, label: str, current: bool) -> Bar:
+        if self._is_masked(row, column):
             return Bar(label, None, "masked", faint=True)
         if self._data.unknown is not None and self._data.unknown[index, row, column]:
             return Bar(label, None, "?", current=current)
@@ -236,6 +236,6 @@ class Shown:
         return Bar(label, value if np.isfinite(value) else None, number(value), current=current)
 
 
-def stage_of(slide: "Slide", trace: "Trace") -> str:
+def find_stage(slide: "Slide", trace: "Trace") -> str:
     """Return the stage that a slide shows in a state, which may lack the slide's own stage."""
     return slide.stage if slide.stage in trace and slide.stage in BY_NAME else "weights"

@@ -14,7 +14,7 @@ from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.themed import dress
 from attnlab.ui.playground.lenses import make_lens
-from attnlab.ui.present.lens_sheet import LEAST_ZOOM, largest_zoom, scrolls
+from attnlab.ui.present.lens_sheet import LEAST_ZOOM, can_scroll, find_largest_zoom
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -67,9 +67,9 @@ class PaperLens:
 
     def draw(self, painter: QPainter, box: "Box", size_px: float) -> None:
         """Draw it over a part of a slide, enlarged as on the screen."""
-        zoom = largest_zoom(box, size_px)
+        zoom = find_largest_zoom(box, size_px)
         self._resize(box, zoom)
-        while zoom > LEAST_ZOOM and scrolls(self._lens):
+        while zoom > LEAST_ZOOM and can_scroll(self._lens):
             zoom = max(zoom - 0.1, LEAST_ZOOM)
             self._resize(box, zoom)
         self._scene.render(painter, QRectF(box.x, box.y, box.width, box.height), self._scene.sceneRect())
@@ -84,7 +84,7 @@ class PaperLens:
         self._scene.clear()
 
 
-def paper_lens(page: LensPage, palette: Palette) -> PaperLens | None:
+def make_paper_lens(page: LensPage, palette: Palette) -> PaperLens | None:
     """Return the lens of a page; None if there is no such lens, or if a library it needs is missing."""
     name, _, sheet = page.lens.partition("/")
     if name not in LENSES or not isinstance(QCoreApplication.instance(), QApplication):

@@ -52,7 +52,7 @@ class LensSheet(QGraphicsView):
         if name not in LENSES:
             return False
         try:
-            lens = self._lenses.get(name) or self._made(name)
+            lens = self._lenses.get(name) or self._make_lens(name)
         except ImportError:  # pyqtgraph, which some lenses need
             return False
         self._dress(lens, palette)
@@ -81,9 +81,9 @@ class LensSheet(QGraphicsView):
     def place(self, box: "Box", size_px: float) -> None:
         """Fill a part of the slide, enlarged to the slide's font size or as far as the lens fits."""
         self.setGeometry(round(box.x), round(box.y), round(box.width), round(box.height))
-        zoom = largest_zoom(box, size_px)
+        zoom = find_largest_zoom(box, size_px)
         self._enlarge(box, zoom)
-        while zoom > LEAST_ZOOM and self._scrolls():
+        while zoom > LEAST_ZOOM and self._can_scroll():
             zoom = max(zoom - 0.1, LEAST_ZOOM)
             self._enlarge(box, zoom)
 
@@ -95,11 +95,11 @@ class LensSheet(QGraphicsView):
             self._proxy.setGeometry(rect)
             self.setSceneRect(rect)
 
-    def _scrolls(self) -> bool:
+    def _can_scroll(self) -> bool:
         """Whether the lens is smaller than its contents."""
-        return self.lens is not None and scrolls(self.lens)
+        return self.lens is not None and can_scroll(self.lens)
 
-    def _made(self, name: str) -> "Lens":
+    def _make_lens(self, name: str) -> "Lens":
         lens = make_lens(name, self._playground.run_for_lens)
         lens.edit_requested.connect(self._playground.document.edit)
         self._lenses[name] = lens
@@ -124,12 +124,12 @@ class LensSheet(QGraphicsView):
         self._lenses.clear()
 
 
-def largest_zoom(box: "Box", size_px: float) -> float:
+def find_largest_zoom(box: "Box", size_px: float) -> float:
     """Return the zoom of a lens: to the slide's font size, or as far as it keeps its least size."""
     return max(min(size_px / BASE_PX, box.width / LEAST_WIDTH, box.height / LEAST_HEIGHT), LEAST_ZOOM)
 
 
-def scrolls(lens: "Lens") -> bool:
+def can_scroll(lens: "Lens") -> bool:
     """Return whether a lens is smaller than its contents."""
     QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
     areas = [area for area in lens.findChildren(QScrollArea) if area.isVisible()]

@@ -19,9 +19,9 @@ from attnlab.figures.slides.slide_painter import Drawn, draw_slide
 from attnlab.figures.slides.slide_text import readable_digits
 from attnlab.files.atomic import write_bytes
 from attnlab.ui.base.theme import dress_type
-from attnlab.ui.present.content import Moment, content, filled
+from attnlab.ui.present.content import Moment, fill_text, make_content
 from attnlab.ui.present.formulas import FORMULAS
-from attnlab.ui.present.lens_page import LensPage, paper_lens
+from attnlab.ui.present.lens_page import LensPage, make_paper_lens
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -45,13 +45,13 @@ def write_pdf(
         AttnlabError: the lesson has no steps, or a step has no state and none is given, or cannot be computed.
         FileError: the file cannot be written; an old one is left unchanged.
     """
-    pages = pages_of(lesson, experiment)
-    for _ in printed(pages, lesson.title, path, palette):
+    pages = compute_pages(lesson, experiment)
+    for _ in print_pages(pages, lesson.title, path, palette):
         pass
     return len(pages)
 
 
-def pages_of(lesson: "Lesson", experiment: "Experiment | None" = None) -> list[SlideContent]:
+def compute_pages(lesson: "Lesson", experiment: "Experiment | None" = None) -> list[SlideContent]:
     """Return the contents of a lesson's pages, with every number computed. Runs on any thread.
 
     Raises:
@@ -61,13 +61,13 @@ def pages_of(lesson: "Lesson", experiment: "Experiment | None" = None) -> list[S
 
     if not lesson.steps:
         raise AttnlabError(f"The lesson {lesson.name!r} has no steps; there is nothing to print.")
-    return _pages(slides(lesson), experiment)
+    return _compute_pages(slides(lesson), experiment)
 
 
-def _pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None") -> list[SlideContent]:
+def _compute_pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None") -> list[SlideContent]:
     traces: dict[int, Trace] = {}
 
-    def traced(e: "Experiment | None", slide: "Slide") -> "Trace":
+    def compute_trace(e: "Experiment | None", slide: "Slide") -> "Trace":
         e = e or experiment
         if e is None:
             raise AttnlabError(f"Step {slide.index + 1} shows the open experiment, but no experiment is open.")
@@ -78,31 +78,31 @@ def _pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None") -> list
 
     pages, answers = [], list[Paragraph]()
     for slide in slides:
-        now = traced(slide.experiment, slide)
-        before = traced(slide.before or slide.experiment, slide)
+        now = compute_trace(slide.experiment, slide)
+        before = compute_trace(slide.before or slide.experiment, slide)
         for key in [key for key, trace in traces.items() if trace is not now and trace is not before]:
             del traces[key]  # keeps the numbers of at most two steps
         hidden = slide.blanks if slide.step.question is not None else ()
-        pages.append(_page(slide, now, before, Moment(None, hidden)))
-        answers += _answers(slide, now, before)
+        pages.append(_make_page(slide, now, before, Moment(None, hidden)))
+        answers += _write_answers(slide, now, before)
     return pages + _answer_pages(answers, slides)
 
 
-def _page(slide: "Slide", trace: "Trace", before: "Trace", moment: Moment) -> SlideContent:
-    page = content(slide, trace, before, moment)
+def _make_page(slide: "Slide", trace: "Trace", before: "Trace", moment: Moment) -> SlideContent:
+    page = make_content(slide, trace, before, moment)
     if not slide.step.lens:
         return page
-    words = content(slide, trace, before, replace(moment, lens=True))
+    words = make_content(slide, trace, before, replace(moment, lens=True))
     parts = {each.name: getattr(words, each.name) for each in fields(words)}
     return LensPage(**parts, lens=slide.step.lens, trace=trace, instead=page)
 
 
-def _answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Paragraph]:
+def _write_answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Paragraph]:
     """Return the answers of a step's question: one line for the step, one for each blank."""
     question = slide.step.question
     if question is None or not slide.blanks:
         return []
-    ask = filled(question.ask or slide.step.title, slide, trace, before)
+    ask = fill_text(question.ask or slide.step.title, slide, trace, before)
     found = [Paragraph((Run(f"Step {slide.index + 1}. ", style="strong"), Run(ask)))]
     for cell in slide.blanks:
         head = f"head {cell.head}, " if cell.head is not None and trace.experiment.n_heads > 1 else ""
@@ -117,7 +117,7 @@ def _answer_pages(answers: list[Paragraph], slides: "tuple[Slide, ...]") -> list
     return [SlideContent(heading=title, title="Answers", text=part) for part in parts]
 
 
-def printed(
+def print_pages(
     pages: list[SlideContent], title: str, path: str | os.PathLike[str], palette: Palette = LIGHT
 ) -> Iterator[None]:
     """Draw pages to a file, one per step; if cancelled it leaves no file, or the old one unchanged.
@@ -129,7 +129,7 @@ def printed(
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = _writer(buffer, title)
+    writer = _make_writer(buffer, title)
     painter = QPainter(writer)
     try:
         for index, page in enumerate(pages):
@@ -153,7 +153,7 @@ def _draw_page(painter: QPainter, page: SlideContent, palette: Palette) -> Drawn
 
 def _draw_lens_page(painter: QPainter, page: LensPage, palette: Palette) -> Iterator[None]:
     """Draw a page with its lens, or without one with its map."""
-    lens = paper_lens(page, palette)
+    lens = make_paper_lens(page, palette)
     if lens is None or page.trace is None:
         _draw_page(painter, page.instead or page, palette)
         return
@@ -167,7 +167,7 @@ def _draw_lens_page(painter: QPainter, page: LensPage, palette: Palette) -> Iter
         lens.let_go()
 
 
-def _writer(buffer: QBuffer, title: str) -> QPdfWriter:
+def _make_writer(buffer: QBuffer, title: str) -> QPdfWriter:
     writer = QPdfWriter(buffer)
     writer.setTitle(title)
     writer.setCreator("attnlab")

@@ -34,18 +34,18 @@ class Prefetch(QObject):
         self._must: Experiment | None = None
         self._setting = ("cpu", "float32")
 
-    def trace(self, experiment: "Experiment") -> "Trace | None":
+    def find_trace(self, experiment: "Experiment") -> "Trace | None":
         """Return the cached numbers of an experiment in the current precision."""
-        if self._setting != self._now():
+        if self._setting != self._read_precision():
             self._kept.clear()
-            self._setting = self._now()
+            self._setting = self._read_precision()
         kept = self._kept.pop(id(experiment), None)
         if kept is None:
             return None
         self._kept[id(experiment)] = kept
         return kept[1]
 
-    def keeps(self, trace: "Trace | None") -> bool:
+    def has_trace(self, trace: "Trace | None") -> bool:
         """Return whether exactly these numbers are cached."""
         return trace is not None and self._kept.get(id(trace.experiment), (None, None))[1] is trace
 
@@ -65,12 +65,12 @@ class Prefetch(QObject):
         self._must = must
         self._kept = {at: kept for at, kept in self._kept.items() if self._has_room(kept[0])}
         for experiment in (must, *experiments):
-            if experiment is None or id(experiment) in self._asked or self.trace(experiment) is not None:
+            if experiment is None or id(experiment) in self._asked or self.find_trace(experiment) is not None:
                 continue
             if not self._has_room(experiment):
                 continue
             self._asked[id(experiment)] = experiment
-            request = Request(0, experiment, *self._now(), None, True)
+            request = Request(0, experiment, *self._read_precision(), None, True)
             run(
                 answer,
                 request,
@@ -84,7 +84,7 @@ class Prefetch(QObject):
     def _has_room(self, experiment: "Experiment") -> bool:
         return experiment is self._must or estimate_bytes(experiment) <= LARGEST
 
-    def _now(self) -> tuple[str, str]:
+    def _read_precision(self) -> tuple[str, str]:
         scene = self._playground.document.scene
         return scene.device, scene.dtype
 
@@ -94,6 +94,6 @@ class Prefetch(QObject):
     def _on_answered(self, reply: Reply) -> None:
         self._asked.pop(id(reply.request.experiment), None)
         if reply.trace is not None:
-            if (reply.request.device, reply.request.dtype) == self._now():
+            if (reply.request.device, reply.request.dtype) == self._read_precision():
                 self.keep(reply.trace)
             self.ready.emit()  # numbers of another precision are dropped and requested again

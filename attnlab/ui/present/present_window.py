@@ -29,7 +29,7 @@ from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.base.themed import application_palette, dress
-from attnlab.ui.present.content import filled
+from attnlab.ui.present.content import fill_text
 from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_parts import SlideParts
 from attnlab.ui.present.slide_view import SlideView
@@ -106,10 +106,10 @@ class PresentWindow(QWidget):
         p = self.presenter
         found: dict[int, Callable[[], object]] = {}
         for keys, action in (
-            ((Key.Key_Right, Key.Key_Down, Key.Key_Space, Key.Key_PageDown), p.next),
-            ((Key.Key_Left, Key.Key_Up, Key.Key_Backspace, Key.Key_PageUp), p.back),
-            ((Key.Key_Home,), self._player.first),
-            ((Key.Key_End,), self._player.last),
+            ((Key.Key_Right, Key.Key_Down, Key.Key_Space, Key.Key_PageDown), p.go_next),
+            ((Key.Key_Left, Key.Key_Up, Key.Key_Backspace, Key.Key_PageUp), p.go_back),
+            ((Key.Key_Home,), self._player.go_first),
+            ((Key.Key_End,), self._player.go_last),
             ((Key.Key_B, Key.Key_Period), lambda: self.cover("black")),
             ((Key.Key_W,), lambda: self.cover("white")),
             ((Key.Key_S,), self.toggle_spotlight),
@@ -135,7 +135,7 @@ class PresentWindow(QWidget):
         if size is not None:
             self.resize(size)
         else:
-            self.setGeometry((screen or self._best_screen()).geometry())
+            self.setGeometry((screen or self._find_best_screen()).geometry())
         self.view.setGeometry(self.rect())
         self.presenter.begin()
         if size is not None:
@@ -146,7 +146,7 @@ class PresentWindow(QWidget):
         self.setFocus()
         self._cursor.start()
 
-    def _best_screen(self) -> QScreen:
+    def _find_best_screen(self) -> QScreen:
         """Return a screen other than the parent's, if there is one; else the parent's."""
         parent = self.parentWidget()
         own = parent.screen() if parent is not None else QGuiApplication.primaryScreen()
@@ -283,9 +283,11 @@ class PresentWindow(QWidget):
         slide = self.presenter.slide
         if self.speaker is not None and slide is not None:
             place = f"{slide.lesson.title} · step {slide.index + 1} of {slide.count}"
-            following = self.presenter.following()
-            trace = self.presenter.trace()
-            notes = filled(slide.step.notes, slide, trace, self.presenter.before(slide, trace), markdown=True)
+            following = self.presenter.make_next_content()
+            trace = self.presenter.find_trace()
+            notes = fill_text(
+                slide.step.notes, slide, trace, self.presenter.find_earlier_trace(slide, trace), markdown=True
+            )
             lens = following is not None and following.whole
             self.speaker.show_step(
                 place, notes, self.presenter.content, following, self.presenter.lens_ahead if lens else ""
@@ -339,9 +341,9 @@ class PresentWindow(QWidget):
         elif self.presenter.table:
             self.parts.table.table.setFocus()  # the click missed a number: no reason to go to the next frame
         elif event.button() == Qt.MouseButton.LeftButton:
-            self.presenter.next()
+            self.presenter.go_next()
         elif event.button() == Qt.MouseButton.RightButton:
-            self.presenter.back()
+            self.presenter.go_back()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.view.setCursor(Qt.CursorShape.ArrowCursor)
@@ -351,7 +353,7 @@ class PresentWindow(QWidget):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.view.spot is not None:
-            self.view.size_spot(event.angleDelta().y() / 120)
+            self.view.resize_spot(event.angleDelta().y() / 120)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from attnlab.attention.stages.explanation import Cell
 from attnlab.document.scene import Scene
 from attnlab.lessons.lenses import LENSES
-from attnlab.ui.present.content import Moment, content, looks_back
+from attnlab.ui.present.content import Moment, has_earlier_numbers, make_content
 from attnlab.ui.present.prefetch import Prefetch
 
 if TYPE_CHECKING:
@@ -117,18 +117,18 @@ class Presenter(QObject):
     def _at_last_frame(self) -> bool:
         return self.player.frame_index >= len(self.player.frames) - 1
 
-    def next(self) -> None:
+    def go_next(self) -> None:
         """Go forward: to the next frame, then to the answers of a question, then to the next slide."""
-        self._show_first(self.following())
+        self._show_first(self.make_next_content())
         if self.asking:
             self.reveal()
         else:
-            self.player.next()
+            self.player.go_next()
 
-    def back(self) -> None:
+    def go_back(self) -> None:
         """Go back the same way; a question that was answered stays answered."""
-        self._show_first(self.preceding())
-        self.player.back()
+        self._show_first(self.make_previous_content())
+        self.player.go_back()
 
     def _show_first(self, made: "SlideContent | None") -> None:
         """Show a key's result before its slower consequences: the document, the playground behind."""
@@ -176,99 +176,101 @@ class Presenter(QObject):
 
     # Content
 
-    def trace(self) -> "Trace | None":
+    def find_trace(self) -> "Trace | None":
         """Return the open experiment's numbers; while these are computed after an edit, the earlier ones."""
         experiment, reply = self._playground.document.experiment, self._playground.reply
-        kept = self._ahead.trace(experiment)
+        kept = self._ahead.find_trace(experiment)
         if kept is not None or reply is None:
             return kept
         if reply.request.experiment is experiment:
             return reply.trace
         return reply.trace if self.changed and reply is not self._stale else None
 
-    def before(self, slide: "Slide", trace: "Trace | None") -> "Trace | None":
+    def find_earlier_trace(self, slide: "Slide", trace: "Trace | None") -> "Trace | None":
         """Return the numbers of the step before; None while they are computed."""
-        return trace if slide.before is None else self._ahead.trace(slide.before)
+        return trace if slide.before is None else self._ahead.find_trace(slide.before)
 
     def refresh(self, *, soft: bool = False) -> None:
         """Show the current content, unless it is shown already."""
         slide = self.slide
         if slide is None:
             return
-        moment = self._moment(slide, self.player.frame, self._at_last_frame, self._hidden, self.changed)
+        moment = self._make_moment(slide, self.player.frame, self._at_last_frame, self._hidden, self.changed)
         lens = moment.lens and not self.table  # with a table, the map is shown to see the effect of edits
         moment = replace(moment, sheet=self.sheet, table=self.table, lens=lens)
-        made = self._content_of(slide, self.trace(), moment)
+        made = self._make_content(slide, self.find_trace(), moment)
         if made is not self._content:
             self._content = made
             self.shown.emit(made, soft)
         self.settled.emit()
-        self._left = [] if self.table else [self.following, self.preceding]  # these would delay a drag
+        self._left = (
+            [] if self.table else [self.make_next_content, self.make_previous_content]
+        )  # these would delay a drag
         self._idle.start(0)
 
-    def _content_of(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "SlideContent":
-        before = self.before(slide, trace)
+    def _make_content(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "SlideContent":
+        before = self.find_earlier_trace(slide, trace)
         key = (id(slide), moment, id(trace), id(before))
         known = self._made.pop(key, None)
-        made = known[3] if known is not None else content(slide, trace, before, moment)
+        made = known[3] if known is not None else make_content(slide, trace, before, moment)
         self._made[key] = slide, trace, before, made  # ids are theirs as long as they are kept
         while len(self._made) > KEPT:
             del self._made[next(iter(self._made))]
-        self._made = {at: kept for at, kept in self._made.items() if kept[1] is trace or self._ahead.keeps(kept[1])}
+        self._made = {at: kept for at, kept in self._made.items() if kept[1] is trace or self._ahead.has_trace(kept[1])}
         return made
 
-    def _hints(self, hidden: tuple[Cell, ...], at_last: bool, slide: "Slide") -> tuple[str, ...]:
+    def _list_hints(self, hidden: tuple[Cell, ...], at_last: bool, slide: "Slide") -> tuple[str, ...]:
         last = slide.index == slide.count - 1
         following = "the answers" if hidden else "the end" if last else "next step"
         depth = slide.step.depth if slide.step.depth in DEPTHS else "stage"
         first = f"→ {following if at_last else _NEXT[depth]}"
         return (first, "B black", "H help", "Esc leave") if not (at_last and last and not hidden) else _HINTS
 
-    def following(self) -> "SlideContent | None":
+    def make_next_content(self) -> "SlideContent | None":
         """Return the content after the next key; None at the end and while its numbers are computed."""
         slide, at = self.slide, self.player.frame_index
         if slide is None:
             return None
         if self.asking:
-            return self._within(slide, at, ())
+            return self._make_frame(slide, at, ())
         if not self._at_last_frame:
-            return self._within(slide, at + 1, self._hidden)
+            return self._make_frame(slide, at + 1, self._hidden)
         if slide.index + 1 >= len(self.player.slides):
             return None
         entered = self.player.slides[slide.index + 1]
-        return self._entered(entered, 0, _asked(entered))
+        return self._make_end_frame(entered, 0, _list_blanks(entered))
 
-    def preceding(self) -> "SlideContent | None":
+    def make_previous_content(self) -> "SlideContent | None":
         """Return the content after the key back; None at the beginning and while its numbers are computed."""
         slide, at = self.slide, self.player.frame_index
         if slide is None or (at == 0 and slide.index == 0):
             return None
         if at > 0:
-            return self._within(slide, at - 1, self._hidden)
+            return self._make_frame(slide, at - 1, self._hidden)
         entered = self.player.slides[slide.index - 1]
-        return self._entered(entered, -1, ())
+        return self._make_end_frame(entered, -1, ())
 
-    def _within(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
+    def _make_frame(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
         """Return another frame of the current slide."""
-        frames, trace = self.player.frames, self.trace()
-        moment = self._moment(slide, frames[at], at == len(frames) - 1, hidden, self.changed)
-        return None if trace is None else self._content_of(slide, trace, replace(moment, table=self.table))
+        frames, trace = self.player.frames, self.find_trace()
+        moment = self._make_moment(slide, frames[at], at == len(frames) - 1, hidden, self.changed)
+        return None if trace is None else self._make_content(slide, trace, replace(moment, table=self.table))
 
-    def _entered(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
+    def _make_end_frame(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
         """Return the first or the last frame of another slide, in its own state."""
         frames = slide.frames or (None,)
-        trace = self.trace() if slide.experiment is None else self._ahead.trace(slide.experiment)
+        trace = self.find_trace() if slide.experiment is None else self._ahead.find_trace(slide.experiment)
         changed = slide.experiment is None and self.changed
-        moment = self._moment(slide, frames[at], at == -1 or len(frames) == 1, hidden, changed)
-        return None if trace is None else self._content_of(slide, trace, moment)
+        moment = self._make_moment(slide, frames[at], at == -1 or len(frames) == 1, hidden, changed)
+        return None if trace is None else self._make_content(slide, trace, moment)
 
-    def _moment(
+    def _make_moment(
         self, slide: "Slide", place: "Place | None", at_last: bool, hidden: tuple[Cell, ...], changed: bool
     ) -> Moment:
         """Return the state of a slide, without a table of numbers."""
         sheet = self.sheets and at_last and 0 < len(hidden) <= MOST_ANSWERS
         lens = self.lenses and slide.step.lens is not None
-        return Moment(place, hidden, changed, self._hints(hidden, at_last, slide), sheet, lens=lens)
+        return Moment(place, hidden, changed, self._list_hints(hidden, at_last, slide), sheet, lens=lens)
 
     @Slot()
     def _on_idle(self) -> None:
@@ -277,7 +279,7 @@ class Presenter(QObject):
         if slide is None:
             return
         around = (slide.index, slide.index + 1, slide.index - 1, slide.index + 2)
-        must = slide.before if looks_back(slide) else None
+        must = slide.before if has_earlier_numbers(slide) else None
         self._ahead.want([slide.before, *(slides[i].experiment for i in around if 0 <= i < len(slides))], must)
         made = self._left.pop(0)() if self._left else None
         if made is not None:
@@ -294,7 +296,7 @@ class Presenter(QObject):
             return
         backwards = entered.index < self._index
         self._index = entered.index
-        self._hidden = () if backwards else _asked(entered)
+        self._hidden = () if backwards else _list_blanks(entered)
         self.table = self._answering = False
         self._stale = self._playground.reply
         self.slide_entered.emit()
@@ -325,5 +327,5 @@ _NEXT = {"stage": "show it", "row": "next row", "cell": "next cell", "term": "ne
 _HINTS = ("Home first step", "B black", "H help", "Esc leave")
 
 
-def _asked(slide: "Slide") -> tuple[Cell, ...]:
+def _list_blanks(slide: "Slide") -> tuple[Cell, ...]:
     return slide.blanks if slide.step.question is not None else ()

@@ -11,26 +11,26 @@ _RESULT = re.compile(r"= [−\d.e]+$")
 """An equation that already ends in its number."""
 
 
-def written_out(explanations: Sequence[Explanation], role: str) -> tuple[tuple[Runs, ...], ...]:
+def write_versions(explanations: Sequence[Explanation], role: str) -> tuple[tuple[Runs, ...], ...]:
     """Return versions of a cell's arithmetic, the longest first, each ending in the cell's value."""
     ways: list[tuple[Runs, ...]] = []
     for each in explanations:
-        chain = _chain(each)
+        chain = _find_chain(each)
         shorter = () if _is_said(chain[0]) else (_cut_short(chain, 2), _cut_short(chain, 1))
-        ways += [way for lines in (chain, *shorter) if lines and (way := _ended(lines, each, role)) not in ways]
-    return (*ways, (_value(explanations[-1], role),))
+        ways += [way for lines in (chain, *shorter) if lines and (way := _end_lines(lines, each, role)) not in ways]
+    return (*ways, (_make_value(explanations[-1], role),))
 
 
-def as_far_as(explanation: Explanation) -> tuple[tuple[Runs, ...], ...]:
+def write_partial_sum(explanation: Explanation) -> tuple[tuple[Runs, ...], ...]:
     """Return the arithmetic of a cell that is partly summed, without a result: the value is not known yet."""
     begin = len(explanation.lines) - 1
-    while begin > 0 and _goes_on(explanation.lines[begin]):
+    while begin > 0 and _is_continuation(explanation.lines[begin]):
         begin -= 1
-    lines = tuple(_runs(line) for line in explanation.lines[begin:])
+    lines = tuple(_make_runs(line) for line in explanation.lines[begin:])
     return (lines, *((line,) for line in reversed(lines)))
 
 
-def _chain(explanation: Explanation) -> tuple[Line, ...]:
+def _find_chain(explanation: Explanation) -> tuple[Line, ...]:
     """Return the line that holds the value, or those that lead to it: one, and what goes on from it with = or +.
 
     What stands before says what went in, such as a temperature, and what stands behind how that came about.
@@ -38,16 +38,16 @@ def _chain(explanation: Explanation) -> tuple[Line, ...]:
     first, *others = explanation.lines
     lines = (first, *(line for line in others if any(span.style != "muted" for span in line)))
     for i, line in enumerate(lines):
-        if i + 1 < len(lines) and _goes_on(lines[i + 1]):
-            end = next((j for j in range(i + 1, len(lines)) if not _goes_on(lines[j])), len(lines))
+        if i + 1 < len(lines) and _is_continuation(lines[i + 1]):
+            end = next((j for j in range(i + 1, len(lines)) if not _is_continuation(lines[j])), len(lines))
             return lines[i:end]
-        if not _goes_on(line) and _holds(line, explanation.value):
+        if not _is_continuation(line) and _has_value(line, explanation.value):
             return (line,)
     return lines[:1]
 
 
-def _goes_on(line: Line) -> bool:
-    return _text(line).startswith(("=", "+"))
+def _is_continuation(line: Line) -> bool:
+    return _join_text(line).startswith(("=", "+"))
 
 
 def _is_said(line: Line) -> bool:
@@ -55,42 +55,42 @@ def _is_said(line: Line) -> bool:
     return len(line) == 1 and not line[0].role and line[0].style != "strong"
 
 
-def _holds(line: Line, value: float) -> bool:
+def _has_value(line: Line, value: float) -> bool:
     """Return whether a line gives the value: by a strong number, or at its end."""
     ways = (number(value), short(value))
-    return any(span.style == "strong" and span.text in ways for span in line) or _text(line).endswith(
+    return any(span.style == "strong" and span.text in ways for span in line) or _join_text(line).endswith(
         tuple(f"= {way}" for way in ways)
     )
 
 
 def _cut_short(chain: tuple[Line, ...], kept: int) -> tuple[Line, ...]:
     """Return the first lines of a chain, with the terms added further down; none if that is no equation."""
-    added = [line for line in chain[kept:] if _text(line).startswith("+")]
-    if len(chain) <= kept or (added and _RESULT.search(_text(chain[kept - 1]))):
+    added = [line for line in chain[kept:] if _join_text(line).startswith("+")]
+    if len(chain) <= kept or (added and _RESULT.search(_join_text(chain[kept - 1]))):
         return ()
     return (*chain[: kept - 1], (*chain[kept - 1], *(span for line in added for span in (Span(" "), *line))))
 
 
-def _ended(lines: tuple[Line, ...], explanation: Explanation, role: str) -> tuple[Runs, ...]:
+def _end_lines(lines: tuple[Line, ...], explanation: Explanation, role: str) -> tuple[Runs, ...]:
     """Return lines ending in the value."""
-    shown, value = tuple(_runs(line) for line in lines), explanation.value
-    if _text(lines[-1]).removeprefix("= ") in (number(value), short(value), f"{value:g}"):
-        already = len(lines) > 1 and _holds(lines[-2], value)
-        return shown[:-1] if already else (*shown[:-1], _value(explanation, role))
-    if _holds(lines[-1], value):
+    shown, value = tuple(_make_runs(line) for line in lines), explanation.value
+    if _join_text(lines[-1]).removeprefix("= ") in (number(value), short(value), f"{value:g}"):
+        already = len(lines) > 1 and _has_value(lines[-2], value)
+        return shown[:-1] if already else (*shown[:-1], _make_value(explanation, role))
+    if _has_value(lines[-1], value):
         return shown
     if len(lines) == 1 and not _is_said(lines[0]):
-        return (shown[0] + (Run(" "),) + _value(explanation, role),)
-    return (*shown, _value(explanation, role))
+        return (shown[0] + (Run(" "),) + _make_value(explanation, role),)
+    return (*shown, _make_value(explanation, role))
 
 
-def _value(explanation: Explanation, role: str) -> Runs:
+def _make_value(explanation: Explanation, role: str) -> Runs:
     return (Run("= "), Run(number(explanation.value), role if role != "neutral" else "", "strong"))
 
 
-def _runs(line: Line) -> Runs:
+def _make_runs(line: Line) -> Runs:
     return tuple(Run(span.text, span.role, span.style) for span in line)
 
 
-def _text(line: Sequence[Span]) -> str:
+def _join_text(line: Sequence[Span]) -> str:
     return "".join(span.text for span in line).strip()

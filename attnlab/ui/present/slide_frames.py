@@ -33,7 +33,7 @@ WEIGHTS = {"queries": "W_q", "keys": "W_k", "values": "W_v", "output": "W_o"}
 _COLOURS = {"query": "query", "token": "query", "key": "key"}
 
 
-def inside(e: "Experiment", cell: Cell) -> bool:
+def has_cell(e: "Experiment", cell: Cell) -> bool:
     """Return whether a state, which may have been edited, has a cell."""
     if not BY_NAME[cell.stage].present(e) or (cell.head or 0) >= e.n_heads:
         return False
@@ -41,9 +41,9 @@ def inside(e: "Experiment", cell: Cell) -> bool:
     return cell.row < rows and cell.column < columns
 
 
-def subject(e: "Experiment", stage: Stage, own: Cell | None, head: int | str, place: Place | None) -> Cell | None:
+def find_subject(e: "Experiment", stage: Stage, own: Cell | None, head: int | str, place: Place | None) -> Cell | None:
     """Return the cell in focus: the current one of the walk, else the slide's own if it is revealed."""
-    cell = own if own is not None and own.stage == stage.name and inside(e, own) else None
+    cell = own if own is not None and own.stage == stage.name and has_cell(e, own) else None
     if place is not None and place.stage == stage.name and place.row is not None:
         if place.row < 0:
             return None
@@ -61,7 +61,7 @@ def subject(e: "Experiment", stage: Stage, own: Cell | None, head: int | str, pl
     return replace(cell, head=min(chosen, e.n_heads - 1))
 
 
-def looked_at(cell: Cell | None, place: Place | None) -> tuple[int | None, int | None]:
+def find_emphasis(cell: Cell | None, place: Place | None) -> tuple[int | None, int | None]:
     """Return the emphasised row and column."""
     if cell is not None:
         return cell.row, cell.column
@@ -70,7 +70,7 @@ def looked_at(cell: Cell | None, place: Place | None) -> tuple[int | None, int |
     return None, None
 
 
-def outlines(
+def make_outlines(
     stage: Stage, heads: tuple[int | None, ...], row: int | None, column: int | None, cell: Cell | None
 ) -> tuple[Outline, ...]:
     """Return the frames of the row in the colour of its axis, and of the cell in ink; colours are named by role."""
@@ -83,17 +83,17 @@ def outlines(
     return tuple(framed)
 
 
-def sources(
+def make_sources(
     trace: "Trace", stage: Stage, view: "View", place: Place | None, cell: Cell | None, unknown: Unknown
 ) -> tuple[SlideMap, ...]:
     """Return the stages, and the table, that a stage is computed from."""
     e = trace.experiment
     if place is None or place.stage != stage.name or place.row is None or place.row < 0:
         place = Place(stage.name, cell.row, cell.column) if cell is not None else None
-    found = [_source(trace, each, view, _read(e, place, each), unknown) for each in sources_of(stage, e)]
+    found = [_make_source(trace, each, view, _read(e, place, each), unknown) for each in sources_of(stage, e)]
     name = WEIGHTS.get(stage.name, "")
     if name and name in edits.tables(e):
-        found.append(_table(e, name, cell))
+        found.append(_make_table(e, name, cell))
     return tuple(found[:MOST_SOURCES])
 
 
@@ -101,7 +101,7 @@ def _read(e: "Experiment", place: Place | None, stage: Stage) -> tuple[Region, .
     return regions(e, place, stage) if place is not None else ()
 
 
-def _source(trace: "Trace", stage: Stage, view: "View", read: tuple[Region, ...], unknown: Unknown) -> SlideMap:
+def _make_source(trace: "Trace", stage: Stage, view: "View", read: tuple[Region, ...], unknown: Unknown) -> SlideMap:
     look = look_at(trace, None, stage, view)
     assert look.data is not None
     data = replace(look.data, unknown=unknown(stage, look.heads))
@@ -110,7 +110,7 @@ def _source(trace: "Trace", stage: Stage, view: "View", read: tuple[Region, ...]
     return SlideMap(data, stage.title, stage.role, framed, strong, stage.is_map)
 
 
-def _table(e: "Experiment", name: str, cell: Cell | None) -> SlideMap:
+def _make_table(e: "Experiment", name: str, cell: Cell | None) -> SlideMap:
     values = np.asarray(edits.array(e, name), np.float64)
     rows, columns = tables.row_labels(e, name), [str(i) for i in range(values.shape[1])]
     role = tables.role(e, name)

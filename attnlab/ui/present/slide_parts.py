@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.present.content import stage_of
+from attnlab.ui.present.content import find_stage
 from attnlab.ui.present.help_card import HelpCard
 from attnlab.ui.present.table_sheet import TableSheet
 
@@ -57,12 +57,12 @@ class SlideParts(QObject):
 
     def toggle_table(self) -> None:
         """Open the table of numbers most relevant to the slide, or close it; an open one has keyboard focus."""
-        presenter, trace = self._presenter, self._presenter.trace()
+        presenter, trace = self._presenter, self._presenter.find_trace()
         if presenter.slide is None or (trace is None and not presenter.table):
             return
         presenter.table = not presenter.table
         if presenter.table and trace is not None:
-            self.table.open_for(stage_of(presenter.slide, trace))
+            self.table.open_for(find_stage(presenter.slide, trace))
         presenter.refresh()
         self.table.setVisible(presenter.table)
         self.place()  # again: when first shown, a widget gets the window's font
@@ -82,16 +82,16 @@ class SlideParts(QObject):
 
     def _mount_answers(self) -> None:
         """Show or hide the answer fields in the slide's free area."""
-        slide, trace = self._presenter.slide, self._presenter.trace()
+        slide, trace = self._presenter.slide, self._presenter.find_trace()
         if slide is not None and trace is not None and slide.step.question is not None and self._presenter.sheet:
-            answers = self.answers or self._made_answers()
+            answers = self.answers or self._make_answers()
             answers.sheet.show_question(slide.step.question, slide.blanks, trace)
             self.place()
             answers.show()
         elif self.answers is not None:
             self.answers.hide()
 
-    def _made_answers(self) -> "AnswerArea":
+    def _make_answers(self) -> "AnswerArea":
         from attnlab.ui.present.answer_area import AnswerArea
 
         self.answers = AnswerArea(self._over)
@@ -101,7 +101,7 @@ class SlideParts(QObject):
 
     def _mount_lens(self, content: "SlideContent") -> None:
         """Show or hide the lens of a step in the slide's free area; a map replaces a missing lens."""
-        slide, trace = self._presenter.slide, self._presenter.trace()
+        slide, trace = self._presenter.slide, self._presenter.find_trace()
         if slide is None or trace is None or not content.whole:
             if self.lens is not None:
                 self.lens.hide()
@@ -124,7 +124,7 @@ class SlideParts(QObject):
         sheet, drawn, over = self._view.sheet, self._view.drawn, self._over
         if drawn.table is not None:
             self.table.set_look(self._palette, sheet.body)
-            self.table.setGeometry(*_rect(drawn.table))
+            self.table.setGeometry(*_round_box(drawn.table))
         content = self._view.content
         if drawn.side is not None and content is not None:
             if self.lens is not None and content.whole:
@@ -137,5 +137,5 @@ class SlideParts(QObject):
             self.help.raise_()
 
 
-def _rect(box: "Box") -> tuple[int, int, int, int]:
+def _round_box(box: "Box") -> tuple[int, int, int, int]:
     return round(box.x), round(box.y), round(box.width), round(box.height)

@@ -89,7 +89,7 @@ class SlideView(QWidget):
         self._pictures.clear()
         self.finish()
         if self._content is not None:
-            self.drawn = self._picture(self._content)[2]
+            self.drawn = self._find_picture(self._content)[2]
             self.laid_out.emit()
         self.update()
 
@@ -97,9 +97,9 @@ class SlideView(QWidget):
         """Show a slide; ``soft`` fades newly revealed cells in."""
         before, self._content = self._content, content
         self.finish()
-        self.drawn = self._picture(content)[2]
+        self.drawn = self._find_picture(content)[2]
         if soft and before is not None and not self.reduced_motion and motion_ms(self):
-            self._fresh = self._new_cells(before, content)
+            self._fresh = self._find_new_cells(before, content)
             if self._fresh:
                 self._motion.start()
         self._describe(content)
@@ -110,7 +110,7 @@ class SlideView(QWidget):
     def prepare(self, content: SlideContent) -> None:
         """Draw a slide in advance, so that its key shows it at once."""
         if not self.size().isEmpty():
-            self._picture(content)
+            self._find_picture(content)
 
     def finish(self) -> None:
         """End the fade: show all new cells."""
@@ -144,23 +144,23 @@ class SlideView(QWidget):
         """The position of the spotlight; None when it is off."""
         return self._spot
 
-    def size_spot(self, steps: float) -> None:
+    def resize_spot(self, steps: float) -> None:
         """Resize the spotlight by steps of the mouse wheel."""
         self._radius = min(max(self._radius * 1.15**steps, SPOTS[0]), SPOTS[1])
         self.update()
 
-    def _picture(self, content: SlideContent) -> tuple[SlideContent, QPixmap, Drawn]:
+    def _find_picture(self, content: SlideContent) -> tuple[SlideContent, QPixmap, Drawn]:
         """Return the picture of a slide, drawn on first use."""
         known = self._pictures.pop(id(content), None)
         if known is None:
             known = self._draw(content)
         self._pictures[id(content)] = known
         large = content.main is not None and content.main.data.values.nbytes > LARGE_BYTES
-        while len(self._pictures) > (1 if large else self._room()):
+        while len(self._pictures) > (1 if large else self._count_kept_pictures()):
             del self._pictures[next(iter(self._pictures))]
         return known
 
-    def _room(self) -> int:
+    def _count_kept_pictures(self) -> int:
         pixels = self.width() * self.height() * self.devicePixelRatioF() ** 2
         return max(2, min(PICTURES, int(MOST_PIXELS / max(pixels, 1))))
 
@@ -173,12 +173,14 @@ class SlideView(QWidget):
         painter.end()
         return content, picture, drawn
 
-    def _new_cells(self, before: SlideContent, after: SlideContent) -> list[QRectF]:
+    def _find_new_cells(self, before: SlideContent, after: SlideContent) -> list[QRectF]:
         """Return the rectangles of newly revealed cells."""
         old, new, grid = before.main, after.main, self.drawn.grid
         if old is None or new is None or grid is None or old.data.values.shape != new.data.values.shape:
             return []
-        hidden = _hidden(old.data.unknown, old.data.values.shape) & ~_hidden(new.data.unknown, new.data.values.shape)
+        hidden = _fill_mask(old.data.unknown, old.data.values.shape) & ~_fill_mask(
+            new.data.unknown, new.data.values.shape
+        )
         if hidden.all():
             return [QRectF(*grid.rect(index, None, None)) for index in range(grid.count)]
         rows = [(index, row) for index, row in np.argwhere(hidden.any(-1)).tolist()]
@@ -208,7 +210,7 @@ class SlideView(QWidget):
                 event.rect(), QColor({"black": "#000000", "white": "#FFFFFF"}.get(self._cover, self._palette.ground))
             )
             return
-        _, picture, _ = self._picture(self._content)
+        _, picture, _ = self._find_picture(self._content)
         painter.drawPixmap(0, 0, picture)
         if self._fresh and self.moving:
             veil = QColor(self._palette.ground)
@@ -254,5 +256,5 @@ class SlideView(QWidget):
         self.finish()
 
 
-def _hidden(unknown: "NDArray[np.bool_] | None", shape: tuple[int, ...]) -> "NDArray[np.bool_]":
+def _fill_mask(unknown: "NDArray[np.bool_] | None", shape: tuple[int, ...]) -> "NDArray[np.bool_]":
     return np.zeros(shape, bool) if unknown is None else np.broadcast_to(unknown, shape)

@@ -74,9 +74,9 @@ class SpeakerWindow(QWidget):
             view.reduced_motion = view.framed = True
             view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             view.setToolTip(name)
-        self.place, self.clock, self.elapsed = _label("Step"), _label("Clock"), _label("Time so far")
-        self._captions = _label("", "Now"), _label("", "Next"), _label("", "Notes")
-        self.notes = _label("Notes")
+        self.place, self.clock, self.elapsed = _make_label("Step"), _make_label("Clock"), _make_label("Time so far")
+        self._captions = _make_label("", "Now"), _make_label("", "Next"), _make_label("", "Notes")
+        self.notes = _make_label("Notes")
         self.notes.setWordWrap(True)
         self.notes.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.notes.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
@@ -207,7 +207,7 @@ class SpeakerWindow(QWidget):
         self.key_pressed.emit(event)
 
 
-def _label(name: str, text: str = "") -> QLabel:
+def _make_label(name: str, text: str = "") -> QLabel:
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     if name:

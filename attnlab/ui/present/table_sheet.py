@@ -107,15 +107,15 @@ class TableSheet(QWidget):
 
     def _show_buttons(self, e: "Experiment") -> None:
         """Update the choice of tables."""
-        names = _offered(e, self._name)
+        names = _list_tables(e, self._name)
         for name in names:
             if name not in self._buttons:
-                self._buttons[name] = self._made(name, tables.about(e, name))
+                self._buttons[name] = self._make_button(name, tables.about(e, name))
         for name, button in self._buttons.items():
             button.setVisible(name in names)
             button.setChecked(name == self._name)
 
-    def _made(self, name: str, about: str) -> QToolButton:
+    def _make_button(self, name: str, about: str) -> QToolButton:
         button = QToolButton()
         button.setText(tables.title(name))
         button.setAccessibleName(f"Table {tables.title(name)}")
@@ -166,7 +166,7 @@ def _is_for_the_hall(event: QKeyEvent) -> bool:
     return letter or event.key() in CLICKER
 
 
-def _offered(e: "Experiment", open_now: str) -> list[str]:
+def _list_tables(e: "Experiment", open_now: str) -> list[str]:
     """Return the tables to choose from: the usual ones, and the open one."""
     usual = ("embeddings", "memory_embeddings", "W_q", "W_k", "W_v", "W_o")
     there = edits.tables(e)

@@ -102,7 +102,7 @@ class ControlBar(QFrame):
         """Show the model and the progress; ``ready`` says whether the settings can be trained."""
         state, run = session.state, session.run
         running = session.alive and state == "running"
-        text, name = ("Pause", "pause") if running else (self._verb(session), "play")
+        text, name = ("Pause", "pause") if running else (self._find_verb(session), "play")
         self.main.setText(text)
         if self._icon != name:
             self._icon = name
@@ -116,7 +116,7 @@ class ControlBar(QFrame):
         self.reset.setEnabled(run is not None)
         spec = run.spec if run is not None else session.spec
         self.reset.setText(f"Reset · seed {session.spec.train.seed}")  # the settings may have another seed by now
-        self._told = _progress(session)
+        self._told = _describe_progress(session)
         self._longest = f"step {spec.train.steps:,} of {spec.train.steps:,}"
         self._fit()
         self._share = run.step / run.spec.train.steps if run is not None else 0.0
@@ -142,7 +142,7 @@ class ControlBar(QFrame):
         self._fit()
 
     @staticmethod
-    def _verb(session: "TrainSession") -> str:
+    def _find_verb(session: "TrainSession") -> str:
         if session.alive or session.can_go_on:
             return "Resume"
         return "Restart" if session.begins_anew else "Start"
@@ -156,18 +156,18 @@ class ControlBar(QFrame):
         fitted = (self.width(), px(100), self._offered, len(self._tools), *texts)
         if fitted != self._fitted:  # the slowest part of this method
             self._fitted = fitted
-            self._rooms = self.more.fit(self.width(), *self._parts())
+            self._rooms = self.more.fit(self.width(), *self._measure_parts())
         brief = self._rooms.get(self.speed) == self._advance(self._longest)
         self.speed.setText(self._told[-1] if brief else " · ".join(self._told))
         self.speed.setToolTip(" · ".join(self._told))
 
-    def _parts(self) -> tuple[dict[QWidget, int], list[tuple[QWidget, int]]]:
+    def _measure_parts(self) -> tuple[dict[QWidget, int], list[tuple[QWidget, int]]]:
         """Return the width that each part needs, and the reduced widths in the order in which they apply."""
         step = self._advance(self._longest)
         buttons = (self.main, self.stop, self.step, self.reset, *self._tools)
-        rooms: dict[QWidget, int] = {each: _room(each) for each in (self.title, *buttons)}
+        rooms: dict[QWidget, int] = {each: _measure_width(each) for each in (self.title, *buttons)}
         rooms |= {self.about: px(ABOUT) if self.about.text() else 0, self.speed: step + self._advance(PACE)}
-        rooms[self.settings] = _room(self.settings) if self._offered else 0
+        rooms[self.settings] = _measure_width(self.settings) if self._offered else 0
         folds: list[tuple[QWidget, int]] = [(self.about, 0), (self.speed, step), *((tool, 0) for tool in self._tools)]
         return rooms, [*folds, (self.reset, 0), (self.speed, 0), (self.title, 0), (self.step, 0)]
 
@@ -187,7 +187,7 @@ class ControlBar(QFrame):
             painter.end()
 
 
-def _progress(session: "TrainSession") -> list[str]:
+def _describe_progress(session: "TrainSession") -> list[str]:
     """Return the progress, in parts."""
     run, device = session.run, session.spec.train.device
     if run is None:
@@ -197,18 +197,18 @@ def _progress(session: "TrainSession") -> list[str]:
     parts = [f"step {run.step:,} of {run.spec.train.steps:,}"]
     if session.alive and session.state == "running" and session.speed:
         parts.append(f"{session.speed:,.0f} steps/s" if session.speed >= 10 else f"{session.speed:.1f} steps/s")
-        parts.append(f"{_duration(session.left_s or 0.0)} left")
+        parts.append(f"{_format_duration(session.left_s or 0.0)} left")
     elif session.state == "paused":
         parts += ["paused"]
     return parts
 
 
-def _room(part: QWidget) -> int:
+def _measure_width(part: QWidget) -> int:
     part.ensurePolished()
     return max(part.sizeHint().width(), part.minimumWidth())
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

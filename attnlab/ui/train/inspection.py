@@ -12,7 +12,7 @@ from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
-from attnlab.ui.train.inspector import Inspector, Seen, spread
+from attnlab.ui.train.inspector import Inspector, Seen, choose_evenly
 from attnlab.ui.train.model_worker import ModelWorker
 
 EXAMPLES, MOST_COURSE, AT_ONCE = 4, 240, 8
@@ -60,7 +60,7 @@ class Inspection(QObject):
     @property
     def busy(self) -> bool:
         """Whether a result to be shown at once is still being computed."""
-        return any(map(self.worker.waits, FIRST))
+        return any(map(self.worker.has_job, FIRST))
 
     def follow(self, run: Run | None) -> None:
         """Set the run; its course is computed again, or for the same run kept as far as the weights match."""
@@ -78,40 +78,40 @@ class Inspection(QObject):
             job = partial(self.inspector.look, *at, probe or self.probe, self.gradients)
             self.worker.ask("look", job, self._take_look, self.probe_refused.emit)
 
-    def examples(self, at: At) -> None:
+    def request_examples(self, at: At) -> None:
         """Request the model's predictions for some held-out examples."""
         spec, _, weights = at
-        job = partial(self.inspector.examples, spec, weights, EXAMPLES)
-        self.worker.ask("examples", job, self.wrote.emit, _unheard)
+        job = partial(self.inspector.predict_examples, spec, weights, EXAMPLES)
+        self.worker.ask("examples", job, self.wrote.emit, _ignore_failure)
 
-    def text(self, at: At, prompt: str, n: int, heat: tuple[float, int, int]) -> None:
+    def request_text(self, at: At, prompt: str, n: int, heat: tuple[float, int, int]) -> None:
         """Request the model's continuation of a prompt; ``heat`` is temperature, top-k and seed."""
         spec, _, weights = at
-        job = partial(self.inspector.text, spec, weights, prompt, n, heat)
+        job = partial(self.inspector.generate_text, spec, weights, prompt, n, heat)
         self.worker.ask("text", job, self.texted.emit, self.texted.emit)
 
     def fill_course(self) -> None:
         """Request the missing entropies of the heads' course, a few at a time."""
         run = self._run
-        if run is None or not self.probe or self.worker.waits("course"):
+        if run is None or not self.probe or self.worker.has_job("course"):
             return
-        missing = [m for m in spread(run.recorder.moments, MOST_COURSE) if m.step not in self.course][:AT_ONCE]
+        missing = [m for m in choose_evenly(run.recorder.moments, MOST_COURSE) if m.step not in self.course][:AT_ONCE]
         if missing:
-            job = partial(self._course, run, missing, self.probe)
-            self.worker.ask("course", job, partial(self._take_course, (run, self.probe)), _unheard)
+            job = partial(self._compute_course, run, missing, self.probe)
+            self.worker.ask("course", job, partial(self._take_course, (run, self.probe)), _ignore_failure)
 
-    def _course(self, run: Run, moments: Sequence[Moment], probe: str) -> "dict[Moment, NDArray[np.float64]]":
-        found = self.inspector.course(run.spec, moments, probe)
+    def _compute_course(self, run: Run, moments: Sequence[Moment], probe: str) -> "dict[Moment, NDArray[np.float64]]":
+        found = self.inspector.compute_course(run.spec, moments, probe)
         return {moment: found[moment.step] for moment in moments if moment.step in found}  # incomplete once stopped
 
     def suggest(self, live: bool = False) -> None:
         """Request suggestions for marks; ``live`` leaves out those that would delay the maps."""
         run = self._run
-        if run is not None and self.probe and len(run.recorder.moments) > 2 and not self.worker.waits("marks"):
+        if run is not None and self.probe and len(run.recorder.moments) > 2 and not self.worker.has_job("marks"):
             curve = run.steps.copy(), run.losses.copy()
             moments = () if live else run.recorder.moments
-            job = partial(self.inspector.marks, run.spec, moments, self.probe, curve)
-            self.worker.ask("marks", job, partial(self._take_marks, (run, self.probe)), _unheard)
+            job = partial(self.inspector.suggest_marks, run.spec, moments, self.probe, curve)
+            self.worker.ask("marks", job, partial(self._take_marks, (run, self.probe)), _ignore_failure)
 
     def stop(self) -> None:
         """Stop the worker after its current moment; may be called twice."""
@@ -138,7 +138,7 @@ class Inspection(QObject):
         self.course_grown.emit()
         self.fill_course()
 
-    def course_lines(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def make_course_lines(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return steps [n] and the entropy of each head there [n, heads], for moments with the same number of heads."""
         steps: Sequence[int] = sorted(self.course)
         rows = [self.course[step] for step in steps]
@@ -147,5 +147,5 @@ class Inspection(QObject):
         return np.array([float(step) for step, _ in kept]), np.array([row for _, row in kept]).reshape(len(kept), heads)
 
 
-def _unheard(_: str) -> None:
+def _ignore_failure(_: str) -> None:
     """Ignore a failure: the maps are useful without this result, and faults are reported anyway."""

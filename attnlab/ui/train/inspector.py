@@ -80,36 +80,40 @@ class Inspector:
 
     def look(self, spec: RunSpec, step: int, weights: Arrays | None, probe: str, gradients: bool = False) -> Seen:
         """Return the maps at a step; without weights at the first ones, which the seed determines."""
-        viewer, weights = self._of(spec), weights if weights is not None else self.first(spec)
+        viewer, weights = self._find_viewer(spec), weights if weights is not None else self.make_first_weights(spec)
         look = viewer.look(step, weights, probe)
-        slopes, note = _slopes(viewer, weights, probe) if gradients else ((), "")
-        return Seen(spec, probe, look, entropies(look.maps), slopes, note)
+        slopes, note = _compute_gradients(viewer, weights, probe) if gradients else ((), "")
+        return Seen(spec, probe, look, compute_entropies(look.maps), slopes, note)
 
-    def examples(self, spec: RunSpec, weights: Arrays | None, n: int) -> "tuple[Written, ...]":
+    def predict_examples(self, spec: RunSpec, weights: Arrays | None, n: int) -> "tuple[Written, ...]":
         """Return the model's predictions for some held-out examples."""
-        return self._of(spec).examples(weights if weights is not None else self.first(spec), n)
+        return self._find_viewer(spec).examples(weights if weights is not None else self.make_first_weights(spec), n)
 
-    def text(self, spec: RunSpec, weights: Arrays | None, prompt: str, n: int, heat: tuple[float, int, int]) -> str:
+    def generate_text(
+        self, spec: RunSpec, weights: Arrays | None, prompt: str, n: int, heat: tuple[float, int, int]
+    ) -> str:
         """Return the model's continuation of a prompt; ``heat`` is temperature, top-k and seed."""
-        viewer = self._of(spec)
+        viewer = self._find_viewer(spec)
         n = min(n, 2 * viewer.data.longest)
-        return viewer.text(weights if weights is not None else self.first(spec), prompt, n, *heat)
+        return viewer.text(weights if weights is not None else self.make_first_weights(spec), prompt, n, *heat)
 
-    def course(self, spec: RunSpec, moments: Sequence[Moment], probe: str) -> dict[int, NDArray[np.float64]]:
+    def compute_course(self, spec: RunSpec, moments: Sequence[Moment], probe: str) -> dict[int, NDArray[np.float64]]:
         """Return the entropy of each head at some moments, by step."""
-        viewer = self._of(spec)
-        return {m.step: entropies(viewer.look(m.step, m.weights, probe).maps) for m in moments if not self._left}
+        viewer = self._find_viewer(spec)
+        return {
+            m.step: compute_entropies(viewer.look(m.step, m.weights, probe).maps) for m in moments if not self._left
+        }
 
-    def marks(self, spec: RunSpec, moments: Sequence[Moment], probe: str, curve: "Curve") -> tuple[Mark, ...]:
+    def suggest_marks(self, spec: RunSpec, moments: Sequence[Moment], probe: str, curve: "Curve") -> tuple[Mark, ...]:
         """Return the suggested marks."""
         from attnlab.training.marks import loss_drops, sharp_heads
 
-        viewer = self._of(spec)
-        chosen = spread(moments, MOST_LOOKS)
+        viewer = self._find_viewer(spec)
+        chosen = choose_evenly(moments, MOST_LOOKS)
         looks = [viewer.look(m.step, m.weights, probe) for m in chosen if not self._left]
         return (*loss_drops(*curve), *sharp_heads(looks))
 
-    def first(self, spec: RunSpec) -> Arrays:
+    def make_first_weights(self, spec: RunSpec) -> Arrays:
         """Return the initial weights of a run."""
         from attnlab.training.first_weights import first_weights
 
@@ -117,7 +121,7 @@ class Inspector:
             self._first = spec, first_weights(spec)
         return self._first[1]
 
-    def _of(self, spec: RunSpec) -> "Viewer":
+    def _find_viewer(self, spec: RunSpec) -> "Viewer":
         from attnlab.training.look import Viewer
 
         if self._viewer is None or self._viewer[0] != spec:
@@ -125,7 +129,7 @@ class Inspector:
         return self._viewer[1]
 
 
-def _slopes(viewer: "Viewer", weights: Arrays, probe: str) -> "tuple[tuple[LayerMaps, ...], str]":
+def _compute_gradients(viewer: "Viewer", weights: Arrays, probe: str) -> "tuple[tuple[LayerMaps, ...], str]":
     """Return the gradients, or none and the reason: the maps can be shown without them."""
     try:
         return viewer.gradients(weights, probe), ""
@@ -136,7 +140,7 @@ def _slopes(viewer: "Viewer", weights: Arrays, probe: str) -> "tuple[tuple[Layer
 Curve = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
-def entropies(maps: "Sequence[LayerMaps]") -> NDArray[np.float64]:
+def compute_entropies(maps: "Sequence[LayerMaps]") -> NDArray[np.float64]:
     """Return the mean entropy of each head's rows, in nats, layer by layer."""
     from attnlab.attention.measures.statistics import weights_statistics
 
@@ -149,7 +153,7 @@ def entropies(maps: "Sequence[LayerMaps]") -> NDArray[np.float64]:
     )
 
 
-def spread(moments: Sequence[Moment], most: int) -> list[Moment]:
+def choose_evenly(moments: Sequence[Moment], most: int) -> list[Moment]:
     """Return at most this many moments, evenly spaced, with the first and the last."""
     if len(moments) <= most:
         return list(moments)

@@ -57,15 +57,15 @@ class Sent:
     checkpoint: Checkpoint | None
 
 
-def opened(made: "Callable[[Arrays], Origin]", spec: RunSpec, weights: Arrays | None) -> Opened:
+def open_layer(made: "Callable[[Arrays], Origin]", spec: RunSpec, weights: Arrays | None) -> Opened:
     """Return a layer as an experiment; without weights, at the first ones."""
     from attnlab.training.look import Viewer
 
-    origin = made(weights if weights is not None else Inspector().first(spec))
+    origin = made(weights if weights is not None else Inspector().make_first_weights(spec))
     return Opened(origin, Viewer(spec).experiment(origin.weights, origin.probe, origin.layer))
 
 
-def sent(origin: Origin, experiment: "Experiment", stands: bool) -> Sent:
+def insert_layer(origin: Origin, experiment: "Experiment", stands: bool) -> Sent:
     """Return the weights with those of an experiment; unless the process still waits there, with a checkpoint.
 
     The optimiser then starts anew: its state at that step is not stored.
@@ -82,7 +82,7 @@ def sent(origin: Origin, experiment: "Experiment", stands: bool) -> Sent:
     return Sent(origin, weights, trainer.checkpoint())
 
 
-def longer(spec: RunSpec, step: int) -> RunSpec:
+def extend_run(spec: RunSpec, step: int) -> RunSpec:
     """Return settings with steps left after this one."""
     steps = step + max(1, int(spec.train.steps * MORE_STEPS))
     return spec if step < spec.train.steps else replace(spec, train=replace(spec.train, steps=steps))

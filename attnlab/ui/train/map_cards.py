@@ -41,19 +41,19 @@ def place_cards(shapes: Sequence[Shape], width: int) -> tuple[tuple[Card, ...], 
     """Return a card for each head of each layer in a width, and their total height."""
     cards: list[Card] = []
     y = 0
-    for group in _lines(shapes):
-        across = _per_line(len(group), width, max(_least(shapes[layer]) for layer, _ in group))
+    for group in _group_in_lines(shapes):
+        across = _count_per_line(len(group), width, max(_measure_least(shapes[layer]) for layer, _ in group))
         wide = min((width - (across - 1) * px(GAP)) // across, px(MOST))
         for first in range(0, len(group), across):
             pairs = enumerate(group[first : first + across])
-            line = [_card(shapes[layer], layer, head, place, wide, y) for place, (layer, head) in pairs]
+            line = [_place_card(shapes[layer], layer, head, place, wide, y) for place, (layer, head) in pairs]
             tall = max(card.rect.height() for card in line)
             cards += [replace(card, rect=QRect(card.rect.x(), y, wide, tall)) for card in line]
             y += tall + px(GAP)
     return tuple(cards), max(y - px(GAP), 0)
 
 
-def _lines(shapes: Sequence[Shape]) -> list[list[tuple[int, int]]]:
+def _group_in_lines(shapes: Sequence[Shape]) -> list[list[tuple[int, int]]]:
     """Return which maps share lines: those of a layer, or all of them if no layer has more than one."""
     each = [[(layer, head) for head in range(shape.heads)] for layer, shape in enumerate(shapes)]
     if all(shape.heads == 1 for shape in shapes):
@@ -61,18 +61,18 @@ def _lines(shapes: Sequence[Shape]) -> list[list[tuple[int, int]]]:
     return each
 
 
-def _least(shape: Shape) -> int:
+def _measure_least(shape: Shape) -> int:
     """Return the width of the narrowest card of a shape."""
     return min(max(2 * px(PAD) + shape.left + px(SMALL_CELL) * shape.columns, px(LEAST_SMALL)), px(LEAST))
 
 
-def _per_line(count: int, width: int, least: int) -> int:
+def _count_per_line(count: int, width: int, least: int) -> int:
     """Return the number of cards per line: as many as fit, spread evenly over the lines."""
     fit = max(1, min(count, (width + px(GAP)) // (least + px(GAP))))
     return -(-count // -(-count // fit))
 
 
-def _card(shape: Shape, layer: int, head: int, place: int, wide: int, y: int) -> Card:
+def _place_card(shape: Shape, layer: int, head: int, place: int, wide: int, y: int) -> Card:
     x = place * (wide + px(GAP))
     room = wide - 2 * px(PAD) - shape.left
     cell = min(room / shape.columns, float(px(LARGEST_CELL)))

@@ -24,7 +24,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.train.chart_card import ChartCard
 from attnlab.ui.train.inspector import Seen
-from attnlab.ui.train.maps_view import MapsView, group_of, titles_of
+from attnlab.ui.train.maps_view import MapsView, find_group, list_titles
 from attnlab.ui.widgets.charts.line_chart import Line
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.choice import Choice
@@ -69,12 +69,12 @@ class MapsPanel(QWidget):
         self._sheet_title, self._sheet_cell, self.back = QLabel(), ElidedLabel(), QPushButton("All maps")
         self._dress()
         self.stack = QStackedWidget()
-        self.stack.addWidget(self._all())
-        self.stack.addWidget(self._one())
+        self.stack.addWidget(self._make_overview())
+        self.stack.addWidget(self._make_large_page())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self.head = self._head()
+        self.head = self._make_head()
         column.addWidget(self.head)
         column.addWidget(self.stack, 1)
         self.probe.textEdited.connect(self.probe_changed)
@@ -114,7 +114,7 @@ class MapsPanel(QWidget):
         self._sheet_title.setTextFormat(Qt.TextFormat.PlainText)
         self._sheet_title.setProperty("role", "title")
 
-    def _head(self) -> QWidget:
+    def _make_head(self) -> QWidget:
         head = QWidget()
         head.setProperty("ground", "ground")
         column = QVBoxLayout(head)
@@ -131,7 +131,7 @@ class MapsPanel(QWidget):
         column.addWidget(self.wrong)
         return head
 
-    def _all(self) -> QScrollArea:
+    def _make_overview(self) -> QScrollArea:
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -153,7 +153,7 @@ class MapsPanel(QWidget):
         self.area.setWidget(inside)
         return self.area
 
-    def _one(self) -> QWidget:
+    def _make_large_page(self) -> QWidget:
         page = QWidget()
         page.setProperty("ground", "surface")
         column = QVBoxLayout(page)
@@ -204,7 +204,7 @@ class MapsPanel(QWidget):
 
     def _show_groups(self, seen: Seen) -> str:
         """Offer the groups of layers, if there are several, and return the one chosen for the run."""
-        names = list(dict.fromkeys(group_of(each.layer) for each in seen.look.maps))
+        names = list(dict.fromkeys(find_group(each.layer) for each in seen.look.maps))
         choices = [Choice("", "All", "The maps of all layers")]
         choices += [Choice(name, name.capitalize(), ABOUT.get(name, "")) for name in names]
         if choices != self._choices:
@@ -226,7 +226,7 @@ class MapsPanel(QWidget):
 
     def show_course(self, steps: NDArray[np.float64], entropies: NDArray[np.float64], end: float) -> None:
         """Show the entropy of each head [n, heads] at some steps [n], of ``end`` in all."""
-        names: Sequence[str] = titles_of(self._seen.look.maps) if self._seen is not None else ()
+        names: Sequence[str] = list_titles(self._seen.look.maps) if self._seen is not None else ()
         if len(names) != entropies.shape[1]:
             names = [f"head {i}" for i in range(entropies.shape[1])]
         lines = [Line(name, steps, entropies[:, i], HEADS[i % len(HEADS)], 1.5) for i, name in enumerate(names)]
@@ -314,16 +314,16 @@ class MapsPanel(QWidget):
             self.say("")
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._closes(event):
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._is_closing(event):
             event.accept()
             return True
         return super().event(event)
 
-    def _closes(self, event: QKeyEvent) -> bool:
+    def _is_closing(self, event: QKeyEvent) -> bool:
         return event.key() == Qt.Key.Key_Escape and self._large is not None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._closes(event):
+        if self._is_closing(event):
             self.close_map()
         else:
             super().keyPressEvent(event)

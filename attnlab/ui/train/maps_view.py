@@ -81,18 +81,18 @@ class MapsView(PointedMaps):
         A card's layer counts all of them. Only new tokens or sizes change the layout.
         """
         limit = max((limit_of(each.weights, kind, each.hidden) for each in layers), default=1.0)
-        self._places = tuple(place for place, each in enumerate(layers) if group in ("", group_of(each.layer)))
+        self._places = tuple(place for place, each in enumerate(layers) if group in ("", find_group(each.layer)))
         layers = [layers[place] for place in self._places]
         self._data = tuple(
             MapData(each.weights[head : head + 1], kind, limit, each.hidden, *tokens)
-            for each, tokens in zip(layers, map(_tokens, layers), strict=True)
+            for each, tokens in zip(layers, map(_list_tokens, layers), strict=True)
             for head in range(len(each.weights))
         )
-        self._titles = titles_of(layers)
+        self._titles = list_titles(layers)
         labels = tuple((each.layer, each.weights.shape, each.query_tokens, each.key_tokens) for each in layers)
         if labels != self._labels:
             self._labels = labels
-            self._shapes = tuple(_shape(each) for each in layers)
+            self._shapes = tuple(_measure_shape(each) for each in layers)
             self._pointed, self._focus = None, min(self._focus, max(len(self._data) - 1, 0))
             self._arrange()
         if self._pointed is not None:
@@ -118,19 +118,19 @@ class MapsView(PointedMaps):
         cell = self.cell_at(at)
         if cell is not None:
             return f"{self._titles[cell[0]]}\n{self.cell_text(cell)}"
-        return "Click to show this map large" if self._card_at(at) is not None else ""
+        return "Click to show this map large" if self._find_card(at) is not None else ""
 
-    def _card_at(self, at: QPointF) -> int | None:
+    def _find_card(self, at: QPointF) -> int | None:
         return next((i for i, card in enumerate(self._cards) if card.rect.contains(at.toPoint())), None)
 
     def _arrange(self) -> None:
         self._cards, _ = place_cards(self._shapes, self.width() - 2 * _EDGE)
         shift = QPoint(_EDGE, _EDGE)
-        self._cards = tuple(_moved(replace(card, layer=self._places[card.layer]), shift) for card in self._cards)
+        self._cards = tuple(_move_card(replace(card, layer=self._places[card.layer]), shift) for card in self._cards)
         self.updateGeometry()
         super()._arrange()
 
-    def _drawn(self) -> QPixmap:
+    def _draw_picture(self) -> QPixmap:
         """Return the picture of background, cards, titles and tokens."""
         p, picture = self._palette, self._blank(self._palette.ground)
         painter = QPainter(picture)
@@ -189,13 +189,13 @@ class MapsView(PointedMaps):
         self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        index = self._card_at(event.position())
+        index = self._find_card(event.position())
         if index is not None and event.button() == Qt.MouseButton.LeftButton:
             self._open(index)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._still is None:
-            self._still = self._drawn()
+            self._still = self._draw_picture()
         painter = QPainter(self)
         seen: QRect = event.rect()
         ratio = self.devicePixelRatioF()
@@ -215,12 +215,12 @@ _EDGE = 4
 """Pixels around all cards for their shadows."""
 
 
-def group_of(layer: str) -> str:
+def find_group(layer: str) -> str:
     """Return the first word of a layer's name: "encoder", "decoder", "cross"."""
     return layer.split(" ")[0]
 
 
-def titles_of(layers: Sequence["LayerMaps"]) -> tuple[str, ...]:
+def list_titles(layers: Sequence["LayerMaps"]) -> tuple[str, ...]:
     """Return the titles of all heads, layer by layer."""
     return tuple(
         f"{each.layer[:1].upper()}{each.layer[1:]}" + (f" · head {head}" if len(each.weights) > 1 else "")
@@ -229,23 +229,23 @@ def titles_of(layers: Sequence["LayerMaps"]) -> tuple[str, ...]:
     )
 
 
-def _moved(card: Card, shift: QPoint) -> Card:
+def _move_card(card: Card, shift: QPoint) -> Card:
     grid = replace(card.grid, x=card.grid.x + shift.x(), y=card.grid.y + shift.y())
     return Card(card.layer, card.head, card.rect.translated(shift), grid)
 
 
-def _tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _list_tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tokens of rows and columns; white space as visible signs."""
     seen = {" ": "␣", "\n": "↵", "\t": "⇥"}
     query, key = layer.query_tokens, layer.key_tokens
     return tuple(seen.get(token, token) for token in query), tuple(seen.get(token, token) for token in key)
 
 
-def _shape(layer: "LayerMaps") -> Shape:
+def _measure_shape(layer: "LayerMaps") -> Shape:
     """Return the sizes of a layer's maps, with the width for tokens that they need, up to the maximum."""
     metrics = QFontMetricsF(font("tiny", 0.9))
     heads, rows, columns = layer.weights.shape
-    down, across = _tokens(layer)
+    down, across = _list_tokens(layer)
     left = min(max(map(metrics.horizontalAdvance, down), default=0.0), px(WIDEST_LABEL)) + px(8)
     widest = max(map(metrics.horizontalAdvance, across), default=0.0)
     above = metrics.height() + px(4) if widest <= px(9) else min(widest, px(WIDEST_LABEL)) + px(8)

@@ -87,7 +87,7 @@ class ModelWorker:
             doing=self._kinds[kind],
         )
 
-    def waits(self, kind: str) -> bool:
+    def has_job(self, kind: str) -> bool:
         """Whether a job of a kind waits, runs, or has a result to deliver."""
         return kind in self._newest and not self._newest[kind].done
 

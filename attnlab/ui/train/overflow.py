@@ -33,7 +33,7 @@ class Overflow(QToolButton):
         """
         left = dict(rooms)
         for part, room in folds:
-            if self._needed(left) <= width:
+            if self._measure_needed(left) <= width:
                 break
             left[part] = room
         self.left_out = tuple(part for part, room in left.items() if not room and isinstance(part, QPushButton))
@@ -42,7 +42,7 @@ class Overflow(QToolButton):
         self.setVisible(bool(self.left_out))
         return left
 
-    def _needed(self, rooms: Mapping[QWidget, int]) -> int:
+    def _measure_needed(self, rooms: Mapping[QWidget, int]) -> int:
         """Return the width of the bar; if a button is hidden, it includes this one."""
         shown = [room for room in rooms.values() if room]
         if any(not room and isinstance(part, QPushButton) for part, room in rooms.items()):

@@ -20,7 +20,7 @@ class PanelLayout:
 
     def __init__(self, header: ControlBar, settings: SettingsPanel, maps: MapsPanel, side: QWidget) -> None:
         self._header, self._settings, self._maps, self.side = header, settings, maps, side
-        self._right = _scrolling(side)
+        self._right = _make_scroll_area(side)
         self._width, self.narrow = 0, False
         self._arranged: tuple[bool, int] | None = None
         self.body = QSplitter(Qt.Orientation.Horizontal)
@@ -61,7 +61,7 @@ class PanelLayout:
             self._header.settings.setChecked(False)
 
 
-def right_panel(curves: QWidget, written: QWidget, text: QWidget) -> QWidget:
+def make_right_panel(curves: QWidget, written: QWidget, text: QWidget) -> QWidget:
     """Return the right panel, from above: curves, expected and predicted tokens, the model's text."""
     side = QWidget()
     side.setProperty("ground", "surface")
@@ -80,7 +80,7 @@ def right_panel(curves: QWidget, written: QWidget, text: QWidget) -> QWidget:
     return side
 
 
-def _scrolling(widget: QWidget) -> QScrollArea:
+def _make_scroll_area(widget: QWidget) -> QScrollArea:
     area = scrolled(widget)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     return area

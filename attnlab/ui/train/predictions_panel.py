@@ -75,7 +75,7 @@ class PredictionsPanel(QWidget):
         if before != (len(self._rows), self._asks):
             self.updateGeometry()
         self._settle()
-        self.setAccessibleDescription("; ".join(map(_told, self._rows)))
+        self.setAccessibleDescription("; ".join(map(_describe_row, self._rows)))
         self.update()
 
     @property
@@ -87,12 +87,12 @@ class PredictionsPanel(QWidget):
 
     def tool_tip(self, at: QPointF) -> str:
         """Return the tool tip at a point: the whole row."""
-        index = int((at.y() - px(HEAD)) // self._height())
+        index = int((at.y() - px(HEAD)) // self._measure_row())
         if at.y() < px(HEAD) or not 0 <= index < len(self._rows):
             return ""
         row = self._rows[index]
-        asked = f"asked: {_joined(row.source)}\n" if row.source else ""
-        return f"{asked}{_told(row)}"
+        asked = f"asked: {_join_tokens(row.source)}\n" if row.source else ""
+        return f"{asked}{_describe_row(row)}"
 
     @property
     def _asks(self) -> bool:
@@ -106,7 +106,7 @@ class PredictionsPanel(QWidget):
     def _settle(self) -> None:
         """Compute the width that three columns need, with at most half of a long one left out."""
         measure = QFontMetricsF(font("text")).horizontalAdvance
-        wide = [[_width(part, row.gap, measure) for part in _columns(row)] for row in self._rows]
+        wide = [[_measure_tokens(part, row.gap, measure) for part in _list_columns(row)] for row in self._rows]
         needs = sum(max(column) for column in zip(*wide, strict=True)) + 2 * px(GAP) if wide else 0.0
         if needs != self._needs:
             self._needs = needs
@@ -114,11 +114,11 @@ class PredictionsPanel(QWidget):
 
     _needs = 0.0
 
-    def _height(self) -> int:
+    def _measure_row(self) -> int:
         return px(44 if self._stacked else 26)
 
     def sizeHint(self) -> QSize:
-        return QSize(px(200), (px(HEAD) if self._rows else 0) + max(len(self._rows), 1) * self._height())
+        return QSize(px(200), (px(HEAD) if self._rows else 0) + max(len(self._rows), 1) * self._measure_row())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -136,36 +136,36 @@ class PredictionsPanel(QWidget):
         painter = QPainter(self)
         painter.setPen(QColor(self._palette.muted))
         if not self._rows:
-            Pen(painter, font("text")).draw(0, self._height() / 2, "Shown when the model has learned a little")
-        places = self._places()
+            Pen(painter, font("text")).draw(0, self._measure_row() / 2, "Shown when the model has learned a little")
+        places = self._place_columns()
         small = Pen(painter, font("caption"))
         for head, (left, _) in zip(self.heads, places[len(places) - len(self.heads) :], strict=True):
             small.draw(left, px(HEAD) / 2, head)
         for index, row in enumerate(self._rows):
-            self._paint_row(painter, row, px(HEAD) + index * self._height(), places)
+            self._paint_row(painter, row, px(HEAD) + index * self._measure_row(), places)
         painter.end()
 
-    def _places(self) -> list[tuple[float, float]]:
+    def _place_columns(self) -> list[tuple[float, float]]:
         """Return left edge and width of each column; the source first, with the whole width if it is above."""
         wide, gap = float(self.width()), px(GAP)
         if not self._asks:
-            return [(0.0, wide), *_shared(wide, 2, gap)]
-        return [(0.0, wide), *_shared(wide, 2, gap)] if self._stacked else _shared(wide, 3, gap)
+            return [(0.0, wide), *_share_width(wide, 2, gap)]
+        return [(0.0, wide), *_share_width(wide, 2, gap)] if self._stacked else _share_width(wide, 3, gap)
 
     def _paint_row(self, painter: QPainter, row: PredictionRow, top: float, places: list[tuple[float, float]]) -> None:
         pen, p = Pen(painter, font("text")), self._palette
         middle = top + px(13)
         asked, expected, predicted = (
-            _fitting(part, wide, row.gap, pen) for part, (_, wide) in zip(_columns(row), places, strict=True)
+            _fit_tokens(part, wide, row.gap, pen) for part, (_, wide) in zip(_list_columns(row), places, strict=True)
         )
         painter.setPen(QColor(p.muted))
         if self._asks:
             _draw(pen, places[0][0], middle, [token for token, _ in asked], row.gap)
         middle += px(18) if self._stacked else 0
         _draw(pen, places[1][0], middle, [token for token, _ in expected], row.gap)
-        right, x = _columns(row)[1], places[2][0]
+        right, x = _list_columns(row)[1], places[2][0]
         for token, place in predicted:
-            wrong = row.exact and 0 <= place < len(right) and right[place] != _columns(row)[2][place]
+            wrong = row.exact and 0 <= place < len(right) and right[place] != _list_columns(row)[2][place]
             painter.setPen(QColor(p.key_ink if wrong else p.ink))
             pen.draw(x, middle, token)
             if wrong:
@@ -175,18 +175,18 @@ class PredictionsPanel(QWidget):
             x += pen.width(token) + row.gap
 
 
-def _columns(row: PredictionRow) -> tuple[list[str], list[str], list[str]]:
+def _list_columns(row: PredictionRow) -> tuple[list[str], list[str], list[str]]:
     """Return the tokens of source, expected and predicted."""
     return list(row.source), [e for e, _ in row.pairs], [p or "∅" for _, p in row.pairs]
 
 
-def _shared(width: float, columns: int, gap: int) -> list[tuple[float, float]]:
+def _share_width(width: float, columns: int, gap: int) -> list[tuple[float, float]]:
     """Return left edge and width of columns of equal width."""
     each = (width - (columns - 1) * gap) / columns
     return [(i * (each + gap), each) for i in range(columns)]
 
 
-def _width(tokens: Sequence[str], gap: int, measure: Callable[[str], float]) -> float:
+def _measure_tokens(tokens: Sequence[str], gap: int, measure: Callable[[str], float]) -> float:
     return sum(map(measure, tokens)) + gap * max(len(tokens) - 1, 0)
 
 
@@ -196,12 +196,12 @@ def _draw(pen: Pen, x: float, middle: float, tokens: Sequence[str], gap: int) ->
         x += pen.width(token) + gap
 
 
-def _fitting(tokens: Sequence[str], width: float, gap: int, pen: Pen) -> list[tuple[str, int]]:
+def _fit_tokens(tokens: Sequence[str], width: float, gap: int, pen: Pen) -> list[tuple[str, int]]:
     """Return the tokens that fit, each with its place; if not all do, … of place −1 stands for those in the middle.
 
     Tokens are taken from both ends in turn: the ends of a row are the most informative.
     """
-    if _width(tokens, gap, pen.width) <= width:
+    if _measure_tokens(tokens, gap, pen.width) <= width:
         return [(token, place) for place, token in enumerate(tokens)]
     first, last, room = 0, len(tokens), width - pen.width("…")
     while first < last:
@@ -214,12 +214,12 @@ def _fitting(tokens: Sequence[str], width: float, gap: int, pen: Pen) -> list[tu
     return [(tokens[place] if place >= 0 else "…", place) for place in ends]
 
 
-def _joined(tokens: Sequence[str]) -> str:
+def _join_tokens(tokens: Sequence[str]) -> str:
     return ("" if " " in tokens else " ").join(tokens)
 
 
-def _told(row: PredictionRow) -> str:
+def _describe_row(row: PredictionRow) -> str:
     wrong = sum(e != p for e, p in row.pairs)
     verdict = (f"{wrong} wrong" if wrong else "all correct") if row.exact else ""
-    expected, predicted = map(_joined, zip(*row.pairs, strict=True)) if row.pairs else ("", "")
+    expected, predicted = map(_join_tokens, zip(*row.pairs, strict=True)) if row.pairs else ("", "")
     return f"expected: {expected}\npredicted: {predicted}\n{verdict}".rstrip()

@@ -100,7 +100,7 @@ class ProcessClient(QObject):
             self._note(message)
         if messages:
             self.heard.emit(messages)
-        last = last_word(messages)
+        last = find_last_message(messages)
         if last is not None or not alive:
             self.left.emit(last)
 
@@ -111,6 +111,6 @@ class ProcessClient(QObject):
                 self._wanting = False
 
 
-def last_word(messages: tuple[Message, ...]) -> Ended | Failed | None:
+def find_last_message(messages: tuple[Message, ...]) -> Ended | Failed | None:
     """Return the message that ends the process; None if there is none."""
     return next((message for message in reversed(messages) if isinstance(message, Ended | Failed)), None)

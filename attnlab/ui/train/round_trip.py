@@ -14,7 +14,7 @@ from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.train.inspector import Inspector
-from attnlab.ui.train.layer_transfer import Opened, Origin, Sent, longer, opened, sent
+from attnlab.ui.train.layer_transfer import Opened, Origin, Sent, extend_run, insert_layer, open_layer
 from attnlab.ui.train.model_worker import ModelWorker
 from attnlab.ui.train.run_words import EDITED
 from attnlab.ui.train.transfer_strip import TransferStrip
@@ -135,13 +135,13 @@ class RoundTrip(QObject):
 
     def _ask(self) -> None:
         (layer, head), self._wanted = self._wanted or ("", 0), None
-        spec, step, weights = self._session.at()
+        spec, step, weights = self._session.find_moment()
         run, probe = self._session.run, self._session.inspection.probe
 
-        def made(found: Arrays) -> Origin:
+        def make_origin(found: Arrays) -> Origin:
             return Origin(run, spec, step, found, probe, layer, head)
 
-        self._worker.ask("open", partial(opened, made, spec, weights), self._take, self._workspace.maps.say)
+        self._worker.ask("open", partial(open_layer, make_origin, spec, weights), self._take, self._workspace.maps.say)
 
     def _take(self, found: Opened) -> None:
         from attnlab.document.document import View
@@ -162,11 +162,11 @@ class RoundTrip(QObject):
         """Continue the training with the current weights of the playground."""
         origin = self.origin
         if origin is not None:
-            job = partial(sent, origin, self._playground.document.experiment, self._stands(origin))
+            job = partial(insert_layer, origin, self._playground.document.experiment, self._is_waiting_at(origin))
             self._worker.ask("send", job, self._go_on, self._refuse)
             self.strip.show_sending(True)
 
-    def _stands(self, origin: Origin) -> bool:
+    def _is_waiting_at(self, origin: Origin) -> bool:
         """Whether the process still waits at the moment that was opened."""
         run, session = origin.run, self._session
         return run is not None and run is session.run and session.state == "paused" and run.step == origin.step
@@ -175,7 +175,7 @@ class RoundTrip(QObject):
         self.strip.show_sending(False)
         origin, weights, checkpoint = found.origin, found.weights, found.checkpoint
         session = self._session
-        if checkpoint is None and not self._stands(origin):
+        if checkpoint is None and not self._is_waiting_at(origin):
             self.send_back()  # it has continued meanwhile
             return
         run, kept = origin.run or Run(origin.spec, f"{origin.spec.task}, seed {origin.spec.train.seed}"), ""
@@ -183,7 +183,7 @@ class RoundTrip(QObject):
             if run.step > origin.step:
                 kept = f" The steps after it are kept as “{run.name}”."
                 run = run.branch(origin.step)
-            run.spec = longer(run.spec, origin.step)
+            run.spec = extend_run(run.spec, origin.step)
             session.go_on_from(run, checkpoint)
             self._workspace.settings.show_spec(run.spec)
         else:
@@ -233,7 +233,7 @@ class RoundTrip(QObject):
     @Slot()
     def _on_choose(self) -> None:
         below = self.choose_button.mapToGlobal(QPoint(0, self.choose_button.height()))
-        self._menu([(layer, -1) for layer in self.layers]).popup(below)
+        self._make_menu([(layer, -1) for layer in self.layers]).popup(below)
 
     def _on_menu_wanted(self, view: QWidget, at: QPoint) -> None:
         maps = self._workspace.maps
@@ -244,9 +244,11 @@ class RoundTrip(QObject):
         if index is not None:
             layer = self.layers[cards[index].layer]
             several = sum(card.layer == cards[index].layer for card in cards) > 1
-            self._menu([(layer, cards[index].head), *([(layer, -1)] if several else [])]).popup(view.mapToGlobal(at))
+            self._make_menu([(layer, cards[index].head), *([(layer, -1)] if several else [])]).popup(
+                view.mapToGlobal(at)
+            )
 
-    def _menu(self, places: list[tuple[str, int]]) -> QMenu:
+    def _make_menu(self, places: list[tuple[str, int]]) -> QMenu:
         menu = QMenu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for layer, head in places:

@@ -11,7 +11,7 @@ from attnlab.training.run import Run
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.run_files import RunFiles
-from attnlab.ui.train.run_words import title
+from attnlab.ui.train.run_words import make_title
 from attnlab.ui.train.second_run import RunHead, SecondRun
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class RunComparison(QObject):
     def _show(self, run: Run) -> None:
         self.close()
         body, maps = self._workspace.body, self._workspace.maps
-        self.second = second = SecondRun(run, self._name(run))
+        self.second = second = SecondRun(run, self._format_name(run))
         self._put_head()
         second.set_palette(self._palette)
         second.closed.connect(self.close)
@@ -75,17 +75,17 @@ class RunComparison(QObject):
         if seen is not None:
             self._on_looked(seen)
 
-    def _name(self, run: Run) -> str:
+    def _format_name(self, run: Run) -> str:
         from attnlab.training.models import KINDS
 
-        name = title(run.name, run.spec, self._keeper.folder(run))
+        name = make_title(run.name, run.spec, self._keeper.find_folder(run))
         seed = "" if f"seed {run.spec.train.seed}" in name else f" · seed {run.spec.train.seed}"
         return f"{name}{seed} · {KINDS[run.spec.model.kind].title}"
 
     def _put_head(self) -> None:
         """Give the first run a header like the second's; the row of its probe, below, then omits the step."""
         session, maps = self._workspace.session, self._workspace.maps
-        self.first = RunHead(self._name(session.run) if session.run is not None else "This run", "first")
+        self.first = RunHead(self._format_name(session.run) if session.run is not None else "This run", "first")
         self.first.set_palette()
         self._probe_row = maps.head
         self._probe_row.installEventFilter(self)
@@ -126,7 +126,7 @@ class RunComparison(QObject):
     def _on_looked(self, seen: Seen) -> None:
         if self.second is not None and self.first is not None:
             run = self._workspace.session.run
-            self.first.title.setText(self._name(run) if run is not None else "This run")
+            self.first.title.setText(self._format_name(run) if run is not None else "This run")
             self.first.step.setText(f"step {seen.look.step:,}")
             self.second.look(seen.look.step, seen.probe)
 

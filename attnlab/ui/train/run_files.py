@@ -51,7 +51,7 @@ class RunFiles(QObject):
         for over in (session.ended, session.failed):
             over.connect(self._on_over)
 
-    def folder(self, run: Run) -> Path | None:
+    def find_folder(self, run: Run) -> Path | None:
         """Return the folder of a run; None if it is not saved yet."""
         return self._folders.get(run)
 
@@ -104,7 +104,7 @@ class RunFiles(QObject):
         """Give a run another name."""
         for run in [run for run, at in self._folders.items() if at == folder]:
             run.name = name
-        self._do(partial(_renamed, folder, name), lambda _: self.refresh(), "renaming a run")
+        self._do(partial(_rename_saved, folder, name), lambda _: self.refresh(), "renaming a run")
 
     def delete(self, folder: Path) -> None:
         """Delete a run permanently."""
@@ -121,7 +121,7 @@ class RunFiles(QObject):
 
     def _save(self, run: Run | None, *, again: bool = False) -> None:
         """Save a run with steps or marks since the last save; with ``again``, also one that could not be saved."""
-        now = _standing(run) if run is not None else None
+        now = _read_state(run) if run is not None else None
         if not self._keeps or run is None or len(run.steps) < 1:
             return
         if now == self._saved and not (again and self._refused):
@@ -155,7 +155,7 @@ class RunFiles(QObject):
             self._save(self._last)
             self._last, self._saved = run, None
             if run is not None and run in self._folders:
-                self._saved = _standing(run)
+                self._saved = _read_state(run)
             self.refresh()
         elif self._session.state == "paused":
             self._save(run)
@@ -186,11 +186,11 @@ class RunFiles(QObject):
             jobs.run(job, on_done=then, on_failed=failed, lane=self._lane, owner=self, doing=doing)
 
 
-def _standing(run: Run) -> _Standing:
+def _read_state(run: Run) -> _Standing:
     """Return the parts of a run whose change makes a save necessary: step, status and the user's marks."""
     return run, run.step, run.status, tuple(mark.step for mark in run.marks if not mark.suggested)
 
 
-def _renamed(folder: Path, name: str) -> None:
+def _rename_saved(folder: Path, name: str) -> None:
     state: RunState = store.load(folder)
     store.save(replace(state, name=name), folder)

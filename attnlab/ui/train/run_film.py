@@ -21,7 +21,7 @@ from attnlab.training.recorder import Moment
 from attnlab.training.specs import RunSpec
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call
-from attnlab.ui.train.shown_maps import titled, tokens
+from attnlab.ui.train.shown_maps import format_title, list_tokens
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps, Look, Viewer
@@ -72,7 +72,7 @@ class RunFilm:
         """The number of frames."""
         return len(self.moments)
 
-    def trace(self, frame: int) -> "Look":
+    def compute_trace(self, frame: int) -> "Look":
         """Return the maps at a frame's moment; must be called by one thread at a time."""
         from attnlab.training.look import Viewer
 
@@ -83,15 +83,15 @@ class RunFilm:
 
     def film(self, look: "Look") -> Film:
         """Return the values shared by all frames: their even size, and a scale from 0 to 1."""
-        _, width, height = places(look, self.choice)
+        _, width, height = place_maps(look, self.choice)
         high = round(height * self.width_px / width)
         spec = FigureSpec(colour_map=self.colours, ground=self.ground)
         wide = self.width_px + self.width_px % 2
         return Film(spec, (wide, high + high % 2), 0, {("weights", "probability"): 1.0})
 
-    def image(self, film: Film, trace: "Look", frame: int) -> QImage:
+    def draw_image(self, film: Film, trace: "Look", frame: int) -> QImage:
         """Return a frame as an image; in the window's thread only."""
-        found, width, _ = places(trace, self.choice)
+        found, width, _ = place_maps(trace, self.choice)
         palette = dressed(film.spec.colour_map, dark=film.spec.dark)
         image = QImage(*film.size, QImage.Format.Format_RGB32)
         image.fill(QColor(palette.surface))
@@ -104,7 +104,7 @@ class RunFilm:
         pen.draw(width - MARGIN, STRIP / 2, step, 1.0)
         pen.draw(MARGIN, STRIP / 2, pen.elided(self.title, width - 3 * MARGIN - pen.width(step)))
         for place in found:
-            data = _data(trace.maps[place.layer], place.head)
+            data = _make_data(trace.maps[place.layer], place.head)
             pen = Pen(painter, figure_font(SMALL_PX, QFont.Weight.DemiBold))
             painter.setPen(QColor(palette.ink))
             top = place.grid.y - place.grid.label_height - LINE / 2
@@ -125,12 +125,12 @@ class Pictures:
         self.done, self.total = 0, scenario.count
         self._writing: Call[None] | None = None
 
-    def given_up(self) -> str:
+    def describe_cancellation(self) -> str:
         """Return the message after cancelling: pictures already written are kept."""
         count = self.done + (self._writing is not None and not self._writing.dropped)
         return f"Cancelled after {format_count(count, 'picture')}." if count else "Cancelled; nothing was written."
 
-    def steps(self) -> Generator[Call[Any] | None, Any, None]:
+    def run_steps(self) -> Generator[Call[Any] | None, Any, None]:
         """Write a picture at each step.
 
             Raises:
@@ -141,8 +141,8 @@ class Pictures:
         except OSError as error:
             raise make_write_error(self._folder, error) from None
         for frame in range(self._scenario.count):
-            look = yield Call(self._scenario.trace, frame, lane=self._lane)
-            data = _png(self._scenario.image(self._film, look, frame))
+            look = yield Call(self._scenario.compute_trace, frame, lane=self._lane)
+            data = _encode_png(self._scenario.draw_image(self._film, look, frame))
             path = self._folder / f"frame-{frame:05}-step-{look.step}.png"
             self._writing = Call(write_bytes, path, data, lane=self._lane)
             yield self._writing
@@ -150,7 +150,7 @@ class Pictures:
             self.done += 1
 
 
-def places(look: "Look", choice: Choice) -> tuple[tuple[Place, ...], float, float]:
+def place_maps(look: "Look", choice: Choice) -> tuple[tuple[Place, ...], float, float]:
     """Return the positions of the maps, a line for each layer, and the total width and height, in units."""
     found: list[Place] = []
     y, widest = STRIP + MARGIN / 2, 0.0
@@ -159,10 +159,10 @@ def places(look: "Look", choice: Choice) -> tuple[tuple[Place, ...], float, floa
             continue
         heads = [choice.head] if choice.layer else list(range(len(layer.weights)))
         cell = max(CELL, LARGEST / max(len(layer.key_tokens), 1)) if choice.layer else CELL
-        grid = _grid(layer, cell)
+        grid = _make_grid(layer, cell)
         x = MARGIN
         for head in heads:
-            title = titled(layer) + (f" · head {head}" if len(layer.weights) > 1 else "")
+            title = format_title(layer) + (f" · head {head}" if len(layer.weights) > 1 else "")
             found.append(
                 Place(index, head, title, replace(grid, x=x + grid.label_width, y=y + LINE + grid.label_height))
             )
@@ -172,7 +172,7 @@ def places(look: "Look", choice: Choice) -> tuple[tuple[Place, ...], float, floa
     return tuple(found), widest, y - GAP + MARGIN
 
 
-def _grid(layer: "LayerMaps", cell: float) -> Grid:
+def _make_grid(layer: "LayerMaps", cell: float) -> Grid:
     longest = max(map(len, layer.query_tokens), default=0)
     left = min(LABEL + 5.5 * max(longest - 1, 0), WIDEST)
     across = max(map(len, layer.key_tokens), default=0)
@@ -180,11 +180,11 @@ def _grid(layer: "LayerMaps", cell: float) -> Grid:
     return Grid(0, 0, cell, cell, len(layer.query_tokens), len(layer.key_tokens), 1, 1, (0, 0), left, above)
 
 
-def _data(layer: "LayerMaps", head: int) -> MapData:
-    return MapData(layer.weights[head : head + 1], "probability", 1.0, layer.hidden, *tokens(layer))
+def _make_data(layer: "LayerMaps", head: int) -> MapData:
+    return MapData(layer.weights[head : head + 1], "probability", 1.0, layer.hidden, *list_tokens(layer))
 
 
-def _png(image: QImage) -> bytes:
+def _encode_png(image: QImage) -> bytes:
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)

@@ -10,12 +10,12 @@ from attnlab.figures.films.film_file import check_film
 from attnlab.figures.films.film_frame import Film
 from attnlab.training.run import Run
 from attnlab.ui.base.themed_window import ThemedWindow
-from attnlab.ui.export.file_name import slug
+from attnlab.ui.export.file_name import make_slug
 from attnlab.ui.export.film_choices import keep, recall
 from attnlab.ui.export.film_saver import Job
 from attnlab.ui.export.film_window import FilmWindow
 from attnlab.ui.export.filming import Filmed
-from attnlab.ui.train.inspector import Seen, spread
+from attnlab.ui.train.inspector import Seen, choose_evenly
 from attnlab.ui.train.run_film import Choice, Pictures, RunFilm
 from attnlab.ui.train.run_film_form import FOLDER, REMEMBERED, FilmForm
 
@@ -41,7 +41,7 @@ class FilmDialog(FilmWindow):
         self.take()
         self.place.setValue(self.place.maximum())
 
-    def taken(self) -> tuple[RunFilm, Film]:
+    def read_film(self) -> tuple[RunFilm, Film]:
         form = self.form
         first, last = form.whole("first"), form.whole("last")
         moments = [each for each in self._moments if first <= each.step <= last]
@@ -49,7 +49,7 @@ class FilmDialog(FilmWindow):
             raise AttnlabError(f"No moment is recorded from step {first:,} to step {last:,}.")
         scenario = RunFilm(
             self._run.spec,
-            tuple(spread(moments, form.whole("frames"))),
+            tuple(choose_evenly(moments, form.whole("frames"))),
             self._seen.probe,
             self._title,
             form.maps,
@@ -63,12 +63,12 @@ class FilmDialog(FilmWindow):
             check_film(film.size, scenario.count, scenario.fps, form.ending)
         return scenario, film
 
-    def file_name(self) -> tuple[str, str]:
-        return slug(self._title), self.form.ending
+    def suggest_name(self) -> tuple[str, str]:
+        return make_slug(self._title), self.form.ending
 
-    def job(self, scenario: Filmed, path: Path) -> Job:
+    def make_job(self, scenario: Filmed, path: Path) -> Job:
         if self.form.ending != FOLDER:
-            return super().job(scenario, path)
+            return super().make_job(scenario, path)
         assert isinstance(scenario, RunFilm)
         assert self._film is not None
         return Pictures(scenario, path, self._film, self.lane)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Slot
 from attnlab.training.run import Run
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
 from attnlab.ui.train.maps_panel import MapsPanel
-from attnlab.ui.train.run_words import EDITED, difference
+from attnlab.ui.train.run_words import EDITED, describe_difference
 from attnlab.ui.train.time_bar import TimeBar
 from attnlab.ui.train.train_session import TrainSession
 from attnlab.ui.widgets.charts.timeline import TimeMark
@@ -31,7 +31,7 @@ class RunViews(QObject):
         """Show the moments, their marks, and the current one."""
         run = self._session.run
         moments = run.recorder.moments if run is not None else ()
-        self._footer.show_moments([m.step for m in moments], [m.loss for m in moments], _memory(run))
+        self._footer.show_moments([m.step for m in moments], [m.loss for m in moments], _describe_memory(run))
         self.show_marks()
         self.show_current()
 
@@ -55,7 +55,7 @@ class RunViews(QObject):
         """Show the entropy of each head."""
         session = self._session
         spec = session.run.spec if session.run is not None else session.spec
-        self._maps.show_course(*session.inspection.course_lines(), float(spec.train.steps))
+        self._maps.show_course(*session.inspection.make_course_lines(), float(spec.train.steps))
 
     def show_cursor(self, step: int) -> None:
         """Move to a step in all curves, unless the training is followed."""
@@ -63,7 +63,7 @@ class RunViews(QObject):
         self._curves.show_cursor(at)
         self._maps.chart.chart.show_cursor(at)
 
-    def laid_over(self) -> tuple[Run, ...]:
+    def list_overlaid(self) -> tuple[Run, ...]:
         """Return the overlaid runs: others of the same task."""
         session, run = self._session, self._session.run
         task = (run.spec if run is not None else session.spec).task
@@ -73,13 +73,13 @@ class RunViews(QObject):
         """Show the curves, with the overlaid ones."""
         session, run = self._session, self._session.run
         spec = run.spec if run is not None else session.spec
-        others = [_curves(other, difference(spec, other.spec)) for other in self.laid_over()]
+        others = [_make_curves(other, describe_difference(spec, other.spec)) for other in self.list_overlaid()]
         baselines = session.valid.baselines if session.valid is not None else {}
-        mine = _curves(run, "this run") if run is not None else RunCurves("this run")
+        mine = _make_curves(run, "this run") if run is not None else RunCurves("this run")
         self._curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)
 
 
-def _memory(run: Run | None) -> str:
+def _describe_memory(run: Run | None) -> str:
     """Return the number of recorded moments, their memory and its limit."""
     if run is None:
         return ""
@@ -87,7 +87,7 @@ def _memory(run: Run | None) -> str:
     return f"{n:,} moment{'s' if n != 1 else ''} · {size:.0f} of {limit:.0f} MiB"
 
 
-def _curves(run: Run, name: str) -> RunCurves:
+def _make_curves(run: Run, name: str) -> RunCurves:
     metrics = run.metrics
     steps, losses, right = (np.array([getattr(m, key) for m in metrics]) for key in ("step", "loss", "right"))
     return RunCurves(name, run.steps.astype(np.float64), run.losses, steps, losses, right)

@@ -14,7 +14,7 @@ EDITED = "edited"
 """The beginning of a mark's title where edited weights were sent back."""
 
 
-def difference(spec: RunSpec, other: RunSpec) -> str:
+def describe_difference(spec: RunSpec, other: RunSpec) -> str:
     """Return the differences of another run, in few words: "seed 1", "positions none"."""
     if spec.model.kind != other.model.kind:
         return f"{other.model.kind}, seed {other.train.seed}"
@@ -27,30 +27,30 @@ def difference(spec: RunSpec, other: RunSpec) -> str:
     return ", ".join(found[:2]) or f"seed {other.train.seed}"
 
 
-def line(found: Summary, spec: RunSpec) -> tuple[str, str]:
+def format_line(found: Summary, spec: RunSpec) -> tuple[str, str]:
     """Return the title of a run in a list beside one with these settings, and its tool tip."""
     assert found.spec is not None
-    name = called(found)
-    told = f"{name} · {state(found)} · saved {when(found.saved)} in {found.folder.name}"
-    if unnamed(found.name, found.spec) and found.spec.task == spec.task:
-        name = difference(spec, found.spec)
+    name = format_title(found)
+    told = f"{name} · {describe_state(found)} · saved {format_time(found.saved)} in {found.folder.name}"
+    if is_unnamed(found.name, found.spec) and found.spec.task == spec.task:
+        name = describe_difference(spec, found.spec)
     return name, f"{told}\nClick: overlay its curves; double-click: open"
 
 
-def called(found: Summary) -> str:
+def format_title(found: Summary) -> str:
     """Return the title of a run: the user's name for it, else "Reverse · seed 1 · 14:32"."""
     assert found.spec is not None
-    return title(found.name, found.spec, found.folder, found.saved)
+    return make_title(found.name, found.spec, found.folder, found.saved)
 
 
-def title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0) -> str:
+def make_title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0) -> str:
     """Return the title of a run; without a user's name its task, its seed, and when it began.
 
     The time comes from its folder's name, else it is when it was ``saved`` in seconds since the epoch, if known.
     """
     from attnlab.training.tasks import TASKS
 
-    if not unnamed(name, spec):
+    if not is_unnamed(name, spec):
         return name
     stamp = re.search(r"-(\d{8}-\d{6})(-\d+)?$", folder.name) if folder is not None else None
     try:
@@ -58,33 +58,33 @@ def title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0) -> 
     except (ValueError, OverflowError):  # a folder that the user has named
         began = saved
     told = f"{TASKS[spec.task].title} · seed {spec.train.seed}"
-    return f"{told} · {when(began)}" if began else told
+    return f"{told} · {format_time(began)}" if began else told
 
 
-def unnamed(name: str, spec: RunSpec) -> bool:
+def is_unnamed(name: str, spec: RunSpec) -> bool:
     """Whether a run has no name from the user: only a window's default, or the command line's, after its folder."""
     of_folder = rf"{re.escape(spec.task)}-{spec.train.seed}-\d{{8}}-\d{{6}}(-\d+)?"
-    return name == usual_name(spec) or re.fullmatch(of_folder, name) is not None
+    return name == make_usual_name(spec) or re.fullmatch(of_folder, name) is not None
 
 
-def usual_name(spec: RunSpec) -> str:
+def make_usual_name(spec: RunSpec) -> str:
     """Return the default name of a run."""
     return f"{spec.task}, seed {spec.train.seed}"
 
 
-def state(found: Summary) -> str:
+def describe_state(found: Summary) -> str:
     """Return the progress of a run: "step 120 of 2,000, interrupted"."""
     assert found.spec is not None
     told = "" if found.step >= found.spec.train.steps else f", {found.status}"
     return f"step {found.step:,} of {found.spec.train.steps:,}{told}"
 
 
-def when(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     """Return a time of day, with the date unless it is today."""
     at, now = time.localtime(seconds), time.localtime()
     return time.strftime("%H:%M" if at[:3] == now[:3] else "%Y-%m-%d %H:%M", at)
 
 
-def loss_of(run: Run) -> float:
+def find_loss(run: Run) -> float:
     """Return the last held-out loss of a run, NaN where there is none."""
     return run.metrics[-1].loss if run.metrics else math.nan

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QMenu, QPushButton, 
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import application_palette
 from attnlab.ui.export.dialog_size import fit
-from attnlab.ui.train.run_words import called, state
+from attnlab.ui.train.run_words import describe_state, format_title
 from attnlab.ui.train.runs_panel import RunsPanel
 from attnlab.ui.train.runs_table import FOLDER, KEPT, NAME, RunsTable
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -74,11 +74,11 @@ class RunsDialog(QDialog):
         self.table.open_asked.connect(self.open_button.click)  # does nothing while the button is disabled
         self.table.delete_asked.connect(self.delete_button.click)
         self.open_button.clicked.connect(self._on_open)
-        self.over_button.clicked.connect(lambda: self._with_chosen(self._panel.toggle))
+        self.over_button.clicked.connect(lambda: self._do_with_chosen(self._panel.toggle))
         self.compare_button.clicked.connect(self._on_compare)
         self.rename_button.clicked.connect(self.table.rename)
-        self.folder_button.clicked.connect(lambda: self._with_chosen(self._panel.reveal))
-        self.delete_button.clicked.connect(lambda: self._with_chosen(self._panel.delete))
+        self.folder_button.clicked.connect(lambda: self._do_with_chosen(self._panel.reveal))
+        self.delete_button.clicked.connect(lambda: self._do_with_chosen(self._panel.delete))
         self._panel.changed.connect(self.show_runs)
 
     @property
@@ -97,7 +97,7 @@ class RunsDialog(QDialog):
     def _enable(self) -> None:
         folder, found = self.chosen, self._panel.found
         here = folder is not None and self._panel.is_open(folder)
-        over = folder is not None and self._panel.laid_over(folder) is not None
+        over = folder is not None and self._panel.find_overlaid(folder) is not None
         for each, about in self._abouts.items():
             why = NONE_CHOSEN if folder is None else OPEN if here else ""
             if each in (self.rename_button, self.folder_button) and folder is not None:
@@ -107,21 +107,22 @@ class RunsDialog(QDialog):
         self.over_button.setText("Hide curves" if over else "Lay over")
         chosen = next((each for each in found if each.folder == folder), None)
         count = f"{len(found) or 'No'} runs are saved." if len(found) != 1 else "One run is saved."
-        told = f"{called(chosen)}: {state(chosen)}.{f' {OPEN}.' if here else ''}" if chosen is not None else count
-        self.note.setText(told)
+        if chosen is not None:
+            count = f"{format_title(chosen)}: {describe_state(chosen)}.{f' {OPEN}.' if here else ''}"
+        self.note.setText(count)
 
-    def _with_chosen(self, do: object) -> None:
+    def _do_with_chosen(self, do: object) -> None:
         if self.chosen is not None and callable(do):
             do(self.chosen)
 
     @Slot()
     def _on_open(self) -> None:
-        self._with_chosen(self._panel.open)
+        self._do_with_chosen(self._panel.open)
         self.accept()
 
     @Slot()
     def _on_compare(self) -> None:
-        self._with_chosen(self._panel.compare_requested.emit)
+        self._do_with_chosen(self._panel.compare_requested.emit)
         self.accept()
 
     @Slot(QPoint)

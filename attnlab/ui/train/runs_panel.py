@@ -15,7 +15,7 @@ from attnlab.training.store import Summary
 from attnlab.ui.train.curves_panel import OTHERS
 from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.run_row import RunRow
-from attnlab.ui.train.run_words import called, line, loss_of
+from attnlab.ui.train.run_words import find_loss, format_line, format_title
 
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
@@ -66,18 +66,18 @@ class RunsPanel(QWidget):
     def is_open(self, folder: Path) -> bool:
         """Whether a run is open in the workspace."""
         run = self._session.run
-        return run is not None and self.keeper.folder(run) == folder
+        return run is not None and self.keeper.find_folder(run) == folder
 
-    def laid_over(self, folder: Path) -> Run | None:
+    def find_overlaid(self, folder: Path) -> Run | None:
         """Return the overlaid run of a folder, if there is one."""
-        return next((run for run in self._session.kept if self.keeper.folder(run) == folder), None)
+        return next((run for run in self._session.kept if self.keeper.find_folder(run) == folder), None)
 
     # Actions
 
     def toggle(self, folder: Path) -> None:
         """Overlay the curves of a run on this one's, or hide them."""
-        run = self.laid_over(folder)
-        if run is None and self._of_other_task(folder):
+        run = self.find_overlaid(folder)
+        if run is None and self._is_of_other_task(folder):
             self._workspace.footer.show_message("Losses of different tasks cannot be compared; open that run instead.")
             self._show()
         elif run is None:
@@ -86,7 +86,7 @@ class RunsPanel(QWidget):
             self._session.kept = tuple(other for other in self._session.kept if other is not run)
             self._show_over()
 
-    def _of_other_task(self, folder: Path) -> bool:
+    def _is_of_other_task(self, folder: Path) -> bool:
         run = self._session.run
         task = (run.spec if run is not None else self._session.spec).task
         return any(each.spec.task != task for each in self.found if each.folder == folder and each.spec is not None)
@@ -98,7 +98,7 @@ class RunsPanel(QWidget):
 
     def delete(self, folder: Path) -> None:
         """Ask whether to delete a run, and if so delete it."""
-        name = next((called(each) for each in self.found if each.folder == folder), folder.name)
+        name = next((format_title(each) for each in self.found if each.folder == folder), folder.name)
         box = QMessageBox(self.window())
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setTextFormat(Qt.TextFormat.PlainText)
@@ -126,7 +126,7 @@ class RunsPanel(QWidget):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
     def _delete(self, folder: Path) -> None:
-        run = self.laid_over(folder)
+        run = self.find_overlaid(folder)
         if run is not None:
             self.toggle(folder)
         self.keeper.delete(folder)
@@ -136,8 +136,8 @@ class RunsPanel(QWidget):
         self._show_over()
 
     def _open(self, run: Run) -> None:
-        folder = self.keeper.folder(run)
-        self._session.kept = tuple(other for other in self._session.kept if self.keeper.folder(other) != folder)
+        folder = self.keeper.find_folder(run)
+        self._session.kept = tuple(other for other in self._session.kept if self.keeper.find_folder(other) != folder)
         self._workspace.open_run(run)
         self._show_over()
 
@@ -159,7 +159,7 @@ class RunsPanel(QWidget):
         run = self._session.run
         row = self.rows.get(None)
         if row is not None and run is not None and self._workspace.is_shown:
-            row.show_loss(loss_of(run))
+            row.show_loss(find_loss(run))
         told = (run, self._session.kept)
         if told != self._told:
             self._told = told
@@ -175,16 +175,16 @@ class RunsPanel(QWidget):
         self.rows = {}
         run = self._session.run
         if run is not None:
-            mine = RunRow("this run", loss_of(run), "accent", "The open run")
+            mine = RunRow("this run", find_loss(run), "accent", "The open run")
             mine.setChecked(True)
             mine.setEnabled(False)
             self._add(None, mine)
         spec = run.spec if run is not None else self._session.spec
-        colours = self.colours()
+        colours = self.list_colours()
         others = [each for each in self.found if not self.is_open(each.folder)]
         recent = [each for each in others if each.folder not in colours][:MOST]
         for each in [each for each in others if each in recent or each.folder in colours]:
-            name, tip = line(each, spec)
+            name, tip = format_line(each, spec)
             row = RunRow(name, each.loss, colours.get(each.folder, "muted"), tip)
             row.setChecked(each.folder in colours)
             row.clicked.connect(partial(self.toggle, each.folder))
@@ -201,16 +201,16 @@ class RunsPanel(QWidget):
         self.rows[folder] = row
         self._lines.addWidget(row)
 
-    def colours(self) -> dict[Path, str]:
+    def list_colours(self) -> dict[Path, str]:
         """Return the colour of each overlaid run, by its folder."""
-        shown = self._workspace.views.laid_over()
-        folders = [self.keeper.folder(run) for run in shown]
+        shown = self._workspace.views.list_overlaid()
+        folders = [self.keeper.find_folder(run) for run in shown]
         return {at: OTHERS[i % len(OTHERS)] for i, at in enumerate(folders) if at is not None}
 
     def _on_menu_wanted(self, folder: Path, at: QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        over = self.laid_over(folder) is not None
+        over = self.find_overlaid(folder) is not None
         menu.addAction("Open", partial(self.open, folder))
         menu.addAction("Hide its curves" if over else "Overlay its curves", partial(self.toggle, folder))
         menu.addAction("Side by side with this run", partial(self.compare_requested.emit, folder))

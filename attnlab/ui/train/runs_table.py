@@ -12,7 +12,7 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.store import Summary
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mixed, px, set_sheet
-from attnlab.ui.train.run_words import called, when
+from attnlab.ui.train.run_words import format_time, format_title
 
 COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Correct", "Time", "Saved")
 NAME, KEPT = COLUMNS.index("Name"), COLUMNS.index("Saved")
@@ -68,9 +68,9 @@ class RunsTable(QTableWidget):
         self.verticalHeader().hide()
         header = self.horizontalHeader()
         header.setHighlightSections(False)
-        header.sortIndicatorChanged.connect(self._head)
+        header.sortIndicatorChanged.connect(self._write_head)
         self.itemDoubleClicked.connect(lambda _: self.open_asked.emit())
-        self._head()
+        self._write_head()
 
     @property
     def chosen(self) -> Path | None:
@@ -90,7 +90,7 @@ class RunsTable(QTableWidget):
         self.setSortingEnabled(False)
         self.setRowCount(len(runs))
         for row, found in enumerate(runs):
-            for column, cell in enumerate(_cells(found)):
+            for column, cell in enumerate(_make_cells(found)):
                 self._dress_cell(cell, column, found)
                 self.setItem(row, column, cell)
         self.setSortingEnabled(True)
@@ -136,7 +136,7 @@ class RunsTable(QTableWidget):
                 padding: {px(4)}px {px(8) + TEXT_MARGIN}px; }}
             QHeaderView::section:hover {{ background: {p.control}; }}""",
         )
-        self._head()
+        self._write_head()
         self._fit()
 
     def _dress_cell(self, cell: Cell, column: int, found: Summary) -> None:
@@ -149,7 +149,7 @@ class RunsTable(QTableWidget):
             cell.setTextAlignment(Qt.AlignmentFlag.AlignRight | MIDDLE)
 
     @Slot()
-    def _head(self) -> None:
+    def _write_head(self) -> None:
         """Write the titles, with an arrow at the sorted column; Qt would draw the arrow over the title."""
         header = self.horizontalHeader()
         arrow = " ↓" if header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder else " ↑"
@@ -185,12 +185,12 @@ class RunsTable(QTableWidget):
         self._fit()
 
 
-def _cells(found: Summary) -> list[Cell]:
+def _make_cells(found: Summary) -> list[Cell]:
     from attnlab.attention.stages.arithmetic import short
     from attnlab.training.models import KINDS
     from attnlab.training.tasks import TASKS
 
-    spec, name = found.spec, called(found)
+    spec, name = found.spec, format_title(found)
     assert spec is not None
     right = "" if math.isnan(found.right) else f"{100 * found.right:.1f} %"
     steps = f"{found.step:,}" if found.step >= spec.train.steps else f"{found.step:,} of {spec.train.steps:,}"
@@ -203,6 +203,6 @@ def _cells(found: Summary) -> list[Cell]:
         ("" if math.isnan(found.loss) else short(found.loss), math.inf if math.isnan(found.loss) else found.loss),
         (right, -1.0 if math.isnan(found.right) else found.right),
         (f"{found.seconds:.0f} s" if found.seconds < 100 else f"{found.seconds / 60:.0f} min", found.seconds),
-        (when(found.saved), found.saved),
+        (format_time(found.saved), found.saved),
     ]
     return [Cell(text, order, found.folder) for text, order in texts]

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 _SEEN = {" ": "␣", "\n": "↵", "\t": "⇥"}
 
 
-def tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
+def list_tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tokens of rows and columns; white space as visible signs."""
     rows, columns = (tuple(_SEEN.get(t, t) for t in each) for each in (layer.query_tokens, layer.key_tokens))
     return rows, columns
 
 
-def titled(layer: "LayerMaps") -> str:
+def format_title(layer: "LayerMaps") -> str:
     """Return the name of a layer with a capital."""
     return f"{layer.layer[:1].upper()}{layer.layer[1:]}"
 
 
-def sheets(seen: Seen) -> Sheets | None:
+def make_sheets(seen: Seen) -> Sheets | None:
     """Return the maps of all layers, or their gradients if these are shown, on one scale; None without attention."""
     from attnlab.training.tasks import TASKS
 
@@ -34,11 +34,14 @@ def sheets(seen: Seen) -> Sheets | None:
     limit = max(limit_of(each.weights, kind, each.hidden) for each in layers)
     what = ", gradients" if seen.gradients else ""
     heading = f"{TASKS[seen.spec.task].title}, seed {seen.spec.train.seed}, step {seen.look.step:,}{what}"
-    found = (Sheet(each.layer, titled(each), each.weights, *tokens(each), each.hidden, kind, limit) for each in layers)
+    found = (
+        Sheet(each.layer, format_title(each), each.weights, *list_tokens(each), each.hidden, kind, limit)
+        for each in layers
+    )
     return Sheets(tuple(found), heading, "Layers")
 
 
-def looked_at(maps: "MapsPanel", all_maps: Sheets) -> tuple[tuple[str, ...], int | str]:
+def find_visible(maps: "MapsPanel", all_maps: Sheets) -> tuple[tuple[str, ...], int | str]:
     """Return the visible layers and the head: the large one, or "all"."""
     cards = maps.view.cards
     if maps.large is not None:

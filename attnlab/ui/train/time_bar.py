@@ -50,7 +50,7 @@ class TimeBar(QFrame):
         self.timer = QTimer(self)
         self.timer.setInterval(FRAME_MS)
         self.timer.timeout.connect(self._on_time_for_next)
-        self.buttons = {name: self._button(name, tip) for name, _, tip in BUTTONS}
+        self.buttons = {name: self._make_button(name, tip) for name, _, tip in BUTTONS}
         self.speed = Pill("", name="Speed")
         self.speed.setToolTip("The speed of playing the moments")
         self.speed.set_choices([Choice(speed, f"{speed:g}×") for speed in SPEEDS])
@@ -76,7 +76,7 @@ class TimeBar(QFrame):
         row.addWidget(self.message, 2)
         self.message.hide()
 
-    def _button(self, name: str, tip: str) -> QToolButton:
+    def _make_button(self, name: str, tip: str) -> QToolButton:
         button = QToolButton()
         button.setToolTip(tip)
         button.setAccessibleName(tip)

@@ -14,17 +14,17 @@ FILM = "Export a film of the training…"
 
 def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
     """Return the actions on a training; each shows the workspace first."""
-    tools: Context[TrainTools] = train.part(_tools)
+    tools: Context[TrainTools] = train.part(_find_tools)
     trip: Context[RoundTrip] = tools.part(lambda t: t.round_trip)
 
-    def alive(trainer: "TrainWorkspace") -> bool:
+    def is_alive(trainer: "TrainWorkspace") -> bool:
         return trainer.session.alive
 
     def has_run(trainer: "TrainWorkspace") -> bool:
         return trainer.session.run is not None
 
     def start_title(trainer: "TrainWorkspace") -> str:
-        running = alive(trainer) and trainer.session.state == "running"
+        running = is_alive(trainer) and trainer.session.state == "running"
         return "Pause the training" if running else "Start or resume training"
 
     return [
@@ -38,7 +38,7 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             title_now=start_title,
         ),
         Action("train-step", "Take one step of training", "Train", train, lambda t: t.step()),
-        Action("train-stop", "Stop the training", "Train", train, lambda t: t.session.stop(), enabled=alive),
+        Action("train-stop", "Stop the training", "Train", train, lambda t: t.session.stop(), enabled=is_alive),
         Action("train-reset", "Reset to the first weights", "Train", train, lambda t: t.reset(), enabled=has_run),
         Action(
             "train-play",
@@ -129,12 +129,12 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
     ]
 
 
-def _tools(workspace: "TrainWorkspace") -> "TrainTools | None":
-    from attnlab.ui.train.train_tools import tools_of
+def _find_tools(workspace: "TrainWorkspace") -> "TrainTools | None":
+    from attnlab.ui.train.train_tools import find_tools
 
-    return tools_of(workspace)
+    return find_tools(workspace)
 
 
 def _export_film(workspace: "TrainWorkspace") -> None:
-    if (tools := _tools(workspace)) is not None:
+    if (tools := _find_tools(workspace)) is not None:
         tools.export_film()

@@ -23,7 +23,7 @@ from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.ui.train.inspection import Inspection
 from attnlab.ui.train.inspector import Checked
-from attnlab.ui.train.process_client import last_word
+from attnlab.ui.train.process_client import find_last_message
 from attnlab.ui.train.training_state import TrainingState
 
 EXAMPLES_EVERY, MARKS_EVERY = 8, 90
@@ -154,14 +154,14 @@ class TrainSession(TrainingState):
     def look(self) -> None:
         """Compute all views again."""
         if self.watched:
-            self.inspection.look(self.at())
-            self.inspection.examples(self.at())
+            self.inspection.look(self.find_moment())
+            self.inspection.request_examples(self.find_moment())
             self._want()
 
     def set_probe(self, text: str) -> None:
         """Show the maps of another sentence; one that the task cannot read changes nothing but shows a message."""
         self.inspection.own_probe = True
-        self.inspection.look(self.at(), text)
+        self.inspection.look(self.find_moment(), text)
 
     def toggle_mark(self, step: int) -> None:
         """Mark or unmark the moment of a step."""
@@ -196,11 +196,11 @@ class TrainSession(TrainingState):
             self._take(message)
         news = any(isinstance(message, Progress) and message.weights is not None for message in messages)
         if news and self.shown is None and self.watched:
-            keeps_up = not self.inspection.worker.waits("look")
-            self.inspection.look(self.at())
+            keeps_up = not self.inspection.worker.has_job("look")
+            self.inspection.look(self.find_moment())
             if keeps_up:  # request the next weights while these are shown; else afterwards
                 self._want()
-        if last_word(messages) is None:
+        if find_last_message(messages) is None:
             self._look_beside()
             self.progressed.emit()
 
@@ -208,7 +208,7 @@ class TrainSession(TrainingState):
         """Update examples and search for marks from time to time, while the view is visible."""
         self._frames += 1
         if self._frames % EXAMPLES_EVERY == 0 and self.watched:
-            self.inspection.examples(self.at())
+            self.inspection.request_examples(self.find_moment())
         if self._frames % MARKS_EVERY == 0 and self.watched:
             self.inspection.suggest(live=True)
 

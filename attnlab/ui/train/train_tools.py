@@ -12,12 +12,12 @@ from attnlab.figures.palette import Palette
 from attnlab.figures.panels.figure_source import Sheets
 from attnlab.ui.base.themed import application_palette
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.export.figure_choices import recalled
+from attnlab.ui.export.figure_choices import read_words
 from attnlab.ui.train.round_trip import RoundTrip
 from attnlab.ui.train.run_comparison import RunComparison
 from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.runs_panel import RunsPanel
-from attnlab.ui.train.shown_maps import looked_at, sheets
+from attnlab.ui.train.shown_maps import find_visible, make_sheets
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
@@ -42,11 +42,11 @@ class TrainTools(QObject):
         self.keeper.failed.connect(workspace.footer.show_message)
         self.export_button = QPushButton("Export")
         self.export_button.setToolTip("Save the visible maps (Ctrl+E), or a film of them (Ctrl+Shift+E)")
-        self.export_button.setMenu(self._menu())
+        self.export_button.setMenu(self._make_menu())
         workspace.header.add_tool(self.export_button)
         self.runs.table_requested.connect(self.show_runs)
 
-    def _menu(self) -> QMenu:
+    def _make_menu(self) -> QMenu:
         menu, actions = QMenu(self.export_button), self._window.actions_list
         menu.addActions([actions[name] for name in ("export", "film", "copy-picture")])
         menu.aboutToShow.connect(actions.refresh)
@@ -66,11 +66,11 @@ class TrainTools(QObject):
         """Show the export dialog with its preview of the visible maps."""
         from attnlab.ui.export.export_dialog import ExportDialog
 
-        maps = self.shown_maps()
+        maps = self.make_sheets()
         if maps is None:
             self._workspace.footer.show_message(NO_MAPS)
             return
-        layers, head = looked_at(self._workspace.maps, maps)
+        layers, head = find_visible(self._workspace.maps, maps)
         dialog = ExportDialog(maps, layers[0], head, self._window.settings.figure, self._window)
         dialog.form.choose(layers)
         dialog.set_palette(application_palette())
@@ -78,26 +78,26 @@ class TrainTools(QObject):
         dialog.exported.connect(lambda path: self._workspace.footer.show_message(f"Saved {path}", wrong=False))
         dialog.open()
 
-    def shown_maps(self) -> Sheets | None:
+    def make_sheets(self) -> Sheets | None:
         """Return the maps of all layers as drawn; None if there are none.
 
         While another workspace is visible, newer maps may exist that are not drawn.
         """
         seen = self._workspace.maps.seen
-        return sheets(seen) if seen is not None else None
+        return make_sheets(seen) if seen is not None else None
 
     @Slot()
     def copy_picture(self) -> None:
         """Copy the visible maps in the style of the last figure; show what was copied."""
         from attnlab.ui.export.copying import copy_figure
 
-        maps, say = self.shown_maps(), self._workspace.footer.show_message
+        maps, say = self.make_sheets(), self._workspace.footer.show_message
         if maps is None:
             say(NO_MAPS)
             return
-        layers, head = looked_at(self._workspace.maps, maps)
+        layers, head = find_visible(self._workspace.maps, maps)
         try:
-            image = copy_figure(maps, replace(recalled(self._window.settings.figure)[0], stages=layers, head=head))
+            image = copy_figure(maps, replace(read_words(self._window.settings.figure)[0], stages=layers, head=head))
         except AttnlabError as error:
             say(str(error))
             return
@@ -135,6 +135,6 @@ class TrainTools(QObject):
         self.comparing.close()
 
 
-def tools_of(workspace: "TrainWorkspace") -> TrainTools | None:
+def find_tools(workspace: "TrainWorkspace") -> TrainTools | None:
     """Return the tools of a workspace."""
     return workspace.tools if isinstance(workspace.tools, TrainTools) else None

@@ -13,7 +13,7 @@ from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.curves_panel import CurvesPanel
 from attnlab.ui.train.inspector import Checked, Seen
 from attnlab.ui.train.maps_panel import MapsPanel
-from attnlab.ui.train.panel_layout import PanelLayout, right_panel
+from attnlab.ui.train.panel_layout import PanelLayout, make_right_panel
 from attnlab.ui.train.predictions_panel import PredictionRow, PredictionsPanel
 from attnlab.ui.train.run_views import RunViews
 from attnlab.ui.train.settings_panel import SettingsPanel
@@ -51,7 +51,7 @@ class TrainWorkspace(QObject):
         self.header, self.footer = ControlBar(), TimeBar()
         self.settings, self.maps = SettingsPanel(spec), MapsPanel()
         self.curves, self.written, self.text = CurvesPanel(), PredictionsPanel(), TextPanel()
-        self.side = right_panel(self.curves, self.written, self.text)
+        self.side = make_right_panel(self.curves, self.written, self.text)
         self.room = PanelLayout(self.header, self.settings, self.maps, self.side)
         self.body = self.room.body
         self.views = RunViews(self.session, self.footer, self.curves, self.maps)
@@ -285,7 +285,9 @@ class TrainWorkspace(QObject):
     @Slot()
     def _ask_text(self) -> None:
         if self._shown and self.session.valid is not None and self.session.valid.writes_on:
-            self.session.inspection.text(self.session.at(), self.text.prompt.text(), LENGTH, self.text.heat())
+            self.session.inspection.request_text(
+                self.session.find_moment(), self.text.prompt.text(), LENGTH, self.text.heat()
+            )
 
     # Drawing
 

@@ -78,7 +78,7 @@ class TrainingState(QObject):
         run = self.run
         return (run.spec.train.steps - run.step) / self.speed if run is not None and self.speed > 0 else None
 
-    def at(self) -> At:
+    def find_moment(self) -> At:
         """Return settings, step and weights of the moment in view."""
         run = self.run
         if run is None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QLabe
 from attnlab.files.weights.named_array import NamedArray
 from attnlab.ui.base.dialog_parts import button
 from attnlab.ui.base.theme import px
-from attnlab.ui.weights.array_model import ArrayModel, about
+from attnlab.ui.weights.array_model import ArrayModel, describe_array
 from attnlab.ui.weights.mapping_rows import FIELDS
 from attnlab.ui.widgets.fields.form_parts import combo
 from attnlab.ui.widgets.fields.undo_fields import TextField
@@ -32,7 +32,7 @@ class ArrayList(QWidget):
         self.filter.setToolTip("Show only the arrays with this text in their line")
         self.filter.setClearButtonEnabled(True)
         self.count.setProperty("role", "caption")
-        self.table = self._table()
+        self.table = self._make_table()
         self.field = combo([(field, field) for field in FIELDS])
         self.field.setAccessibleName("Weight to use the array for")
         self.field.setToolTip("The weight that the chosen array becomes")
@@ -49,12 +49,12 @@ class ArrayList(QWidget):
         self._on_filtered()
         self._on_current()
 
-    def chosen(self) -> NamedArray | None:
+    def find_chosen(self) -> NamedArray | None:
         """Return the chosen array."""
         at = self._sorted.mapToSource(self.table.currentIndex())
-        return self._model.array(at.row()) if at.isValid() else None
+        return self._model.find_array(at.row()) if at.isValid() else None
 
-    def _table(self) -> QTableView:
+    def _make_table(self) -> QTableView:
         table = QTableView()
         table.setModel(self._sorted)
         table.setAccessibleName("Arrays of the file")
@@ -99,15 +99,15 @@ class ArrayList(QWidget):
 
     @Slot()
     def _on_current(self, *_: QModelIndex) -> None:
-        array = self.chosen()
+        array = self.find_chosen()
         self.use.setEnabled(array is not None and not array.reason)
         if array is not None and array.reason:
-            self.use.setToolTip(about(array))
+            self.use.setToolTip(describe_array(array))
         else:
             self.use.setToolTip("Use the chosen array for this weight")
 
     @Slot()
     def _on_use(self) -> None:
-        array = self.chosen()
+        array = self.find_chosen()
         if array is not None and not array.reason:
             self.taken.emit(self.field.currentData(), array)

@@ -31,7 +31,7 @@ class ArrayModel(QAbstractTableModel):
         self._arrays = tuple(arrays)
         self.endResetModel()
 
-    def array(self, row: int) -> NamedArray | None:
+    def find_array(self, row: int) -> NamedArray | None:
         """Return the array of a line."""
         return self._arrays[row] if 0 <= row < len(self._arrays) else None
 
@@ -46,7 +46,7 @@ class ArrayModel(QAbstractTableModel):
         return HEADINGS[section] if across and role == _Role.DisplayRole else None
 
     def data(self, index: _Index, role: int = _Role.DisplayRole) -> object:
-        array = self.array(index.row())
+        array = self.find_array(index.row())
         if array is None:
             return None
         if role == _Role.DisplayRole:
@@ -54,7 +54,7 @@ class ArrayModel(QAbstractTableModel):
         if role == _Role.UserRole:
             return array.name
         if role == _Role.ToolTipRole:
-            return about(array)
+            return describe_array(array)
         if role == _Role.ForegroundRole and array.reason:
             return QGuiApplication.palette().brush(QPalette.ColorGroup.Disabled, QPalette.ColorRole.Text)
         return None
@@ -70,7 +70,7 @@ class ArrayChoice(QAbstractTableModel):
         self._arrays = sorted(arrays, key=lambda each: not each.name.startswith(self._start))
         self._rows = {array.name: row for row, array in enumerate(self._arrays, 1)}
 
-    def row(self, name: str) -> int:
+    def find_row(self, name: str) -> int:
         """Return the line of an array; 0, "none", for an array that is not listed."""
         return self._rows.get(name, 0)
 
@@ -90,10 +90,10 @@ class ArrayChoice(QAbstractTableModel):
             return f"{shorten_name(array.name.removeprefix(self._start))}{APART}{array.size}"
         if role == _Role.UserRole:
             return array.name
-        return about(array) if role == _Role.ToolTipRole else None
+        return describe_array(array) if role == _Role.ToolTipRole else None
 
 
-def about(array: NamedArray) -> str:
+def describe_array(array: NamedArray) -> str:
     """Return the tool tip of an array."""
     why = f"\nIt cannot be used: {array.reason}." if array.reason else ""
     return plain_tip(f"{shorten_name(array.name)} {array.size} {array.dtype}{why}")

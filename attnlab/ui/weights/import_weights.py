@@ -6,7 +6,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.weights.weights_dialog import ask_weights, dropped, open_weights_dialog
+from attnlab.ui.weights.weights_dialog import ask_weights, list_dropped, open_weights_dialog
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
@@ -21,7 +21,7 @@ def paste_weights(playground: "Playground", window: Host) -> None:
     """Paste files as if they were dropped, and text as a table of numbers."""
     held = cast("QMimeData | None", QGuiApplication.clipboard().mimeData())  # None if the clipboard has never been used
     data = QMimeData() if held is None else held
-    files = dropped(data)
+    files = list_dropped(data)
     if files:
         window.open_paths(files)
     elif data.text().strip():

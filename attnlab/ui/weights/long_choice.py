@@ -36,7 +36,7 @@ class LongChoice(QComboBox):
         """Show a value; if it is not in the list, the first one."""
         self.setCurrentIndex(max(self.findData(value), 0))
 
-    def shown_text(self) -> str:
+    def elide_text(self) -> str:
         """Return the visible part of the chosen title."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
@@ -59,6 +59,6 @@ class LongChoice(QComboBox):
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        option.currentText = self.shown_text()
+        option.currentText = self.elide_text()
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()

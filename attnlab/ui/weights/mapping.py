@@ -57,13 +57,13 @@ class MappingForm(QWidget):
         self._experiment = e
         self._refresh()
 
-    def wish(self) -> Wish:
+    def read_wish(self) -> Wish:
         """Return what is chosen."""
         name = self.embeddings.currentData()
         embeddings: Embeddings = "drawn" if name == DRAWN else "keep"
         if name not in (KEEP, DRAWN, None):
             embeddings = self._arrays[str(name)[1:]]
-        return Wish(self._proposal(), self.n_heads.currentData(), self.n_kv_heads.currentData(), embeddings)
+        return Wish(self._read_proposal(), self.n_heads.currentData(), self.n_kv_heads.currentData(), embeddings)
 
     @property
     def draws(self) -> bool:
@@ -79,8 +79,8 @@ class MappingForm(QWidget):
         """Use an array for a weight."""
         self.rows[field].take(array)
 
-    def _proposal(self) -> Proposal:
-        chosen = {field: part for field, row in self.rows.items() if (part := row.part_chosen()) is not None}
+    def _read_proposal(self) -> Proposal:
+        chosen = {field: part for field, row in self.rows.items() if (part := row.find_part()) is not None}
         return replace(self._guess, parts=chosen)
 
     def _show_guess(self, proposal: Proposal) -> None:
@@ -96,7 +96,7 @@ class MappingForm(QWidget):
             row.show_part(proposal.parts.get(field))
         for choice in before.values():
             choice.deleteLater()
-        self.summary.setText(_summary(proposal))
+        self.summary.setText(_write_summary(proposal))
         self.notes.setText("\n".join(proposal.notes))
         self.why.setVisible(bool(proposal.notes))
         self.notes.setVisible(self.why.isChecked() and bool(proposal.notes))
@@ -113,12 +113,12 @@ class MappingForm(QWidget):
         """List the heads and embeddings that fit the choices, and show the shape of each weight."""
         if self._experiment is None:
             return
-        e, proposal = self._experiment, self._proposal()
+        e, proposal = self._experiment, self._read_proposal()
         self._offer_heads(proposal, e)
-        proposal = replace(proposal, heads=self.wish().heads)
+        proposal = replace(proposal, heads=self.read_wish().heads)
         sizes = shapes(proposal, self._arrays)
         for field, row in self.rows.items():
-            row.show_shape(sizes.get(field), _kept(field, proposal, e))
+            row.show_shape(sizes.get(field), _describe_kept(field, proposal, e))
         self._offer_embeddings(sizes, proposal)
 
     def _offer_heads(self, proposal: Proposal, e: "Experiment") -> None:
@@ -203,12 +203,12 @@ class MappingForm(QWidget):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, px(12), 0)
         whole.setSpacing(px(12))
-        whole.addLayout(self._guessed())
+        whole.addLayout(self._make_guess())
         for each in (head, grid, tail):
             whole.addLayout(each)
         whole.addStretch(1)
 
-    def _guessed(self) -> QGridLayout:
+    def _make_guess(self) -> QGridLayout:
         for label in (self.summary, self.notes):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
@@ -245,7 +245,7 @@ class MappingForm(QWidget):
         self._on_changed()
 
 
-def _kept(field: str, proposal: Proposal, e: "Experiment") -> str:
+def _describe_kept(field: str, proposal: Proposal, e: "Experiment") -> str:
     """Return what is there of a weight that the file does not give."""
     there = getattr(e.weights, field)
     if proposal.whole or there is None:
@@ -253,7 +253,7 @@ def _kept(field: str, proposal: Proposal, e: "Experiment") -> str:
     return f"kept, {' × '.join(map(str, there.shape))}"
 
 
-def _summary(proposal: Proposal) -> str:
+def _write_summary(proposal: Proposal) -> str:
     """Return the guess in one line."""
     if proposal.refused:
         return f"{proposal.refused}."

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSizePolicy
 from attnlab.files.weights.named_array import NamedArray
 from attnlab.files.weights.projection_layouts import Part
 from attnlab.files.weights.weights_in import part_for
-from attnlab.ui.weights.array_model import ArrayChoice, about
+from attnlab.ui.weights.array_model import ArrayChoice, describe_array
 from attnlab.ui.weights.long_choice import LongChoice
 
 FIELDS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
@@ -70,7 +70,7 @@ class FieldRow(QObject):
         self._arrays, self._choice = arrays, choice
         self.array.setModel(choice)
 
-    def part_chosen(self) -> Part | None:
+    def find_part(self) -> Part | None:
         """Return the part of an array for this weight; None if no array is chosen."""
         name = self.array.currentData()
         if name is None:
@@ -83,7 +83,7 @@ class FieldRow(QObject):
 
     def show_part(self, part: Part | None) -> None:
         """Show the part of an array for this weight."""
-        self.array.setCurrentIndex(0 if part is None or self._choice is None else self._choice.row(part.array))
+        self.array.setCurrentIndex(0 if part is None or self._choice is None else self._choice.find_row(part.array))
         part = part if part is not None and self.array.currentIndex() > 0 else None
         way = ("", "", False) if part is None or not part.fused else (part.fused, part.taken(self.field), part.by_head)
         self.part.setCurrentIndex(max([value for _, value in _WAYS].index(way), 0))
@@ -112,7 +112,7 @@ class FieldRow(QObject):
 
     def _tell(self, part: Part | None, axes: int) -> None:
         array = None if part is None else self._arrays[part.array]
-        self.array.setToolTip("The array of this weight" if array is None else about(array))
+        self.array.setToolTip("The array of this weight" if array is None else describe_array(array))
         three = "The array is [in, heads, d], as in Flax; otherwise [heads, in, d], as in TransformerLens"
         two = "The array is [out, in], as in nn.Linear, and is transposed to [in, out]"
         self.turned.setToolTip(three if axes == 3 else two)

@@ -36,27 +36,27 @@ class SmallMap(QWidget):
         self._palette = palette
         self.update()
 
-    def _map_size(self) -> tuple[float, float]:
+    def _measure_map(self) -> tuple[float, float]:
         """Return width and height of the picture: the matrix's proportions, but never too thin to see."""
         rows, columns = self.small.shape if len(self.small.shape) == 2 else (1, *self.small.shape)
         side, thin = px(_SIDE), px(_THIN)
         cell = min(side / max(rows, columns), px(_LARGEST))
         return max(columns * cell, thin), max(rows * cell, thin)
 
-    def _tall(self) -> int:
+    def _measure_height(self) -> int:
         return px(_SIDE if len(self.small.shape) == 2 else _THIN)
 
     def sizeHint(self) -> QSize:
         texts = max(text_width(self.small.name, font("caption_strong")), text_width(self._shape, font("caption")))
-        return QSize(round(max(px(_SIDE), texts)), self._tall() + px(32))
+        return QSize(round(max(px(_SIDE), texts)), self._measure_height() + px(32))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        width, height = self._map_size()
-        tall = self._tall()
+        width, height = self._measure_map()
+        tall = self._measure_height()
         rows, columns = self.small.values.shape
         grid = Grid(0.0, tall - height, width / columns, height / rows, rows, columns, 1, 1, (0, 0), 0.0, 0.0)
         data = MapData(self.small.values[None], "signed", self.small.limit, None, (), ())

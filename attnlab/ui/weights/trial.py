@@ -68,31 +68,31 @@ class Trial:
     maps: MapData | None = None
 
 
-def tried(wish: Wish, arrays: Mapping[str, NamedArray], scene: "Scene", progress: Progress) -> Trial:
+def run_trial(wish: Wish, arrays: Mapping[str, NamedArray], scene: "Scene", progress: Progress) -> Trial:
     """Return the trial of a wish, from any thread; if something does not fit, the trial has a sentence."""
     matrices: list[Small] = []
     try:
-        matrices = list(_matrices(wish, arrays, progress))
-        made = _applied(wish, arrays, scene.experiment)
+        matrices = list(_list_matrices(wish, arrays, progress))
+        made = _apply_wish(wish, arrays, scene.experiment)
         if wish.embeddings != "keep" and made.embeddings is not scene.experiment.embeddings:
-            matrices.append(_small("Embeddings", made.embeddings))
-        return Trial(scene, made, matrices=tuple(matrices), maps=_maps(made, scene, progress))
+            matrices.append(_make_small("Embeddings", made.embeddings))
+        return Trial(scene, made, matrices=tuple(matrices), maps=_compute_maps(made, scene, progress))
     except AttnlabError as error:
         progress.step()  # ends here if cancelled
-        columns, sentence = _mended(wish, arrays, scene.experiment, str(error))
+        columns, sentence = _find_mend(wish, arrays, scene.experiment, str(error))
         return Trial(scene, None, sentence, columns, tuple(matrices))
     except (RuntimeError, MemoryError) as error:  # torch's errors when memory is short
         sentence = str(error).splitlines()[0] if str(error) else "there is not enough memory"
         return Trial(scene, None, f"This cannot be computed: {sentence}.", 0, tuple(matrices))
 
 
-def _applied(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment") -> "Experiment":
+def _apply_wish(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment") -> "Experiment":
     if not wish.proposal.parts and not isinstance(wish.embeddings, NamedArray):
         raise ExperimentError("Nothing is chosen yet: choose an array for W_q, W_k, W_v, W_o or a bias.")
     return apply(wish.proposal, arrays, e, wish.n_heads, wish.n_kv_heads, wish.embeddings)
 
 
-def _mended(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment", sentence: str) -> tuple[int, str]:
+def _find_mend(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment", sentence: str) -> tuple[int, str]:
     """Return the number of columns of new embeddings that would make a wish fit, 0 if none would, and the sentence to
     show: an error that new ones would have too comes before the error of the present ones."""
     if wish.embeddings != "keep" or not wish.proposal.parts:
@@ -105,33 +105,33 @@ def _mended(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment", sente
         return 0, sentence
 
 
-def _matrices(wish: Wish, arrays: Mapping[str, NamedArray], progress: Progress) -> "list[Small]":
+def _list_matrices(wish: Wish, arrays: Mapping[str, NamedArray], progress: Progress) -> "list[Small]":
     """Return each field as it would be imported; invalid ones are left out, and reported by later steps."""
     parts, found = wish.proposal.parts, []
     rows = rows_of(parts, arrays)
     for field, part in parts.items():
         progress.step()
-        tensor = _laid_out(field, part, arrays, rows, wish.heads)
+        tensor = _lay_out(field, part, arrays, rows, wish.heads)
         if tensor is not None:
-            found.append(_small(field, tensor))
+            found.append(_make_small(field, tensor))
     return found
 
 
-def _laid_out(field: str, part: Part, arrays: Mapping[str, NamedArray], rows: int, heads: Heads) -> "Tensor | None":
+def _lay_out(field: str, part: Part, arrays: Mapping[str, NamedArray], rows: int, heads: Heads) -> "Tensor | None":
     try:
         return extract_field(field, part, arrays[part.array].tensor(), rows, heads)
     except AttnlabError:
         return None
 
 
-def _small(name: str, tensor: "Tensor") -> Small:
+def _make_small(name: str, tensor: "Tensor") -> Small:
     values = tensor.detach().float().numpy()
     flat = values.reshape(1, -1) if values.ndim == 1 else values
     small = reduced(flat[None], FINEST, FINEST)[0]
     return Small(shorten_name(name), tuple(tensor.shape), small, limit_of(small, "signed"))
 
 
-def _maps(e: "Experiment", scene: "Scene", progress: Progress) -> MapData:
+def _compute_maps(e: "Experiment", scene: "Scene", progress: Progress) -> MapData:
     """Return the attention weights of the open sentence, computed as in the window."""
     from attnlab.attention.stages.table import BY_NAME, kind_of
     from attnlab.compute.engine import check_size, compute

@@ -53,10 +53,10 @@ class TrialView(QWidget):
         if trial.maps is not None and trial.experiment is not None:
             heads = trial.experiment.n_heads
             of = f", {heads} heads" if heads > 1 else ""
-            self.sheet_title.setText(f"Attention weights of “{_sentence(trial.experiment.tokens)}”{of}")
+            self.sheet_title.setText(f"Attention weights of “{_join_tokens(trial.experiment.tokens)}”{of}")
             self.sheet.show_maps(trial.maps)
 
 
-def _sentence(tokens: tuple[str, ...]) -> str:
+def _join_tokens(tokens: tuple[str, ...]) -> str:
     text = " ".join(tokens)
     return text if len(text) <= 48 else f"{text[:47]}…"

@@ -18,7 +18,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Job, Lane, Progress, run
 from attnlab.ui.base.themed import application_palette
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.weights.trial import Trial, tried
+from attnlab.ui.weights.trial import Trial, run_trial
 from attnlab.ui.weights.weights_frame import MAPPING, WeightsFrame
 from attnlab.ui.workspaces.playground import PLAYGROUND
 
@@ -150,10 +150,10 @@ class WeightsDialog(WeightsFrame):
         columns = trial.drawable if trial is not None else 0
         self.draw_button.setVisible(bool(columns))
         self.draw_button.setToolTip(f"Give each word a vector of {columns} numbers, drawn from the word itself")
-        self.info.setText(self._told(trial))
+        self.info.setText(self._describe_changes(trial))
         self.info.setVisible(bool(self.info.text()))
 
-    def _told(self, trial: Trial | None) -> str:
+    def _describe_changes(self, trial: Trial | None) -> str:
         """Return sentences on what else would change besides the weights."""
         if trial is None or trial.experiment is None:
             return ""
@@ -191,12 +191,12 @@ class WeightsDialog(WeightsFrame):
         source = self.source
         if source is None:
             return
-        wish, scene = self.form.wish(), self._playground.document.scene
+        wish, scene = self.form.read_wish(), self._playground.document.scene
 
         def job(progress: Progress) -> Trial:
             wanted = {part.array for part in wish.proposal.parts.values()}
             source.keep(wanted | ({wish.embeddings.name} if isinstance(wish.embeddings, NamedArray) else set()))
-            return tried(wish, source.arrays, scene, progress)
+            return run_trial(wish, source.arrays, scene, progress)
 
         self._show_busy(True)
         self._trying = run(
@@ -205,7 +205,7 @@ class WeightsDialog(WeightsFrame):
             on_failed=self._on_untried,
             doing="trying the weights",
             latest=(self, "try"),
-            progress=_unheard,
+            progress=_ignore_step,
             lane=self._lane,
             owner=self,
         )
@@ -227,11 +227,11 @@ class WeightsDialog(WeightsFrame):
         self.show_side(MAPPING)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if dropped(event.mimeData()):
+        if list_dropped(event.mimeData()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        self.show_files(dropped(event.mimeData()))
+        self.show_files(list_dropped(event.mimeData()))
 
     def done(self, result: int) -> None:
         self._soon.stop()
@@ -243,11 +243,11 @@ class WeightsDialog(WeightsFrame):
         super().done(result)
 
 
-def _unheard(_: int) -> None:
+def _ignore_step(_: int) -> None:
     """Steps of a trial are not shown; counting them notices a cancelled job."""
 
 
-def dropped(data: QMimeData) -> list[Path]:
+def list_dropped(data: QMimeData) -> list[Path]:
     """Return the dropped or pasted files."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
 

@@ -125,9 +125,9 @@ class WeightsFrame(QDialog):
         whole.addWidget(self.progress)
         whole.addWidget(self.message)
         whole.addWidget(self.info)
-        whole.addLayout(self._buttons())
+        whole.addLayout(self._make_buttons())
 
-    def _buttons(self) -> QHBoxLayout:
+    def _make_buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(px(8))
         row.addWidget(self.other_button)

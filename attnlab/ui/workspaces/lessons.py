@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnlab.ui.base.actions import Action
 from attnlab.ui.base.workspace import Host, WorkspaceKind, on
-from attnlab.ui.lessons.lesson_actions import lesson_actions
+from attnlab.ui.lessons.lesson_actions import make_lesson_actions
 from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def _make(host: Host) -> "LessonController":
 
 
 def _actions(host: Host) -> list[Action[Any]]:
-    return lesson_actions(on(host, LESSONS, show=False))  # lessons are walked beside the playground
+    return make_lesson_actions(on(host, LESSONS, show=False))  # lessons are walked beside the playground
 
 
 LESSONS: "WorkspaceKind[LessonController]" = WorkspaceKind("lessons", "Lessons", "book", _make, _actions, order=20)

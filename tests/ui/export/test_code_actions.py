@@ -158,7 +158,7 @@ def test_a_card_without_numbers_has_no_menu(sit_down: "Callable[..., Person]") -
     person = sit_down("journey")
     person.key(Key.Key_Home, widget=person.playground.canvas)
     assert person.card("weights").data is None
-    assert person.playground.code.card_menu(person.card("weights"), QPoint(40, 90)) is None
+    assert person.playground.code.make_card_menu(person.card("weights"), QPoint(40, 90)) is None
 
 
 def test_what_is_pinned_or_the_difference_is_copied_where_it_is_shown(sit_down: "Callable[..., Person]") -> None:

@@ -21,7 +21,7 @@ from attnlab.figures.panels.figure_page import draw_steps, lay_out_page
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.export.table_formats import TABLES
 from attnlab.ui.export.export_dialog import ExportDialog
-from attnlab.ui.export.figure_choices import recalled, words
+from attnlab.ui.export.figure_choices import read_words, write_words
 from attnlab.ui.export.figure_preview import FigurePreview
 
 Make = Callable[..., ExportDialog]
@@ -62,7 +62,7 @@ def test_the_preview_is_the_figure_that_is_written(make: Make, qtbot: QtBot, tmp
     write(qtbot, dialog, dialog.form.title, "Mine")
     page = dialog.preview.page
     assert page is not None
-    assert page.spec == dialog.form.spec() == FigureSpec(width_mm=85, title="Mine")
+    assert page.spec == dialog.form.read_spec() == FigureSpec(width_mm=85, title="Mine")
     assert dialog.info.text().startswith("85 × ")
     assert dialog.export_to(tmp_path / "mine.png")
     written = QImage(str(tmp_path / "mine.png"))
@@ -106,7 +106,7 @@ def test_the_usual_sizes_are_one_choice(make: Make, qtbot: QtBot) -> None:
     dialog.form.preset.setCurrentText("Slide, 16:9")
     with qtbot.waitSignal(dialog.previewed):
         dialog.form.preset.activated.emit(dialog.form.preset.currentIndex())
-    spec = dialog.form.spec()
+    spec = dialog.form.read_spec()
     assert (spec.width_mm, spec.height_mm, spec.font_pt) == (338.7, 190.5, 18)
     write(qtbot, dialog, dialog.form.width_mm, "85")
     assert dialog.form.preset.currentText() == "Own size"
@@ -153,11 +153,11 @@ def test_several_stages_are_chosen_in_the_menu(make: Make, qtbot: QtBot, tmp_pat
     with qtbot.waitSignal(dialog.previewed):
         actions["Scores"].trigger()
     assert dialog.form.what.text() == "Scores and 1 more"
-    assert dialog.form.spec().stages == ("scores", "weights")
+    assert dialog.form.read_spec().stages == ("scores", "weights")
     assert dialog.form.name.text() == "scores-weights"
     with qtbot.waitSignal(dialog.previewed):
         actions["The whole canvas"].trigger()
-    assert dialog.form.spec().canvas
+    assert dialog.form.read_spec().canvas
     assert dialog.export_to(tmp_path / "all.svg")
     texts = {each.text for each in ElementTree.parse(tmp_path / "all.svg").iter("{http://www.w3.org/2000/svg}text")}
     assert {"Inputs", "Output"} <= texts
@@ -199,7 +199,7 @@ def test_a_picture_is_copied_by_menu_as_figures_were_drawn_last(
     sit_down: "Callable[..., Person]", action: str, title: str
 ) -> None:
     person = sit_down("journey")
-    person.window.change_settings(figure=words(FigureSpec(width_mm=100, dpi=150, colour_map="viridis"), "pdf"))
+    person.window.change_settings(figure=write_words(FigureSpec(width_mm=100, dpi=150, colour_map="viridis"), "pdf"))
     assert person.window.actions_list.run(action)
     held = QGuiApplication.clipboard().mimeData()
     picture = QImage.fromData(held.data("image/png"), "PNG")
@@ -270,14 +270,14 @@ def test_choices_come_back_from_the_settings(tmp_path: Path) -> None:
         font_pt=9.0,
         ground="transparent",
     )
-    save_settings(Settings(figure=words(spec, "svg")), tmp_path / "settings.json")
+    save_settings(Settings(figure=write_words(spec, "svg")), tmp_path / "settings.json")
     settings, wrong = load_settings(tmp_path / "settings.json")
     assert wrong == ()
-    assert recalled(settings.figure) == (spec, "svg")
+    assert read_words(settings.figure) == (spec, "svg")
 
 
 def test_what_a_settings_file_holds_wrongly_is_left_out_alone(tmp_path: Path) -> None:
-    found, ending = recalled(("width_mm=-3", "dpi=many", "colour_map=jet", "font_pt=9", "format=exe", "what=this"))
+    found, ending = read_words(("width_mm=-3", "dpi=many", "colour_map=jet", "font_pt=9", "format=exe", "what=this"))
     assert (found, ending) == (FigureSpec(font_pt=9.0), "png")
     (tmp_path / "settings.json").write_text('{"version": 1, "figure": [1, 2]}', encoding="utf-8")
     settings, wrong = load_settings(tmp_path / "settings.json")
@@ -332,7 +332,7 @@ def test_the_dialog_begins_with_the_head_that_is_held_and_says_so(
     dialog = person.window.findChild(ExportDialog)
     assert dialog is not None
     assert dialog.form.heads.currentText() == "Head 5 (held)"
-    assert dialog.form.spec().head == 5
+    assert dialog.form.read_spec().head == 5
     assert dialog.form.stages == ("weights",)
     dialog.close()
     assert person.playground.files.export_to(tmp_path / "held.npy")

@@ -5,7 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.document.settings import FIGURE_LIMIT
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.ui.export.figure_choices import others, recalled, words
+from attnlab.ui.export.figure_choices import find_others, read_words, write_words
 from attnlab.ui.export.film_choices import recall
 from attnlab.ui.export.sweep_form import REMEMBERED as OF_SWEEPS
 from attnlab.ui.train.run_film_form import REMEMBERED as OF_FILMS
@@ -14,16 +14,16 @@ from attnlab.ui.widgets.fields.option_field import Field, choice_field, whole_fi
 
 
 def test_the_settings_hold_what_all_dialogs_remember() -> None:
-    count = len(words(FigureSpec(), "png")) + len(OF_SWEEPS) + len(OF_FILMS)
+    count = len(write_words(FigureSpec(), "png")) + len(OF_SWEEPS) + len(OF_FILMS)
     assert count <= FIGURE_LIMIT  # or all would be dropped when they are read
 
 
 def test_figures_and_films_leave_each_other_alone() -> None:
     of_films = ("film.fps=12", "film.ground=dark", "sweep.format=.gif")
-    kept = words(FigureSpec(ground="dark"), "svg", ("format=png", "dpi=72", *of_films))
+    kept = write_words(FigureSpec(ground="dark"), "svg", ("format=png", "dpi=72", *of_films))
     assert kept[-3:] == of_films
-    assert recalled(kept) == (FigureSpec(ground="dark"), "svg")
-    assert [word for word in others(kept, "film") if "." in word.partition("=")[0]] == ["sweep.format=.gif"]
+    assert read_words(kept) == (FigureSpec(ground="dark"), "svg")
+    assert [word for word in find_others(kept, "film") if "." in word.partition("=")[0]] == ["sweep.format=.gif"]
 
 
 LONG = "9" * 5000
@@ -47,7 +47,7 @@ LONG = "9" * 5000
     ],
 )
 def test_what_no_figure_can_be_is_left_out_alone(wrong: str) -> None:
-    assert recalled((wrong, "format=svg", "height_mm=")) == (FigureSpec(), "svg")
+    assert read_words((wrong, "format=svg", "height_mm=")) == (FigureSpec(), "svg")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from attnlab.document.scene import Scene
 from attnlab.figures.films.film_frame import rgb
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.ui.export import filming
-from attnlab.ui.export.figure_choices import recalled, words
+from attnlab.ui.export.figure_choices import read_words, write_words
 from attnlab.ui.export.sweep_dialog import SweepDialog
 from tests.held_write import HeldWrite
 from tests.patience import PATIENCE_MS
@@ -117,7 +117,7 @@ def test_there_and_back_shows_the_way_back_frame_by_frame(
     assert dialog.info.text().startswith("4 frames · 0.16 s · ")  # the first is not drawn again at the end
     assert dialog.place.maximum() == 3
     saved(dialog, qtbot, tmp_path / "t.apng")
-    sweep = dialog.form.scenario(person.document.scene).sweep  # type: ignore[attr-defined]
+    sweep = dialog.form.make_scenario(person.document.scene).sweep  # type: ignore[attr-defined]
     assert sweep.values == pytest.approx((0.1, 2.05, 4.0, 2.05))
     with Image.open(tmp_path / "t.apng") as film:
         assert film.n_frames == 4  # type: ignore[attr-defined]
@@ -138,7 +138,7 @@ def test_a_film_is_computed_in_the_number_format_of_the_window(sit_down: Callabl
         person.choose("Device and number format", "CPU float64")  # type: ignore[attr-defined]
     in_float64 = rgb(dialog.frame.image)
     assert in_float64 != in_float32, "the picture is that of float32"
-    trace = dialog.form.scenario(person.document.scene).trace(0)  # type: ignore[attr-defined]  # at temperature 0.1
+    trace = dialog.form.make_scenario(person.document.scene).compute_trace(0)  # type: ignore[attr-defined]  # at temperature 0.1
     np.testing.assert_allclose(trace.array("weights")[0, 1], [1 / (1 + np.exp(10)), 1 / (1 + np.exp(-10))])
     dialog.close()
 
@@ -209,7 +209,7 @@ def test_any_number_is_swept_by_its_name(
         with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
             write(field, text)
     assert shown_sentence(dialog) == ""
-    sweep = form.scenario(person.document.scene).sweep  # type: ignore[attr-defined]
+    sweep = form.make_scenario(person.document.scene).sweep  # type: ignore[attr-defined]
     assert (sweep.text(0), sweep.text(5)) == (first, last)
 
 
@@ -239,14 +239,14 @@ def test_what_was_chosen_is_chosen_again_and_figures_keep_theirs(
     dialog: SweepDialog, person: object, qtbot: QtBot, tmp_path: Path
 ) -> None:
     window = person.window  # type: ignore[attr-defined]
-    window.change_settings(figure=words(FigureSpec(width_mm=85.0), "svg"))
+    window.change_settings(figure=write_words(FigureSpec(width_mm=85.0), "svg"))
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         pick(dialog.form, "format", "APNG")
         pick(dialog.form, "ground", "Dark")
         turn(dialog.form, "back")
     saved(dialog, qtbot, tmp_path / "t.apng")
     dialog.close()
-    assert recalled(window.settings.figure) == (FigureSpec(width_mm=85.0), "svg")
+    assert read_words(window.settings.figure) == (FigureSpec(width_mm=85.0), "svg")
     again = SweepDialog(person.playground, window)  # type: ignore[attr-defined]
     form = again.form
     assert (form.ending, form.value("ground"), form.value("width")) == (".apng", "dark", 480)

@@ -11,7 +11,7 @@ from attnlab.attention import edits
 from attnlab.attention.edits.batches import add_item, select
 from attnlab.attention.experiment import Experiment
 from attnlab.lessons.lesson import Edit
-from attnlab.ui.lessons.differences import of_config, of_tables, of_tokens, same
+from attnlab.ui.lessons.differences import find_config_edits, find_table_edits, find_token_edits, is_same
 
 Change = Callable[[Experiment], Experiment]
 CHANGES: dict[str, Change] = {
@@ -35,31 +35,31 @@ def again(e: Experiment) -> Experiment:
 def test_an_experiment_is_the_same_as_one_with_its_numbers(preset: str) -> None:
     e = attnlab.preset(preset)
     assert again(e) is not e
-    assert same(e, again(e))
+    assert is_same(e, again(e))
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_differs_makes_two_states(change: str) -> None:
     e = attnlab.preset("journey")
-    assert not same(e, CHANGES[change](e))
-    assert not same(CHANGES[change](e), e)
+    assert not is_same(e, CHANGES[change](e))
+    assert not is_same(CHANGES[change](e), e)
 
 
 def test_changed_cells_are_edits_that_name_row_and_column() -> None:
     e = attnlab.preset("journey")
     changed = edits.set_block(edits.set_block(e, "W_q", 2, 0, [[0.25]]), "embeddings", 1, 2, [[-1.5]])
-    assert of_tables(e, changed) == (Edit("embeddings[1, 2]", -1.5), Edit("W_q[2, 0]", 0.25))
-    assert of_tables(changed, e) == (
+    assert find_table_edits(e, changed) == (Edit("embeddings[1, 2]", -1.5), Edit("W_q[2, 0]", 0.25))
+    assert find_table_edits(changed, e) == (
         Edit("embeddings[1, 2]", float(str(np.float32(e.embeddings[1, 2])))),
         Edit("W_q[2, 0]", float(str(edits.array(e, "W_q")[2, 0]))),
     )
-    assert of_tables(e, again(e)) == of_config(e, again(e)) == of_tokens(e, again(e)) == ()
+    assert find_table_edits(e, again(e)) == find_config_edits(e, again(e)) == find_token_edits(e, again(e)) == ()
 
 
 def test_switches_and_words_are_edits() -> None:
     e = attnlab.preset("journey")
-    assert of_config(e, edits.configure(e, causal=True)) == (Edit("causal", True),)
-    assert of_config(e, edits.configure(e, ablated=(0,))) == (Edit("ablate", [0]),)
-    assert of_config(e, edits.paint_mask(e, 0, 1, allowed=False)) is None, "which a lesson has no words for"
+    assert find_config_edits(e, edits.configure(e, causal=True)) == (Edit("causal", True),)
+    assert find_config_edits(e, edits.configure(e, ablated=(0,))) == (Edit("ablate", [0]),)
+    assert find_config_edits(e, edits.paint_mask(e, 0, 1, allowed=False)) is None, "which a lesson has no words for"
     other = replace(e, tokens=("new", *e.tokens[1:]))
-    assert of_tokens(e, other) == (Edit("tokens", ["new", *e.tokens[1:]]),)
+    assert find_token_edits(e, other) == (Edit("tokens", ["new", *e.tokens[1:]]),)

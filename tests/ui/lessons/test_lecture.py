@@ -93,7 +93,7 @@ def test_a_lecturer_records_saves_reopens_hands_out_and_grades(person: "Person",
     with person.qtbot.waitSignal(dialog.saved):
         dialog.write_pdf(tmp_path / "handout.pdf", False)
     assert (tmp_path / "handout.pdf").read_bytes().startswith(b"%PDF")
-    exercise = dialog.exercise()
+    exercise = dialog.read_exercise()
     lines = [f"Ada,{a.label},{a.value:.3f}" for a in answers(exercise, variant(exercise, "Ada"))]
     (tmp_path / "answers.csv").write_text("\n".join(["student,cell,value", *lines]), encoding="utf-8")
     with person.qtbot.waitSignal(dialog.slices.finished):

@@ -190,7 +190,7 @@ def test_a_question_is_asked_and_answered_beside_the_playground(person: "Person"
     from attnlab.ui.predict.answer_sheet import AnswerSheet
 
     walk(person, lesson_file)
-    desk_of(person).player.last()
+    desk_of(person).player.go_last()
     person.settle()
     assert "How much does" not in read(person)
     person.press("Show: Question")

@@ -34,24 +34,24 @@ def test_it_walks_frame_by_frame_to_the_end_and_all_the_way_back() -> None:
     _, player = opened()
     forward = [where(player)]
     while not player.at_end:
-        player.next()
+        player.go_next()
         forward.append(where(player))
     assert forward == [(0, 0), *((1, i) for i in range(7)), (2, 0), (3, 0)]
-    player.next()
+    player.go_next()
     assert where(player) == (3, 0)
     back = [where(player)]
     while not player.at_start:
-        player.back()
+        player.go_back()
         back.append(where(player))
     assert back == forward[::-1]
-    player.back()
+    player.go_back()
     assert where(player) == (0, 0)
 
 
 def test_next_and_back_lead_to_the_slide_after_something_else_was_opened() -> None:
-    for key in ("next", "back"):
+    for key in ("go_next", "go_back"):
         document, player = opened(1)
-        player.next()
+        player.go_next()
         slide, place = player.slide, where(player)
         assert slide is not None
         document.open("Open", Scene(preset("the-cat-sat"), "The cat sat", "the-cat-sat"))
@@ -74,8 +74,8 @@ def test_next_and_back_lead_to_the_slide_after_something_else_was_opened() -> No
 def test_a_frame_is_what_the_document_shows() -> None:
     document, player = opened(1)
     assert document.view.at == player.frame == Place("weights", -1)
-    player.next()
-    player.next()
+    player.go_next()
+    player.go_next()
     assert document.view.at == player.frame == Place("weights", 1)
     assert document.view.depth == "row"
     player.skip()
@@ -107,8 +107,8 @@ def test_a_number_changed_in_the_middle_is_the_steps_own_again_when_it_is_entere
     own = document.experiment
     document.edit("Drag", lambda e: edits.set_block(e, "W_q", 0, 0, [[9.0]]))
     assert document.experiment is not own
-    player.back()
-    player.next()
+    player.go_back()
+    player.go_next()
     assert document.experiment is own
     document.undo()
     document.undo()
@@ -120,12 +120,12 @@ def test_frames_follow_an_edit_of_the_sizes() -> None:
 
     document, player = opened(1)
     for _ in range(5):
-        player.next()
+        player.go_next()
     assert len(player.frames) == 7
     document.edit("Three words", lambda e: set_tokens(e, ("Your", "journey", "ends")))
     assert len(player.frames) == 4
     assert player.frame == document.view.at
-    player.next()
+    player.go_next()
     assert where(player)[0] in (1, 2)
 
 
@@ -140,7 +140,7 @@ def test_closing_keeps_what_is_open_and_shows_all_of_it() -> None:
     assert (player.lesson, player.slide, player.at_end, player.at_start) == (None, None, True, True)
     assert document.scene is shown
     assert document.view.at is None
-    for walk in (player.next, player.back, player.first, player.last, player.skip):
+    for walk in (player.go_next, player.go_back, player.go_first, player.go_last, player.skip):
         walk()
     assert document.scene is shown
 
@@ -152,7 +152,7 @@ def test_a_tour_leaves_what_is_open_alone() -> None:
     player.open(tour(e))
     assert player.frame == Place("inputs", -1)
     while not player.at_end:
-        player.next()
+        player.go_next()
     assert document.experiment is e
     assert len(document.history.entries) == 1
 
@@ -167,7 +167,7 @@ def test_a_lesson_of_a_file_without_steps_opens_and_shows_nothing(tmp_path: Path
     assert player.at_end
 
 
-@given(st.lists(st.sampled_from(["next", "back", "skip", "first", "last", "undo", "redo"]), max_size=25))
+@given(st.lists(st.sampled_from(["go_next", "go_back", "skip", "go_first", "go_last", "undo", "redo"]), max_size=25))
 def test_however_it_is_walked_the_view_is_at_the_frame(moves: list[str]) -> None:
     document, player = opened()
     for move in moves:

@@ -19,8 +19,8 @@ from attnlab.lessons.library import find, user_folder
 from attnlab.lessons.parse import parse, read
 from attnlab.lessons.slides import check, slides
 from attnlab.lessons.write import write
-from attnlab.ui.lessons.differences import same
-from attnlab.ui.lessons.recording import Shown, fresh, keep, rearranged, recorded
+from attnlab.ui.lessons.differences import is_same
+from attnlab.ui.lessons.recording import StepContent, add_step, keep, make_empty_lesson, reorder_steps
 from attnlab.ui.workspaces.lessons import LESSONS
 from tests.ui.lessons.conftest import MASKS
 
@@ -57,8 +57,8 @@ def record(person: "Person") -> None:
     person.key(Key.Key_A, CTRL | SHIFT)
 
 
-def shown(e: Experiment, name: str = "") -> Shown:
-    return Shown(e, name, "weights", 0 if e.n_heads == 1 else "all")
+def shown(e: Experiment, name: str = "") -> StepContent:
+    return StepContent(e, name, "weights", 0 if e.n_heads == 1 else "all")
 
 
 # What is written down
@@ -72,46 +72,48 @@ def changed(name: str) -> Experiment:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_recorded_by_its_name_alone_and_gives_the_same_numbers(name: str) -> None:
-    lesson = recorded(fresh(), shown(preset(name), name))
+    lesson = add_step(make_empty_lesson(), shown(preset(name), name))
     assert lesson.steps[0].preset == name
     assert lesson.steps[0].edits == ()
     again = slides(parse(write(lesson), "again"))[0].experiment
     assert again is not None
-    assert same(again, preset(name))
+    assert is_same(again, preset(name))
 
 
 def test_edits_are_written_out_and_lead_to_the_last_bit() -> None:
     e = changed("journey")
-    lesson = recorded(fresh(), shown(e, "journey"))
+    lesson = add_step(make_empty_lesson(), shown(e, "journey"))
     step = lesson.steps[0]
     assert (step.preset, step.file) == ("journey", None)
     assert {edit.key: edit.value for edit in step.edits} == {"causal": True, "temperature": 0.5, "W_q[0, 0]": 0.1}
     again = slides(parse(write(lesson), "again"))[0].experiment
     assert again is not None
-    assert same(again, e)
+    assert is_same(again, e)
 
 
 def test_a_step_says_only_what_changed_since_the_one_before() -> None:
-    lesson = recorded(recorded(fresh(), shown(preset("journey"), "journey")), shown(changed("journey"), "journey"))
+    lesson = add_step(
+        add_step(make_empty_lesson(), shown(preset("journey"), "journey")), shown(changed("journey"), "journey")
+    )
     assert lesson.steps[1].preset is None
     assert [edit.key for edit in lesson.steps[1].edits] == ["causal", "temperature", "W_q[0, 0]"]
-    lesson = recorded(lesson, shown(changed("journey"), "journey"))
+    lesson = add_step(lesson, shown(changed("journey"), "journey"))
     assert (lesson.steps[2].preset, lesson.steps[2].edits) == (None, ())
 
 
 def test_other_words_are_an_edit_too() -> None:
     e = set_tokens(preset("journey"), ("My", "journey", "ends"))
-    lesson = recorded(fresh(), shown(e, "journey"))
+    lesson = add_step(make_empty_lesson(), shown(e, "journey"))
     assert [edit.key for edit in lesson.steps[0].edits] == ["tokens"]
     again = slides(lesson)[0].experiment
     assert again is not None
-    assert same(again, e)
+    assert is_same(again, e)
 
 
 def test_a_title_that_is_no_text_does_not_keep_a_lesson_from_being_saved(tmp_path: Path) -> None:
     from attnlab.ui.lessons.draft import Draft
 
-    lesson = replace(recorded(fresh(), shown(preset("journey"), "journey")), title="half \ud83d")
+    lesson = replace(add_step(make_empty_lesson(), shown(preset("journey"), "journey")), title="half \ud83d")
     Draft(lesson).save(tmp_path / "a.md")
     assert read(tmp_path / "a.md").title == "half ?"
     lesson = replace(lesson, steps=(replace(lesson.steps[0], title="half \ud83d", text="a \ud83d pair"),))
@@ -125,25 +127,25 @@ def test_a_title_that_is_no_text_does_not_keep_a_lesson_from_being_saved(tmp_pat
 def test_what_cannot_be_written_out_is_saved_beside_the_lesson() -> None:
     e = edits.fill(preset("causal-5x8"), "embeddings", "normal", 7)
     e = edits.paint_mask(e, 0, 1, False)
-    lesson = recorded(fresh(), shown(e, "causal-5x8"))
+    lesson = add_step(make_empty_lesson(), shown(e, "causal-5x8"))
     step = lesson.steps[0]
     assert step.preset is None
     assert step.file is not None
     assert (user_folder() / step.file).is_file()
     again = slides(lesson)[0].experiment
     assert again is not None
-    assert same(again, e)
+    assert is_same(again, e)
 
 
 def test_steps_in_another_order_show_what_they_did() -> None:
     lesson = parse(MASKS, "masks")
     before = [slide.experiment for slide in slides(lesson)]
-    moved = rearranged(lesson, [2, 0, 3, 1])
+    moved = reorder_steps(lesson, [2, 0, 3, 1])
     for old, slide in zip((2, 0, 3, 1), slides(moved), strict=True):
         e = before[old]
         assert e is not None
         assert slide.experiment is not None
-        assert same(slide.experiment, e), slide.step.title
+        assert is_same(slide.experiment, e), slide.step.title
     assert moved.steps[0].title == "One number is different"
     assert check(moved) == ()
 
@@ -189,7 +191,7 @@ def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Pe
     assert check(lesson) == ()
     last = slides(lesson)[-1].experiment
     assert last is not None
-    assert same(last, wanted)
+    assert is_same(last, wanted)
     person.press("Try it")
     person.settle()
     slide = desk_of(person).player.slide
@@ -200,7 +202,7 @@ def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Pe
 
 def test_the_keyboard_stays_where_one_walks_while_steps_are_recorded(person: "Person") -> None:
     editor_of(person)
-    desk_of(person).new_draft()
+    desk_of(person).start_draft()
     person.key(Key.Key_1, CTRL)
     person.playground.canvas.setFocus()
     record(person)
@@ -332,8 +334,8 @@ def test_a_step_is_recorded_again_and_those_after_it_stay(person: "Person") -> N
     first, second = (slide.experiment for slide in slides(draft_of(person).lesson))
     assert first is not None
     assert second is not None
-    assert same(first, person.experiment)
-    assert same(second, causal)
+    assert is_same(first, person.experiment)
+    assert is_same(second, causal)
 
 
 def test_a_shipped_lesson_is_edited_as_a_copy(person: "Person") -> None:

@@ -74,7 +74,7 @@ def test_any_cells_are_chosen_by_name_and_by_click(dialog: ExerciseDialog, perso
     with qtbot.waitSignal(dialog.previewed):
         qtbot.mouseClick(form.add, Qt.MouseButton.LeftButton)
     row = tuple(Cell("context", 0, column, 0) for column in range(2))
-    assert dialog.exercise().blanks == (Cell("weights", 2, 1, 0), *row, Cell("scores", 0, 3, 0))
+    assert dialog.read_exercise().blanks == (Cell("weights", 2, 1, 0), *row, Cell("scores", 0, 3, 0))
     assert form.where.text() == "Weights: starts → journey and 3 more"
     with qtbot.waitSignal(dialog.previewed):
         QTest.keyClicks(form.cells, ", weights[9, 9]")
@@ -96,7 +96,7 @@ def test_what_cannot_be_is_said_and_nothing_can_be_printed(dialog: ExerciseDialo
     assert not dialog.handout_button.isEnabled()
     with qtbot.waitSignal(dialog.previewed):
         dialog.form.tolerance.setText("1/50")
-    assert dialog.exercise().tolerance == 0.02
+    assert dialog.read_exercise().tolerance == 0.02
     assert dialog.handout_button.isEnabled()
 
 
@@ -145,7 +145,7 @@ def test_buttons_ask_for_files(dialog: ExerciseDialog, qtbot: QtBot) -> None:
 
 def test_trying_hides_the_stage_asks_and_shows_it_again(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
     fill(dialog, qtbot, "Ada")
-    exercise = dialog.exercise()
+    exercise = dialog.read_exercise()
     mine = variant(exercise, "Ada")
     qtbot.mouseClick(dialog.try_button, Qt.MouseButton.LeftButton)
     person.settle()  # type: ignore[attr-defined]
@@ -178,7 +178,7 @@ def test_closing_while_trying_shows_everything_again(dialog: ExerciseDialog, per
 def test_answers_are_graded_and_the_table_can_be_copied(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
     fill(dialog, qtbot, "Ada\nBob")
     choose(dialog, qtbot, "This row")
-    exercise = dialog.exercise()
+    exercise = dialog.read_exercise()
     lines = [f"{s},{a.label},{a.value:.3f}" for s in exercise.students for a in answers(exercise, variant(exercise, s))]
     lines[1] = "Ada,b,oops"
     path = tmp_path / "answers.csv"
@@ -215,13 +215,13 @@ def test_an_exercise_is_saved_and_opened_again(
 ) -> None:
     choose(dialog, qtbot, "This row")
     fill(dialog, qtbot, "Ada\nBob")
-    before = dialog.exercise()
+    before = dialog.read_exercise()
     dialog.save_to(tmp_path / "e.json")
     with qtbot.waitSignal(dialog.previewed):
         person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
     with qtbot.waitSignal(dialog.previewed):
         dialog.open_from(tmp_path / "e.json")
-    after = dialog.exercise()
+    after = dialog.read_exercise()
     assert dialog.form.which.currentText() == "As in e.json"
     assert (after.blanks, after.students, after.seed) == (before.blanks, before.students, before.seed)
     for student in after.students:

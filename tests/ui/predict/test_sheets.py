@@ -10,11 +10,11 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.handout import HandoutWriter, Sheet
 from attnlab.lessons.exercise import Exercise, row_of, traced, variant
-from attnlab.ui.predict.sheets import FORMULAS, fits, sheet
+from attnlab.ui.predict.sheets import FORMULAS, check_sizes, make_sheet
 
 
 def made(preset: str, *cells: Cell, **more: object) -> Sheet:
-    return sheet(Exercise(attnlab.preset(preset), cells, seed=3, **more), "Ada")  # type: ignore[arg-type]
+    return make_sheet(Exercise(attnlab.preset(preset), cells, seed=3, **more), "Ada")  # type: ignore[arg-type]
 
 
 def titles(sheet: Sheet) -> list[str]:
@@ -47,7 +47,7 @@ def test_blank_inputs_begin_at_the_embeddings_where_positions_are_added(qtbot: Q
     e = attnlab.Experiment(
         ("a", "b"), [[0.5, 1], [2, 3]], attnlab.Weights(), attnlab.AttentionConfig(positions="sinusoidal")
     )
-    drawn = sheet(Exercise(e, (Cell("inputs", 1, 0),)), "")
+    drawn = make_sheet(Exercise(e, (Cell("inputs", 1, 0),)), "")
     assert titles(drawn) == ["embeddings"]
     assert drawn.given[0].rows == ("a", "b")
     assert titles(made("journey", Cell("inputs", 0, 0))) == []
@@ -80,7 +80,7 @@ def test_a_blank_is_blank_in_every_table_of_pairs(qtbot: QtBot) -> None:
 def test_the_student_can_compute_the_answers_from_the_sheet(qtbot: QtBot) -> None:
     e = attnlab.preset("journey")
     exercise = Exercise(e, row_of(e, Cell("weights", 2, 0, 0)), seed=9)
-    one = sheet(exercise, "Ada")
+    one = make_sheet(exercise, "Ada")
     x, w_q, w_k = (
         np.array([[float(text.replace("−", "-")) for text in row] for row in table.cells]) for table in one.given
     )
@@ -120,7 +120,7 @@ def test_every_kind_of_attention_is_printed(preset: str, cell: Cell, given: str,
     except attnlab.AttnlabError as error:
         refused = str(error)
     assert "too many for the paper" in refused or not refused
-    assert not refused or fits(attnlab.preset(preset)), "what is refused was advised against"
+    assert not refused or check_sizes(attnlab.preset(preset)), "what is refused was advised against"
     assert pages == sorted(pages)
     assert writer.finish().startswith(b"%PDF")
 
@@ -128,4 +128,4 @@ def test_every_kind_of_attention_is_printed(preset: str, cell: Cell, given: str,
 def test_a_state_of_too_many_tokens_is_refused_before_it_is_computed() -> None:
     e = resize_tokens(attnlab.preset("journey"), 512)
     with pytest.raises(AttnlabError, match="512 tokens are too many for the paper"):
-        sheet(Exercise(e, (Cell("weights", 2, 1, 0),)), "")
+        make_sheet(Exercise(e, (Cell("weights", 2, 1, 0),)), "")

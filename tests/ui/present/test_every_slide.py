@@ -52,7 +52,7 @@ def test_every_step_fits_on_screens_of_every_shape(qapp: QApplication, name: str
     from attnlab.compute.engine import compute
     from attnlab.lessons.slides import slides
     from attnlab.ui.base.theme import dress_type
-    from attnlab.ui.present.content import Moment, content
+    from attnlab.ui.present.content import Moment, make_content
     from attnlab.ui.present.formulas import FORMULAS
 
     dress_type()
@@ -62,7 +62,7 @@ def test_every_step_fits_on_screens_of_every_shape(qapp: QApplication, name: str
         now, before = compute(slide.experiment), compute(slide.before or slide.experiment)
         for hidden in dict.fromkeys((slide.blanks, ())):
             painter = QPainter(image)
-            made = content(slide, now, before, Moment(None, hidden))
+            made = make_content(slide, now, before, Moment(None, hidden))
             drawn = draw_slide(painter, sheet, made, PALETTES[theme], FORMULAS)
             painter.end()
             assert drawn.left_out == (), f"step {slide.index + 1}"

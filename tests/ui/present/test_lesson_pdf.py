@@ -17,7 +17,7 @@ from attnlab.lessons.parse import parse
 from attnlab.lessons.tour import tour
 from attnlab.ui.present import write_pdf
 from attnlab.ui.present.lens_page import LensPage
-from attnlab.ui.present.pdf import pages_of, printed
+from attnlab.ui.present.pdf import compute_pages, print_pages
 
 TEXT = """---
 title: On paper
@@ -57,7 +57,7 @@ def test_a_lesson_becomes_a_page_a_step_and_one_of_answers(tmp_path: Path, qapp:
 
 
 def test_blanks_stay_open_and_their_answers_come_last() -> None:
-    first, question, answers = pages_of(parse(TEXT, "paper"))
+    first, question, answers = compute_pages(parse(TEXT, "paper"))
     assert "".join(run.text for run in first.text[0].runs) == "It is 1.00."
     assert question.main is not None
     assert question.main.marks == ((0, 1, 0),)
@@ -91,7 +91,7 @@ def test_a_print_that_is_given_up_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "old.pdf"
     path.write_bytes(b"old")
     lesson = parse(TEXT, "paper")
-    job = printed(pages_of(lesson), lesson.title, path)
+    job = print_pages(compute_pages(lesson), lesson.title, path)
     next(job)
     job.close()  # type: ignore[attr-defined]
     assert path.read_bytes() == b"old"
@@ -100,12 +100,12 @@ def test_a_print_that_is_given_up_leaves_the_old_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lens", ["statistics", "positions/encoding"])
 def test_a_lens_is_printed_in_the_place_of_the_map(tmp_path: Path, lens: str) -> None:
     text = f"## Look\n\n```state\npreset: journey\nlens: {lens}\n```\n"
-    (page,) = pages_of(parse(text, "look"))
+    (page,) = compute_pages(parse(text, "look"))
     assert isinstance(page, LensPage)
     drawn = []
     for index, each in enumerate((page, replace(page, lens="none"), replace(page, lens="none", instead=None))):
         path = tmp_path / f"{index}.pdf"
-        assert len(list(printed([each], "Look", path))) >= 1
+        assert len(list(print_pages([each], "Look", path))) >= 1
         drawn.append(glyphs(path))
     with_lens, with_map, words = drawn
     assert words < 100

@@ -26,7 +26,7 @@ def check(talk: Any, dtype: str) -> None:
     fresh = compute(slide.experiment, "cpu", dtype)
     main = talk.content.main
     np.testing.assert_array_equal(main.data.values, fresh.array(stage), f"{slide.step.title} in {dtype}")
-    assert talk.hall.presenter.trace().dtype == fresh.dtype
+    assert talk.hall.presenter.find_trace().dtype == fresh.dtype
     if slide.step.title == "All pairs at once":
         assert number(fresh.array("weights")[0, 2, 1]) in talk.text()
     if slide.step.title == "With causal masks":

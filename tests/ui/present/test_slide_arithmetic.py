@@ -15,7 +15,7 @@ from attnlab.attention.stages.walk_sources import explain_begun
 from attnlab.figures.slides.slide_content import Runs
 from attnlab.lessons.exercise import traced
 from attnlab.ui.present.content import LIMITS
-from attnlab.ui.present.slide_arithmetic import as_far_as, written_out
+from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
 from tests.lessons.written import disagreements
 
 QUANTITIES = frozenset(
@@ -36,7 +36,9 @@ def text(runs: Runs) -> str:
 
 def ways(trace: Trace, cell: Cell) -> list[list[str]]:
     """Return the ways in which a slide writes a cell out, as lines of text."""
-    return [list(map(text, way)) for way in written_out([explain(trace, cell, limit) for limit in LIMITS], "neutral")]
+    return [
+        list(map(text, way)) for way in write_versions([explain(trace, cell, limit) for limit in LIMITS], "neutral")
+    ]
 
 
 def cells(trace: Trace) -> list[Cell]:
@@ -112,10 +114,10 @@ def test_a_sum_that_is_begun_does_not_give_its_end_away() -> None:
     for column in range(trace.experiment.T_k):
         cell = Cell("weights", 0, column, 0)
         value = number(explain(trace, cell).value)
-        for way in as_far_as(explain_begun(trace, cell, 0)):
+        for way in write_partial_sum(explain_begun(trace, cell, 0)):
             assert not any(text(line).endswith(f"= {value}") for line in way)
     tempered = traced(edits.configure(attnlab.preset("journey"), temperature=0.5))
-    full, *_ = as_far_as(explain_begun(tempered, Cell("weights", 2, 1, 0), 1))
+    full, *_ = write_partial_sum(explain_begun(tempered, Cell("weights", 2, 1, 0), 1))
     assert text(full[0]).startswith("e^{")
     assert text(full[1]).startswith("= ")
 

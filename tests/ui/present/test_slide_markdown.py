@@ -11,7 +11,7 @@ from attnlab.figures.slides.slide_markdown import LINE_BREAK, paragraphs, plain
 from attnlab.lessons.library import find, shipped
 from attnlab.lessons.slides import slides
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
-from attnlab.ui.present.content import filled
+from attnlab.ui.present.content import fill_text
 
 Styled = tuple[tuple[str, str], ...]
 
@@ -87,7 +87,7 @@ def test_slides_and_panel_say_the_same_and_all_of_it(qapp: QApplication, name: s
         assert slide.experiment is not None
         now, before = compute(slide.experiment), compute(slide.before or slide.experiment)
         for text in (slide.step.text, slide.step.notes):
-            markdown = filled(text, slide, now, before, markdown=True)
+            markdown = fill_text(text, slide, now, before, markdown=True)
             label.show_markdown(markdown)
             document = QTextDocument()
             document.setHtml(label.text())

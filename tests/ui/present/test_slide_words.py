@@ -10,7 +10,7 @@ from attnlab.figures.slides.slide_markdown import plain
 from attnlab.lessons.lesson import Edit, Lesson, Question, Step
 from attnlab.lessons.slides import slides
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
-from attnlab.ui.present.content import Moment, content, filled
+from attnlab.ui.present.content import Moment, fill_text, make_content
 
 TOKENS = ("*", "_x_", "**b**", "`c`", "- d", "1. e", "# f", "<b>", "[g](h)", "![i](j)", "~~k~~", "W_q", "&amp;", "\\*")
 
@@ -29,7 +29,7 @@ def test_a_token_stands_on_a_slide_as_it_is(token: str, qapp: object) -> None:
     (slide,) = slides(lesson_of(token))
     assert slide.experiment is not None
     trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)
-    shown = content(slide, trace, trace, Moment())
+    shown = make_content(slide, trace, trace, Moment())
     assert shown.title == f"{token}!"
     assert shown.ask == f"{token}?"
     first, item = shown.text
@@ -41,7 +41,7 @@ def test_a_token_stands_on_a_slide_as_it_is(token: str, qapp: object) -> None:
     assert [run.text for run in item.runs if run.style == "strong"] == ["two"]
     if "`" not in token:
         assert [run.text for run in first.runs if run.style == "code"] == [token]
-    assert plain(filled(slide.step.notes, slide, trace, trace, markdown=True)) == f"{token} loud"
+    assert plain(fill_text(slide.step.notes, slide, trace, trace, markdown=True)) == f"{token} loud"
 
 
 @pytest.mark.parametrize("token", [token for token in TOKENS if "`" not in token])
@@ -51,7 +51,7 @@ def test_the_panel_shows_it_as_it_is_too(token: str, qtbot: QtBot) -> None:
     trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)
     label = MarkdownLabel()
     qtbot.addWidget(label)
-    label.show_markdown(filled(slide.step.text, slide, trace, trace, markdown=True))
+    label.show_markdown(fill_text(slide.step.text, slide, trace, trace, markdown=True))
     document = QTextDocument()
     document.setHtml(label.text())
     assert document.toPlainText().split("\n") == [f"{token} is first, {token} in code", f"{token}: two"]

@@ -70,7 +70,7 @@ def trained(pupil: Pupil, seed: int) -> Path:
     pupil.begin(replace(spec, train=replace(spec.train, seed=seed)))
     pupil.train_to_the_end()
     keeper = pupil.tools.keeper
-    pupil.wait_for(lambda: any(each.folder == keeper.folder(pupil.run) for each in pupil.tools.runs.found))
-    folder = keeper.folder(pupil.run)
+    pupil.wait_for(lambda: any(each.folder == keeper.find_folder(pupil.run) for each in pupil.tools.runs.found))
+    folder = keeper.find_folder(pupil.run)
     assert folder is not None
     return folder

@@ -84,7 +84,7 @@ def test_reset_names_the_seed_that_it_leads_to(bar: ControlBar, session: TrainSe
     bar.show_session(session, ready=True)
     assert bar.reset.text() == "Reset · seed 5"
     session.reset()
-    spec, step, weights = session.at()
+    spec, step, weights = session.find_moment()
     assert (spec.train.seed, step, weights) == (5, 0, None)
 
 

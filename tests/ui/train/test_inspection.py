@@ -44,11 +44,11 @@ class Waited(Mapping[str, NDArray[np.generic]]):
 @pytest.mark.parametrize("wanted", ["course", "marks"])
 def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: str) -> None:
     spec, inspection = task_spec("reverse"), Inspection()
-    weights = Waited(Inspector().first(spec))
+    weights = Waited(Inspector().make_first_weights(spec))
     moments = [Moment(step, weights, 1.0) for step in range(8)]
     seen: list[int] = []
     inspector = inspection.inspector
-    viewer = inspector._of(spec)
+    viewer = inspector._find_viewer(spec)
     look = viewer.look
 
     def counted(step: int, *rest: object) -> object:
@@ -59,8 +59,8 @@ def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: s
     probe = viewer.data.probe_text
     curve = np.arange(3), np.ones(3)
     jobs = {
-        "course": lambda: inspector.course(spec, moments, probe),
-        "marks": lambda: inspector.marks(spec, moments, probe, curve),
+        "course": lambda: inspector.compute_course(spec, moments, probe),
+        "marks": lambda: inspector.suggest_marks(spec, moments, probe, curve),
     }
     inspection.worker.ask(wanted, jobs[wanted], print, print)
     assert weights.read.wait(PATIENCE_S)
@@ -79,7 +79,7 @@ def test_what_was_found_for_another_run_is_dropped(qtbot: QtBot) -> None:
     inspection.follow(runs[1])
     inspection.worker.ask("marks", tuple, partial(inspection._take_marks, (runs[1], "a")), print)
     inspection.follow(runs[0])
-    qtbot.waitUntil(lambda: not inspection.worker.waits("marks"))
+    qtbot.waitUntil(lambda: not inspection.worker.has_job("marks"))
     assert told == []
     inspection.worker.ask("marks", tuple, partial(inspection._take_marks, (runs[0], "a")), print)
     qtbot.waitUntil(lambda: told == [(runs[0], ())])
@@ -91,7 +91,7 @@ def test_the_course_of_a_long_run_goes_from_its_first_moment_to_its_last(
 ) -> None:
     monkeypatch.setattr("attnlab.ui.train.inspection.MOST_COURSE", 3)
     inspection, run = Inspection(), Run(tiny(), "long")
-    weights = inspection.inspector.first(run.spec)
+    weights = inspection.inspector.make_first_weights(run.spec)
     for step in range(9):
         run.take(Progress(step, 0.0, (), (), weights, moment=True))
     inspection.probe = inspection.inspector.check(run.spec).probe
@@ -99,7 +99,7 @@ def test_the_course_of_a_long_run_goes_from_its_first_moment_to_its_last(
     with qtbot.waitSignal(inspection.course_grown):
         inspection.fill_course()
     inspection.stop()
-    steps, heads = inspection.course_lines()
+    steps, heads = inspection.make_course_lines()
     assert steps.tolist() == [0, 4, 8]
     assert heads.shape == (3, 2)
 
@@ -120,8 +120,8 @@ def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(
 
 def test_a_course_that_is_left_halfway_has_the_moments_until_then(qtbot: QtBot) -> None:
     inspection, run = Inspection(), Run(tiny(), "left")
-    first, *rest = (Moment(step, inspection.inspector.first(run.spec), 1.0) for step in range(4))
-    viewer = inspection.inspector._of(run.spec)
+    first, *rest = (Moment(step, inspection.inspector.make_first_weights(run.spec), 1.0) for step in range(4))
+    viewer = inspection.inspector._find_viewer(run.spec)
     look = viewer.look
 
     def closed_meanwhile(*given: object) -> object:
@@ -129,4 +129,4 @@ def test_a_course_that_is_left_halfway_has_the_moments_until_then(qtbot: QtBot) 
         return look(*given)  # type: ignore[arg-type]
 
     viewer.look = closed_meanwhile  # type: ignore[method-assign, assignment]
-    assert list(inspection._course(run, [first, *rest], viewer.data.probe_text)) == [first]
+    assert list(inspection._compute_course(run, [first, *rest], viewer.data.probe_text)) == [first]

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
 from attnlab.training.store import Summary
-from attnlab.ui.train.run_views import _memory
-from attnlab.ui.train.run_words import loss_of, title
+from attnlab.ui.train.run_views import _describe_memory
+from attnlab.ui.train.run_words import find_loss, make_title
 from attnlab.ui.train.runs_dialog import RunsDialog
 from attnlab.ui.train.runs_table import COLUMNS, NAME, RunsTable
 from tests.training.runs import made_up_run
@@ -86,7 +86,7 @@ def test_enter_opens_the_run_that_is_chosen_and_a_title_tells_what_it_sorts_by(p
     assert [table.item(row, seed).text() for row in range(2)] == ["0", "1"]
     table.selectRow(0)
     QTest.keyClick(table, Qt.Key.Key_Return)
-    pupil.wait_for(lambda: pupil.tools.keeper.folder(pupil.run) == first)
+    pupil.wait_for(lambda: pupil.tools.keeper.find_folder(pupil.run) == first)
     assert pupil.window.findChild(RunsDialog) is None
 
 
@@ -132,10 +132,10 @@ def test_the_table_tells_loss_share_and_time_of_each_run_in_their_units(qtbot: Q
 
 def test_the_loss_and_memory_of_a_run_are_its_last_loss_and_its_recorded_bytes() -> None:
     run = made_up_run(3)  # held-out losses 1.5, 0.75 and 0.5; 20 bytes of weights and what Python holds of them
-    assert loss_of(run) == pytest.approx(0.5)
+    assert find_loss(run) == pytest.approx(0.5)
     run.recorder.limit = 3 << 20
     run.recorder._bytes = 2 << 20
-    assert _memory(run) == "3 moments · 2 of 3 MiB"
+    assert _describe_memory(run) == "3 moments · 2 of 3 MiB"
 
 
 def titles(dialog: RunsDialog) -> list[str]:
@@ -145,7 +145,7 @@ def titles(dialog: RunsDialog) -> list[str]:
 def test_runs_of_the_command_line_are_called_as_people_speak(tmp_path: Path) -> None:
     spec = tiny()
     name = "reverse-0-20200102-143216"
-    assert title(name, spec, tmp_path / name) == "Reverse · seed 0 · 2020-01-02 14:32"
-    assert title("mine", spec, tmp_path / name) == "mine"
-    assert title("reverse-9-20200102-143216", spec, None) == "reverse-9-20200102-143216"
-    assert title("reverse, seed 0", spec, tmp_path / "x-20209999-999999") == "Reverse · seed 0"
+    assert make_title(name, spec, tmp_path / name) == "Reverse · seed 0 · 2020-01-02 14:32"
+    assert make_title("mine", spec, tmp_path / name) == "mine"
+    assert make_title("reverse-9-20200102-143216", spec, None) == "reverse-9-20200102-143216"
+    assert make_title("reverse, seed 0", spec, tmp_path / "x-20209999-999999") == "Reverse · seed 0"

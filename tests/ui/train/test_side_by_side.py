@@ -26,7 +26,7 @@ def test_a_second_run_shows_its_own_maps_at_the_step_that_is_scrubbed_to(pupil: 
     spec = tiny(steps=30)
     pupil.begin(spec)
     pupil.train_to_the_end()
-    first, folder = pupil.run, pupil.tools.keeper.folder(pupil.run)
+    first, folder = pupil.run, pupil.tools.keeper.find_folder(pupil.run)
     assert folder is not None
     pupil.begin(replace(spec, train=replace(spec.train, seed=1)))
     pupil.train_to_the_end()

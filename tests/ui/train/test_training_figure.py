@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.training.tasks import task_spec
 from attnlab.ui.export.export_dialog import ExportDialog
-from attnlab.ui.export.figure_choices import recalled, words
+from attnlab.ui.export.figure_choices import read_words, write_words
 from attnlab.ui.train.inspector import Inspector, Seen
 from tests.patience import PATIENCE_MS
 from tests.ui.conftest import Person
@@ -52,7 +52,7 @@ def texts(path: Path) -> list[str]:
 
 def test_all_maps_that_are_shown_are_drawn_with_task_step_and_layer(pupil: Pupil, tmp_path: Path) -> None:
     dialog = opened(pupil)
-    assert (dialog.form.stages, dialog.form.spec().head) == (("decoder 1", "decoder 2"), "all")
+    assert (dialog.form.stages, dialog.form.read_spec().head) == (("decoder 1", "decoder 2"), "all")
     assert dialog.form.name.text() == "reverse-seed-0-step-0"
     page = dialog.preview.page
     assert page is not None
@@ -72,7 +72,7 @@ def test_the_map_that_is_shown_alone_is_drawn_alone_and_is_the_picture_that_is_p
 ) -> None:
     pupil.trainer.maps.open_map(3)
     dialog = opened(pupil)
-    assert (dialog.form.stages, dialog.form.spec().head) == (("decoder 2",), 1)
+    assert (dialog.form.stages, dialog.form.read_spec().head) == (("decoder 2",), 1)
     assert dialog.form.name.text() == "reverse-seed-0-step-0-decoder-2"
     with pupil.qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         dialog.form.width_mm.setText("60")
@@ -81,7 +81,7 @@ def test_the_map_that_is_shown_alone_is_drawn_alone_and_is_the_picture_that_is_p
     assert dialog.export_to(tmp_path / "map.png")
     image = QImage(str(tmp_path / "map.png"))
     assert (image.width(), image.height()) == page.pixels == (round(60 / 25.4 * 300), page.pixels[1])
-    assert recalled(pupil.window.settings.figure)[0].width_mm == 60
+    assert read_words(pupil.window.settings.figure)[0].width_mm == 60
 
 
 def test_a_table_holds_the_numbers_of_the_map(pupil: Pupil, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_gradients_are_drawn_where_they_are_shown(pupil: Pupil) -> None:
 
 
 def test_the_maps_are_copied_as_figures_were_drawn_last(pupil: Pupil) -> None:
-    pupil.window.change_settings(figure=words(FigureSpec(width_mm=100, dpi=150), "pdf"))
+    pupil.window.change_settings(figure=write_words(FigureSpec(width_mm=100, dpi=150), "pdf"))
     assert pupil.window.actions_list.run("copy-picture")
     held = QGuiApplication.clipboard().mimeData()
     picture = QImage.fromData(held.data("image/png"), "PNG")
@@ -150,7 +150,7 @@ def test_a_model_without_attention_has_no_maps_to_export(pupil: Pupil) -> None:
 def test_maps_that_came_behind_the_playground_are_not_mixed_with_those_drawn(pupil: Pupil) -> None:
     other = tiny("reverse")
     pupil.window.show_workspace("playground")
-    pupil.trainer.session.inspection.look((other, 0, Inspector().first(other)))
+    pupil.trainer.session.inspection.look((other, 0, Inspector().make_first_weights(other)))
     pupil.wait_for(lambda: seen(pupil).spec == other)
     assert pupil.window.actions_list.run("train-figure")
     [dialog] = [each for each in pupil.window.findChildren(ExportDialog) if each.isVisible()]

@@ -16,9 +16,9 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.films.film_file import ffmpeg
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.training.look import LayerMaps, Look
-from attnlab.ui.export.figure_choices import recalled, words
+from attnlab.ui.export.figure_choices import read_words, write_words
 from attnlab.ui.train import run_film as film
-from attnlab.ui.train.run_film import Choice, RunFilm, places
+from attnlab.ui.train.run_film import Choice, RunFilm, place_maps
 from attnlab.ui.train.run_film_dialog import FilmDialog
 from attnlab.ui.train.run_film_form import FOLDER
 from tests.held_write import HeldWrite
@@ -114,8 +114,8 @@ def test_a_frame_shows_the_head_that_is_chosen_and_its_step(qtbot: QtBot) -> Non
     colours = {}
     for one in (all_heads, *(replace(all_heads, choice=Choice("decoder 1", head)) for head in range(3))):
         shared = one.film(look)
-        image = one.image(shared, look, 0)
-        found, width, _ = places(look, one.choice)
+        image = one.draw_image(shared, look, 0)
+        found, width, _ = place_maps(look, one.choice)
         for place in found:
             assert place.title == f"Decoder 1 · head {place.head}"
             x, y, wide, high = (each * shared.size[0] / width for each in place.grid.rect(0, 1, 0))
@@ -123,7 +123,7 @@ def test_a_frame_shows_the_head_that_is_chosen_and_its_step(qtbot: QtBot) -> Non
             assert colours.setdefault(place.head, colour) == colour
         heads = [place.head for place in found]
         assert heads == (list(range(3)) if one is all_heads else [one.choice.head])
-        assert image != one.image(shared, replace(look, step=8), 0), "the step is not written"
+        assert image != one.draw_image(shared, replace(look, step=8), 0), "the step is not written"
     assert len(set(colours.values())) == 3
 
 
@@ -158,7 +158,7 @@ def test_a_film_that_is_cancelled_leaves_nothing_and_steps_without_moments_are_r
 
 @pytest.mark.slow
 def test_what_was_chosen_is_chosen_again(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
-    pupil.window.change_settings(figure=words(FigureSpec(dpi=600), "pdf", ("sweep.fps=12", "film.fps=15")))
+    pupil.window.change_settings(figure=write_words(FigureSpec(dpi=600), "pdf", ("sweep.fps=12", "film.fps=15")))
     pick(dialog.form, "unit", "mm")
     type_into(dialog.form, "width", "80")
     type_into(dialog.form, "dpi", "127")
@@ -166,7 +166,7 @@ def test_what_was_chosen_is_chosen_again(pupil: Pupil, dialog: FilmDialog, tmp_p
     pick(dialog.form, "colours", "Viridis")
     choose(dialog, FOLDER)
     write(pupil, dialog, tmp_path / "frames")
-    assert recalled(pupil.window.settings.figure) == (FigureSpec(dpi=600), "pdf")
+    assert read_words(pupil.window.settings.figure) == (FigureSpec(dpi=600), "pdf")
     assert "sweep.fps=12" in pupil.window.settings.figure
     pupil.tools.export_film()
     again = next(each for each in pupil.window.findChildren(FilmDialog) if each is not dialog)

@@ -64,7 +64,7 @@ def test_what_is_prepared_is_prepared_once_in_the_thread(qtbot: QtBot) -> None:
     asked = Asked(ModelWorker(KINDS, lambda: prepared.append(threading.current_thread())))
     for _ in range(2):
         asked.ask("look", threading.current_thread)
-        qtbot.waitUntil(lambda: not asked.worker.waits("look"))
+        qtbot.waitUntil(lambda: not asked.worker.has_job("look"))
     assert prepared == [thread for _, thread in asked.found[:1]]
     asked.worker.stop()
 
@@ -111,7 +111,7 @@ def test_patient_work_waits_while_other_work_keeps_coming(qtbot: QtBot, monkeypa
         asked.ask("text", lambda: "later")
         qtbot.waitUntil(lambda number=number: ("look", number) in asked.found)  # type: ignore[misc]
     assert asked.found == [("text", "held"), ("look", 0), ("look", 1), ("look", 2)]
-    assert asked.worker.waits("text")
+    assert asked.worker.has_job("text")
     asked.worker.stop()
 
 

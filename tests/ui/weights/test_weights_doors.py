@@ -77,8 +77,8 @@ def test_another_file_is_dropped_on_the_dialog(person: "Person", file: Path, tmp
     with person.qtbot.waitSignal(desk.dialog.previewed):
         desk.dialog.dropEvent(QDropEvent(where, copy, data, left, Mod.NoModifier))
     assert "Weights from W_k.npy" in desk.texts()
-    assert desk.dialog.form.rows["W_q"].part_chosen() is None
-    assert desk.dialog.form.rows["W_k"].part_chosen() is not None
+    assert desk.dialog.form.rows["W_q"].find_part() is None
+    assert desk.dialog.form.rows["W_k"].find_part() is not None
     desk.close()
 
 

@@ -17,7 +17,7 @@ from attnlab.files.weights.projection_layouts import Part
 from attnlab.files.weights.weights_in import Proposal
 from attnlab.ui.base.jobs import GivenUpError, Progress
 from attnlab.ui.weights.mapping_rows import FIELDS
-from attnlab.ui.weights.trial import FINEST, Wish, tried
+from attnlab.ui.weights.trial import FINEST, Wish, run_trial
 
 MATRICES = [(3, 2), (2, 3), (6, 3), (3, 6), (9, 3), (3, 9), (4, 4), (2, 2), (1, 1), (4, 3), (2, 3, 1), (1, 3, 4)]
 SHAPES: list[tuple[int, ...]] = [*MATRICES, (2,), (6,), (9,)]
@@ -51,7 +51,7 @@ def test_every_wish_is_an_experiment_or_one_sentence(
     chosen: dict[str, Part], n_heads: int | None, n_kv: int | None, rows: NamedArray | str, preset: str
 ) -> None:
     scene = Scene(attnlab.preset(preset))
-    trial = tried(Wish(Proposal("", chosen), n_heads, n_kv, rows), ARRAYS, scene, Progress())  # type: ignore[arg-type]
+    trial = run_trial(Wish(Proposal("", chosen), n_heads, n_kv, rows), ARRAYS, scene, Progress())  # type: ignore[arg-type]
     assert trial.scene is scene
     if trial.experiment is None:
         assert trial.sentence.endswith(".")
@@ -63,7 +63,7 @@ def test_every_wish_is_an_experiment_or_one_sentence(
         expected = attnlab.compute(trial.experiment).array("weights")
         np.testing.assert_array_equal(trial.maps.values, expected)
     if trial.drawable:
-        again = tried(Wish(Proposal("", chosen), n_heads, n_kv, "drawn"), ARRAYS, scene, Progress())
+        again = run_trial(Wish(Proposal("", chosen), n_heads, n_kv, "drawn"), ARRAYS, scene, Progress())
         assert again.experiment is not None
         assert again.experiment.d_model == trial.drawable
 
@@ -72,7 +72,7 @@ def test_large_matrices_are_shown_small_and_lose_no_peak() -> None:
     large = torch.zeros(700, 1000)
     large[613, 17] = -8.0
     arrays = {"W_q": make_array("W_q", (700, 1000), "float32", lambda: large)}
-    trial = tried(Wish(Proposal("", {"W_q": Part("W_q")}), 1), arrays, Scene(attnlab.preset("journey")), Progress())
+    trial = run_trial(Wish(Proposal("", {"W_q": Part("W_q")}), 1), arrays, Scene(attnlab.preset("journey")), Progress())
     (small,) = trial.matrices
     assert small.shape == (700, 1000)
     assert max(small.values.shape) <= FINEST
@@ -87,7 +87,7 @@ def test_a_trial_is_computed_in_the_number_format_of_the_window() -> None:
     arrays = {"W_q": make_array("W_q", (2, 2), "float32", lambda: torch.eye(2))}
     wish = Wish(Proposal("", {"W_q": Part("W_q")}), 1)
     for dtype, last in (("float32", [0.5, 0.5]), ("float64", [1 / (1 + np.e), np.e / (1 + np.e)])):
-        maps = tried(wish, arrays, Scene(e, dtype=dtype), Progress()).maps
+        maps = run_trial(wish, arrays, Scene(e, dtype=dtype), Progress()).maps
         assert maps is not None
         np.testing.assert_allclose(maps.values[0], [[0.5, 0.5], last], rtol=1e-6)
 
@@ -105,5 +105,5 @@ def test_a_trial_that_is_given_up_reads_no_more(monkeypatch: pytest.MonkeyPatch)
     arrays = {f"W_{x}": make_array(f"W_{x}", (3, 2), "float32", partial(load, x)) for x in "qkv"}
     chosen = {name: Part(name) for name in arrays}
     with pytest.raises(GivenUpError):
-        tried(Wish(Proposal("", chosen), 1), arrays, Scene(attnlab.preset("journey")), progress)
+        run_trial(Wish(Proposal("", chosen), 1), arrays, Scene(attnlab.preset("journey")), progress)
     assert read == ["q"]
