@@ -15,6 +15,7 @@ from attnlab.attention.stages.arithmetic import (
     Floats,
     Line,
     Span,
+    decimals_for,
     join_terms,
     line,
     number,
@@ -71,17 +72,44 @@ def _explain_softmax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
         return (line("the scores of this row contain ∞ or NaN, so the weights are undefined"), line("= NaN"))
     if logits[j] == -np.inf:
         return (line("e", Span("−∞", style="sup"), " = 0"),)
-    kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
-    logits, said = subtract_maximum(logits)
-    powers = np.exp(logits)
-    lines: list[Line] = [*said]
-    which = select_terms(len(kept), limit, kept.index(j))
-    terms = [(Span("e"), Span(short(logits[i]), "attention" if i == j else "", "sup")) for i in kept]
-    lines.append(line("e", Span(short(logits[j]), "attention", "sup"), " ÷ (", join_terms(terms, which), ")"))
-    values = [(Span(short(powers[i]), "attention" if i == j else ""),) for i in kept]
-    lines.append(line("= ", Span(short(powers[j]), "attention"), " ÷ (", join_terms(values, which), ")"))
-    lines.append(line("= ", Span(number(powers[j]), "attention"), " ÷ ", number(powers[kept].sum())))
-    return tuple(lines)
+    shifted, said = subtract_maximum(logits)
+    weight = float(np.exp(shifted[j]) / np.exp(shifted).sum())
+    return (*said, *_fraction(shifted, np.exp(shifted), j, limit), line("= ", Span(number(weight), "attention")))
+
+
+def _fraction(logits: Floats, powers: Floats, j: int, limit: int | None) -> tuple[Line, ...]:
+    """Write out e^x ÷ Σ e^x for key j: with the exponents, with the exponentials, and with their sum."""
+    kept = np.flatnonzero(logits != -np.inf)
+    own = int(np.searchsorted(kept, j)) if j in kept else None
+    total = float(powers.sum())
+    exact = decimals_for(logits[kept], lambda x: _share(np.exp(x), own))
+    digits = _decimals_of_share(powers[kept], total, own)
+    which = select_terms(len(kept), limit, own)
+    roles = ["attention" if i == j else "" for i in kept]
+    exponents = [(Span("e"), Span(short(x, exact), role, "sup")) for x, role in zip(logits[kept], roles, strict=True)]
+    values = [(Span(short(x, digits), role),) for x, role in zip(powers[kept], roles, strict=True)]
+    return (
+        line("e", Span(short(logits[j], exact), "attention", "sup"), " ÷ (", join_terms(exponents, which), ")"),
+        line("= ", Span(short(powers[j], digits), "attention"), " ÷ (", join_terms(values, which), ")"),
+        line("= ", Span(number(powers[j], digits), "attention"), " ÷ ", number(total, digits)),
+    )
+
+
+def _share(parts: Floats, own: int | None) -> float:
+    """Return a part's share of the total, 0 for none."""
+    return float(parts[own] / parts.sum()) if own is not None else 0.0
+
+
+def _decimals_of_share(parts: Floats, total: float, own: int | None) -> int:
+    """Return the decimals with which the parts give the share and the total, and the total gives the share."""
+    if own is None:
+        return decimals_for(parts, lambda x: float(x.sum()))
+    return decimals_for(
+        [*parts, total],
+        lambda x: _share(x[:-1], own),
+        lambda x: float(x[:-1].sum()),
+        lambda x: float(x[own] / x[-1]),
+    )
 
 
 def _unshifted(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
@@ -97,15 +125,7 @@ def _explain_unshifted(logits: Floats, j: int, p: Mapping[str, Any], limit: int 
         return (line("every key is masked: 0 ÷ 0 is undefined"), line("= NaN"))
     if logits[j] == -np.inf and total > 0:
         return (line("e", Span("−∞", style="sup"), " = 0"),)
-    which = select_terms(len(kept), limit, kept.index(j) if j in kept else None)
-    terms = [(Span("e"), Span(short(logits[i]), "attention" if i == j else "", "sup")) for i in kept]
-    values = [(Span(short(powers[i]), "attention" if i == j else ""),) for i in kept]
-    return (
-        line("e", Span(short(logits[j]), "attention", "sup"), " ÷ (", join_terms(terms, which), ")"),
-        line("= ", Span(short(powers[j]), "attention"), " ÷ (", join_terms(values, which), ")"),
-        line("= ", Span(number(powers[j]), "attention"), " ÷ ", number(total)),
-        *_undefined(powers[j], total, p["finfo"]),
-    )
+    return (*_fraction(logits, powers, j, limit), *_quotient(powers[j], total, p["finfo"]))
 
 
 def _rounded_powers(logits: Floats, finfo: torch.finfo) -> tuple[Floats, float]:
@@ -118,13 +138,15 @@ def _rounded_powers(logits: Floats, finfo: torch.finfo) -> tuple[Floats, float]:
     return powers, np.inf if total > finfo.max else total
 
 
-def _undefined(power: float, total: float, finfo: torch.finfo) -> tuple[Line, ...]:
+def _quotient(power: float, total: float, finfo: torch.finfo) -> tuple[Line, ...]:
     if total == 0:
         return (line("every exponential is too small for this precision: 0 ÷ 0 is undefined"), line("= NaN"))
     if not np.isinf(total):
-        return ()
+        return (line("= ", Span(number(power / total), "attention")),)
     beyond = line(f"overflow: above {number(finfo.max)}, the largest number of this precision, the value is ∞")
-    return (beyond, line("∞ ÷ ∞ is undefined: NaN") if np.isinf(power) else line("a finite number divided by ∞ is 0"))
+    if np.isinf(power):
+        return (beyond, line("∞ ÷ ∞ is undefined"), line("= NaN"))
+    return (beyond, line("a finite number divided by ∞ is 0"), line("= 0"))
 
 
 def _by_sum(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
@@ -137,15 +159,20 @@ def _explain_sum(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None
     logits = np.asarray(logits, dtype=np.float64)
     if logits[j] == -np.inf:
         return (line("masked: counts as 0"),)
-    kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
-    which = select_terms(len(kept), limit, kept.index(j))
-    terms = [(Span(signed(logits[i]), "attention" if i == j else ""),) for i in kept]
-    total = float(logits[kept].sum())
-    no_value = (line("the scores sum to 0, so the division is undefined"),) if total == 0 else ()
+    kept = np.flatnonzero(logits != -np.inf)
+    own = int(np.searchsorted(kept, j))
+    with np.errstate(all="ignore"):
+        total = float(logits[kept].sum())
+        weight = float(logits[j] / np.float64(total))
+    digits = _decimals_of_share(logits[kept], total, own)
+    which = select_terms(len(kept), limit, own)
+    terms = [(Span(signed(logits[i], digits), "attention" if i == j else ""),) for i in kept]
+    undefined = (line("the scores sum to 0, so the division is undefined"),) if total == 0 else ()
     return (
-        line(Span(short(logits[j]), "attention"), " ÷ (", join_terms(terms, which), ")"),
-        line("= ", Span(number(logits[j]), "attention"), " ÷ ", number(total)),
-        *no_value,
+        line(Span(short(logits[j], digits), "attention"), " ÷ (", join_terms(terms, which), ")"),
+        line("= ", Span(number(logits[j], digits), "attention"), " ÷ ", number(total, digits)),
+        *undefined,
+        line("= ", Span(number(weight), "attention")),
     )
 
 
@@ -153,10 +180,13 @@ def _explain_sigmoid(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
     exponent = -float(logits[j])
     with np.errstate(over="ignore"):
         power = float(np.exp(exponent))
+    weight = 1 / (1 + power)
+    exact = decimals_for([exponent], lambda x: float(1 / (1 + np.exp(x[0]))))
+    digits = decimals_for([power], lambda x: float(1 / (1 + x[0])))
     return (
-        line("1 ÷ (1 + e", Span(short(exponent), "attention", "sup"), ")"),
-        line("= 1 ÷ (1 + ", signed(power), ")"),
-        line("= ", Span(number(1 / (1 + power)), "attention")),
+        line("1 ÷ (1 + e", Span(short(exponent, exact), "attention", "sup"), ")"),
+        line("= 1 ÷ (1 + ", signed(power, digits), ")"),
+        line("= ", Span(number(weight), "attention")),
         line(Span("each weight depends only on its own score: the row need not sum to 1", style="muted")),
     )
 

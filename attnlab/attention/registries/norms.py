@@ -11,7 +11,7 @@ from torch import Tensor
 from attnlab.attention.arrays import widen
 from attnlab.attention.products import in_one_thread
 from attnlab.attention.registries.entries import Entry, Table
-from attnlab.attention.stages.arithmetic import Floats, Line, Span, line, number, short
+from attnlab.attention.stages.arithmetic import Floats, Line, Span, decimals_for, line, number, short
 
 Options = Mapping[str, Any]
 
@@ -42,8 +42,7 @@ def _rms(x: Tensor, p: Options) -> Tensor:
 
 def _explain_rms(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
     root = float(np.sqrt(np.square(x, dtype=np.float64).mean() + EPS))
-    what = line("root mean square of the row = ", Span(number(root), style="strong"))
-    return (what, line(f"{short(x[column])} ÷ {number(root)} = {number(x[column] / root)}"))
+    return _explain_quotient("root mean square", float(x[column]), root)
 
 
 def _l2(x: Tensor, p: Options) -> Tensor:
@@ -56,8 +55,15 @@ def _explain_l2(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
     length = float(np.sqrt(np.square(x, dtype=np.float64).sum()))
     if not length:
         return (line("the row is all zeros: its length is 0, and it stays 0"),)
-    what = line("length of the row = ", Span(number(length), style="strong"))
-    return (what, line(f"{short(x[column])} ÷ {number(length)} = {number(x[column] / length)}"))
+    return _explain_quotient("length", float(x[column]), length)
+
+
+def _explain_quotient(what: str, x: float, size: float) -> tuple[Line, ...]:
+    digits = decimals_for([x, size], lambda values: float(values[0] / values[1]))
+    return (
+        line(f"{what} of the row = ", Span(number(size, digits), style="strong")),
+        line(f"{short(x, digits)} ÷ {number(size, digits)} = {number(x / size)}"),
+    )
 
 
 NORMS = {

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnlab.attention.stages.arithmetic import Floats, Line, Span, line, number, products, short
+from attnlab.attention.stages.arithmetic import Floats, Line, Span, decimals_for, line, number, products, short
 
 Parameters = Mapping[str, Any]
 
@@ -72,9 +72,10 @@ def alibi(n_heads: int, t_q: int, t_k: int) -> Tensor:
 def explain_alibi(head: int, n_heads: int, query: int, key: int, p: Parameters) -> tuple[Line, ...]:
     """Write out the bias that ALiBi adds to one score."""
     slope, distance = slopes(n_heads)[head], abs(query - key)
+    digits = decimals_for([slope], lambda x: -float(x[0]) * distance)
     return (
         line(f"minus the slope of head {head} · distance |{query} − {key}|"),
-        line(f"(−{short(slope)}) · {distance} = ", Span(number(-slope * distance), style="strong")),
+        line(f"(−{short(slope, digits)}) · {distance} = ", Span(number(-slope * distance), style="strong")),
     )
 
 

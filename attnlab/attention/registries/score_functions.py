@@ -13,6 +13,7 @@ from attnlab.attention.stages.arithmetic import (
     Floats,
     Line,
     Span,
+    decimals_for,
     join_terms,
     line,
     products,
@@ -120,13 +121,16 @@ def explain_additive(query: Floats, key: Floats, p: Parameters, limit: int | Non
 
 def _units(index: str, inside: Sequence[Span], a: Floats, b: Floats, v: Floats, limit: int | None) -> tuple[Line, ...]:
     """Write out v·tanh(a + b): first with the sums, then with their tanh."""
-    which = select_terms(len(v), limit)
-    sums: list[Sequence[Span]] = [()] * len(v)
-    squeezed: list[Sequence[Span]] = [()] * len(v)
+    n, tanh = len(v), np.tanh(a + b)
+    digits = decimals_for([*v, *a, *b], lambda x: float(np.dot(x[:n], np.tanh(x[n : 2 * n] + x[2 * n :]))))
+    after = decimals_for([*v, *tanh], lambda x: float(np.dot(x[:n], x[n:])))
+    which = select_terms(n, limit)
+    sums: list[Sequence[Span]] = [()] * n
+    squeezed: list[Sequence[Span]] = [()] * n
     for i in which:
-        weight, inner = signed(v[i]), (Span(short(a[i]), "query"), Span(" + "), Span(signed(b[i]), "key"))
-        sums[i] = (Span(f"{weight}·tanh("), *inner, Span(")"))
-        squeezed[i] = (Span(f"{weight}·{signed(np.tanh(a[i] + b[i]))}"),)
+        inner = (Span(short(a[i], digits), "query"), Span(" + "), Span(signed(b[i], digits), "key"))
+        sums[i] = (Span(f"{signed(v[i], digits)}·tanh("), *inner, Span(")"))
+        squeezed[i] = (Span(f"{signed(v[i], after)}·{signed(tanh[i], after)}"),)
     return (
         line("v", Span(index, style="sub"), "·tanh(", *inside, ") = ", join_terms(sums, which)),
         line("= ", join_terms(squeezed, which)),
@@ -140,9 +144,12 @@ def explain_cosine(query: Floats, key: Floats, p: Parameters, limit: int | None)
     for name, length in zip(("query", "key"), lengths, strict=True):
         if length == 0:
             return (line(f"the {name} is all zeros: it has no direction, so its cosine is set to 0"),)
-    lengths_product = line(Span(short(lengths[0]), "query"), "·", Span(short(lengths[1]), "key"))
+    n = len(query)
+    digits = decimals_for([*query, *key, *lengths], lambda x: float(np.dot(x[:n], x[n:-2]) / (x[-2] * x[-1])))
+    lengths_product = line(Span(short(lengths[0], digits), "query"), "·", Span(short(lengths[1], digits), "key"))
     worded = line(q, "·", k, " ÷ (|", q, "|·|", k, "|)")
-    return (line(worded, " = (", products(query, key, ("query", "key"), limit), ") ÷ (", lengths_product, ")"),)
+    above = products(query, key, ("query", "key"), limit, digits)
+    return (line(worded, " = (", above, ") ÷ (", lengths_product, ")"),)
 
 
 def _vector(x: Floats, role: str, limit: int | None) -> Line:

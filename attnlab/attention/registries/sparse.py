@@ -12,6 +12,7 @@ from attnlab.attention.stages.arithmetic import (
     Floats,
     Line,
     Span,
+    decimals_for,
     join_terms,
     line,
     number,
@@ -86,12 +87,15 @@ def explain_sparsemax(logits: Floats, j: int, p: Mapping[str, Any], limit: int |
     tau = _threshold(z, _sparsemax_threshold)
     above = [int(i) for i in np.flatnonzero(z > tau)]
     which = select_terms(len(above), limit, above.index(j) if j in above else None)
-    terms = [(Span(signed(z[i]), "attention" if i == j else ""),) for i in above]
-    share = f"({number(z[above].sum())} − 1) ÷ {len(above)} = {number(tau)}"
+    weight, total = max(0.0, float(z[j]) - tau), float(z[above].sum())
+    digits = decimals_for([z[j], tau], lambda x: max(0.0, float(x[0] - x[1])))
+    in_sum = decimals_for([*z[above], total], lambda x: float(x[:-1].sum()), lambda x: float(x[-1] - 1) / len(above))
+    terms = [(Span(signed(z[i], in_sum), "attention" if i == j else ""),) for i in above]
+    share = f"({number(total, in_sum)} − 1) ÷ {len(above)} = {number(tau)}"
     return (
         *said,
-        line("max(0, ", Span(short(z[j]), "attention"), " − ", signed(tau), ")"),
-        line("= ", Span(number(max(0.0, z[j] - tau)), "attention")),
+        line("max(0, ", Span(short(z[j], digits), "attention"), " − ", signed(tau, digits), ")"),
+        line("= ", Span(number(weight), "attention")),
         *_support(z, j, tau, len(above)),
         line("their sum: ", join_terms(terms, which)),
         line(f"the threshold τ = (their sum − 1) ÷ their number: {share}"),
@@ -108,15 +112,19 @@ def explain_entmax15(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
     tau = _threshold(half, _entmax15_threshold)
     above = [int(i) for i in np.flatnonzero(half > tau)]
     which = select_terms(len(above), limit, above.index(j) if j in above else None)
+    weight, total = max(0.0, float(half[j]) - tau) ** 2, float(np.square(half[above] - tau).sum())
+    digits = decimals_for([z[j], tau], lambda x: max(0.0, float(x[0] / 2 - x[1])) ** 2)
+    in_sum = decimals_for([*half[above], tau], lambda x: float(np.square(x[:-1] - x[-1]).sum()))
     square = Span("2", style="sup")
-    terms = [(Span(f"({short(half[i])} − {signed(tau)})", "attention" if i == j else ""), square) for i in above]
+    excess = [f"({short(half[i], in_sum)} − {signed(tau, in_sum)})" for i in above]
+    terms = [(Span(text, "attention" if i == j else ""), square) for i, text in zip(above, excess, strict=True)]
     return (
         *said,
-        line("max(0, ", Span(short(z[j]), "attention"), " ÷ 2 − ", signed(tau), ")", square),
-        line("= ", Span(number(max(0.0, half[j] - tau) ** 2), "attention")),
+        line("max(0, ", Span(short(z[j], digits), "attention"), " ÷ 2 − ", signed(tau, digits), ")", square),
+        line("= ", Span(number(weight), "attention")),
         *_support(half, j, tau, len(above)),
         line(f"the threshold τ is {number(tau)}, where the weights sum to 1"),
-        line(join_terms(terms, which), f" = {number(np.square(half[above] - tau).sum())}"),
+        line(join_terms(terms, which), f" = {number(total)}"),
     )
 
 

@@ -1,7 +1,7 @@
 """Arithmetic written out as spans of text with a role, for the Explain panel, the terminal and the figures."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.floating]
-LARGE = 30.0
-"""Scores above this size are written with the maximum of their row subtracted, as in the computation."""
+LARGE, SMALL = 30.0, -5.0
+"""A row of scores whose maximum is outside these is written with it subtracted, as in the computation."""
+DECIMALS, MOST_DECIMALS = 4, 12
+"""The decimals of a number written out: the usual count, and the most that a line takes to give its result."""
 LIMIT = 6
 """The maximum number of terms written out in a sum; the others are only counted."""
 
@@ -27,34 +29,70 @@ class Span:
 Line = tuple[Span, ...]
 
 
-def number(value: float) -> str:
-    """Return ``value`` with four decimals, or in e-notation if it is very large or small, with a true minus sign."""
+def number(value: float, decimals: int = DECIMALS) -> str:
+    """Return ``value`` with some decimals, or in e-notation if it is very large or small, with a true minus sign."""
     value = float(value) + 0.0  # zero has no sign
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value != 0 and not 1e-4 <= abs(value) < 1e6:
-        mantissa, exponent = f"{value:.3e}".split("e")
+        mantissa, exponent = f"{value:.{decimals - 1}e}".split("e")
         text = f"{mantissa}e{int(exponent)}"
     else:
-        text = f"{value:.4f}"
+        text = f"{value:.{decimals}f}"
     return text.replace("-", "−")
 
 
-def short(value: float) -> str:
+def short(value: float, decimals: int = DECIMALS) -> str:
     """Return ``value`` like :func:`number`, without trailing zeros after the second decimal."""
-    text = number(value)
+    text = number(value, decimals)
     if "e" in text or "." not in text:
         return text
-    whole, decimals = text.split(".")
-    return f"{whole}.{decimals[:2]}{decimals[2:].rstrip('0')}"
+    whole, places = text.split(".")
+    return f"{whole}.{places[:2]}{places[2:].rstrip('0')}"
 
 
-def signed(value: float) -> str:
+def signed(value: float, decimals: int = DECIMALS) -> str:
     """Return ``value`` as a term of a sum: in brackets if it is negative."""
-    text = short(value)
+    text = short(value, decimals)
     return f"({text})" if text.startswith("−") else text
+
+
+def printed(value: float, decimals: int = DECIMALS) -> float:
+    """Return the number that a reader of :func:`number` or :func:`short` has: ``value``, rounded as it is written."""
+    value = float(value)
+    if not math.isfinite(value):
+        return value
+    small_or_large = value != 0 and not 1e-4 <= abs(value) < 1e6
+    return float(f"{value:.{decimals - 1}e}" if small_or_large else f"{value:.{decimals}f}")
+
+
+def last_digit(value: float, decimals: int = DECIMALS) -> float:
+    """Return the worth of the last digit of ``value`` as :func:`number` writes it: 0.0001, or another in e-notation."""
+    exponent = number(value, decimals).replace("−", "-").partition("e")[2]
+    return float(10.0 ** (int(exponent) + 1 - decimals if exponent else -decimals))
+
+
+def decimals_for(values: Iterable[float], *by_hand: Callable[[Floats], float]) -> int:
+    """Return how many decimals ``values`` need so that a reader who calculates with them gets the result.
+
+    Each ``by_hand(values [n])`` calculates a result. With the numbers as written it may differ by one in the last digit
+    from the exact result as :func:`number` writes that. Results that are not finite need no more than the usual count.
+    """
+    with np.errstate(all="ignore"):
+        exact = np.array([float(value) for value in values])
+        wanted = [float(calculate(exact)) for calculate in by_hand]
+        # the 1 % is for the rounding of the binary numbers themselves
+        ends = [(printed(each), 1.01 * last_digit(each)) for each in wanted if math.isfinite(each)]
+        if len(ends) < len(wanted):
+            return DECIMALS
+        for decimals in range(DECIMALS, MOST_DECIMALS + 1):
+            written = np.array([printed(value, decimals) for value in exact])
+            reached = [calculate(written) for calculate in by_hand]
+            if all(abs(by - end) <= allowed for by, (end, allowed) in zip(reached, ends, strict=True)):
+                return decimals
+    return DECIMALS
 
 
 def line(*parts: str | Span | Iterable[Span]) -> Line:
@@ -92,20 +130,34 @@ def join_terms(terms: Sequence[Sequence[Span]], which: Sequence[int]) -> Line:
 
 
 def subtract_maximum(scores: Floats) -> tuple[Floats, tuple[Line, ...]]:
-    """Return a row of scores, minus its maximum if that is large, and a line that says so if it was subtracted."""
+    """Return a row of scores, minus its maximum if exponentials need that, and a line that says so if it was done."""
     largest = float(scores.max())
-    if abs(largest) <= LARGE:
+    if SMALL <= largest <= LARGE:
         return scores, ()
     said = line("first subtract the maximum, ", Span(number(largest), style="strong"), ", from all scores")
     return scores - largest, (said,)
 
 
-def products(left: Floats, right: Floats, roles: tuple[str, str], limit: int | None) -> Line:
-    """Return ``a·b + c·d + …`` for two vectors of equal length, each with its role."""
-    which = select_terms(len(left), limit)
-    terms: list[Sequence[Span]] = [()] * len(left)
+def decimals_of_products(left: Floats, right: Floats, bias: float = 0.0) -> int:
+    """Return how many decimals ``a·b + c·d + … + bias`` needs, so that the numbers as written give the sum."""
+    n = len(left)
+    return decimals_for([*left, *right, bias], lambda x: float(np.dot(x[:n], x[n:-1]) + x[-1]))
+
+
+def products(
+    left: Floats, right: Floats, roles: tuple[str, str], limit: int | None, decimals: int | None = None
+) -> Line:
+    """Return ``a·b + c·d + …`` for two vectors of equal length, each with its role.
+
+    The numbers have ``decimals``, by default as many as give the sum.
+    """
+    n = len(left)
+    if decimals is None:
+        decimals = decimals_of_products(left, right)
+    which = select_terms(n, limit)
+    terms: list[Sequence[Span]] = [()] * n
     for i in which:
-        terms[i] = (Span(signed(left[i]), roles[0]), Span("·"), Span(signed(right[i]), roles[1]))
+        terms[i] = (Span(signed(left[i], decimals), roles[0]), Span("·"), Span(signed(right[i], decimals), roles[1]))
     return join_terms(terms, which)
 
 

@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from attnlab.attention.stages.arithmetic import Span, join_terms, line, number, select_terms, signed
-from attnlab.attention.stages.explanation import Cell, Explanation, labels
+import numpy as np
+
+from attnlab.attention.stages.arithmetic import Span, decimals_for, join_terms, line, number, select_terms, signed
+from attnlab.attention.stages.explanation import Cell, Explanation, labels, rounding
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -37,10 +39,12 @@ def _explain_mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     if len(heads) == 1:
         return replace(stage.explain(trace, replace(cell, head=0), limit), cell=cell)
     which = select_terms(len(heads), limit)
-    terms = join_terms([(Span(signed(x), stage.role),) for x in heads], which)
+    digits = decimals_for(heads, lambda x: float(x.mean()))
+    terms = join_terms([(Span(signed(x, digits), stage.role),) for x in heads], which)
+    rounded = rounding(value, float(np.mean(heads, dtype=float)), heads.dtype.name)
     lines = (
         line("the mean of ", Span(str(len(heads)), style="strong"), " heads"),
         line("(", terms, f") ÷ {len(heads)}"),
-        line("= ", Span(number(value), style="strong")),
+        line("= ", Span(number(value), style="strong"), rounded),
     )
     return Explanation(cell, stage.title, stage.role, names, value, lines)

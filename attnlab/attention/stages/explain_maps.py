@@ -1,17 +1,41 @@
 """Explain cells of the stages from scores to output as arithmetic with their numbers."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from attnlab.attention.registries import masks
+from attnlab.attention.registries.entries import Entry
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
-from attnlab.attention.stages.arithmetic import Line, Span, line, number, products, short, signed
+from attnlab.attention.stages.arithmetic import (
+    Line,
+    Span,
+    decimals_for,
+    decimals_of_products,
+    line,
+    number,
+    plain,
+    products,
+    short,
+    signed,
+)
 from attnlab.attention.stages.computed import Computed
-from attnlab.attention.stages.explanation import Cell, Explanation, make_explanation, number_of, numbers_of, value_of
+from attnlab.attention.stages.explanation import (
+    Cell,
+    Explanation,
+    dtype_name,
+    make_explanation,
+    number_of,
+    numbers_of,
+    result_line,
+    rounding,
+    value_of,
+)
 from attnlab.attention.stages.presence import source
 
 
@@ -28,18 +52,41 @@ def _score_lines(trace: Computed, cell: Cell, limit: int | None) -> tuple[Line, 
     return score.explain(query, key, trace.plain_parameters(score), limit)
 
 
+def _exact_score(trace: Computed, cell: Cell) -> float:
+    """Return the score of the cell's query and key without rounding: computed in float64."""
+    e, head = trace.experiment, cell.head or 0
+    score = SCORES[e.config.score]
+    query = trace[source(e, "scores")][head : head + 1, cell.row : cell.row + 1]
+    key = trace[source(e, "scores", 1)][head : head + 1, cell.column : cell.column + 1]
+    return float(score.apply(_widest(query), _widest(key), _in_float64(trace, score)))
+
+
+def _widest(tensor: Tensor) -> Tensor:
+    return tensor.detach().to("cpu", torch.float64)
+
+
+def _in_float64(trace: Computed, entry: Entry) -> dict[str, Any]:
+    given = trace.plain_parameters(entry)
+    return {key: torch.as_tensor(value) if isinstance(value, np.ndarray) else value for key, value in given.items()}
+
+
 def scores(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a score: one query and one key."""
-    lines = _score_lines(trace, cell, limit)
-    return make_explanation(trace, cell, *lines, line("= ", _strong(value_of(trace, cell))))
+    result = result_line(trace, cell, _exact_score(trace, cell))
+    return make_explanation(trace, cell, *_score_lines(trace, cell, limit), result)
 
 
 def _scaled_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     e = trace.experiment
     before, after = value_of(trace, cell, "scores"), value_of(trace, cell, "scaled")
     sizes = {"sqrt_d_k": f"√{e.d_k}", "sqrt_d_model": f"√{e.d_model}"}
-    divisor = sizes.get(str(e.config.scale)) or short(e.divisor or 1)
-    return (line("scaled ", _strong(after), f" = {number(before)} ÷ {divisor}"),)
+    divisor = float(e.divisor or 1)
+    root = sizes.get(str(e.config.scale))
+    digits = decimals_for([before], lambda x: float(x[0]) / divisor)
+    if root is None:
+        digits = decimals_for([before, divisor], lambda x: float(x[0] / x[1]))
+    quotient = f" = {number(before, digits)} ÷ {root or short(divisor, digits)}"
+    return (line("scaled ", _strong(after), quotient, rounding(after, before / divisor, dtype_name(trace))),)
 
 
 def _biased_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
@@ -48,14 +95,19 @@ def _biased_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     before, after = value_of(trace, cell, source(e, "biased")), value_of(trace, cell, "biased")
     assert position.explain_bias is not None
     why = position.explain_bias(cell.head or 0, e.n_heads, cell.row, cell.column, trace.plain_parameters(position))
-    return (line("biased ", _strong(after), f" = {number(before)} + {signed(after - before)}"), *why)
+    digits = decimals_for([before, after - before], lambda x: float(x.sum()))
+    sum_of = f" = {number(before, digits)} + {signed(after - before, digits)}"
+    return (line("biased ", _strong(after), sum_of), *why)
 
 
 def _capped_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     e = trace.experiment
-    cap = short(e.config.option("soft_cap"))
+    cap = float(e.config.option("soft_cap"))
     before, after = value_of(trace, cell, source(e, "capped")), value_of(trace, cell, "capped")
-    return (line("capped ", _strong(after), f" = {cap} · tanh({number(before)} ÷ {cap})"),)
+    digits = decimals_for([before, cap], lambda x: float(x[1] * np.tanh(x[0] / x[1])))
+    limit = short(cap, digits)
+    written = f" = {limit} · tanh({number(before, digits)} ÷ {limit})"
+    return (line("capped ", _strong(after), written, rounding(after, cap * np.tanh(before / cap), dtype_name(trace))),)
 
 
 _STEPS: dict[str, Callable[[Computed, Cell], tuple[Line, ...]]] = {
@@ -73,7 +125,8 @@ def _chain(trace: Computed, cell: Cell, limit: int | None, name: str) -> tuple[L
             lines += _STEPS[name](trace, cell)
         name = source(trace.experiment, name)
     first, *rest = _score_lines(trace, cell, limit)
-    return (*lines, line("score ", first), *rest, line(f"= {number(value_of(trace, cell, 'scores'))}"))
+    result = result_line(trace, cell, _exact_score(trace, cell), "scores")
+    return (*lines, line("score ", first), *rest, result)
 
 
 def scaled(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
@@ -101,8 +154,7 @@ def masked(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     if reason:
         fill = Span(_FILLED[e.config.option("fill")], style="strong")
         beyond = e.config.option("fill") != "-inf" and value_of(trace, cell) == -np.inf
-        dtype = str(trace.dtype).removeprefix("torch.")
-        filled = line("= ", fill, f", which is beyond {dtype} and becomes −∞" if beyond else "")
+        filled = line("= ", fill, f", which is beyond {dtype_name(trace)} and becomes −∞" if beyond else "")
         return make_explanation(trace, cell, line(reason), filled)
     stays = line(Span("allowed: unchanged", style="muted"))
     return make_explanation(trace, cell, stays, *_chain(trace, cell, limit, "masked"))
@@ -142,7 +194,13 @@ def _normalizer_lines(trace: Computed, cell: Cell, limit: int | None) -> tuple[L
         sink = number_of(trace, e.weights.extra["sinks"][cell.head or 0])
         row = np.append(row, sink)
         lines.append(line("the sink adds the score ", Span(short(sink), style="strong")))
-    return (*lines, *normalizer.explain(row, cell.column, p, limit))
+    written = normalizer.explain(row, cell.column, p, limit)
+    exact = float(
+        normalizer.apply(torch.from_numpy(row)[None, None], _in_float64(trace, normalizer))[0, 0, cell.column]
+    )
+    result = result_line(trace, cell, exact, "weights")
+    rounded = len(result) > 2 and all(plain(each) != plain(result[:2]) for each in written)
+    return (*lines, *written, *([result] if rounded else []))
 
 
 def zeroed(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
@@ -173,7 +231,12 @@ def dropped(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     elif after == 0:
         first = line(f"dropped: its weight {number(before)} is set to 0 with this seed")
     else:
-        first = line(f"kept: {number(before)} ÷ (1 − {short(share)}) = ", _strong(after))
+        digits = decimals_for([before, share], lambda x: float(x[0] / (1 - x[1])))
+        first = line(
+            f"kept: {number(before, digits)} ÷ (1 − {short(share, digits)}) = ",
+            _strong(after),
+            rounding(after, before / (1 - share), dtype_name(trace)),
+        )
     total = float(trace.array("dropped")[cell.head or 0, cell.row].sum())
     return make_explanation(trace, cell, first, line(f"the row sums to {number(total)}"))
 
@@ -190,7 +253,7 @@ def context(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         cell,
         line(Span("weights", "attention"), " of this row · ", Span("values", "value"), f", column {cell.column}"),
         line("= ", products(row, column, ("attention", "value"), limit)),
-        line("= ", _strong(value_of(trace, cell))),
+        result_line(trace, cell, float(np.dot(row.astype(float), column.astype(float)))),
     )
 
 
@@ -204,15 +267,20 @@ def merged(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
 def output(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain an output number: the concatenated heads times a column of W_o."""
     e = trace.experiment
-    side_by_side = trace.array("context")[:, cell.row].reshape(-1)
+    side_by_side = trace.array("context")[:, cell.row].reshape(-1).astype(float)
+    bias = 0.0 if e.weights.b_o is None else number_of(trace, e.weights.b_o[cell.column])
     if e.weights.W_o is None:
         head, column = divmod(cell.column, e.d_v)
+        exact = float(side_by_side[cell.column]) + bias
+        digits = decimals_for([side_by_side[cell.column], bias], lambda x: float(x.sum()))
         lines = [line(Span(f"head {head}, column {column} of the context", style="muted"))]
-        lines.append(line("= ", short(side_by_side[cell.column])))
+        lines.append(line("= ", short(side_by_side[cell.column], digits)))
     else:
         w = numbers_of(trace, e.weights.W_o[:, cell.column])
+        exact = float(np.dot(side_by_side, w)) + bias
+        digits = decimals_of_products(side_by_side, w, bias)
         lines = [line("concatenated heads · W", Span("o", style="sub"), f", column {cell.column}")]
-        lines.append(line("= ", products(side_by_side, w, ("attention", ""), limit)))
+        lines.append(line("= ", products(side_by_side, w, ("attention", ""), limit, digits)))
     if e.weights.b_o is not None:
-        lines.append(line("+ bias ", signed(number_of(trace, e.weights.b_o[cell.column]))))
-    return make_explanation(trace, cell, *lines, line("= ", _strong(value_of(trace, cell))))
+        lines.append(line("+ bias ", signed(bias, digits)))
+    return make_explanation(trace, cell, *lines, result_line(trace, cell, exact))

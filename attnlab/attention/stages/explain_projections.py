@@ -2,13 +2,34 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
-from attnlab.attention.stages.arithmetic import Line, Span, line, number, products, short, signed
+from attnlab.attention.stages.arithmetic import (
+    Line,
+    Span,
+    decimals_for,
+    decimals_of_products,
+    line,
+    number,
+    products,
+    short,
+    signed,
+)
 from attnlab.attention.stages.computed import Computed
-from attnlab.attention.stages.explanation import Cell, Explanation, make_explanation, number_of, numbers_of, value_of
+from attnlab.attention.stages.explanation import (
+    Cell,
+    Explanation,
+    dtype_name,
+    make_explanation,
+    number_of,
+    numbers_of,
+    result_line,
+    rounding,
+    value_of,
+)
 from attnlab.attention.stages.presence import source
 from attnlab.base.counted import format_range
 
@@ -33,9 +54,11 @@ def _given_lines(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[Lin
         return (line("given: ", Span(short(given), style="strong")),)
     encoding = position.encode(embeddings.shape[0], embeddings.shape[1], trace.parameters(position))
     added, total = float(encoding[cell.row, cell.column]), value_of(trace, cell)
+    digits = decimals_for([given, added], lambda x: float(x.sum()))
+    rounded = rounding(total, given + added, dtype_name(trace))
     return (
         line("given + ", Span(f"{position.title} position {cell.row}", style="muted")),
-        line(f"= {short(given)} + {signed(added)} = ", Span(number(total), style="strong")),
+        line(f"= {short(given, digits)} + {signed(added, digits)} = ", Span(number(total), style="strong"), rounded),
     )
 
 
@@ -52,16 +75,22 @@ def _explain_projection(
     given = source(e, cell.stage)
     letter = "m" if given == "memory" else "x"
     x = numbers_of(trace, trace[given][cell.row])
+    added = 0.0 if bias is None else number_of(trace, bias[column])
     if weight is None:
-        lines = [line(Span(symbol, role), " = ", Span(letter), f"[{column}] = ", short(x[column]))]
+        exact = float(x[column]) + added
+        digits = decimals_for([x[column], added], lambda values: float(values.sum()))
+        lines = [line(Span(symbol, role), " = ", Span(letter), f"[{column}] = ", short(x[column], digits))]
         lines.append(line(Span(f"W_{symbol} is the identity: untrained", style="muted")))
     else:
         w = numbers_of(trace, weight[:, column])
+        exact = float(np.dot(x, w)) + added
+        digits = decimals_of_products(x, w, added)
         where = line(Span(f"W_{symbol}", role), f", column {column}")
-        lines = [line(Span(symbol, role), " = ", letter, " · ", where), line("= ", products(x, w, ("", role), limit))]
+        lines = [line(Span(symbol, role), " = ", letter, " · ", where)]
+        lines.append(line("= ", products(x, w, ("", role), limit, digits)))
     if bias is not None:
-        lines.append(line("+ bias ", Span(signed(number_of(trace, bias[column])), role)))
-    lines.append(line("= ", Span(number(value_of(trace, cell)), style="strong")))
+        lines.append(line("+ bias ", Span(signed(added, digits), role)))
+    lines.append(result_line(trace, cell, exact))
     if n_heads > 1:
         own = format_range("column", head * size, (head + 1) * size - 1)
         shared = f", which {e.n_heads // n_heads} query heads share" if n_heads < e.n_heads else ""
@@ -90,14 +119,16 @@ def _explain_normed(trace: Computed, cell: Cell, place: int) -> Explanation:
     row = before[cell.head or 0, cell.row]
     p = trace.parameters(norm)
     lines = list(norm.explain(row, cell.column, p))
-    if norm.tables and norm.apply is not None:
+    assert norm.apply is not None
+    exact = float(norm.apply(torch.tensor(row, dtype=torch.float64, device="cpu"), p)[cell.column])
+    if norm.tables:
         table = norm.tables[place]
         gain = number_of(trace, e.weights.extra[table.name][cell.column])
-        plain = float(norm.apply(torch.tensor(row, dtype=torch.float64, device="cpu"), p)[cell.column])
-        times = line(short(plain), "·", Span(signed(gain), table.role))
+        digits = decimals_for([exact, gain], lambda x: float(x[0] * x[1]))
+        times = line(short(exact, digits), "·", Span(signed(gain, digits), table.role))
         lines.append(line("times the gain ", Span(f"{table.name}[{cell.column}]", table.role), ": ", times))
-    lines.append(line("= ", Span(number(value_of(trace, cell)), style="strong")))
-    return make_explanation(trace, cell, *lines)
+        exact *= gain
+    return make_explanation(trace, cell, *lines, result_line(trace, cell, exact))
 
 
 def normed_queries(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
@@ -114,9 +145,11 @@ def _explain_rotated(trace: Computed, cell: Cell, limit: int | None) -> Explanat
     e = trace.experiment
     position = POSITIONS[e.config.positions]
     assert position.explain_rotated is not None
-    before = trace.array(source(e, cell.stage))[cell.head or 0, cell.row]
-    lines = position.explain_rotated(before, cell.row, cell.column, trace.plain_parameters(position), limit)
-    return make_explanation(trace, cell, *lines, line("= ", Span(number(value_of(trace, cell)), style="strong")))
+    assert position.rotate is not None
+    before, p = trace.array(source(e, cell.stage))[cell.head or 0].astype(float), trace.plain_parameters(position)
+    exact = float(position.rotate(torch.from_numpy(before)[None], p)[0, cell.row, cell.column])
+    lines = position.explain_rotated(before[cell.row], cell.row, cell.column, p, limit)
+    return make_explanation(trace, cell, *lines, result_line(trace, cell, exact))
 
 
 def rotated_queries(trace: Computed, cell: Cell, limit: int | None) -> Explanation:

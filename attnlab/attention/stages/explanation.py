@@ -1,12 +1,13 @@
 """A cell of a stage and its explanation: the value and the arithmetic that leads to it."""
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 
 from attnlab.attention.axes import label
-from attnlab.attention.stages.arithmetic import Floats, Line
+from attnlab.attention.stages.arithmetic import Floats, Line, Span, line, number
 from attnlab.attention.stages.computed import Computed
 
 if TYPE_CHECKING:
@@ -61,6 +62,24 @@ def make_explanation(trace: Computed, cell: Cell, *lines: Line) -> Explanation:
     stage = trace.stage(cell.stage)
     names = labels(trace.experiment, stage.axes, cell.row, cell.column)
     return Explanation(cell, stage.title, stage.role, names, value_of(trace, cell), lines)
+
+
+def result_line(trace: Computed, cell: Cell, exact: float, stage: str | None = None) -> Line:
+    """Return the line ``= value``, which says so if the computation's dtype rounded it away from the exact result."""
+    value = value_of(trace, cell, stage)
+    return line("= ", Span(number(value), style="strong"), rounding(value, exact, dtype_name(trace)))
+
+
+def rounding(value: float, exact: float, dtype: str) -> Line:
+    """Return the words behind a number that the dtype of the computation rounded; none if the digits agree."""
+    if number(value) == number(exact) or not math.isfinite(value):
+        return ()
+    return (Span(f", rounded to {dtype}", style="muted"),)
+
+
+def dtype_name(trace: Computed) -> str:
+    """Return the name of the dtype of a computation, such as float32."""
+    return str(trace.dtype).removeprefix("torch.")
 
 
 def numbers_of(trace: Computed, tensor: "Tensor") -> Floats:
