@@ -145,4 +145,6 @@ def test_the_printed_digits_give_the_printed_result(
                 explanation = explain(trace, cell, None)
                 assert_by_hand(explanation)
                 text = "\n".join(map(plain, explanation.lines))
-                assert {number(explanation.value), short(explanation.value), "0"} & set(text.replace(",", " ").split()), text
+                assert {number(explanation.value), short(explanation.value), "0"} & set(
+                    text.replace(",", " ").split()
+                ), text

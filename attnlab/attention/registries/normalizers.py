@@ -146,7 +146,7 @@ def _quotient(power: float, total: float, finfo: torch.finfo) -> tuple[Line, ...
     beyond = line(f"overflow: above {number(finfo.max)}, the largest number of this precision, the value is ∞")
     if np.isinf(power):
         return (beyond, line("∞ ÷ ∞ is undefined"), line("= NaN"))
-    return (beyond, line("a finite number divided by ∞ is 0"), line("= 0"))
+    return (beyond, line("a finite number divided by ∞ is 0"), line(f"= {number(0)}"))
 
 
 def _by_sum(logits: Tensor, p: Mapping[str, Any]) -> Tensor:

@@ -41,7 +41,8 @@ def _explain_mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     which = select_terms(len(heads), limit)
     digits = decimals_for(heads, lambda x: float(x.mean()))
     terms = join_terms([(Span(signed(x, digits), stage.role),) for x in heads], which)
-    rounded = rounding(value, float(np.mean(heads, dtype=float)), heads.dtype.name)
+    with np.errstate(invalid="ignore"):  # ∞ − ∞
+        rounded = rounding(value, float(np.mean(heads, dtype=float)), heads.dtype.name)
     lines = (
         line("the mean of ", Span(str(len(heads)), style="strong"), " heads"),
         line("(", terms, f") ÷ {len(heads)}"),
