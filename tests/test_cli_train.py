@@ -22,8 +22,8 @@ from attnlab.cli.train_progress import follow, format_progress
 from attnlab.training.messages import Checkpoint, Failed, Message, Metric, Point, Progress
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
-from attnlab.training.store import list_runs, load, runs_folder, save
-from attnlab.training.tasks import TASKS, task_spec
+from attnlab.training.store import find_runs_folder, list_runs, load, save
+from attnlab.training.tasks import TASKS, make_spec
 from tests.training.runs import all_of, tiny
 
 SMALL = [
@@ -49,7 +49,7 @@ def test_a_run_is_trained_kept_where_it_is_said_and_can_be_opened(capsys: pytest
     assert train("copy", "--steps", "12", "--seed", "3", *SMALL) == 0
     printed = capsys.readouterr()
     folder = Path(printed.out.rstrip("\n"))
-    assert folder.parent == runs_folder()
+    assert folder.parent == find_runs_folder()
     assert re.fullmatch(r"copy-3-\d{8}-\d{6}", folder.name)
     assert printed.err == "Done: all 12 steps taken.\n"
     state = load(folder)
@@ -77,9 +77,9 @@ def test_going_on_equals_never_having_stopped(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.slow
 def test_a_kept_run_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert train("copy", "--steps", "3", "-o", str(runs_folder() / "mine"), *SMALL) == 0
+    assert train("copy", "--steps", "3", "-o", str(find_runs_folder() / "mine"), *SMALL) == 0
     assert train("--resume", "mine", "--steps", "6") == 0
-    assert load(runs_folder() / "mine").step == 6
+    assert load(find_runs_folder() / "mine").step == 6
     assert capsys.readouterr().out.count("mine") == 2
 
 
@@ -116,7 +116,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     assert printed.out == ""
     assert sentence in printed.err
     assert printed.err.count("\n") == 1
-    assert not runs_folder().exists()
+    assert not find_runs_folder().exists()
 
 
 def test_what_is_there_is_never_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_a_text_that_was_changed_since_is_not_trained_on(capsys: pytest.CaptureF
 
 def run_that_names(text: str, folder: Path) -> Path:
     """Return the folder of a run of somebody else, which names a text of this machine."""
-    spec = task_spec("characters")
+    spec = make_spec("characters")
     save(Run(replace(spec, options={"text": text, "context": 8}), "theirs").state(), folder)
     return folder
 

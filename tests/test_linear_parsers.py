@@ -23,7 +23,7 @@ from attnlab.lessons.exercise import student_names
 from attnlab.lessons.lesson import Edit, Lesson, Step
 from attnlab.lessons.parse import parse
 from attnlab.lessons.write import write
-from attnlab.training.tasks import TASKS, calendar_spellings, data, task_spec
+from attnlab.training.tasks import TASKS, calendar_spellings, make_data, make_spec
 from tests.hostile_texts import THOROUGH, Parser, out_of_proportion
 
 E = preset("journey")
@@ -44,7 +44,7 @@ def edited(text: str) -> None:
 
 
 def probed(task: str) -> Parser:
-    return lambda text: data(task_spec(task)).probe(text)
+    return lambda text: make_data(make_spec(task)).probe(text)
 
 
 def shown(text: str) -> object:

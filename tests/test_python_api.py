@@ -153,7 +153,7 @@ def test_in_a_thread_it_says_why_not() -> None:
         ({"head": 0.5}, "head is 0.5"),
         ({"dpi": "300"}, "dpi is '300'"),
         ({"decimals": 1.5, "numbers": "on"}, "decimals is 1.5"),
-        ({"width_mm": float("nan")}, "width of nan mm"),
+        ({"width_mm": float("nan")}, "width cannot be nan mm"),
         ({"title": 3}, "title is 3"),
         ({"format": "gif"}, "png, svg, pdf"),
         ({"path": "picture.jpg"}, "picture.jpg"),

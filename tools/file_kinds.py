@@ -263,10 +263,10 @@ def good_run() -> dict[str, bytes]:
     from attnlab.training.messages import Progress, Started
     from attnlab.training.run import Run
     from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
-    from attnlab.training.tasks import task_spec
+    from attnlab.training.tasks import make_spec
     from attnlab.training.trainer import Trainer
 
-    spec = task_spec("copy")
+    spec = make_spec("copy")
     model = replace(spec.model, layers=1, heads=2, d_model=8, d_ff=8)
     assert isinstance(model, ModelSpec)
     spec = RunSpec(spec.task, spec.options, model, TrainSpec(batch=2, steps=6, evaluate_every=3))
@@ -302,16 +302,16 @@ def _read_run(folder: Path) -> None:
     from attnlab.training import store
     from attnlab.training.look import Viewer
     from attnlab.training.run import Run
-    from attnlab.training.tasks import changed, check, data
+    from attnlab.training.tasks import check, check_text, make_data
 
     store.list_runs(folder.parent)
     run = Run.of(state := store.load(folder))
     run.state()
     if state.digest:
-        changed(state.spec, state.digest)
+        check_text(state.spec, state.digest)
     if not check(state.spec) and state.parameters < MOST_LOOKED and _small(state.spec):
         viewer = Viewer(state.spec)
-        probe = data(state.spec).probe_text
+        probe = make_data(state.spec).probe_text
         for moment in state.moments[:1]:
             viewer.look(moment.step, moment.weights, probe)
 
@@ -383,12 +383,12 @@ def _spoil_own_text(r: random.Random, folder: Path) -> None:
 
 def _read_own_text(folder: Path) -> None:
     """Read a training text, and create its task."""
-    from attnlab.training.tasks import check, data, task_spec
+    from attnlab.training.tasks import check, make_data, make_spec
 
-    spec = task_spec("characters")
+    spec = make_spec("characters")
     spec = replace(spec, options={**spec.options, "text": str(folder / "text.txt")})
     if not check(spec):
-        data(spec)
+        make_data(spec)
 
 
 KINDS = {

@@ -251,10 +251,10 @@ def _run() -> Kind:
     from attnlab.training.marks import Mark
     from attnlab.training.messages import Checkpoint, Metric, Point, Progress, Started
     from attnlab.training.run import Run
-    from attnlab.training.tasks import task_spec
+    from attnlab.training.tasks import make_spec
 
     def state(which: int) -> Any:
-        spec = task_spec("copy")
+        spec = make_spec("copy")
         run = Run(replace(spec, train=replace(spec.train, steps=100)), f"run {which}")
         run.take(Started(6, 6, "cpu"))
         steps = 3 + which
@@ -277,7 +277,7 @@ def _run() -> Kind:
 
     def read(folder: Path) -> int:
         found = store.load(folder / "run")
-        if store.summary(folder / "run").name != found.name:
+        if store.read_summary(folder / "run").name != found.name:
             raise ValueError("the line in the table of runs is of the other save")
         return _which(found, states, same)
 

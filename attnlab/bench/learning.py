@@ -14,10 +14,10 @@ from torch import Tensor
 from attnlab.bench.measure import Case, case
 from attnlab.training.batch import BEGIN, IGNORED
 from attnlab.training.messages import Metric, Point
-from attnlab.training.models import watched
+from attnlab.training.models import watch
 from attnlab.training.specs import RunSpec
 from attnlab.training.tasks import calendar_spellings as calendar
-from attnlab.training.tasks import task_spec
+from attnlab.training.tasks import make_spec
 from attnlab.training.tasks.sentences import PEOPLE
 from attnlab.training.trainer import Trainer
 
@@ -64,7 +64,7 @@ def learn(spec: RunSpec, quick: bool = False) -> Learned:
     if quick:
         spec = replace(spec, train=replace(spec.train, steps=QUICK_STEPS))
     done, start = Learned(Trainer(spec)), time.process_time()
-    while done.trainer.ended() is None:
+    while done.trainer.find_end() is None:
         done.points.append(done.trainer.take())
         step = done.trainer.step
         if step % spec.train.evaluate_every == 0 or step == spec.train.steps:
@@ -74,7 +74,7 @@ def learn(spec: RunSpec, quick: bool = False) -> Learned:
 
 def _seeds(task: str, quick: bool, kind: str | None = None) -> Iterator[tuple[str, Learned]]:
     for seed in SEEDS[:1] if quick else SEEDS:
-        spec = task_spec(task, kind)
+        spec = make_spec(task, kind)
         yield (
             f"{task}, {spec.model.kind}, seed {seed}",
             learn(replace(spec, train=replace(spec.train, seed=seed)), quick),
@@ -140,9 +140,9 @@ def _above(name: str, ours: float, needed: float, unit: str, target: str) -> Cas
 def weights(trainer: Trainer) -> dict[str, Tensor]:
     """Return the maps [B, h, T_q, T_k] of every layer on the held-out examples."""
     trainer.model.eval()
-    with watched(trainer.model) as traces:
+    with watch(trainer.model) as traces:
         trainer.model(trainer.data.held_out)
-        return {name: trace.joined("weights") for name, trace in traces.items()}
+        return {name: trace.join("weights") for name, trace in traces.items()}
 
 
 def induction(trainer: Trainer) -> float:

@@ -16,7 +16,7 @@ from attnlab.training import models, tasks
 from attnlab.training.batch import IGNORED, Batch
 from attnlab.training.look import Viewer
 from attnlab.training.messages import Ended, Failed, Interval, Message, Pause, Progress, Resume, Started, Want
-from attnlab.training.optimizers import rate
+from attnlab.training.optimizers import compute_rate
 from attnlab.training.process import TrainingProcess
 from attnlab.training.recorder import LIMIT
 from attnlab.training.run import Run
@@ -88,7 +88,7 @@ def recording_cases(steps: int) -> Iterator[Case]:
     moments = f"{steps:,} steps, {len(run.recorder.moments)} moments"
     yield case("train", f"recording of {moments}", [most / 1e6], [LIMIT / 1e6], "MB", f"ours ≤ {LIMIT / 1e6:.0f}")
     viewer = Viewer(run.spec)
-    probe = tasks.data(run.spec).probe_text
+    probe = tasks.make_data(run.spec).probe_text
     looks = []
     for moment in run.recorder.moments:
         start = time.perf_counter()
@@ -132,7 +132,7 @@ class Watched:
 
     def __init__(self, spec: RunSpec) -> None:
         self.pictures_per_s: list[float] = []
-        self._viewer, self._probe = Viewer(spec), tasks.data(spec).probe_text
+        self._viewer, self._probe = Viewer(spec), tasks.make_data(spec).probe_text
         self.process = TrainingProcess(spec, interval=ENDLESS)
         self.process.start()
         self.process.send(Pause())
@@ -163,7 +163,7 @@ class Bare:
     """
 
     def __init__(self, spec: RunSpec) -> None:
-        self._spec, self._data = spec.train, tasks.data(spec)
+        self._spec, self._data = spec.train, tasks.make_data(spec)
         torch.manual_seed(spec.train.seed)
         self._model = models.build(spec.model, self._data)
         self._generator = torch.Generator().manual_seed(spec.train.seed)
@@ -174,7 +174,7 @@ class Bare:
         """Return the steps per second."""
         begun, step = time.perf_counter(), self._steps
         while time.perf_counter() - begun < seconds:
-            self._optimizer.param_groups[0]["lr"] = rate(self._spec, self._steps)
+            self._optimizer.param_groups[0]["lr"] = compute_rate(self._spec, self._steps)
             loss = self._loss(self._data.batch(self._generator, self._spec.batch))
             self._optimizer.zero_grad()
             torch.autograd.backward(loss)
@@ -194,7 +194,7 @@ class Bare:
 
 def task(steps: int) -> RunSpec:
     """Return the settings of the measured run, for a number of steps."""
-    spec = tasks.task_spec(TASK)
+    spec = tasks.make_spec(TASK)
     return replace(spec, train=replace(spec.train, steps=steps))
 
 

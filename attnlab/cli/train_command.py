@@ -83,14 +83,14 @@ def _start(options: argparse.Namespace) -> int:
     from attnlab.training.process import TrainingProcess
     from attnlab.training.run import Run
     from attnlab.training.store import new_folder
-    from attnlab.training.tasks import check, own_text, task_spec
+    from attnlab.training.tasks import check, find_own_text, make_spec
 
-    spec = task_spec(options.task, options.model)
+    spec = make_spec(options.task, options.model)
     given = {name: getattr(options, name) for name in ("steps", "seed", "device") if getattr(options, name) is not None}
     spec = apply_settings(replace(spec, train=replace(spec.train, **given)), options.set)
     if problem := check(spec):
         raise TrainingError(problem)
-    if text := own_text(spec):
+    if text := find_own_text(spec):
         allowed_texts.allow(text)
     folder = _check_unused(options.output) if options.output is not None else new_folder(spec)
     run = Run(spec, folder.name)
@@ -107,12 +107,12 @@ def _resume(options: argparse.Namespace) -> int:
     from attnlab.training import allowed_texts
     from attnlab.training.process import resume
     from attnlab.training.run import Run
-    from attnlab.training.store import load, runs_folder
-    from attnlab.training.tasks import changed, check, own_text
+    from attnlab.training.store import find_runs_folder, load
+    from attnlab.training.tasks import check, check_text, find_own_text
 
     folder = Path(options.resume)
     if os.path.basename(options.resume) == options.resume and not folder.exists():
-        folder = runs_folder() / folder
+        folder = find_runs_folder() / folder
     kept = run_folder(folder)
     if kept is None:
         raise FileError(
@@ -125,12 +125,12 @@ def _resume(options: argparse.Namespace) -> int:
                 f"The run {options.resume} has taken {state.step:,} steps; --steps {options.steps} must be larger."
             )
         state = replace(state, spec=replace(state.spec, train=replace(state.spec.train, steps=options.steps)))
-    if text := own_text(state.spec):
+    if text := find_own_text(state.spec):
         if options.allow_text:
             allowed_texts.allow(text)
         elif not allowed_texts.is_allowed(text):
-            raise TrainingError(f"{allowed_texts.question(text)} Add --allow-text to let attnlab read it.")
-    if problem := check(state.spec) or changed(state.spec, state.digest):
+            raise TrainingError(f"{allowed_texts.write_question(text)} Add --allow-text to let attnlab read it.")
+    if problem := check(state.spec) or check_text(state.spec, state.digest):
         raise TrainingError(problem)
     run = Run.of(state)
     return follow(run, resume(run), kept)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attnlab.base.console import INTERRUPTED, OK, USER_ERROR, refuse, say, warn, write
 from attnlab.base.errors import FileError
-from attnlab.training.marks import loss_drops
+from attnlab.training.marks import find_loss_drops
 from attnlab.training.messages import Ended, Failed, Interval, Message, Started
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
@@ -40,7 +40,7 @@ def follow(run: Run, process: TrainingProcess, folder: Path) -> int:
     if last is None:
         last = _process_messages(run, process)
     line.end()
-    for mark in loss_drops(run.steps, run.losses):
+    for mark in find_loss_drops(run.steps, run.losses):
         run.mark(mark)
     save(run.state(), folder)
     say(f"{folder}\n")

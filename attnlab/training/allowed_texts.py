@@ -20,39 +20,39 @@ _allowed: set[str] = set()
 
 def is_allowed(text: str) -> bool:
     """Return whether the user chose or allowed the text at a path, without accessing the path."""
-    return not text or _full(text) in _allowed or _full(text) in _remembered()
+    return not text or _resolve(text) in _allowed or _resolve(text) in _read_remembered()
 
 
 def allow(text: str, *, remember: bool = True) -> None:
     """Let runs read the text at a path from now on, or until the program ends if that cannot be remembered."""
-    path = _full(text)
+    path = _resolve(text)
     _allowed.add(path)
-    known = _remembered()
+    known = _read_remembered()
     if not remember or path in known:
         return
     try:
-        _file().parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(_file(), json.dumps([*known, path][-MOST:], ensure_ascii=True, indent=1).encode())
+        _find_file().parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(_find_file(), json.dumps([*known, path][-MOST:], ensure_ascii=True, indent=1).encode())
     except (OSError, FileError):
         return
 
 
-def question(text: str) -> str:
+def write_question(text: str) -> str:
     """Return the sentence that tells the user which unapproved text a run names."""
     return f"The run learns from the text {format_name(text)}, which you have not chosen on this computer."
 
 
-def _file() -> Path:
+def _find_file() -> Path:
     return config_folder() / "texts.json"
 
 
-def _full(text: str) -> str:
+def _resolve(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text))
 
 
-def _remembered() -> list[str]:
+def _read_remembered() -> list[str]:
     try:
-        found = session_json.parse(read_bytes(_file(), LIMIT, "the list of texts"))
+        found = session_json.parse(read_bytes(_find_file(), LIMIT, "the list of texts"))
     except (FileError, ValueError, RecursionError):
         return []
     return [path for path in found if isinstance(path, str)] if isinstance(found, list) else []

@@ -32,7 +32,7 @@ from attnlab.training.messages import (
     Stop,
     Want,
 )
-from attnlab.training.pipe import Inbox, Outbox, inherited
+from attnlab.training.pipe import Inbox, Outbox, open_inherited
 from attnlab.training.specs import RunSpec
 
 MESSAGE_S, CHECKPOINT_S = 1 / 30, 5.0
@@ -62,17 +62,17 @@ class Order:
 def main(handle: int) -> None:
     """Train the order that arrives through the inherited pipe, and end the process."""
     faulthandler.enable()
-    connection = inherited(handle)
+    connection = open_inherited(handle)
     inbox, outbox = Inbox(connection), Outbox(connection)
     order = inbox.next(wait=True)
     assert isinstance(order, Order)
-    outbox.post(_trained(order, inbox, outbox))
+    outbox.post(_train(order, inbox, outbox))
     outbox.drain()
     sys.stderr.flush()
     os._exit(0)  # immediately: nothing is left to do, and the shutdown of libraries may hang
 
 
-def _trained(order: Order, inbox: Inbox, outbox: Outbox) -> Ended | Failed:
+def _train(order: Order, inbox: Inbox, outbox: Outbox) -> Ended | Failed:
     """Train, and return how the run ended; every exception becomes a ``Failed`` message."""
     loop: Loop | None = None
     try:
@@ -81,10 +81,10 @@ def _trained(order: Order, inbox: Inbox, outbox: Outbox) -> Ended | Failed:
     except Exception as error:  # noqa: BLE001  # any error in training is sent as one sentence with its traceback
         if loop is not None:
             loop.tell_points()
-        return _failed(error, loop)
+        return _report_failure(error, loop)
 
 
-def _failed(error: Exception, loop: "Loop | None") -> Failed:
+def _report_failure(error: Exception, loop: "Loop | None") -> Failed:
     details = traceback.format_exc()
     if isinstance(error, AttnlabError):
         return Failed(str(error), details)
@@ -109,12 +109,12 @@ class Loop:
         import torch
 
         torch.set_num_threads(1)  # more threads slow small models down, and the window needs the other core
-        from attnlab.training.tasks import changed, digest
+        from attnlab.training.tasks import check_text, compute_digest
         from attnlab.training.trainer import Trainer
 
-        if problem := changed(order.spec, order.digest):
+        if problem := check_text(order.spec, order.digest):
             raise TrainingError(problem)
-        self._digest = order.digest or digest(order.spec)
+        self._digest = order.digest or compute_digest(order.spec)
         self._spec, self._inbox, self._outbox = order.spec, inbox, outbox
         self.trainer = Trainer(order.spec, order.checkpoint.state if order.checkpoint else None)
         if order.weights is not None:
@@ -132,7 +132,9 @@ class Loop:
         parameters = list(self.trainer.model.parameters())
         total, learning = (sum(p.numel() for p in parameters if p.requires_grad or all_) for all_ in (True, False))
         self._outbox.post(Started(total, learning, self._spec.train.device, self._digest))
-        ended = self._looked_at() if self._looks_first() else self.trainer.ended()  # a resumed run may be at its end
+        ended = (
+            self._evaluate() if self._must_evaluate_first() else self.trainer.find_end()
+        )  # a resumed run may be at its end
         self._tell(weights=True, moment=True)
         self._keep()
         while ended is None:
@@ -156,9 +158,9 @@ class Loop:
             return Ended(self.trainer.step, "nan", str(error))
         step = self.trainer.step
         due = step % self._spec.train.evaluate_every == 0 or step == self._spec.train.steps
-        return self._looked_at() if due else self.trainer.ended()
+        return self._evaluate() if due else self.trainer.find_end()
 
-    def _looks_first(self) -> bool:
+    def _must_evaluate_first(self) -> bool:
         """Return whether to evaluate before the first step: in a new run, and again in a resumed run that a stop
         condition may have ended, so that it ends again if nothing has changed.
         """
@@ -166,7 +168,7 @@ class Loop:
         conditions = bool(train.stop_right or train.stop_loss)
         return step == 0 or (conditions and (step % train.evaluate_every == 0 or step == train.steps))
 
-    def _looked_at(self) -> Ended | None:
+    def _evaluate(self) -> Ended | None:
         """Evaluate the held-out examples; return how that ended the run, or None."""
         from attnlab.training.trainer import Diverged
 
@@ -174,7 +176,7 @@ class Loop:
             self._metrics.append(self.trainer.evaluate())
         except Diverged as error:
             return Ended(self.trainer.step, "nan", str(error))
-        return self.trainer.ended()
+        return self.trainer.find_end()
 
     def _obey(self) -> Ended | None:
         """Carry out the commands that have arrived; while the run is paused, wait for them."""
@@ -196,7 +198,7 @@ class Loop:
                     self._put(weights)
                 case Interval(steps):
                     self._interval = max(1, steps)
-                    self._moment_due = self._next_moment()
+                    self._moment_due = self._find_next_moment()
                 case Want():
                     self._wanted = True
         return None
@@ -244,12 +246,12 @@ class Loop:
             self._cost = 2 * (time.monotonic() - begun)  # packing takes as long again as copying
             self._copying_s += time.monotonic() - begun
         if moment:
-            self._recorded, self._moment_due = self._told, self._next_moment()
+            self._recorded, self._moment_due = self._told, self._find_next_moment()
         told = (tuple(self._points), tuple(self._metrics))
         self._points, self._metrics = [], []
         self._outbox.post(Progress(self.trainer.step, self.trainer.seconds, *told, arrays, moment, self._paused))
 
-    def _next_moment(self) -> int:
+    def _find_next_moment(self) -> int:
         return (self.trainer.step // self._interval + 1) * self._interval
 
     def _keep(self) -> None:

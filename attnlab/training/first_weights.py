@@ -9,7 +9,7 @@ from attnlab.training.own_random import OwnRandom
 from attnlab.training.specs import RunSpec
 
 
-def first_weights(spec: RunSpec) -> Arrays:
+def draw_first_weights(spec: RunSpec) -> Arrays:
     """Return the initial weights of a run by name, float32, the same for every device.
 
     A trainer has them too, but it makes an optimiser, for which torch loads 800 modules. That takes seconds and would
@@ -21,5 +21,5 @@ def first_weights(spec: RunSpec) -> Arrays:
     problem = tasks.check(spec)
     if problem:
         raise TrainingError(problem)
-    with OwnRandom(spec.train.seed, torch.device("cpu")).lent():
-        return run_state.weights(models.build(spec.model, tasks.data(spec)))
+    with OwnRandom(spec.train.seed, torch.device("cpu")).use():
+        return run_state.read_weights(models.build(spec.model, tasks.make_data(spec)))

@@ -72,7 +72,7 @@ class Viewer:
 
     def __init__(self, spec: RunSpec, data: Data | None = None) -> None:
         self.spec = spec
-        self.data = tasks.data(spec) if data is None else data
+        self.data = tasks.make_data(spec) if data is None else data
         with torch.random.fork_rng(devices=[]):  # these weights are replaced; the random state must not change
             self.model = models.build(spec.model, self.data).eval()
 
@@ -85,11 +85,11 @@ class Viewer:
         """Return the maps of all layers for a text, the right answer and what the model writes."""
         self._load(weights)
         batch = self._probe(probe)
-        with torch.no_grad(), models.watched(self.model) as traces:
-            loss = models.loss(self.model(batch), batch.targets)
-            maps = tuple(self._maps(batch, name, traces[name]) for name in self.layers)
-        written = self._written(batch)[0]
-        asked = bool(_asked(batch.targets).any())
+        with torch.no_grad(), models.watch(self.model) as traces:
+            loss = models.compute_loss(self.model(batch), batch.targets)
+            maps = tuple(self._collect_maps(batch, name, traces[name]) for name in self.layers)
+        written = self._read_texts(batch)[0]
+        asked = bool(_has_target(batch.targets).any())
         return Look(
             step, maps, written.source, written.expected, written.predicted, float(loss) if asked else float("nan")
         )
@@ -100,8 +100,8 @@ class Viewer:
         Raises:
             KeyError: the layer has no such stage; the message names those that it has.
         """
-        with self._traced(weights, probe, layer) as (_, trace):
-            return _array(trace.joined(name)[0])
+        with self._trace_layer(weights, probe, layer) as (_, trace):
+            return _to_array(trace.join(name)[0])
 
     def gradients(self, weights: Arrays, probe: str) -> tuple[LayerMaps, ...]:
         """Return the gradient of the loss with respect to each attention weight, as maps of all layers.
@@ -111,15 +111,16 @@ class Viewer:
         """
         self._load(weights)
         batch = self._probe(probe)
-        if not bool(_asked(batch.targets).any()):
+        if not bool(_has_target(batch.targets).any()):
             raise TrainingError("This text has no targets, so there is no loss and no gradient.")
-        with torch.enable_grad(), models.watched(self.model) as traces:
-            loss = models.loss(self.model(batch), batch.targets)
-            parts = {name: traces[name].parts("weights") for name in self.layers}
+        with torch.enable_grad(), models.watch(self.model) as traces:
+            loss = models.compute_loss(self.model(batch), batch.targets)
+            parts = {name: traces[name].collect_parts("weights") for name in self.layers}
             flat = [part for of_layer in parts.values() for part in of_layer]
             found = iter(torch.autograd.grad(loss, flat) if flat else ())
         return tuple(
-            self._maps(batch, name, traces[name], tuple(next(found) for _ in parts[name])) for name in self.layers
+            self._collect_maps(batch, name, traces[name], tuple(next(found) for _ in parts[name]))
+            for name in self.layers
         )
 
     def text(
@@ -139,20 +140,20 @@ class Viewer:
         generator = torch.Generator().manual_seed(seed)
         row = self.model.write(batch, n, generator=generator, temperature=temperature, top_k=top_k)[0]
         words = any(len(token) > 1 for token in self.data.vocabulary)
-        return (" " if words else "").join(self.data.tokens(_until_end(row)))
+        return (" " if words else "").join(self.data.tokens(_cut_at_end(row)))
 
     def examples(self, weights: Arrays, n: int) -> tuple[Written, ...]:
         """Return the first n held-out examples with what the model writes for them."""
         self._load(weights)
         held_out = self.data.held_out
         source = None if held_out.source is None else held_out.source[:n]
-        return self._written(Batch(held_out.inputs[:n], held_out.targets[:n], source))
+        return self._read_texts(Batch(held_out.inputs[:n], held_out.targets[:n], source))
 
     def experiment(self, weights: Arrays, probe: str, layer: str) -> Experiment:
         """Return a layer applied to a text as a playground experiment, whose maps equal the model's."""
-        with self._traced(weights, probe, layer) as (batch, trace):
-            queries, keys = self._sides(batch, layer, trace)
-            return round_trip.experiment(self.model.layers[layer], trace, queries, keys)
+        with self._trace_layer(weights, probe, layer) as (batch, trace):
+            queries, keys = self._write_sides(batch, layer, trace)
+            return round_trip.to_experiment(self.model.layers[layer], trace, queries, keys)
 
     def put(self, weights: Arrays, layer: str, experiment: Experiment) -> Arrays:
         """Return the weights with those of one layer taken from an experiment; its tokens and embeddings are ignored.
@@ -161,7 +162,7 @@ class Viewer:
             TrainingError: sizes differ, or the experiment computes something that the layer cannot.
         """
         attention = self._layer(layer)
-        changed = round_trip.returned(attention, experiment)
+        changed = round_trip.to_weights(attention, experiment)
         prefix = next(name for name, module in self.model.named_modules() if module is attention)
         return {**weights, **{f"{prefix}.{name}": array for name, array in changed.items()}}
 
@@ -184,15 +185,15 @@ class Viewer:
     def _probe(self, text: str) -> Batch:
         """Return a text as a batch; if the task does not know the answer, with the one that the model writes."""
         batch = self.data.probe(text)
-        if batch.source is None or bool(_asked(batch.targets).any()):
+        if batch.source is None or bool(_has_target(batch.targets).any()):
             return batch
         written = self.model.write(batch, self.data.longest - 1)
-        inputs = torch.cat([batch.inputs[:, :1], written[:, : len(_until_end(written[0]))]], 1)
+        inputs = torch.cat([batch.inputs[:, :1], written[:, : len(_cut_at_end(written[0]))]], 1)
         return Batch(inputs, torch.full_like(inputs, IGNORED), batch.source)
 
     def _prompt(self, batch: Batch) -> Batch:
         """Return the part of a batch before its first target; all of it if every token is a target."""
-        places = _asked(batch.targets)[0].nonzero().flatten()
+        places = _has_target(batch.targets)[0].nonzero().flatten()
         if batch.source is not None or not self.model.onward or not len(places):
             return batch
         first = int(places[0])
@@ -203,20 +204,20 @@ class Viewer:
         return Batch(inputs, inputs)
 
     @contextmanager
-    def _traced(self, weights: Arrays, probe: str, layer: str) -> Iterator[tuple[Batch, LayerTrace]]:
+    def _trace_layer(self, weights: Arrays, probe: str, layer: str) -> Iterator[tuple[Batch, LayerTrace]]:
         """Yield a text as a batch and the trace of one layer on it; stages are computed inside the ``with`` block."""
         self._layer(layer)
         self._load(weights)
         batch = self._probe(probe)
-        with torch.no_grad(), models.watched(self.model) as traces:
+        with torch.no_grad(), models.watch(self.model) as traces:
             self.model(batch)
             yield batch, traces[layer]
 
-    def _maps(self, batch: Batch, layer: str, trace: LayerTrace, parts: tuple[Tensor, ...] = ()) -> LayerMaps:
-        numbers = _array(trace.joined("weights", parts)[0])
-        return LayerMaps(layer, numbers, round_trip.hidden(trace), *self._sides(batch, layer, trace))
+    def _collect_maps(self, batch: Batch, layer: str, trace: LayerTrace, parts: tuple[Tensor, ...] = ()) -> LayerMaps:
+        numbers = _to_array(trace.join("weights", parts)[0])
+        return LayerMaps(layer, numbers, round_trip.find_hidden(trace), *self._write_sides(batch, layer, trace))
 
-    def _sides(self, batch: Batch, layer: str, trace: LayerTrace) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _write_sides(self, batch: Batch, layer: str, trace: LayerTrace) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the query tokens and the key tokens of a layer."""
         own = self.data.tokens(batch.inputs[0])
         if batch.source is None:
@@ -226,49 +227,49 @@ class Viewer:
             return own, source
         return (source, source) if layer.startswith("encoder") else (own, own)
 
-    def _written(self, batch: Batch) -> tuple[Written, ...]:
+    def _read_texts(self, batch: Batch) -> tuple[Written, ...]:
         if batch.targets.is_floating_point():
-            return self._computed(batch)
-        answers, asked = self.model.answers(batch), _asked(batch.targets)
+            return self._read_numbers(batch)
+        answers, asked = self.model.predict(batch), _has_target(batch.targets)
         if batch.source is not None and not bool(asked.any()):
             answers, asked = batch.inputs[:, 1:], torch.ones_like(asked[:, 1:])  # the model has written them already
         return tuple(
             Written(
-                self.data.tokens(self._given(batch, i)),
-                self.data.tokens(batch.targets[i][_asked(batch.targets)[i]]),
-                self.data.tokens(_until_end(answers[i][asked[i]])),
+                self.data.tokens(self._find_given(batch, i)),
+                self.data.tokens(batch.targets[i][_has_target(batch.targets)[i]]),
+                self.data.tokens(_cut_at_end(answers[i][asked[i]])),
             )
             for i in range(len(answers))
         )
 
-    def _given(self, batch: Batch, i: int) -> Tensor:
+    def _find_given(self, batch: Batch, i: int) -> Tensor:
         """Return the input of an example without PAD: its source; the part of a row before its first target; or the
         whole row if the model answers in place.
         """
         row = batch.inputs[i] if batch.source is None else batch.source[i]
-        places = _asked(batch.targets)[i].nonzero().flatten()
+        places = _has_target(batch.targets)[i].nonzero().flatten()
         if batch.source is None and self.model.onward and len(places):
             row = row[: max(1, int(places[0]))]  # without the separator before the answer, but at least one token
         return row[row != PAD]
 
     @torch.no_grad()
-    def _computed(self, batch: Batch) -> tuple[Written, ...]:
+    def _read_numbers(self, batch: Batch) -> tuple[Written, ...]:
         outputs = self.model(batch)
         rows = zip(batch.inputs, batch.targets, outputs, strict=True)
         return tuple(Written(*(tuple(short(float(x)) for x in numbers[:, 0]) for numbers in row)) for row in rows)
 
 
-def _asked(targets: Tensor) -> Tensor:
+def _has_target(targets: Tensor) -> Tensor:
     """Return which positions have a target, bool [B, T]."""
     return targets[..., 0].isfinite() if targets.is_floating_point() else targets != IGNORED
 
 
-def _until_end(row: Tensor) -> Tensor:
+def _cut_at_end(row: Tensor) -> Tensor:
     """Return a row up to and including END, without PAD."""
     ends = (row == END).nonzero().flatten()
     row = row[: int(ends[0]) + 1] if len(ends) else row
     return row[row != PAD]
 
 
-def _array(tensor: Tensor) -> NDArray[np.float32]:
+def _to_array(tensor: Tensor) -> NDArray[np.float32]:
     return tensor.detach().to("cpu", torch.float32).numpy().copy()

@@ -28,7 +28,7 @@ class Mark:
     suggested: bool = False
 
 
-def loss_drops(steps: NDArray[np.int64], losses: NDArray[np.float64]) -> tuple[Mark, ...]:
+def find_loss_drops(steps: NDArray[np.int64], losses: NDArray[np.float64]) -> tuple[Mark, ...]:
     """Return a mark in the middle of every sudden drop of a loss curve [n], in order of steps.
 
     The means of the :data:`WINDOW` points before and after a step are compared; of adjacent drops the largest counts.
@@ -51,13 +51,13 @@ def loss_drops(steps: NDArray[np.int64], losses: NDArray[np.float64]) -> tuple[M
     return tuple(found)
 
 
-def sharp_heads(looks: Sequence["Look"]) -> tuple[Mark, ...]:
+def find_sharp_heads(looks: Sequence["Look"]) -> tuple[Mark, ...]:
     """Return a mark where each head turns sharp and stays so until the last of these looks at one probe, by steps."""
     if len(looks) < 2:
         return ()
     found = []
     for place, last in enumerate(looks[-1].maps):
-        course = np.array([_sharpness(look.maps[place].weights) for look in looks])  # [looks, heads]
+        course = np.array([_measure_sharpness(look.maps[place].weights) for look in looks])  # [looks, heads]
         for head in range(course.shape[1]):
             blurred = np.flatnonzero(course[:, head] < SHARP)
             turned = int(blurred[-1]) + 1 if len(blurred) else 0
@@ -66,6 +66,6 @@ def sharp_heads(looks: Sequence["Look"]) -> tuple[Mark, ...]:
     return tuple(sorted(found, key=lambda mark: mark.step))
 
 
-def _sharpness(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+def _measure_sharpness(weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the mean over queries of the largest weight, [h], of weights [h, T_q, T_k]."""
     return np.asarray(weights.max(-1).mean(-1))

@@ -70,13 +70,13 @@ SCHEDULES: Mapping[str, Schedule] = MappingProxyType(
                 "linear",
                 "Linear",
                 "Falls to 0 at the last step, in a straight line.",
-                lambda step, steps, warmup: 1 - _done(step, steps, warmup),
+                lambda step, steps, warmup: 1 - _find_progress(step, steps, warmup),
             ),
             Schedule(
                 "cosine",
                 "Cosine",
                 "Falls to 0 at the last step, slowly at both ends (Loshchilov & Hutter 2017).",
-                lambda step, steps, warmup: (1 + math.cos(math.pi * _done(step, steps, warmup))) / 2,
+                lambda step, steps, warmup: (1 + math.cos(math.pi * _find_progress(step, steps, warmup))) / 2,
             ),
             Schedule(
                 "inverse-sqrt",
@@ -89,19 +89,19 @@ SCHEDULES: Mapping[str, Schedule] = MappingProxyType(
 )
 
 
-def _done(step: int, steps: int, warmup: int) -> float:
+def _find_progress(step: int, steps: int, warmup: int) -> float:
     """Return the share of the steps after the warm-up that are done, 0 to 1."""
     return min(max(step - warmup, 0) / max(steps - warmup, 1), 1.0)
 
 
-def rate(train: TrainSpec, step: int) -> float:
+def compute_rate(train: TrainSpec, step: int) -> float:
     """Return the learning rate after ``step`` steps; during the warm-up it rises linearly to ``train.rate``."""
     if step < train.warmup:
         return train.rate * (step + 1) / train.warmup
     return train.rate * SCHEDULES[train.schedule].share(step, train.steps, train.warmup)
 
 
-def optimizer(train: TrainSpec, parameters: Iterable[Parameter], device: torch.device) -> Optimizer:
+def create_optimizer(train: TrainSpec, parameters: Iterable[Parameter], device: torch.device) -> Optimizer:
     """Return the optimiser of a run."""
     entry = OPTIMIZERS[train.optimizer]
     return entry.build(parameters, train.rate, train.weight_decay, device.type in ("cpu", "cuda"))

@@ -15,20 +15,20 @@ class OwnRandom:
         self.states = [torch.Generator(each).manual_seed(seed).get_state() for each in self._devices]
 
     @contextmanager
-    def lent(self) -> Iterator[None]:
+    def use(self) -> Iterator[None]:
         """Use this run's generator states in the block; initial weights and dropout cannot be given a generator."""
-        before = [_state(device) for device in self._devices]
+        before = [_get(device) for device in self._devices]
         try:
             for device, state in zip(self._devices, self.states, strict=True):
                 _set(device, state)
             yield
-            self.states = [_state(device) for device in self._devices]
+            self.states = [_get(device) for device in self._devices]
         finally:
             for device, state in zip(self._devices, before, strict=True):
                 _set(device, state)
 
 
-def _state(device: torch.device) -> Tensor:
+def _get(device: torch.device) -> Tensor:
     if device.type == "cuda":
         return torch.cuda.get_rng_state(device)
     return torch.mps.get_rng_state() if device.type == "mps" else torch.get_rng_state()

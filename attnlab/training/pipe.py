@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from attnlab.training.messages import Failed, Message
 
 
-def inherited(handle: int) -> Connection:
+def open_inherited(handle: int) -> Connection:
     """Return the connection for the pipe handle that this process inherited."""
     if sys.platform == "win32":
         from multiprocessing.connection import PipeConnection

@@ -70,7 +70,7 @@ class TrainingProcess:
                 kept.enter_context(ours)
                 passed.enter_context(theirs)
                 errors = kept.enter_context(tempfile.TemporaryFile())
-                self._popen = _started(theirs.fileno(), errors)
+                self._popen = _start_process(theirs.fileno(), errors)
             except OSError as error:
                 self._messages.append(Failed(f"The training process cannot be started: {error.strerror or error}."))
                 return
@@ -147,16 +147,16 @@ class TrainingProcess:
                 while True:
                     self._take(connection.recv())
             except (EOFError, OSError, MemoryError):  # also when it is killed within a message
-                code = _gone(popen)
+                code = _await_end(popen)
             except Exception as error:  # noqa: BLE001  # the session must learn how it ended, after any error
                 report(error, "listening to the training")
                 popen.kill()
-                code = _gone(popen)
+                code = _await_end(popen)
             sender.close()  # before the connection, which it may be writing to
             if self._killer is not None:
                 self._killer.cancel()
             if not self._told_end:
-                self._take(self._verdict(code, _last_words(errors)))
+                self._take(self._judge(code, _read_last_words(errors)))
 
     def _take(self, message: Message) -> None:
         with self._changed:
@@ -169,12 +169,12 @@ class TrainingProcess:
             self._kept = message.step
         self._told_end = isinstance(message, Ended | Failed)
 
-    def _verdict(self, code: int, words: str) -> Ended | Failed:
+    def _judge(self, code: int, words: str) -> Ended | Failed:
         """Return the end of a process that did not report it itself."""
         kept = f"its state at step {self._kept:,} is kept" if self._kept >= 0 else "it had kept nothing yet"
         if self._ending:
             return Ended(self._step, "stopped", f"Stopped during the work after step {self._step:,}; {kept}.")
-        return Failed(f"The training process {_cause(code)} after step {self._step:,}; {kept}.", words)
+        return Failed(f"The training process {_describe_cause(code)} after step {self._step:,}; {kept}.", words)
 
 
 def resume(run: Run) -> TrainingProcess:
@@ -186,7 +186,7 @@ def resume(run: Run) -> TrainingProcess:
     return TrainingProcess(run.spec, run.checkpoint, interval=run.recorder.interval, digest=run.digest)
 
 
-def _started(end: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start_process(end: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     """Start the training process: a terminal's Ctrl+C does not reach it, and it inherits only its end of the pipe."""
     frozen = getattr(sys, "frozen", False)
     command = [sys.executable, *(("train", "--child", str(end)) if frozen else ("-c", _LINE, str(end), *sys.path))]
@@ -202,7 +202,7 @@ def _started(end: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     )
 
 
-def _gone(popen: subprocess.Popen[bytes]) -> int:
+def _await_end(popen: subprocess.Popen[bytes]) -> int:
     """Return the exit code of a process that has closed its pipe, which happens only when it ends."""
     try:
         return popen.wait(1.0)
@@ -211,7 +211,7 @@ def _gone(popen: subprocess.Popen[bytes]) -> int:
         return popen.wait()
 
 
-def _cause(code: int) -> str:
+def _describe_cause(code: int) -> str:
     if code == -signal.SIGTERM or (hasattr(signal, "SIGKILL") and code == -signal.SIGKILL):
         return f"was killed (signal {-code}), perhaps because memory ran out,"
     if code < 0:
@@ -219,7 +219,7 @@ def _cause(code: int) -> str:
     return f"ended without a message (exit code {code})"
 
 
-def _last_words(errors: IO[bytes]) -> str:
+def _read_last_words(errors: IO[bytes]) -> str:
     errors.seek(0, os.SEEK_END)
     errors.seek(max(0, errors.tell() - _DETAILS))
     return errors.read().decode("utf-8", "replace").strip()

@@ -61,12 +61,12 @@ class Recorder:
 
     def add(self, moment: Moment) -> None:
         """Keep a moment, replacing one of the same step; a moment larger than the limit is not kept."""
-        moment = Moment(moment.step, _owned(moment.weights), moment.loss, moment.metric)
+        moment = Moment(moment.step, _copy_weights(moment.weights), moment.loss, moment.metric)
         if moment.bytes > self.limit:
             size, limit = (f"{n / MIB:,.0f}" if n >= MIB else f"{n / MIB:.2g}" for n in (moment.bytes, self.limit))
             self.refused = f"This model is too large to record: {size} MiB a moment, limit {limit} MiB."
             return
-        place = self._place(moment.step)
+        place = self._find_index(moment.step)
         if self._moments[place : place + 1] and self._moments[place].step == moment.step:
             self._bytes -= self._moments.pop(place).bytes
         self._moments.insert(place, moment)
@@ -76,7 +76,7 @@ class Recorder:
 
     def mark(self, step: int) -> Moment | None:
         """Mark the moment nearest to a step, so that it stays, and return it; None if there is none."""
-        moment = self.nearest(step)
+        moment = self.find_nearest(step)
         if moment is not None:
             self._marked.add(moment.step)
         return moment
@@ -85,9 +85,9 @@ class Recorder:
         """Unmark the moment of a step, so that it may be dropped."""
         self._marked.discard(step)
 
-    def nearest(self, step: int) -> Moment | None:
+    def find_nearest(self, step: int) -> Moment | None:
         """Return the moment nearest to a step, the earlier of two; None if there is none."""
-        place = self._place(step)
+        place = self._find_index(step)
         around = self._moments[max(0, place - 1) : place + 1]
         return min(around, key=lambda moment: abs(moment.step - step), default=None)
 
@@ -95,20 +95,20 @@ class Recorder:
         """Drop all moments later than a step, from which the run continues."""
         self._drop({moment.step for moment in self._moments if moment.step > step})
 
-    def _place(self, step: int) -> int:
+    def _find_index(self, step: int) -> int:
         return bisect_left(self._moments, step, key=lambda moment: moment.step)
 
     def _thin(self) -> None:
         """Drop at least one moment."""
         first, last = self._moments[0].step, self._moments[-1].step
         if len(self._moments) > len({first, last} | self._marked):
-            while not self._drop(self._between()):
+            while not self._drop(self._choose_droppable()):
                 self.interval *= 2
         else:
             between = sorted(self._marked - {first, last})
             self._drop({between[0] if between else first})
 
-    def _between(self) -> set[int]:
+    def _choose_droppable(self) -> set[int]:
         """Return the steps of unmarked moments closer than the interval to the kept moment before them."""
         needed = self._marked | {self._moments[0].step, self._moments[-1].step}
         found, before = set[int](), self._moments[0].step
@@ -128,6 +128,6 @@ class Recorder:
         return bool(gone)
 
 
-def _owned(weights: Arrays) -> Arrays:
+def _copy_weights(weights: Arrays) -> Arrays:
     """Return arrays that own their memory: a slice would keep the whole array that it belongs to."""
     return {name: array if array.base is None else array.copy() for name, array in weights.items()}

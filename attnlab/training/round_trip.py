@@ -13,7 +13,9 @@ KEPT = ("n_heads", "n_kv_heads", "causal", "scale", "score", "normalizer", "posi
 """The fields of a configuration that are fixed in a model and cannot be changed from the playground."""
 
 
-def experiment(layer: Attention, trace: LayerTrace, tokens: tuple[str, ...], key_tokens: tuple[str, ...]) -> Experiment:
+def to_experiment(
+    layer: Attention, trace: LayerTrace, tokens: tuple[str, ...], key_tokens: tuple[str, ...]
+) -> Experiment:
     """Return an experiment that computes what a layer computed for the first example of a batch.
 
     Its embeddings are the inputs of the layer: with positions added, and normalised if the norm comes before the layer.
@@ -22,27 +24,27 @@ def experiment(layer: Attention, trace: LayerTrace, tokens: tuple[str, ...], key
     across = "memory" in trace
     return Experiment(
         tokens,
-        trace.joined("inputs")[0],
+        trace.join("inputs")[0],
         Weights(**{name: getattr(layer, name) for name in PROJECTIONS}, extra=layer.extra),
-        _config(layer, trace),
+        _to_config(layer, trace),
         key_tokens if across else None,
-        trace.joined("memory")[0] if across else None,
+        trace.join("memory")[0] if across else None,
     )
 
 
-def hidden(trace: LayerTrace) -> NDArray[np.bool_] | None:
+def find_hidden(trace: LayerTrace) -> NDArray[np.bool_] | None:
     """Return the masked cells of the first example of a batch, bool [T_q, T_k]; None without a mask."""
     cells = trace.hidden
     if cells is None:
         return None
     one = cells[0, 0] if cells.ndim == 4 else cells
-    t_q = sum(part.shape[-2] for part in trace.parts("inputs"))
+    t_q = sum(part.shape[-2] for part in trace.collect_parts("inputs"))
     return one.expand(t_q, -1).cpu().numpy().copy()
 
 
-def _config(layer: Attention, trace: LayerTrace) -> AttentionConfig:
+def _to_config(layer: Attention, trace: LayerTrace) -> AttentionConfig:
     """Return the layer's configuration, with an explicit mask if PAD is hidden."""
-    cells = hidden(trace)
+    cells = find_hidden(trace)
     if cells is None or trace.hidden is None or trace.hidden.ndim < 4:
         return layer.config
     c = layer.config
@@ -51,7 +53,7 @@ def _config(layer: Attention, trace: LayerTrace) -> AttentionConfig:
     )
 
 
-def returned(layer: Attention, e: Experiment) -> dict[str, NDArray[np.float32]]:
+def to_weights(layer: Attention, e: Experiment) -> dict[str, NDArray[np.float32]]:
     """Return the weights of an experiment by the names of a layer's parameters, float32.
 
     Only weights go back; tokens, embeddings and a mask drawn by hand are ignored. A weight that was removed in the
@@ -67,7 +69,7 @@ def returned(layer: Attention, e: Experiment) -> dict[str, NDArray[np.float32]]:
             raise TrainingError(
                 f"{name} was added in the playground, but this layer has none; {', '.join(names)} can go back."
             )
-    return {name: _table(layer, e, name) for name in names}
+    return {name: _to_parameter(layer, e, name) for name in names}
 
 
 def _check_config(layer: Attention, e: Experiment) -> None:
@@ -83,7 +85,7 @@ def _check_config(layer: Attention, e: Experiment) -> None:
         raise TrainingError(f"Head {which} is switched off, which a model cannot do; set its rows of W_o to 0 instead.")
 
 
-def _table(layer: Attention, e: Experiment, name: str) -> NDArray[np.float32]:
+def _to_parameter(layer: Attention, e: Experiment, name: str) -> NDArray[np.float32]:
     need = tuple(layer.get_parameter(name).shape)
     table = layer_tables.table(e, name)
     got = tuple(table.shape[-len(need) :])

@@ -252,6 +252,6 @@ class Run:
 
 def _weights(checkpoint: Checkpoint) -> Arrays | None:
     """Return the weights of a checkpoint by name, None where it has none."""
-    from attnlab.training.run_state import MODEL, below  # it imports torch, which the window loads later
+    from attnlab.training.run_state import MODEL, remove_prefix  # it imports torch, which the window loads later
 
-    return below(MODEL, checkpoint.state) or None
+    return remove_prefix(MODEL, checkpoint.state) or None

@@ -15,18 +15,18 @@ MODEL, OPTIMIZER = "model/", "optimizer/"
 """The prefixes of the names of weights and of optimiser arrays in a checkpoint."""
 
 
-def array(tensor: Tensor) -> NDArray[np.generic]:
+def to_array(tensor: Tensor) -> NDArray[np.generic]:
     """Return a copy of a tensor, because the optimiser changes weights in place."""
     copied: NDArray[np.generic] = tensor.detach().to("cpu", copy=True).numpy()
     return copied
 
 
-def weights(model: nn.Module) -> dict[str, NDArray[np.generic]]:
+def read_weights(model: nn.Module) -> dict[str, NDArray[np.generic]]:
     """Return copies of the weights by the names of the state dict, float32."""
-    return {name: array(tensor.float()) for name, tensor in model.state_dict().items()}
+    return {name: to_array(tensor.float()) for name, tensor in model.state_dict().items()}
 
 
-def put(model: nn.Module, given: Arrays) -> None:
+def put_weights(model: nn.Module, given: Arrays) -> None:
     """Copy weights into a model; those not named stay.
 
     Raises:
@@ -42,16 +42,16 @@ def put(model: nn.Module, given: Arrays) -> None:
             own[name].copy_(torch.tensor(value.astype(np.float32)))
 
 
-def optimizer_arrays(optimizer: Optimizer) -> dict[str, NDArray[np.generic]]:
+def read_optimizer(optimizer: Optimizer) -> dict[str, NDArray[np.generic]]:
     """Return copies of the optimiser's state of each weight, by "index of the weight/name"."""
     found: dict[str, NDArray[np.generic]] = {}
     for number, kept in optimizer.state_dict()["state"].items():
-        found |= {f"{number}/{name}": array(value) for name, value in kept.items() if isinstance(value, Tensor)}
+        found |= {f"{number}/{name}": to_array(value) for name, value in kept.items() if isinstance(value, Tensor)}
     return found
 
 
 def put_optimizer(optimizer: Optimizer, given: Arrays) -> None:
-    """Restore an optimiser's state from what :func:`optimizer_arrays` returned.
+    """Restore an optimiser's state from what :func:`read_optimizer` returned.
 
     Raises:
         TrainingError: an array does not fit its weight.
@@ -68,12 +68,12 @@ def put_optimizer(optimizer: Optimizer, given: Arrays) -> None:
     optimizer.load_state_dict({**optimizer.state_dict(), "state": kept})
 
 
-def below(prefix: str, state: Arrays) -> dict[str, NDArray[np.generic]]:
+def remove_prefix(prefix: str, state: Arrays) -> dict[str, NDArray[np.generic]]:
     """Return the arrays whose names begin with a prefix, without it."""
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
-def named(prefix: str, arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
+def add_prefix(prefix: str, arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
     """Return arrays with a prefix before their names."""
     return {prefix + name: value for name, value in arrays.items()}
 

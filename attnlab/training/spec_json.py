@@ -17,7 +17,7 @@ _KINDS = {int: "a whole number", float: "a number", str: "text"}
 Spec = TypeVar("Spec", ModelSpec, TrainSpec)
 
 
-def as_json(spec: RunSpec) -> dict[str, Any]:
+def to_json(spec: RunSpec) -> dict[str, Any]:
     """Return a spec as plain JSON, which :func:`from_json` reads."""
     return {**asdict(spec), "options": dict(spec.options)}
 
@@ -34,13 +34,14 @@ def from_json(value: Any) -> RunSpec:
     if not isinstance(options, dict) or len(options) > MOST_OPTIONS:
         raise TrainingError(f"options needs at most {MOST_OPTIONS} values by name.")
     taken = {
-        _text("options", name): _scalar(f"options.{format_name(name[:40])}", given) for name, given in options.items()
+        _is_text("options", name): _is_scalar(f"options.{format_name(name[:40])}", given)
+        for name, given in options.items()
     }
-    model, train = _spec("model", value["model"], ModelSpec), _spec("train", value["train"], TrainSpec)
-    return RunSpec(_text("task", value["task"]), taken, model, train)
+    model, train = _read_spec("model", value["model"], ModelSpec), _read_spec("train", value["train"], TrainSpec)
+    return RunSpec(_is_text("task", value["task"]), taken, model, train)
 
 
-def _spec(place: str, given: Any, kind: type[Spec]) -> Spec:
+def _read_spec(place: str, given: Any, kind: type[Spec]) -> Spec:
     wanted = {field.name: type(field.default) for field in fields(kind)}
     if not isinstance(given, dict):
         raise TrainingError(f"{place} needs values by name: {', '.join(wanted)}.")
@@ -50,7 +51,7 @@ def _spec(place: str, given: Any, kind: type[Spec]) -> Spec:
     taken = {}
     for name, value in given.items():
         where = f"{place}.{name}"
-        found = _scalar(where, value)
+        found = _is_scalar(where, value)
         if type(found) is int and wanted[name] is float:
             found = float(found)
         if type(found) is not wanted[name]:
@@ -59,9 +60,9 @@ def _spec(place: str, given: Any, kind: type[Spec]) -> Spec:
     return kind(**taken)
 
 
-def _scalar(place: str, value: Any) -> int | float | str:
+def _is_scalar(place: str, value: Any) -> int | float | str:
     if isinstance(value, str):
-        return _text(place, value)
+        return _is_text(place, value)
     if isinstance(value, bool):  # a switch among a task's options
         return value
     if type(value) is int and abs(value) <= MOST:
@@ -71,7 +72,7 @@ def _scalar(place: str, value: Any) -> int | float | str:
     raise TrainingError(f"{place} is {format_name(repr(value)[:40])}; it needs text or a number that is not too large.")
 
 
-def _text(place: str, value: Any) -> str:
+def _is_text(place: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > LONGEST:
         raise TrainingError(
             f"{place} is {format_name(repr(value)[:40])}; it needs text of at most {LONGEST:,} letters."

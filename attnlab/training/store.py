@@ -30,9 +30,9 @@ from attnlab.training.run import RunState
 from attnlab.training.spec_json import from_json
 from attnlab.training.specs import RunSpec
 from attnlab.training.store_arrays import (
-    packed_checkpoint,
-    packed_curve,
-    packed_moments,
+    pack_checkpoint,
+    pack_curve,
+    pack_moments,
     read_checkpoint,
     read_curve,
     read_moments,
@@ -43,9 +43,9 @@ from attnlab.training.store_manifest import (
     MANIFEST,
     MOMENTS,
     check_manifest,
-    file_name,
     is_part,
-    manifest,
+    name_file,
+    to_manifest,
 )
 from attnlab.training.tensors import unpack
 
@@ -78,17 +78,17 @@ class Summary:
     problem: str = ""
 
 
-def runs_folder() -> Path:
+def find_runs_folder() -> Path:
     """Return the folder of the user's own runs; it may not exist yet."""
     return config_folder() / "runs"
 
 
 def new_folder(spec: RunSpec) -> Path:
-    """Return a folder for a new run that does not exist yet: TASK-SEED-TIME in :func:`runs_folder`."""
+    """Return a folder for a new run that does not exist yet: TASK-SEED-TIME in :func:`find_runs_folder`."""
     name = f"{spec.task}-{spec.train.seed}-{time.strftime('%Y%m%d-%H%M%S')}"
-    folder, number = runs_folder() / name, 2
+    folder, number = find_runs_folder() / name, 2
     while folder.exists():
-        folder, number = runs_folder() / f"{name}-{number}", number + 1
+        folder, number = find_runs_folder() / f"{name}-{number}", number + 1
     return folder
 
 
@@ -103,24 +103,24 @@ def save(state: RunState, folder: str | os.PathLike[str]) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise make_write_error(path, error) from None
-    parts: dict[str, bytearray] = {CURVE: packed_curve(state)}
+    parts: dict[str, bytearray] = {CURVE: pack_curve(state)}
     if state.moments:
-        parts[MOMENTS] = packed_moments(state.moments)
+        parts[MOMENTS] = pack_moments(state.moments)
     if state.checkpoint is not None:
-        parts[CHECKPOINT] = packed_checkpoint(state.checkpoint)
+        parts[CHECKPOINT] = pack_checkpoint(state.checkpoint)
     this = secrets.token_hex(8)
-    names = {part: file_name(part, this) for part in parts}
-    former = _named(path)
-    said = json.dumps(manifest(state, names), ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
+    names = {part: name_file(part, this) for part in parts}
+    former = _list_named(path)
+    said = json.dumps(to_manifest(state, names), ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
     try:
         for part, data in parts.items():
             write_bytes(path / names[part], cast(bytes, data))  # bytes(data) would copy while every thread waits
         write_bytes(path / MANIFEST, said)
     except BaseException:
-        if _named(path) != set(names.values()):  # Ctrl+C may come just after the replacement
+        if _list_named(path) != set(names.values()):  # Ctrl+C may come just after the replacement
             _delete(path, set(names.values()))
         raise
-    _delete(path, (former | _left_behind(path)) - set(names.values()))
+    _delete(path, (former | _list_left_behind(path)) - set(names.values()))
 
 
 def delete(folder: str | os.PathLike[str]) -> None:
@@ -151,16 +151,16 @@ def load(folder: str | os.PathLike[str]) -> RunState:
     found = _read_manifest(path)
     for _ in range(_TRIES):
         try:
-            return _loaded(path, found)
+            return _load_state(path, found)
         except FileError:
             again = _read_manifest(path)
             if again["files"] == found["files"]:
                 raise
             found = again  # it was saved meanwhile, and the old files are gone
-    return _loaded(path, found)
+    return _load_state(path, found)
 
 
-def _loaded(path: Path, found: dict[str, Any]) -> RunState:
+def _load_state(path: Path, found: dict[str, Any]) -> RunState:
     names: dict[str, str] = found["files"]
     curve, metrics = _read(path / names[CURVE], CURVE, read_curve)
     looked = {metric.step: metric for metric in metrics}
@@ -179,7 +179,7 @@ def _loaded(path: Path, found: dict[str, Any]) -> RunState:
     )
 
 
-def summary(folder: str | os.PathLike[str]) -> Summary:
+def read_summary(folder: str | os.PathLike[str]) -> Summary:
     """Return the row of a run in the table of runs, with ``problem`` if it cannot be read."""
     path = Path(folder)
     try:
@@ -196,13 +196,13 @@ def summary(folder: str | os.PathLike[str]) -> Summary:
 
 
 def list_runs(folder: str | os.PathLike[str] | None = None) -> tuple[Summary, ...]:
-    """Return all runs in a folder, by default :func:`runs_folder`, the most recently saved first."""
-    place = runs_folder() if folder is None else Path(folder)
+    """Return all runs in a folder, by default :func:`find_runs_folder`, the most recently saved first."""
+    place = find_runs_folder() if folder is None else Path(folder)
     try:
         found = [each for each in place.iterdir() if os.path.lexists(each / MANIFEST)]
     except (OSError, ValueError):  # no such folder, an unreadable one, or a name that cannot be one: no runs
         return ()
-    return tuple(sorted(map(summary, found), key=lambda each: (-each.saved, each.folder.name)))
+    return tuple(sorted(map(read_summary, found), key=lambda each: (-each.saved, each.folder.name)))
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         check_manifest(found)
         found["spec"] = from_json(found["spec"])
     except (ValueError, RecursionError) as error:
-        raise _damaged(path, error) from None
+        raise _describe_damage(path, error) from None
     if found["status"] in ("running", "paused", "new"):
         found["status"] = "interrupted"
     return dict(found)
@@ -226,10 +226,10 @@ def _read(path: Path, part: str, take: Callable[[Arrays], Part]) -> Part:
     try:
         return take(unpack(data))
     except (ValueError, RecursionError) as error:
-        raise _damaged(path, error) from None
+        raise _describe_damage(path, error) from None
 
 
-def _named(folder: Path) -> set[str]:
+def _list_named(folder: Path) -> set[str]:
     """Return the files that a folder's run.json names; none if it cannot be read."""
     try:
         return set(_read_manifest(folder)["files"].values())
@@ -237,7 +237,7 @@ def _named(folder: Path) -> set[str]:
         return set()
 
 
-def _left_behind(folder: Path) -> set[str]:
+def _list_left_behind(folder: Path) -> set[str]:
     """Return files left by saves that were killed long ago; another program may still be writing newer ones."""
     found = set()
     with suppress(OSError):
@@ -254,5 +254,5 @@ def _delete(folder: Path, names: set[str]) -> None:
             (folder / name).unlink(missing_ok=True)
 
 
-def _damaged(path: Path, reason: Exception) -> FileError:
+def _describe_damage(path: Path, reason: Exception) -> FileError:
     return FileError(f"{format_name(path)} cannot be read as part of a run: {format_reason(reason)}.")

@@ -13,7 +13,7 @@ from attnlab.training.spec_json import MOST
 from attnlab.training.tensors import pack, pack_pieces
 
 
-def packed_curve(state: RunState) -> bytearray:
+def pack_curve(state: RunState) -> bytearray:
     lengths = [(at, *pair) for at, metric in enumerate(state.metrics) for pair in metric.by_length]
     values = [(metric.step, metric.loss, metric.right, metric.exact) for metric in state.metrics]
     return pack(
@@ -28,9 +28,9 @@ def packed_curve(state: RunState) -> bytearray:
 
 
 def read_curve(arrays: Arrays) -> tuple[Curve, tuple[Metric, ...]]:
-    steps = _taken(arrays, "steps", np.int64, 1)
-    losses, rates = (_taken(arrays, name, np.float64, 1) for name in ("losses", "rates"))
-    metrics, lengths = _taken(arrays, "metrics", np.float64, 2), _taken(arrays, "by_length", np.float64, 2)
+    steps = _take(arrays, "steps", np.int64, 1)
+    losses, rates = (_take(arrays, name, np.float64, 1) for name in ("losses", "rates"))
+    metrics, lengths = _take(arrays, "metrics", np.float64, 2), _take(arrays, "by_length", np.float64, 2)
     if not len(steps) == len(losses) == len(rates) or metrics.shape[1] != 4 or lengths.shape[1] != 3:
         raise ValueError("the lengths of its arrays disagree")
     _check_steps(steps)
@@ -47,7 +47,7 @@ def read_curve(arrays: Arrays) -> tuple[Curve, tuple[Metric, ...]]:
     return Curve(steps.copy(), losses.copy(), rates.copy()), tuple(found)
 
 
-def packed_moments(moments: tuple[Moment, ...]) -> bytearray:
+def pack_moments(moments: tuple[Moment, ...]) -> bytearray:
     """Return moments as a file, without a second copy of them; all have weights of the same names and shapes."""
     steps, losses = np.array([m.step for m in moments], np.int64), np.array([m.loss for m in moments], np.float64)
     pieces: dict[str, Any] = {
@@ -63,7 +63,7 @@ def packed_moments(moments: tuple[Moment, ...]) -> bytearray:
 def read_moments(arrays: Arrays, metrics: dict[int, Metric]) -> tuple[Moment, ...]:
     if not arrays:
         return ()
-    steps, losses = _taken(arrays, "steps", np.int64, 1), _taken(arrays, "losses", np.float64, 1)
+    steps, losses = _take(arrays, "steps", np.int64, 1), _take(arrays, "losses", np.float64, 1)
     weights = {name.removeprefix("weights/"): array for name, array in arrays.items() if name.startswith("weights/")}
     if len(losses) != len(steps) or any(array.shape[:1] != steps.shape for array in weights.values()):
         raise ValueError("the numbers of its moments disagree")
@@ -79,13 +79,13 @@ def read_moments(arrays: Arrays, metrics: dict[int, Metric]) -> tuple[Moment, ..
     )
 
 
-def packed_checkpoint(checkpoint: Checkpoint) -> bytearray:
+def pack_checkpoint(checkpoint: Checkpoint) -> bytearray:
     own = {"step": np.array(checkpoint.step, np.int64), "seconds": np.array(checkpoint.seconds, np.float64)}
     return pack({**own, **{f"state/{name}": array for name, array in checkpoint.state.items()}})
 
 
 def read_checkpoint(arrays: Arrays) -> Checkpoint:
-    step, seconds = _taken(arrays, "step", np.int64, 0), _taken(arrays, "seconds", np.float64, 0)
+    step, seconds = _take(arrays, "step", np.int64, 0), _take(arrays, "seconds", np.float64, 0)
     state = {name.removeprefix("state/"): array.copy() for name, array in arrays.items() if name.startswith("state/")}
     _check_steps(step.reshape(1))
     if seconds < 0:
@@ -94,7 +94,7 @@ def read_checkpoint(arrays: Arrays) -> Checkpoint:
     return Checkpoint(step.item(), seconds.item(), state)
 
 
-def _taken(arrays: Arrays, name: str, dtype: type[np.generic], axes: int) -> NDArray[Any]:
+def _take(arrays: Arrays, name: str, dtype: type[np.generic], axes: int) -> NDArray[Any]:
     array = arrays.get(name)
     if array is None or array.dtype != dtype or array.ndim != axes:
         raise ValueError(f"its {name} are missing or of the wrong kind")

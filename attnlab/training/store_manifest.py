@@ -2,11 +2,12 @@
 
 import math
 import re
+import sys
 from typing import Any
 
 from attnlab.base.printable import escape
 from attnlab.training.run import STATUSES, RunState
-from attnlab.training.spec_json import MOST, as_json
+from attnlab.training.spec_json import MOST, to_json
 
 FORMAT, VERSION = "attnlab run", 2
 MANIFEST, CURVE, MOMENTS, CHECKPOINT = "run.json", "curve", "moments", "checkpoint"
@@ -38,7 +39,7 @@ _FIELDS = {
 }
 
 
-def file_name(part: str, save: str = "") -> str:
+def name_file(part: str, save: str = "") -> str:
     """Return the file name of a part; ``save`` is 16 hexadecimal digits, or "" in runs of version 1."""
     return f"{part}-{save}{_ENDING}" if save else part + _ENDING
 
@@ -48,7 +49,7 @@ def is_part(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def manifest(state: RunState, names: dict[str, str]) -> dict[str, Any]:
+def to_manifest(state: RunState, names: dict[str, str]) -> dict[str, Any]:
     """Return the contents of ``run.json``; ``names`` are the file names of the parts."""
     last = state.metrics[-1] if state.metrics else None
     loss = last.loss if last else math.nan
@@ -57,7 +58,7 @@ def manifest(state: RunState, names: dict[str, str]) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "name": state.name,
-        "spec": as_json(state.spec),
+        "spec": to_json(state.spec),
         "status": state.status,
         "sentence": state.sentence,
         "step": state.step,
@@ -88,13 +89,13 @@ def check_manifest(found: Any) -> None:
     if version not in (1, VERSION) or type(version) is not int or found.keys() - _OPTIONAL != _FIELDS:
         raise ValueError("it does not have the fields of a run")
     for name in ("step", "parameters", "trainable"):
-        _need(_whole(found[name]), name, "a whole number of 0 or more")
-    _need(_whole(found["interval"]) and found["interval"] > 0, "interval", "a whole number above 0")
-    _need(_number(found["seconds"]) and found["seconds"] >= 0, "seconds", "a number of 0 or more")
+        _need(_is_whole(found[name]), name, "a whole number of 0 or more")
+    _need(_is_whole(found["interval"]) and found["interval"] > 0, "interval", "a whole number above 0")
+    _need(_is_number(found["seconds"]) and found["seconds"] >= 0, "seconds", "a number of 0 or more")
     for name in ("loss", "right"):
-        _need(found[name] is None or _number(found[name]), name, "a number or null")
+        _need(found[name] is None or _is_number(found[name], sys.float_info.max), name, "a number or null")
     for name in ("name", "sentence", "device"):
-        _need(_text(found[name]), name, f"text of at most {_LONGEST:,} letters")
+        _need(_is_text(found[name]), name, f"text of at most {_LONGEST:,} letters")
     for name in ("name", "sentence", "device"):  # these are shown, and the file may be a stranger's
         found[name] = escape(found[name])
     digest = found.get("digest", "")
@@ -102,13 +103,13 @@ def check_manifest(found: Any) -> None:
     _need(found["status"] in STATUSES, "status", f"one of {', '.join(STATUSES)}")
     _need(isinstance(found["marks"], list) and all(map(_is_mark, found["marks"])), "marks", "steps with titles")
     if version == 1:  # its files field had sizes by name
-        found["files"] = {part: name for part in PARTS if (name := file_name(part)) in _checked_old(found["files"])}
+        found["files"] = {part: name for part in PARTS if (name := name_file(part)) in _check_old(found["files"])}
     else:
         _check_files(found["files"])
 
 
-def _checked_old(files: Any) -> dict[str, Any]:
-    names = [file_name(part) for part in PARTS]
+def _check_old(files: Any) -> dict[str, Any]:
+    names = [name_file(part) for part in PARTS]
     wanted = f"{names[0]} and at most {names[1]} and {names[2]}"
     _need(isinstance(files, dict) and names[0] in files and files.keys() <= set(names), "files", wanted)
     return dict(files)
@@ -128,15 +129,15 @@ def _need(right: bool, name: str, needed: str) -> None:
         raise ValueError(f"its {name} needs to be {needed}")
 
 
-def _whole(value: Any) -> bool:
+def _is_whole(value: Any) -> bool:
     return type(value) is int and 0 <= value <= MOST
 
 
-def _number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) <= MOST
+def _is_number(value: Any, most: float = MOST) -> bool:
+    return type(value) in (int, float) and abs(value) <= most
 
 
-def _text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= _LONGEST
 
 
@@ -144,7 +145,7 @@ def _is_mark(value: Any) -> bool:
     return (
         isinstance(value, list)
         and len(value) == 3
-        and _whole(value[0])
-        and _text(value[1])
+        and _is_whole(value[0])
+        and _is_text(value[1])
         and isinstance(value[2], bool)
     )

@@ -24,7 +24,7 @@ def check_train(train: TrainSpec) -> str:
         return f"The optimiser {train.optimizer!r} is unknown; there are {', '.join(OPTIMIZERS)}."
     if train.schedule not in SCHEDULES:
         return f"The schedule {train.schedule!r} is unknown; there are {', '.join(SCHEDULES)}."
-    problem = _whole(train) or _numbers(train)
+    problem = _check_whole(train) or _check_numbers(train)
     if problem:
         return problem
     try:
@@ -36,7 +36,7 @@ def check_train(train: TrainSpec) -> str:
 
 def check_memory(spec: RunSpec, data: Data) -> str:
     """Return a sentence that a batch needs too much memory, roughly estimated, and which size fits; "" if it fits."""
-    one, batch = _example_bytes(spec, data), spec.train.batch
+    one, batch = _estimate_example(spec, data), spec.train.batch
     if batch * one <= MOST_MEMORY:
         return ""
     fits = MOST_MEMORY // one
@@ -44,14 +44,14 @@ def check_memory(spec: RunSpec, data: Data) -> str:
     return f"A batch of {batch:,} takes about {batch * one / 2**30:,.0f} GiB for one step; {do}."
 
 
-def _example_bytes(spec: RunSpec, data: Data) -> int:
+def _estimate_example(spec: RunSpec, data: Data) -> int:
     """Return roughly the bytes of one example in a step: outputs, activations of the layers, attention weights."""
     model, length = spec.model, data.longest + data.longest_source
     numbers = len(data.vocabulary) + model.layers * (_ROWS * model.d_model + model.heads * length)
     return length * numbers * _FLOAT
 
 
-def _whole(train: TrainSpec) -> str:
+def _check_whole(train: TrainSpec) -> str:
     for name, title, least, most in (
         ("steps", "The number of steps", 1, MOST),
         ("batch", "The batch", 1, MOST_BATCH),
@@ -65,8 +65,8 @@ def _whole(train: TrainSpec) -> str:
     return ""
 
 
-def _numbers(train: TrainSpec) -> str:
-    if not _finite(train.rate) or train.rate <= 0:
+def _check_numbers(train: TrainSpec) -> str:
+    if not _is_finite(train.rate) or train.rate <= 0:
         return f"The rate is {train.rate!r}; it needs a number above 0, such as 0.001."
     for name, title in (
         ("weight_decay", "The weight decay"),
@@ -74,12 +74,12 @@ def _numbers(train: TrainSpec) -> str:
         ("stop_loss", "The loss to stop at"),
     ):
         value = getattr(train, name)
-        if not _finite(value) or value < 0:
+        if not _is_finite(value) or value < 0:
             return f"{title} is {value!r}; it needs a number of 0 or more."
-    if not _finite(train.stop_right) or not 0 <= train.stop_right <= 1:
+    if not _is_finite(train.stop_right) or not 0 <= train.stop_right <= 1:
         return f"The share of right tokens to stop at is {train.stop_right!r}; it needs a number from 0 to 1."
     return ""
 
 
-def _finite(value: object) -> bool:
+def _is_finite(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -15,11 +15,11 @@ from attnlab.compute.engine import resolve_device
 from attnlab.training import models, optimizers, run_state
 from attnlab.training.batch import Batch
 from attnlab.training.messages import Arrays, Checkpoint, Ended, Metric, Point
-from attnlab.training.metrics import metric
+from attnlab.training.metrics import compute_metric
 from attnlab.training.own_random import OwnRandom
-from attnlab.training.run_state import MODEL, OPTIMIZER, below, named
+from attnlab.training.run_state import MODEL, OPTIMIZER, add_prefix, remove_prefix
 from attnlab.training.specs import RunSpec
-from attnlab.training.tasks import check, data
+from attnlab.training.tasks import check, make_data
 
 DATA_SEED = 0x9E3779B9
 """Combined with a run's seed to give the seed of its examples, so that they are independent of the initial weights.
@@ -53,15 +53,15 @@ class Trainer:
             raise TrainingError(problem)
         self.spec = spec
         self.device = resolve_device(spec.train.device)
-        self.data = data(spec)
+        self.data = make_data(spec)
         self.step, self.seconds = 0, 0.0
         self._generator = torch.Generator().manual_seed(DATA_SEED ^ spec.train.seed)
         self._random = OwnRandom(spec.train.seed, self.device)
-        with self._random.lent():
+        with self._random.use():
             self.model = models.build(spec.model, self.data).to(self.device)
         self._parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
-        self._optimizer = optimizers.optimizer(spec.train, self._parameters, self.device)
-        self._held_out = self._here(self.data.held_out)
+        self._optimizer = optimizers.create_optimizer(spec.train, self._parameters, self.device)
+        self._held_out = self._to_device(self.data.held_out)
         self._good_step = 0
         self._good = [parameter.detach().clone() for parameter in self._parameters]
         self._metric: Metric | None = None
@@ -77,19 +77,19 @@ class Trainer:
         """
         start = time.perf_counter()
         try:
-            with self._device_watched(), self._random.lent():
-                return self._take(self._here(self.data.batch(self._generator, self.spec.train.batch)))
+            with self._watch_device(), self._random.use():
+                return self._take(self._to_device(self.data.batch(self._generator, self.spec.train.batch)))
         finally:
             self.seconds += time.perf_counter() - start
 
     def _take(self, batch: Batch) -> Point:
-        rate = optimizers.rate(self.spec.train, self.step)
+        rate = optimizers.compute_rate(self.spec.train, self.step)
         if not self.model.training:
             self.model.train()
-        loss = models.loss(self.model(batch), batch.targets)
+        loss = models.compute_loss(self.model(batch), batch.targets)
         value = loss.item()
         if not math.isfinite(value):
-            self._give_up(f"the loss is {_strange(value)}")
+            self._give_up(f"the loss is {_describe_strange(value)}")
         self._optimizer.zero_grad()
         torch.autograd.backward(loss)
         gradients = [parameter.grad for parameter in self._parameters if parameter.grad is not None]
@@ -127,16 +127,16 @@ class Trainer:
             Diverged: their loss is not finite; the last good weights are restored.
             TrainingError: the device failed or its memory is full.
         """
-        with self._device_watched():
-            found = metric(self.model, self._held_out, self.data.held_out_lengths, self.step)
+        with self._watch_device():
+            found = compute_metric(self.model, self._held_out, self.data.held_out_lengths, self.step)
         if not math.isfinite(found.loss):
-            self._give_up(f"the held-out loss is {_strange(found.loss)}")
+            self._give_up(f"the held-out loss is {_describe_strange(found.loss)}")
         self._metric = found
         return found
 
     def weights(self) -> dict[str, NDArray[np.generic]]:
         """Return copies of the weights by name, float32."""
-        return run_state.weights(self.model)
+        return run_state.read_weights(self.model)
 
     def put(self, weights: Arrays) -> None:
         """Replace weights; those not named stay, and so does the optimiser's state.
@@ -144,24 +144,24 @@ class Trainer:
         Raises:
             TrainingError: a name, a shape or a number does not fit; then nothing has changed.
         """
-        run_state.put(self.model, weights)
+        run_state.put_weights(self.model, weights)
         self._metric = None
         self._keep()
 
     def checkpoint(self) -> Checkpoint:
         """Return everything needed to continue from here as if training had never stopped."""
         numbers = {"step": np.array(self.step), "seconds": np.array(self.seconds)}
-        generators = {f"random {i}": run_state.array(state) for i, state in enumerate(self._random.states)}
+        generators = {f"random {i}": run_state.to_array(state) for i, state in enumerate(self._random.states)}
         state = {
-            **named(MODEL, run_state.weights(self.model)),
-            **named(OPTIMIZER, run_state.optimizer_arrays(self._optimizer)),
+            **add_prefix(MODEL, run_state.read_weights(self.model)),
+            **add_prefix(OPTIMIZER, run_state.read_optimizer(self._optimizer)),
             **numbers,
             **generators,
-            "examples": run_state.array(self._generator.get_state()),
+            "examples": run_state.to_array(self._generator.get_state()),
         }
         return Checkpoint(self.step, self.seconds, state)
 
-    def ended(self) -> Ended | None:
+    def find_end(self) -> Ended | None:
         """Return why the run is over, None while it continues. Stop conditions are checked after an evaluation."""
         train, found = self.spec.train, self._metric
         if found is not None and train.stop_right and found.right >= train.stop_right:
@@ -175,40 +175,40 @@ class Trainer:
 
     def _restore(self, state: Arrays) -> None:
         problem = "The checkpoint is not one of this run: {} is missing or wrong."
-        run_state.put(self.model, below(MODEL, state))
-        run_state.put_optimizer(self._optimizer, below(OPTIMIZER, state))
+        run_state.put_weights(self.model, remove_prefix(MODEL, state))
+        run_state.put_optimizer(self._optimizer, remove_prefix(OPTIMIZER, state))
         try:
             self.step, self.seconds = int(state["step"]), float(state["seconds"])
             self._generator.set_state(torch.tensor(state["examples"]))
             self._random.states = [torch.tensor(state[f"random {i}"]) for i in range(len(self._random.states))]
-            with self._random.lent():
+            with self._random.use():
                 pass  # sets the generators, which refuse an invalid state
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise TrainingError(problem.format(error)) from None
         self._keep()
 
-    def _here(self, batch: Batch) -> Batch:
+    def _to_device(self, batch: Batch) -> Batch:
         """Return a batch on the device of the run."""
         source = None if batch.source is None else batch.source.to(self.device)
         return Batch(batch.inputs.to(self.device), batch.targets.to(self.device), source)
 
     @contextmanager
-    def _device_watched(self) -> Iterator[None]:
+    def _watch_device(self) -> Iterator[None]:
         """Turn a failure of the device into a TrainingError; on the CPU an error is a fault of the program."""
         try:
             yield
         except RuntimeError as error:
             if self.device.type == "cpu":
                 raise
-            raise TrainingError(self._device_sentence(error)) from error
+            raise TrainingError(self._describe_device_error(error)) from error
 
-    def _device_sentence(self, error: RuntimeError) -> str:
+    def _describe_device_error(self, error: RuntimeError) -> str:
         where = f"The device {self.spec.train.device!r}"
         if isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error):
             return f"{where} ran out of memory at step {self.step:,}; try a smaller batch or model."
         return f"{where} failed at step {self.step:,}: {str(error).splitlines()[0]} Try the CPU."
 
 
-def _strange(value: float) -> str:
+def _describe_strange(value: float) -> str:
     """Return the text of a number that is not finite."""
     return f"{value:g}".replace("inf", "∞").replace("nan", "not a number").replace("-", "−")

@@ -8,12 +8,12 @@ import torch
 from attnlab.bench import learning
 from attnlab.bench.learning import Learned
 from attnlab.training.messages import Metric
-from attnlab.training.tasks import task_spec
+from attnlab.training.tasks import make_spec
 from attnlab.training.trainer import Trainer
 
 
 def trainer(task: str, kind: str | None = None) -> Trainer:
-    spec = task_spec(task, kind)
+    spec = make_spec(task, kind)
     return Trainer(replace(spec, model=replace(spec.model, d_model=8, heads=min(spec.model.heads, 2), d_ff=8)))
 
 

@@ -87,7 +87,7 @@ class RunFile:
 
     def read(self, whole: Any) -> None:
         (self._folder / MANIFEST).write_text(json.dumps(whole))
-        said = store.summary(self._folder).problem
+        said = store.read_summary(self._folder).problem
         assert said.isprintable()
         assert len(store.list_runs(self._folder.parent)) == 1
         from attnlab.training.tasks import check_options

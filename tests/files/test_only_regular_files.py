@@ -110,7 +110,7 @@ def run_with(name: str) -> Callable[[Path], object]:
         (part,) = folder.glob(f"{name}*")
         part.unlink()
         shutil.move(path, part)
-        said = store.summary(folder).problem if name == "run" else ""
+        said = store.read_summary(folder).problem if name == "run" else ""
         store.load(folder)
         return said
 

@@ -9,13 +9,13 @@ from attnlab.training.messages import Checkpoint, Ended, Failed, Message, Metric
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
-from attnlab.training.tasks import task_spec
+from attnlab.training.tasks import make_spec
 from tests.patience import PATIENCE_S
 
 
 def tiny(steps: int = 12, task: str = "copy", **train: float | str) -> RunSpec:
     """Return a run that takes a moment: one layer of 16 numbers, batches of 4."""
-    spec = task_spec(task)
+    spec = make_spec(task)
     model = replace(spec.model, layers=1, heads=2, d_model=16, d_ff=16)
     return replace(spec, model=model, train=replace(TrainSpec(batch=4, steps=steps, evaluate_every=5), **train))
 

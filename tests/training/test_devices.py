@@ -14,7 +14,7 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.trace import Trace
 from attnlab.training import models
 from attnlab.training.batch import Batch
-from attnlab.training.models import KINDS, watched
+from attnlab.training.models import KINDS, watch
 from tests.apart import DEVICE, apart
 from tests.files.kinds import KINDS as EVERY_KIND
 from tests.files.kinds import across
@@ -81,11 +81,11 @@ def test_every_kind_of_model_computes_learns_and_writes_on_its_device(
         given = batch(kind, 8, 5)
         source = None if given.source is None else given.source.to(device)
         b = Batch(given.inputs.to(device), given.targets.to(device), source)
-        with watched(model) as traces:
+        with watch(model) as traces:
             out = model(b)
-        models.loss(out, b.targets).backward()
+        models.compute_loss(out, b.targets).backward()
         assert all(p.grad is not None and p.grad.device == DEVICE for p in model.parameters())
         for trace in traces.values():
-            assert {trace.joined(stage).device for stage in trace} == {DEVICE}
+            assert {trace.join(stage).device for stage in trace} == {DEVICE}
         assert model.write(b, 3).device == model.write(b, 3, temperature=0.8, top_k=2).device == DEVICE
-        assert model.answers(b).device == DEVICE
+        assert model.predict(b).device == DEVICE

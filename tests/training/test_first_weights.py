@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from attnlab.base.errors import TrainingError
-from attnlab.training.first_weights import first_weights
+from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.models import KINDS
-from attnlab.training.tasks import TASKS, task_spec
+from attnlab.training.tasks import TASKS, make_spec
 from attnlab.training.trainer import Trainer
 from tests.patience import PATIENCE_S
 
@@ -19,10 +19,10 @@ SAMPLES = {kind: name for name in reversed(TASKS) for kind in TASKS[name].kinds}
 """A task for every kind of model, the first that it goes with."""
 LOOK = """
 import sys
-from attnlab.training.tasks import task_spec
+from attnlab.training.tasks import make_spec
 from attnlab.ui.train.inspector import Inspector
 
-spec, eyes = task_spec("reverse"), Inspector()
+spec, eyes = make_spec("reverse"), Inspector()
 eyes.prepare()
 checked = eyes.check(spec)
 assert eyes.look(spec, 0, None, checked.probe, gradients=True).gradients
@@ -34,10 +34,10 @@ print("torch._dynamo" in sys.modules)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_they_are_those_that_the_trainer_begins_with(kind: str) -> None:
-    spec = task_spec(SAMPLES[kind], kind)
+    spec = make_spec(SAMPLES[kind], kind)
     spec = replace(spec, train=replace(spec.train, seed=3))
     before = torch.get_rng_state()
-    found, trained = first_weights(spec), Trainer(spec).weights()
+    found, trained = draw_first_weights(spec), Trainer(spec).weights()
     assert torch.equal(torch.get_rng_state(), before)
     assert found.keys() == trained.keys()
     for name, array in found.items():
@@ -45,9 +45,9 @@ def test_they_are_those_that_the_trainer_begins_with(kind: str) -> None:
 
 
 def test_settings_that_cannot_be_are_refused() -> None:
-    spec = task_spec("reverse")
+    spec = make_spec("reverse")
     with pytest.raises(TrainingError, match="heads"):
-        first_weights(replace(spec, model=replace(spec.model, heads=5)))
+        draw_first_weights(replace(spec, model=replace(spec.model, heads=5)))
 
 
 @pytest.mark.slow

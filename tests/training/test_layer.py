@@ -176,4 +176,4 @@ def test_queries_asked_one_after_the_other_are_those_asked_at_once() -> None:
         assert traces[-1]["keys"] is traces[0]["keys"]
     traces[-1].earlier = tuple(traces[:-1])
     for name in at_once.all_stages:
-        torch.testing.assert_close(traces[-1].joined(name), at_once[name].detach(), rtol=0, atol=1e-12)
+        torch.testing.assert_close(traces[-1].join(name), at_once[name].detach(), rtol=0, atol=1e-12)

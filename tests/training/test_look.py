@@ -20,23 +20,23 @@ Arrays = Mapping[str, NDArray[np.float32]]
 
 def first_weights(spec: RunSpec, seed: int = 0) -> tuple[models.Model, Arrays]:
     torch.manual_seed(seed)
-    model = models.build(spec.model, tasks.data(spec)).eval()
+    model = models.build(spec.model, tasks.make_data(spec)).eval()
     return model, {name: tensor.numpy() for name, tensor in model.state_dict().items()}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_look_is_a_forward_with_the_right_tokens(kind: str) -> None:
-    spec = tasks.task_spec("reverse", kind)
+    spec = tasks.make_spec("reverse", kind)
     model, weights = first_weights(spec)
     look = Viewer(spec).look(7, weights, "c a d b")
-    batch = tasks.data(spec).probe("c a d b")
-    with torch.no_grad(), models.watched(model) as traces:
-        assert look.loss == pytest.approx(float(models.loss(model(batch), batch.targets)), rel=1e-5)
+    batch = tasks.make_data(spec).probe("c a d b")
+    with torch.no_grad(), models.watch(model) as traces:
+        assert look.loss == pytest.approx(float(models.compute_loss(model(batch), batch.targets)), rel=1e-5)
     assert (look.step, look.source) == (7, ("c", "a", "d", "b"))
     assert look.expected[:4] == ("b", "d", "a", "c")
     assert [maps.layer for maps in look.maps] == list(model.layers)
     for maps in look.maps:
-        np.testing.assert_allclose(maps.weights, traces[maps.layer].joined("weights")[0], rtol=0, atol=1e-6)
+        np.testing.assert_allclose(maps.weights, traces[maps.layer].join("weights")[0], rtol=0, atol=1e-6)
         assert maps.weights.shape[1:] == (len(maps.query_tokens), len(maps.key_tokens))
         assert maps.weights.dtype == np.float32
         np.testing.assert_allclose(maps.weights.sum(-1), 1, atol=1e-5)
@@ -45,7 +45,7 @@ def test_a_look_is_a_forward_with_the_right_tokens(kind: str) -> None:
 
 
 def test_maps_carry_the_tokens_of_their_sides_and_their_masks() -> None:
-    spec = tasks.task_spec("reverse", "encoder-decoder")
+    spec = tasks.make_spec("reverse", "encoder-decoder")
     look = Viewer(spec).look(0, first_weights(spec)[1], "cadb")
     maps = {of.layer: of for of in look.maps}
     source, target = ("c", "a", "d", "b"), ("⟨", "b", "d", "a", "c")
@@ -59,9 +59,9 @@ def test_maps_carry_the_tokens_of_their_sides_and_their_masks() -> None:
 
 @pytest.mark.parametrize("kind", ["decoder", "encoder-decoder", "luong", "bahdanau", "recurrent", "attention"])
 def test_predicted_is_what_the_model_writes_by_itself(kind: str) -> None:
-    spec = tasks.task_spec("copy", kind)
+    spec = tasks.make_spec("copy", kind)
     model, weights = first_weights(spec, 3)
-    data = tasks.data(spec)
+    data = tasks.make_data(spec)
     look = Viewer(spec).look(0, weights, "cadbb")
     batch = data.probe("cadbb")
     first = int((batch.targets[0] != IGNORED).nonzero()[0])
@@ -71,9 +71,9 @@ def test_predicted_is_what_the_model_writes_by_itself(kind: str) -> None:
 
 
 def test_text_goes_on_from_the_prompt_and_repeats_for_its_seed() -> None:
-    spec = tasks.task_spec("characters", "decoder")
+    spec = tasks.make_spec("characters", "decoder")
     model, weights = first_weights(spec)
-    data, viewer = tasks.data(spec), Viewer(spec)
+    data, viewer = tasks.make_data(spec), Viewer(spec)
     assert viewer.text(weights, "the ", 40, 1.0, 0, 5) == viewer.text(weights, "the ", 40, 1.0, 0, 5)
     assert viewer.text(weights, "the ", 40, 1.0, 0, 5) != viewer.text(weights, "the ", 40, 1.0, 0, 6)
     assert viewer.text(weights, "the ", 40, 9.0, 1, 5) == viewer.text(weights, "the ", 40)
@@ -83,7 +83,7 @@ def test_text_goes_on_from_the_prompt_and_repeats_for_its_seed() -> None:
 
 
 def test_nothing_is_drawn_from_numbers_that_are_none() -> None:
-    spec = tasks.task_spec("reverse", "decoder")
+    spec = tasks.make_spec("reverse", "decoder")
     _, weights = first_weights(spec)
     huge = {name: np.full_like(array, 3e38) for name, array in weights.items()}
     with pytest.raises(TrainingError, match="the logits are not finite"):
@@ -91,14 +91,14 @@ def test_nothing_is_drawn_from_numbers_that_are_none() -> None:
 
 
 def test_text_of_a_task_with_an_answer_reads_what_stands_before_it() -> None:
-    spec = tasks.task_spec("reverse", "decoder")
+    spec = tasks.make_spec("reverse", "decoder")
     _, weights = first_weights(spec, 1)
     viewer = Viewer(spec)
     assert viewer.text(weights, "cadb", 3) == "".join(viewer.look(0, weights, "cadb").predicted[:3])
 
 
 def test_looking_moves_nobodys_random_state_and_leaves_the_weights_alone() -> None:
-    spec = tasks.task_spec("reverse", "decoder")
+    spec = tasks.make_spec("reverse", "decoder")
     _, weights = first_weights(spec)
     kept = {name: array.copy() for name, array in weights.items()}
     for array in weights.values():
@@ -114,9 +114,9 @@ def test_looking_moves_nobodys_random_state_and_leaves_the_weights_alone() -> No
 
 @pytest.mark.parametrize("kind", ["decoder", "encoder-decoder", "luong", "bahdanau"])
 def test_a_gradient_says_how_the_loss_moves_with_a_weight(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = tasks.task_spec("reverse", kind)
+    spec = tasks.make_spec("reverse", kind)
     model, weights = first_weights(spec)
-    batch = tasks.data(spec).probe("cadb")
+    batch = tasks.make_data(spec).probe("cadb")
     maps = Viewer(spec).gradients(weights, "cadb")
     assert [of.layer for of in maps] == list(model.layers)
     last = list(model.double().layers.values())[-1]
@@ -139,7 +139,7 @@ def test_a_gradient_says_how_the_loss_moves_with_a_weight(kind: str, monkeypatch
         more.clear()
         more[cell] = step
         with torch.no_grad():
-            return float(models.loss(model(batch), batch.targets))
+            return float(models.compute_loss(model(batch), batch.targets))
 
     monkeypatch.setattr(models.LayerTrace, "_evaluate", shifted)
     heads, queries, _ = maps[-1].weights.shape
@@ -150,10 +150,10 @@ def test_a_gradient_says_how_the_loss_moves_with_a_weight(kind: str, monkeypatch
 
 
 def test_any_stage_of_a_layer_can_be_had() -> None:
-    spec = tasks.task_spec("dates", "bahdanau")
+    spec = tasks.make_spec("dates", "bahdanau")
     _, weights = first_weights(spec)
-    viewer, probe = Viewer(spec), tasks.data(spec).probe_text
-    batch = tasks.data(spec).probe(probe)
+    viewer, probe = Viewer(spec), tasks.make_data(spec).probe_text
+    batch = tasks.make_data(spec).probe(probe)
     t, s = batch.inputs.shape[1], batch.source.shape[1]
     d = spec.model.d_model
     shapes = {"inputs": (t, d), "memory": (s, d), "queries": (1, t, d), "keys": (1, s, d), "scores": (1, t, s)}
@@ -164,9 +164,9 @@ def test_any_stage_of_a_layer_can_be_had() -> None:
 
 
 def test_held_out_examples_stand_beside_what_is_written() -> None:
-    spec = tasks.task_spec("reverse", "decoder")
+    spec = tasks.make_spec("reverse", "decoder")
     model, weights = first_weights(spec)
-    data = tasks.data(spec)
+    data = tasks.make_data(spec)
     written = Viewer(spec).examples(weights, 5)
     assert len(written) == 5
     for i, example in enumerate(written):
@@ -178,9 +178,9 @@ def test_held_out_examples_stand_beside_what_is_written() -> None:
 
 
 def test_numbers_are_shown_by_their_first_column() -> None:
-    spec = tasks.task_spec("sum", "attention")
+    spec = tasks.make_spec("sum", "attention")
     model, weights = first_weights(spec)
-    viewer, data = Viewer(spec), tasks.data(spec)
+    viewer, data = Viewer(spec), tasks.make_data(spec)
     look = viewer.look(0, weights, data.probe_text)
     batch = data.probe(data.probe_text)
     with torch.no_grad():
@@ -209,9 +209,9 @@ class Unanswered:
 
 @pytest.mark.parametrize("kind", ["encoder-decoder", "luong"])
 def test_where_nobody_knows_the_answer_the_maps_are_those_of_what_is_written(kind: str) -> None:
-    spec = tasks.task_spec("reverse", kind)
+    spec = tasks.make_spec("reverse", kind)
     model, weights = first_weights(spec, 2)
-    data = tasks.data(spec)
+    data = tasks.make_data(spec)
     viewer = Viewer(spec, Unanswered(data))  # type: ignore[arg-type]
     look = viewer.look(0, weights, "cadb")
     written = model.write(data.probe("cadb"), data.longest - 1)[0]
@@ -224,7 +224,7 @@ def test_where_nobody_knows_the_answer_the_maps_are_those_of_what_is_written(kin
 
 
 def test_weights_of_another_model_are_refused_in_a_sentence() -> None:
-    spec = tasks.task_spec("reverse", "decoder")
+    spec = tasks.make_spec("reverse", "decoder")
     _, weights = first_weights(spec)
     viewer = Viewer(spec)
     less = {name: array for name, array in weights.items() if name != "blocks.0.attention.W_q"}

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from attnlab.training import metrics
 from attnlab.training.batch import IGNORED, Batch
-from attnlab.training.metrics import metric
+from attnlab.training.metrics import compute_metric
 from attnlab.training.models import Model
 from attnlab.training.models.model import Memory
 
@@ -31,7 +31,7 @@ def test_shares_and_loss_count_only_the_places_that_are_asked(at_once: int, monk
     monkeypatch.setattr(metrics, "AT_ONCE", at_once)  # all three examples at once, two of them, or one
     inputs = torch.tensor([[3, 4, 3], [4, 4, 4], [3, 3, 4]])
     targets = torch.tensor([[3, 4, N], [4, 3, N], [N, N, 4]])  # of five places asked only [1, 1] is wrong
-    found = metric(Echo(), Batch(inputs, targets), (2, 2, 1), 7)
+    found = compute_metric(Echo(), Batch(inputs, targets), (2, 2, 1), 7)
     assert (found.step, found.right) == (7, pytest.approx(4 / 5))
     assert found.exact == pytest.approx(2 / 3)
     assert found.by_length == ((1, 1.0), (2, 0.5))
@@ -43,7 +43,7 @@ def test_shares_and_loss_count_only_the_places_that_are_asked(at_once: int, monk
 def test_of_numbers_there_is_the_mean_square_error_and_no_share(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "AT_ONCE", at_once)
     inputs = torch.arange(9.0).reshape(3, 3, 1)
-    found = metric(Echo(), Batch(inputs, inputs), (), 0)
+    found = compute_metric(Echo(), Batch(inputs, inputs), (), 0)
     assert found.loss == pytest.approx(sum(i * i for i in range(9)) / 9)  # 2i where i is asked
     assert math.isnan(found.right)
     assert math.isnan(found.exact)

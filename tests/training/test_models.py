@@ -12,7 +12,7 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.base.errors import TrainingError
 from attnlab.training import models
 from attnlab.training.batch import BEGIN, END, IGNORED, PAD, Batch
-from attnlab.training.models import KINDS, Model, watched
+from attnlab.training.models import KINDS, Model, watch
 from attnlab.training.models.model import Memory
 from attnlab.training.specs import ModelSpec
 from tests.patience import PATIENCE_S
@@ -67,15 +67,15 @@ def test_every_kind_with_every_scheme_computes_learns_and_counts(kind: str, posi
     spec = replace(SMALL, kind=kind, positions=positions)
     assert models.check(spec, data(kind)) == ""  # type: ignore[arg-type]
     model, b = built(spec), batch(kind, 8, 5)
-    with watched(model) as traces:
+    with watch(model) as traces:
         out = model(b)
     assert out.shape == (2, 8, V)
     assert list(model.layers) == LAYERS[kind]
     assert set(traces) == set(LAYERS[kind])
-    models.loss(out, b.targets).backward()
+    models.compute_loss(out, b.targets).backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
     numbers = sum(p.numel() for p in model.parameters())
-    assert models.count(spec, data(kind)) == (numbers, numbers)  # type: ignore[arg-type]
+    assert models.count_parameters(spec, data(kind)) == (numbers, numbers)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -181,7 +181,7 @@ def test_answers_are_what_writing_one_by_one_gives(kind: str, seed: int) -> None
     targets = b.targets.clone()
     targets[:, :3] = IGNORED
     targets[:, 6] = IGNORED
-    answers = model.answers(Batch(b.inputs, targets, b.source))
+    answers = model.predict(Batch(b.inputs, targets, b.source))
     row = b.inputs[:, :1]
     with torch.no_grad():
         for i in range(9):
@@ -195,13 +195,13 @@ def test_an_encoder_answers_in_place() -> None:
     model, b = built(replace(SMALL, kind="encoder")).eval(), batch("encoder", 6, 6)
     with torch.no_grad():
         best = model(b)[..., 1:].argmax(-1) + 1
-    assert torch.equal(model.answers(b), best)
+    assert torch.equal(model.predict(b), best)
     assert torch.equal(model.write(b, 4), best[:, :4])
 
 
 def test_nothing_is_kept_when_nobody_watches() -> None:
     model, b = built(SMALL), batch("decoder", 5)
-    with watched(model) as traces:
+    with watch(model) as traces:
         model(b)
     first = traces["decoder 1"]
     model(b)
@@ -212,9 +212,9 @@ def test_nothing_is_kept_when_nobody_watches() -> None:
 
 def test_the_loss_counts_what_is_asked() -> None:
     logits = torch.tensor([[[0.0, 0.0], [0.0, 5.0], [9.0, 0.0]]])
-    assert models.loss(logits, torch.tensor([[0, IGNORED, IGNORED]])).item() == pytest.approx(0.6931, abs=1e-4)
-    assert models.loss(logits, torch.full((1, 3), IGNORED)).item() == 0
-    assert models.loss(torch.zeros(1, 2, 2), torch.tensor([[[1.0, 1.0], [3.0, 1.0]]])).item() == 3
+    assert models.compute_loss(logits, torch.tensor([[0, IGNORED, IGNORED]])).item() == pytest.approx(0.6931, abs=1e-4)
+    assert models.compute_loss(logits, torch.full((1, 3), IGNORED)).item() == 0
+    assert models.compute_loss(torch.zeros(1, 2, 2), torch.tensor([[[1.0, 1.0], [3.0, 1.0]]])).item() == 3
 
 
 @pytest.mark.parametrize(
@@ -258,8 +258,8 @@ def test_counting_neither_draws_nor_loads_more_of_torch() -> None:
         "import sys, torch; from attnlab.training import models, specs, tasks\n"
         "before = torch.get_rng_state()\n"
         "for kind in models.KINDS:\n"
-        "    spec = tasks.task_spec('reverse', kind)\n"
-        "    models.count(spec.model, tasks.data(spec))\n"
+        "    spec = tasks.make_spec('reverse', kind)\n"
+        "    models.count_parameters(spec.model, tasks.make_data(spec))\n"
         "assert torch.equal(before, torch.get_rng_state())\n"
         "assert 'sympy' not in sys.modules"
     )

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attnlab.training import models
 from attnlab.training.batch import PAD, Batch
-from attnlab.training.models import Attention, watched
+from attnlab.training.models import Attention, watch
 from attnlab.training.models.blocks import Block
 from attnlab.training.specs import ModelSpec
 
@@ -108,7 +108,7 @@ def test_encoder_and_decoder_are_torchs_with_the_three_masks(norm: str) -> None:
         for layer in twins(list(model.decoder), norm, "relu", cross=True):
             y = layer(y, memory, causal, None, pads[1], pads[0])
         expected = model.output(model.norms[1](y))
-        with watched(model) as traces:
+        with watch(model) as traces:
             torch.testing.assert_close(model(Batch(target, target, source)), expected, rtol=0, atol=1e-5)
             weights = {name: trace["weights"] for name, trace in traces.items()}
     for name, maps in weights.items():
@@ -153,7 +153,7 @@ def test_on_numbers_the_first_loss_is_that_of_the_course() -> None:
     for place in (2, 5, 8):
         target[:, place] = x[:, place - 2] + x[:, place - 1]
     with torch.no_grad():
-        assert float(models.loss(model(Batch(x, target)), target)) == pytest.approx(1.3141, abs=0.01)
+        assert float(models.compute_loss(model(Batch(x, target)), target)) == pytest.approx(1.3141, abs=0.01)
 
 
 def attention_and_norm(d: int) -> int:
@@ -169,9 +169,9 @@ def test_the_sizes_of_courses_count_as_by_hand() -> None:
     small = ModelSpec("decoder", 4, 4, 64, 256, "after", "learned")
     layer = attention_and_norm(64) + feed_forward_and_norm(64, 256)
     by_hand = 1000 * 64 + 128 * 64 + 4 * layer + 64 * 1000 + 1000
-    assert models.count(small, Letters(words, longest=128)) == (by_hand, by_hand)  # type: ignore[arg-type]
+    assert models.count_parameters(small, Letters(words, longest=128)) == (by_hand, by_hand)  # type: ignore[arg-type]
     large = ModelSpec("encoder-decoder", 3, 8, 128, 512, "after", "sinusoidal")
     encoder = attention_and_norm(128) + feed_forward_and_norm(128, 512)
     decoder = 2 * attention_and_norm(128) + feed_forward_and_norm(128, 512)
     by_hand = 2 * 1000 * 128 + 3 * encoder + 3 * decoder + 128 * 1000 + 1000
-    assert models.count(large, Letters(words, longest=50, longest_source=50)) == (by_hand, by_hand)  # type: ignore[arg-type]
+    assert models.count_parameters(large, Letters(words, longest=50, longest_source=50)) == (by_hand, by_hand)  # type: ignore[arg-type]

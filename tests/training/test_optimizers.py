@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.nn import Parameter
 
-from attnlab.training.optimizers import OPTIMIZERS, SCHEDULES, optimizer, rate
+from attnlab.training.optimizers import OPTIMIZERS, SCHEDULES, compute_rate, create_optimizer
 from attnlab.training.specs import TrainSpec
 
 TRAIN = TrainSpec(rate=0.5, warmup=10, steps=110)
@@ -17,7 +17,7 @@ TRAIN = TrainSpec(rate=0.5, warmup=10, steps=110)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_the_rate_rises_evenly_to_its_top_and_never_goes_above(schedule: str) -> None:
     train = replace(TRAIN, schedule=schedule)
-    rates = [rate(train, step) for step in range(train.steps)]
+    rates = [compute_rate(train, step) for step in range(train.steps)]
     assert rates[:10] == pytest.approx([0.05 * (i + 1) for i in range(10)])
     assert rates[10] == pytest.approx(0.5)
     assert all(later <= earlier for earlier, later in pairwise(rates[10:]))
@@ -36,18 +36,18 @@ def test_the_rate_rises_evenly_to_its_top_and_never_goes_above(schedule: str) ->
     ],
 )
 def test_the_rate_after_the_warm_up_is_the_schedules(schedule: str, step: int, expected: float) -> None:
-    assert rate(replace(TRAIN, schedule=schedule), step) == pytest.approx(expected)
+    assert compute_rate(replace(TRAIN, schedule=schedule), step) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_without_warm_up_the_first_step_has_the_whole_rate(schedule: str) -> None:
-    assert rate(replace(TRAIN, schedule=schedule, warmup=0), 0) == pytest.approx(0.5)
+    assert compute_rate(replace(TRAIN, schedule=schedule, warmup=0), 0) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_an_optimiser_goes_downhill(name: str) -> None:
     weight = Parameter(torch.tensor([3.0, -2.0]))
-    steps = optimizer(TrainSpec(optimizer=name, rate=0.05, weight_decay=0.0), [weight], torch.device("cpu"))
+    steps = create_optimizer(TrainSpec(optimizer=name, rate=0.05, weight_decay=0.0), [weight], torch.device("cpu"))
     for _ in range(100):
         steps.zero_grad()
         weight.square().sum().backward()
@@ -59,7 +59,7 @@ def test_adamw_takes_its_decay_off_the_weights_and_adam_adds_it_to_the_gradient(
     after = {}
     for name in ("adam", "adamw"):
         weight = Parameter(torch.tensor([1.0]))
-        steps = optimizer(TrainSpec(optimizer=name, rate=0.1, weight_decay=0.5), [weight], torch.device("cpu"))
+        steps = create_optimizer(TrainSpec(optimizer=name, rate=0.1, weight_decay=0.5), [weight], torch.device("cpu"))
         (weight * 0).sum().backward()
         steps.step()
         after[name] = weight.item()

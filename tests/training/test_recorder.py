@@ -88,10 +88,10 @@ def test_the_bytes_counted_are_those_that_python_holds() -> None:
 @pytest.mark.parametrize(("step", "nearest"), [(-5, 0), (0, 0), (14, 10), (15, 10), (16, 20), (99, 20)])
 def test_the_moment_nearest_to_a_step(step: int, nearest: int) -> None:
     recorder = Recorder()
-    assert recorder.nearest(step) is None
+    assert recorder.find_nearest(step) is None
     for each in (0, 10, 20):
         recorder.add(moment(each))
-    assert recorder.nearest(step).step == nearest  # type: ignore[union-attr]
+    assert recorder.find_nearest(step).step == nearest  # type: ignore[union-attr]
 
 
 def test_a_moment_takes_the_place_of_the_one_of_its_step() -> None:

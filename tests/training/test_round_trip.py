@@ -22,14 +22,14 @@ TASK = {"encoder": "masked"}
 
 
 def run_of(kind: str, **sizes: object) -> RunSpec:
-    spec = tasks.task_spec(TASK.get(kind, "reverse"), kind)
+    spec = tasks.make_spec(TASK.get(kind, "reverse"), kind)
     return replace(spec, model=replace(spec.model, **sizes))
 
 
 def some_weights(spec: RunSpec) -> Arrays:
     """Return weights of which no number is the one that it begins with, so that none can be left out unseen."""
     torch.manual_seed(1)
-    model = models.build(spec.model, tasks.data(spec))
+    model = models.build(spec.model, tasks.make_data(spec))
     return {name: (t + 0.1 * torch.randn_like(t)).numpy() for name, t in model.state_dict().items()}
 
 
@@ -69,7 +69,7 @@ def test_every_layer_computes_in_the_playground_what_it_does_in_the_model(
     kind: str, norm: str, positions: str, padded: bool
 ) -> None:
     spec = run_of(kind, norm=norm, positions=positions, dropout=0.2)
-    weights, data = some_weights(spec), tasks.data(spec)
+    weights, data = some_weights(spec), tasks.make_data(spec)
     viewer = Viewer(spec, Padded(data) if padded else data)  # type: ignore[arg-type]
     probe = " ".join(data.probe_text.split()[:6])
     if not padded:
@@ -101,7 +101,7 @@ def test_inputs_are_those_of_the_layer_normed_where_the_norm_stands_before() -> 
     spec = run_of("decoder", norm="before")
     weights = some_weights(spec)
     e = Viewer(spec).experiment(weights, "cadb", "decoder 1")
-    row = tasks.data(spec).probe("cadb").inputs[0]
+    row = tasks.make_data(spec).probe("cadb").inputs[0]
     x = weights["embedding.table"][row] + weights["embedding.positions.P"][: len(row)]
     x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
     x = x * weights["blocks.0.norms.0.weight"] + weights["blocks.0.norms.0.bias"]
@@ -191,12 +191,12 @@ def test_projections_cannot_be_added_to_a_layer_without() -> None:
 
 
 def test_the_layer_that_learns_the_sum_comes_with_its_numbers() -> None:
-    spec = tasks.task_spec("sum", "attention")
+    spec = tasks.make_spec("sum", "attention")
     weights, viewer = some_weights(spec), Viewer(spec)
-    probe = tasks.data(spec).probe_text
+    probe = tasks.make_data(spec).probe_text
     e = viewer.experiment(weights, probe, "attention 1")
     assert e.embeddings.shape == (10, 512)
-    np.testing.assert_array_equal(e.embeddings, tasks.data(spec).probe(probe).inputs[0])
+    np.testing.assert_array_equal(e.embeddings, tasks.make_data(spec).probe(probe).inputs[0])
     np.testing.assert_allclose(
         attnlab.compute(e)["weights"], viewer.look(0, weights, probe).maps[0].weights, rtol=0, atol=1e-6
     )

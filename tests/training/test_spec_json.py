@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.base.errors import TrainingError
-from attnlab.training.spec_json import as_json, from_json
+from attnlab.training.spec_json import from_json, to_json
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import TASKS
 
@@ -21,26 +21,26 @@ OPTIONS = st.dictionaries(st.text(), NUMBERS | FLOATS | st.text() | st.booleans(
 
 @given(st.builds(RunSpec, st.text(), OPTIONS, MODELS, TRAINS))
 def test_it_comes_back_as_it_was(spec: RunSpec) -> None:
-    assert from_json(json.loads(json.dumps(as_json(spec)))) == spec
+    assert from_json(json.loads(json.dumps(to_json(spec)))) == spec
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_settings_of_every_task_come_back_as_they_were(task: str) -> None:
     for spec in (*map(TASKS[task].settings, TASKS[task].kinds), *(variant.spec for variant in TASKS[task].variants)):
-        found = from_json(json.loads(json.dumps(as_json(spec))))
+        found = from_json(json.loads(json.dumps(to_json(spec))))
         assert found == spec
         assert list(map(type, found.options.values())) == list(map(type, spec.options.values()))
 
 
 def test_whole_numbers_do_for_numbers() -> None:
-    value = as_json(RunSpec())
+    value = to_json(RunSpec())
     value["train"]["rate"] = 1
     assert from_json(value).train.rate == 1.0
     assert type(from_json(value).train.rate) is float
 
 
 def changed(path: str, value: Any) -> Any:
-    found = as_json(RunSpec("copy", {"longest": 8}))
+    found = to_json(RunSpec("copy", {"longest": 8}))
     *places, last = path.split(".")
     place = found
     for name in places:

@@ -21,12 +21,12 @@ from attnlab.base.errors import FileError
 from attnlab.training.messages import Arrays, Checkpoint
 from attnlab.training.run import Run, RunState
 from attnlab.training.specs import RunSpec
-from attnlab.training.store import list_runs, load, new_folder, runs_folder, save, summary
-from attnlab.training.store_manifest import MANIFEST, PARTS, file_name
+from attnlab.training.store import find_runs_folder, list_runs, load, new_folder, read_summary, save
+from attnlab.training.store_manifest import MANIFEST, PARTS, name_file
 from tests.training.runs import made_up_run
 
 SAVE = "0123456789abcdef"
-CURVE, MOMENTS, CHECKPOINT = (file_name(part, SAVE) for part in PARTS)
+CURVE, MOMENTS, CHECKPOINT = (name_file(part, SAVE) for part in PARTS)
 FILES = (MANIFEST, CURVE, MOMENTS, CHECKPOINT)
 posix = pytest.mark.skipif(os.name != "posix", reason="limits, links and pipes of POSIX")
 
@@ -103,6 +103,14 @@ def test_the_digest_of_a_text_is_kept_and_runs_without_are_read(tmp_path: Path) 
     assert Run.of(load(tmp_path)).state().digest == "0a" * 32
 
 
+def test_a_run_with_a_huge_loss_can_be_loaded_again(tmp_path: Path) -> None:
+    state = made_up_run().state()
+    huge = (*state.metrics[:-1], replace(state.metrics[-1], loss=1e30))
+    save(replace(state, metrics=huge), tmp_path)
+    assert load(tmp_path).metrics[-1].loss == pytest.approx(1e30)
+    assert read_summary(tmp_path).loss == pytest.approx(1e30)
+
+
 def test_the_library_of_safetensors_reads_what_is_written() -> None:
     found = load_tensors(WHOLE[MOMENTS])
     assert found["weights/a.b"].shape == (3, 2, 2)
@@ -155,15 +163,15 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
 def test_runs_are_listed_the_newest_first_and_the_damaged_with_a_reason(config_dir: Path) -> None:
     assert list_runs() == ()
     folder = new_folder(RunSpec("reverse"))
-    assert folder.parent == runs_folder() == config_dir / "runs"
+    assert folder.parent == find_runs_folder() == config_dir / "runs"
     assert folder.name.startswith("reverse-0-")
     save(made_up_run().state(), folder)
     assert new_folder(RunSpec("reverse")) != folder
     os.utime(folder / MANIFEST, (1, 1))
-    save(replace(made_up_run().state(), status="ended", sentence="Done."), runs_folder() / "newer")
-    (runs_folder() / "broken").mkdir()
-    (runs_folder() / "broken" / MANIFEST).write_text("{")
-    (runs_folder() / "no run").mkdir()
+    save(replace(made_up_run().state(), status="ended", sentence="Done."), find_runs_folder() / "newer")
+    (find_runs_folder() / "broken").mkdir()
+    (find_runs_folder() / "broken" / MANIFEST).write_text("{")
+    (find_runs_folder() / "no run").mkdir()
     newer, older, broken = list_runs()
     assert (newer.name, newer.status, newer.step, newer.right) == ("made up", "ended", 2, 0.25)
     assert newer.loss == 0.5
@@ -230,7 +238,7 @@ def refused_or_whole(changes: dict[str, bytes]) -> None:
             assert folder.name in str(error)  # noqa: PT017  # either is right, and both are checked
             assert str(error).isprintable()  # noqa: PT017
         else:
-            assert summary(folder).problem == ""
+            assert read_summary(folder).problem == ""
             save(Run.of(state).state(), folder)
             load(folder)
 

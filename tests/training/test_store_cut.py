@@ -16,7 +16,7 @@ from attnlab.base.errors import FileError
 from attnlab.files.bounded import read_bytes
 from attnlab.training import store
 from attnlab.training.run import RunState
-from attnlab.training.store_manifest import MANIFEST, PARTS, file_name
+from attnlab.training.store_manifest import MANIFEST, PARTS, name_file
 from tests.training.runs import made_up_run
 
 OPERATIONS = ("open", "fsync", "replace", "rename", "unlink", "mkdir", "rmdir", "listdir", "chmod")
@@ -69,13 +69,13 @@ def which(folder: Path) -> str:
             assert state.checkpoint is not None
             assert found.checkpoint.step == state.checkpoint.step
             np.testing.assert_array_equal(found.curve.losses, state.curve.losses)
-            assert store.summary(folder).name == state.name
+            assert store.read_summary(folder).name == state.name
             return state.name
     raise AssertionError(found.name)
 
 
 def named(folder: Path) -> set[str]:
-    return {MANIFEST, *store._named(folder)}
+    return {MANIFEST, *store._list_named(folder)}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def operations(folder: Path) -> int:
 
 def test_what_a_killed_save_left_is_deleted_an_hour_later_and_what_is_younger_stays(tmp_path: Path) -> None:
     store.save(states()[0], tmp_path)
-    orphan, young = (tmp_path / file_name("moments", digits * 16) for digits in "ab")
+    orphan, young = (tmp_path / name_file("moments", digits * 16) for digits in "ab")
     for path in (orphan, young, tmp_path / "mine.safetensors", tmp_path / "moments-of-mine.safetensors"):
         path.write_bytes(b"left")
     os.utime(orphan, (1, 1))
@@ -144,15 +144,15 @@ def test_a_run_that_is_saved_while_it_is_read_is_read_whole(tmp_path: Path, monk
 def test_a_run_of_version_1_is_read_saved_anew_and_deleted(tmp_path: Path) -> None:
     store.save(states()[0], tmp_path)
     manifest = (tmp_path / MANIFEST).read_text()
-    for name in store._named(tmp_path):
+    for name in store._list_named(tmp_path):
         part = name.partition("-")[0]
-        manifest = manifest.replace(f'"{part}": "{name}"', f'"{file_name(part)}": 7')
-        (tmp_path / name).rename(tmp_path / file_name(part))
+        manifest = manifest.replace(f'"{part}": "{name}"', f'"{name_file(part)}": 7')
+        (tmp_path / name).rename(tmp_path / name_file(part))
     (tmp_path / MANIFEST).write_text(manifest.replace('"version": 2', '"version": 1'))
     assert which(tmp_path) == "old"
     store.save(states()[1], tmp_path)
     assert which(tmp_path) == "new"
-    assert not [part for part in PARTS if (tmp_path / file_name(part)).exists()]
+    assert not [part for part in PARTS if (tmp_path / name_file(part)).exists()]
     (tmp_path / "notes.txt").write_text("mine")
     store.delete(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
@@ -172,4 +172,4 @@ def test_what_a_run_says_of_itself_acts_on_no_screen(tmp_path: Path) -> None:
     store.save(hostile, tmp_path)
     found = store.load(tmp_path)
     assert (found.name, found.sentence, found.device) == (r"a\x1b[2J", r"b\u202ec", r"d\x07")
-    assert store.summary(tmp_path).name == r"a\x1b[2J"
+    assert store.read_summary(tmp_path).name == r"a\x1b[2J"

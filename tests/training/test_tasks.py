@@ -16,11 +16,11 @@ from attnlab.base.errors import TrainingError
 from attnlab.training.batch import BEGIN, END, IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.models import KINDS
 from attnlab.training.specs import RunSpec
-from attnlab.training.tasks import TASKS, check, data, task_spec
+from attnlab.training.tasks import TASKS, check, make_data, make_spec
 from attnlab.training.tasks import calendar_spellings as calendar
-from attnlab.training.tasks.induction import followed
-from attnlab.training.tasks.rows import arrange, held_out
-from attnlab.training.tasks.sums import summed
+from attnlab.training.tasks.induction import find_followers
+from attnlab.training.tasks.rows import arrange, is_held_out
+from attnlab.training.tasks.sums import add_previous
 from attnlab.training.tasks.task import WITH_SOURCE
 
 PAIRS = [(task, kind) for task in TASKS for kind in TASKS[task].kinds]
@@ -28,16 +28,16 @@ OF_LETTERS = ("copy", "reverse", "sort")
 
 
 def with_options(task: str, **options: int | float | str) -> RunSpec:
-    spec = task_spec(task)
+    spec = make_spec(task)
     return replace(spec, options={**spec.options, **options})
 
 
 def drawn(spec: RunSpec, n: int, seed: int = 0) -> Batch:
-    return data(spec).batch(torch.Generator().manual_seed(seed), n)
+    return make_data(spec).batch(torch.Generator().manual_seed(seed), n)
 
 
 def written(spec: RunSpec, row: Tensor) -> str:
-    return "".join(data(spec).tokens(row[(row != PAD) & (row != IGNORED)]))
+    return "".join(make_data(spec).tokens(row[(row != PAD) & (row != IGNORED)]))
 
 
 def rows(batch: Batch) -> set[tuple[float, ...]]:
@@ -47,7 +47,7 @@ def rows(batch: Batch) -> set[tuple[float, ...]]:
 
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
 def test_the_settings_that_a_task_comes_with_can_be_trained(task: str, kind: str) -> None:
-    spec = task_spec(task, kind)
+    spec = make_spec(task, kind)
     assert (spec.task, spec.model.kind) == (task, kind)
     assert check(spec) == ""
     assert set(spec.options) == {option.name for option in TASKS[task].options}
@@ -56,7 +56,7 @@ def test_the_settings_that_a_task_comes_with_can_be_trained(task: str, kind: str
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_says_what_it_teaches_and_offers_only_kinds_that_there_are(task: str) -> None:
     entry = TASKS[task]
-    assert entry.defaults == task_spec(task)
+    assert entry.defaults == make_spec(task)
     assert set(entry.kinds) <= set(KINDS)
     for text in (entry.about, entry.look_for):
         assert text.endswith(".")
@@ -67,8 +67,8 @@ def test_a_task_says_what_it_teaches_and_offers_only_kinds_that_there_are(task: 
 
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
 def test_batches_are_drawn_by_their_generator_and_fit_what_the_data_says(task: str, kind: str) -> None:
-    spec = task_spec(task, kind)
-    made = data(spec)
+    spec = make_spec(task, kind)
+    made = make_data(spec)
     state = torch.get_rng_state()
     one, same, other = (made.batch(torch.Generator().manual_seed(seed), 5) for seed in (1, 1, 2))
     assert torch.equal(torch.get_rng_state(), state)
@@ -90,17 +90,17 @@ def test_batches_are_drawn_by_their_generator_and_fit_what_the_data_says(task: s
 
 @pytest.mark.parametrize("task", [task for task in TASKS if task not in ("characters", "masked")])
 def test_nothing_that_is_held_out_is_ever_learned_from(task: str) -> None:
-    spec = task_spec(task) if task != "sum" else TASKS["sum"].variants[0].spec
-    away = rows(data(spec).held_out)
+    spec = make_spec(task) if task != "sum" else TASKS["sum"].variants[0].spec
+    away = rows(make_data(spec).held_out)
     for seed in range(8):
         assert not away & rows(drawn(spec, 500, seed))
 
 
 @pytest.mark.parametrize("task", OF_LETTERS)
 def test_of_all_rows_of_few_letters_each_is_held_out_or_learned(task: str) -> None:
-    spec = replace(with_options(task, symbols=4, shortest=3, longest=3), model=replace(task_spec(task).model))
+    spec = replace(with_options(task, symbols=4, shortest=3, longest=3), model=replace(make_spec(task).model))
     learned = {written(spec, row[:3]) for row in drawn(spec, 4000).inputs}
-    away = {written(spec, row[:3]) for row in data(spec).held_out.inputs}
+    away = {written(spec, row[:3]) for row in make_data(spec).held_out.inputs}
     every = {a + b + c for a in "abcd" for b in "abcd" for c in "abcd"}
     assert learned | away == every
     assert not learned & away
@@ -110,24 +110,24 @@ def test_of_all_rows_of_few_letters_each_is_held_out_or_learned(task: str) -> No
 @given(st.lists(st.lists(st.integers(3, 12), min_size=1, max_size=9), min_size=1, max_size=6))
 def test_whether_a_row_is_held_out_depends_on_the_row_alone(lists: list[list[int]]) -> None:
     padded = torch.tensor([row + [PAD] * (9 - len(row)) for row in lists])
-    together = held_out(padded)
-    assert together.tolist() == [bool(held_out(row[None])) for row in padded]
+    together = is_held_out(padded)
+    assert together.tolist() == [bool(is_held_out(row[None])) for row in padded]
 
 
 def test_masked_sentences_that_are_held_out_are_so_with_any_words_hidden() -> None:
-    spec = task_spec("masked")
+    spec = make_spec("masked")
 
     def sentences(batch: Batch) -> set[str]:
         return {written(spec, row) for row in torch.where(batch.targets == IGNORED, batch.inputs, batch.targets)}
 
-    assert not sentences(data(spec).held_out) & sentences(drawn(spec, 5000))
+    assert not sentences(make_data(spec).held_out) & sentences(drawn(spec, 5000))
 
 
 def test_the_last_tenth_of_a_text_is_held_out(tmp_path: Path) -> None:
     text = "".join(chr(0x4E00 + i) for i in range(900))  # no character twice
     (tmp_path / "text.txt").write_text(text, encoding="utf-8")
     spec = with_options("characters", text=str(tmp_path / "text.txt"), context=8)
-    made = data(spec)
+    made = make_data(spec)
     learned = drawn(spec, 5000)
     seen = set(written(spec, torch.cat([learned.inputs.flatten(), learned.targets.flatten()])))
     away = set(written(spec, torch.cat([made.held_out.inputs.flatten(), made.held_out.targets.flatten()])))
@@ -143,7 +143,7 @@ def test_the_last_tenth_of_a_text_is_held_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["decoder", "encoder", "encoder-decoder"])
 def test_letters_become_what_the_task_says(task: str, answer: object, kind: str) -> None:
     assert callable(answer)
-    spec = task_spec(task, kind)
+    spec = make_spec(task, kind)
     batch = drawn(spec, 50)
     for i in range(50):
         inputs, asked = written(spec, batch.inputs[i]), written(spec, batch.targets[i])
@@ -177,28 +177,28 @@ def test_what_followed_last_time_is_found(row: list[int]) -> None:
     for i, letter in enumerate(row):
         before = [j for j in range(i) if row[j] == letter]
         expected.append(row[before[-1] + 1] if before else PAD)
-    assert followed(torch.tensor([row]))[0].tolist() == expected
+    assert find_followers(torch.tensor([row]))[0].tolist() == expected
 
 
 def test_induction_asks_only_what_followed_last_time() -> None:
-    batch = drawn(task_spec("induction"), 200)
+    batch = drawn(make_spec("induction"), 200)
     asked = batch.targets != IGNORED
-    assert torch.equal(followed(batch.inputs)[asked], batch.targets[asked])
+    assert torch.equal(find_followers(batch.inputs)[asked], batch.targets[asked])
     assert 0.3 < float(asked.float().mean()) < 0.7
     assert torch.equal(batch.inputs[:, 1:][asked[:, :-1]], batch.targets[:, :-1][asked[:, :-1]])
 
 
 def test_every_third_number_is_to_become_the_sum_of_the_two_before() -> None:
     x = torch.arange(20.0).reshape(1, 10, 2)
-    targets = summed(x)
+    targets = add_previous(x)
     for place in range(10):
         expected = x[0, place - 1] + x[0, place - 2] if place in (2, 5, 8) else x[0, place]
         assert torch.equal(targets[0, place], expected)
-    assert summed(torch.randn(2, 3, 4)).shape == (2, 3, 4)
+    assert add_previous(torch.randn(2, 3, 4)).shape == (2, 3, 4)
 
 
 def test_the_sum_of_courses_learns_from_all_its_rows_at_once_in_order() -> None:
-    spec = task_spec("sum")
+    spec = make_spec("sum")
     batch = drawn(spec, spec.train.batch)
     assert batch.inputs.shape == (1000, 10, 512)
     assert torch.equal(batch.inputs, drawn(spec, 1000, seed=1).inputs)
@@ -208,7 +208,7 @@ def test_the_sum_of_courses_learns_from_all_its_rows_at_once_in_order() -> None:
 
 @given(st.dates(calendar.FIRST, calendar.LAST), st.sampled_from(calendar.SPELLINGS))
 def test_a_date_in_any_spelling_is_read_back(day: object, spelling: str) -> None:
-    text = calendar.spelled(day, spelling)  # type: ignore[arg-type]
+    text = calendar.spell(day, spelling)  # type: ignore[arg-type]
     found = calendar.read(text)
     assert found is not None
     assert found[0] == day
@@ -227,25 +227,25 @@ def test_a_date_in_any_spelling_is_read_back(day: object, spelling: str) -> None
     ],
 )
 def test_a_date_that_a_person_writes_becomes_iso(text: str, iso: str) -> None:
-    spec = task_spec("dates")
-    probe = data(spec).probe(text)
+    spec = make_spec("dates")
+    probe = make_data(spec).probe(text)
     assert written(spec, probe.targets[0]) == iso + "⟩"
     assert probe.source is not None
     assert written(spec, probe.source[0]) == text.lower()
 
 
 def test_dates_come_in_many_lengths_and_each_day_is_held_out_in_all_spellings_or_in_none() -> None:
-    spec = task_spec("dates")
-    lengths = data(spec).held_out_lengths
+    spec = make_spec("dates")
+    lengths = make_data(spec).held_out_lengths
     assert max(lengths) > 2 * sorted(lengths)[len(lengths) // 3]
     learned = {written(spec, row) for row in drawn(spec, 20_000).targets}
-    away = {written(spec, row) for row in data(spec).held_out.targets}
+    away = {written(spec, row) for row in make_data(spec).held_out.targets}
     assert not learned & away
 
 
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
 def test_the_probe_that_a_task_comes_with_is_read(task: str, kind: str) -> None:
-    made = data(task_spec(task, kind))
+    made = make_data(make_spec(task, kind))
     batch = made.probe(made.probe_text)
     assert len(batch.inputs) == 1
     assert batch.inputs.shape[1] <= made.longest
@@ -282,7 +282,7 @@ def test_the_probe_that_a_task_comes_with_is_read(task: str, kind: str) -> None:
 )
 def test_a_probe_that_cannot_be_read_says_what_would_do(task: str, text: str, needs: str) -> None:
     with pytest.raises(TrainingError, match=re.escape(needs)) as caught:
-        data(task_spec(task)).probe(text)
+        make_data(make_spec(task)).probe(text)
     assert str(caught.value).count(".") < 8
 
 
@@ -290,12 +290,12 @@ def test_a_probe_that_cannot_be_read_says_what_would_do(task: str, text: str, ne
 def test_no_probe_is_answered_by_anything_but_a_batch_or_a_sentence(text: str) -> None:
     for task in TASKS:
         with suppress(TrainingError):
-            assert len(data(task_spec(task)).probe(text).inputs) == 1
+            assert len(make_data(make_spec(task)).probe(text).inputs) == 1
 
 
 def test_words_in_brackets_are_hidden_and_asked() -> None:
-    spec = task_spec("masked")
-    made = data(spec)
+    spec = make_spec("masked")
+    made = make_data(spec)
     batch = made.probe("The girl [sees] ▢.")
     assert made.tokens(batch.inputs[0]) == ("the", "girl", "▢", "▢", ".")
     assert made.tokens(batch.targets[0]) == ("", "", "sees", "", "")
@@ -305,7 +305,7 @@ def test_the_text_that_ships_is_all_sonnets_in_plain_letters() -> None:
     text = assets.read_text("texts/sonnets.txt")
     assert len(text.split("\n\n")) == 154
     assert text.isascii()
-    baselines = data(task_spec("characters")).baselines
+    baselines = make_data(make_spec("characters")).baselines
     assert 2.0 < baselines["bigram"] < baselines["unigram"] < 3.5
 
 
@@ -328,7 +328,7 @@ def test_a_text_that_cannot_be_learned_from_says_why(tmp_path: Path, content: by
     assert needs in check(spec)
     assert str(file) in check(spec)
     with pytest.raises(TrainingError, match=re.escape(needs)):
-        data(spec)
+        make_data(spec)
 
 
 def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Pa
     file.write_bytes(("\ufeff" + "One line ⟨of·mine⟩.\r\n" * 40).encode())
     spec = with_options("characters", text=str(file), context=16)
     assert check(spec) == ""
-    assert set(data(spec).vocabulary[3:]) == set("One line of mine.\n")
+    assert set(make_data(spec).vocabulary[3:]) == set("One line of mine.\n")
     assert "cannot be read" in check(with_options("characters", text=str(tmp_path / "none.txt")))
     assert "cannot be read" in check(with_options("characters", text=str(tmp_path)))
 
@@ -345,7 +345,7 @@ def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Pa
     ("spec", "needs"),
     [
         (RunSpec(task="dance"), "There is no task 'dance'; there are copy"),
-        (replace(task_spec("masked"), model=task_spec("copy").model), "it can use encoder, attention"),
+        (replace(make_spec("masked"), model=make_spec("copy").model), "it can use encoder, attention"),
         (with_options("copy", colour=1), "no option 'colour'"),
         (with_options("copy", symbols=2), "symbols is 2"),
         (with_options("copy", symbols="many"), "symbols is 'many'"),
@@ -353,7 +353,7 @@ def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Pa
         (with_options("sum", columns=100), "d_model is 512 and the rows have 100"),
         (with_options("sum", sequences=10_000), "the maximum is 3,276 rows"),
         (with_options("characters", text=3), "path of a file"),
-        (replace(task_spec("copy"), model=replace(task_spec("copy").model, heads=5)), "heads is 5"),
+        (replace(make_spec("copy"), model=replace(make_spec("copy").model, heads=5)), "heads is 5"),
     ],
 )
 def test_settings_that_cannot_be_get_one_sentence(spec: RunSpec, needs: str) -> None:
@@ -385,7 +385,7 @@ def test_settings_that_cannot_be_get_one_sentence(spec: RunSpec, needs: str) -> 
     ],
 )
 def test_a_training_that_cannot_be_gets_one_sentence(field: str, value: object, needs: str) -> None:
-    spec = task_spec("copy")
+    spec = make_spec("copy")
     wrong = replace(spec, train=replace(spec.train, **{field: value}))  # type: ignore[arg-type]
     assert needs in check(wrong)
     assert check(wrong).endswith(".")
@@ -393,9 +393,9 @@ def test_a_training_that_cannot_be_gets_one_sentence(field: str, value: object, 
 
 def test_a_kind_that_does_not_go_with_a_task_is_refused_by_name() -> None:
     with pytest.raises(TrainingError, match="no task 'dance'"):
-        task_spec("dance")
+        make_spec("dance")
     with pytest.raises(TrainingError, match="The task masked cannot use a model of kind 'recurrent'"):
-        task_spec("masked", "recurrent")
+        make_spec("masked", "recurrent")
 
 
 def test_a_text_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
@@ -403,7 +403,7 @@ def test_a_text_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
     spec = with_options("characters", text=str(file), context=16)
     for content in ("abcd" * 100, "wxyz" * 200):
         file.write_text(content, encoding="utf-8")
-        assert set(data(spec).vocabulary[3:]) == set(content)
+        assert set(make_data(spec).vocabulary[3:]) == set(content)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -422,14 +422,14 @@ def test_options_at_their_bounds_make_batches_or_a_sentence(task: str) -> None:
 
 
 def test_like_runs_share_their_examples() -> None:
-    spec = task_spec("reverse")
-    assert data(spec) is data(replace(spec, options={}, train=replace(spec.train, seed=3)))
-    assert data(spec) is not data(with_options("reverse", longest=7))
+    spec = make_spec("reverse")
+    assert make_data(spec) is make_data(replace(spec, options={}, train=replace(spec.train, seed=3)))
+    assert make_data(spec) is not make_data(with_options("reverse", longest=7))
 
 
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
 def test_a_batch_that_would_take_all_memory_is_refused_with_one_that_would_do(task: str, kind: str) -> None:
-    spec = task_spec(task, kind)
+    spec = make_spec(task, kind)
     size = {} if task == "sum" else {"layers": 12, "d_model": 128}
     huge = replace(spec, model=replace(spec.model, **size), train=replace(spec.train, batch=1 << 16))
     sentence = check(huge)

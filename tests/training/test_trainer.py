@@ -9,7 +9,7 @@ import torch
 from attnlab.base.errors import DeviceError, TrainingError
 from attnlab.training.messages import Arrays
 from attnlab.training.specs import ModelSpec, RunSpec
-from attnlab.training.tasks import TASKS, task_spec
+from attnlab.training.tasks import TASKS, make_spec
 from attnlab.training.trainer import Diverged, Trainer
 
 PAIRS = [(task, kind) for task in TASKS for kind in TASKS[task].kinds]
@@ -17,7 +17,7 @@ PAIRS = [(task, kind) for task in TASKS for kind in TASKS[task].kinds]
 
 def small(task: str, kind: str | None = None, **train: object) -> RunSpec:
     """Return a run of a task that takes its steps in no time; dropout draws random numbers in each."""
-    spec = task_spec(task, kind)
+    spec = make_spec(task, kind)
     d_model = 8
     model = replace(spec.model, layers=1, heads=min(spec.model.heads, 2), d_model=d_model, d_ff=8, dropout=0.1)
     options = dict(spec.options)
@@ -68,7 +68,7 @@ def test_a_checkpoint_before_the_first_step_and_at_the_last_one_goes_on_alike() 
     resumed = Trainer(spec, whole.checkpoint().state)
     points = [whole.take() for _ in range(6)]
     assert points == [resumed.take() for _ in range(6)]
-    assert Trainer(spec, whole.checkpoint().state).ended() == whole.ended() is not None
+    assert Trainer(spec, whole.checkpoint().state).find_end() == whole.find_end() is not None
 
 
 def test_a_checkpoint_is_not_moved_by_steps_that_follow() -> None:
@@ -110,7 +110,7 @@ def test_random_numbers_of_the_caller_stay_as_they_were() -> None:
 def test_a_rate_that_is_far_too_high_stops_with_the_last_good_weights() -> None:
     trainer = Trainer(small("reverse", rate=1e6, steps=500, clip=0.0, optimizer="sgd", warmup=0))
     good, found = trainer.weights(), None
-    while found is None and trainer.ended() is None:
+    while found is None and trainer.find_end() is None:
         good, step = trainer.weights(), trainer.step
         try:
             trainer.take()
@@ -206,17 +206,17 @@ def test_a_checkpoint_of_another_model_or_with_strange_numbers_is_refused() -> N
 
 def test_a_run_ends_by_its_steps_its_share_or_its_loss() -> None:
     trainer = Trainer(small("copy", steps=2))
-    assert trainer.ended() is None
+    assert trainer.find_end() is None
     trainer.take()
     trainer.take()
-    ended = trainer.ended()
+    ended = trainer.find_end()
     assert ended is not None
     assert (ended.reason, ended.step) == ("steps", 2)
     for condition, reason in (({"stop_right": 1e-9}, "right"), ({"stop_loss": 1e9}, "loss")):
         trainer = Trainer(small("copy", **condition))
-        assert trainer.ended() is None  # nobody has looked yet
+        assert trainer.find_end() is None  # nobody has looked yet
         metric = trainer.evaluate()
-        ended = trainer.ended()
+        ended = trainer.find_end()
         assert ended is not None or metric.right == 0
         assert ended is None or ended.reason == reason
 
@@ -226,7 +226,7 @@ def test_a_run_that_is_to_have_a_share_right_ends_when_it_has_exactly_that() -> 
     assert right > 0
     trainer = Trainer(small("copy", stop_right=right))
     trainer.evaluate()
-    ended = trainer.ended()
+    ended = trainer.find_end()
     assert ended is not None
     assert ended.reason == "right"
 
@@ -234,9 +234,9 @@ def test_a_run_that_is_to_have_a_share_right_ends_when_it_has_exactly_that() -> 
 def test_other_weights_are_to_be_looked_at_before_they_end_a_run() -> None:
     trainer = Trainer(small("copy", stop_loss=1e9))
     trainer.evaluate()
-    assert trainer.ended() is not None
+    assert trainer.find_end() is not None
     trainer.put(trainer.weights())
-    assert trainer.ended() is None
+    assert trainer.find_end() is None
 
 
 def test_looking_at_the_held_out_examples_changes_nothing_of_the_training() -> None:
@@ -257,7 +257,7 @@ def test_the_seconds_of_training_add_up_to_those_before_the_checkpoint() -> None
 
 
 def test_metrics_count_tokens_examples_and_lengths() -> None:
-    trainer = Trainer(replace(task_spec("reverse"), model=ModelSpec("decoder", 1, 2, 16, 16)))
+    trainer = Trainer(replace(make_spec("reverse"), model=ModelSpec("decoder", 1, 2, 16, 16)))
     metric = trainer.evaluate()
     assert metric.step == 0
     assert 0 <= metric.exact <= metric.right < 0.5

@@ -11,7 +11,7 @@ import pytest
 
 from attnlab.cli.train_command import apply_settings
 from attnlab.training.models import KINDS
-from attnlab.training.tasks import TASKS, check, task_spec
+from attnlab.training.tasks import TASKS, check, make_spec
 
 PAGES = Path(__file__).parents[2] / "docs" / "training.md", Path(__file__).parents[2] / "README.md"
 TEXT = PAGES[0].read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def test_a_command_of_the_page_asks_for_a_run_that_can_be(
     words = shlex.split(command)[2:]
     given = dict(zip(words[1::2], words[2::2], strict=True))
     assert set(given) <= {"--model", "--steps", "--seed", "--set", "-o"}
-    spec = task_spec(words[0], given.get("--model"))
+    spec = make_spec(words[0], given.get("--model"))
     spec = replace(spec, train=replace(spec.train, steps=int(given.get("--steps", spec.train.steps))))
     settings = [value for name, value in zip(words[1::2], words[2::2], strict=True) if name == "--set"]
     assert check(apply_settings(spec, settings)) == ""

@@ -48,7 +48,7 @@ LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
     "fill_course": ("following the heads", f"{EYES}.compute_entropies", fill_course),
     "suggest": (
         "looking for marks",
-        "attnlab.training.marks.loss_drops",
+        "attnlab.training.marks.find_loss_drops",
         lambda p: p.trainer.session.inspection.suggest(),
     ),
 }

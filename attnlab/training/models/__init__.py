@@ -1,7 +1,18 @@
 """The kinds of models, the limits of their sizes, and the count of their parameters."""
 
 from attnlab.training.models.attention import Attention, LayerTrace
-from attnlab.training.models.kinds import KINDS, Kind, build, check, count
-from attnlab.training.models.model import Model, loss, watched
+from attnlab.training.models.kinds import KINDS, Kind, build, check, count_parameters
+from attnlab.training.models.model import Model, compute_loss, watch
 
-__all__ = ["KINDS", "Attention", "Kind", "LayerTrace", "Model", "build", "check", "count", "loss", "watched"]
+__all__ = [
+    "KINDS",
+    "Attention",
+    "Kind",
+    "LayerTrace",
+    "Model",
+    "build",
+    "check",
+    "compute_loss",
+    "count_parameters",
+    "watch",
+]

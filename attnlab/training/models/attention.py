@@ -88,13 +88,13 @@ class LayerTrace(Trace):
         made._tensors |= {name: self._tensors[name] for name in OF_KEYS if name in self._tensors}
         return made
 
-    def parts(self, name: str) -> tuple[Tensor, ...]:
+    def collect_parts(self, name: str) -> tuple[Tensor, ...]:
         """Return the tensors of a stage: one, or one for each query if these were computed one after the other."""
         return tuple(trace[name] for trace in (*self.earlier, self))
 
-    def joined(self, name: str, parts: tuple[Tensor, ...] = ()) -> Tensor:
+    def join(self, name: str, parts: tuple[Tensor, ...] = ()) -> Tensor:
         """Return a stage of all queries together, or ``parts`` of its shape in the same way; without gradients."""
-        parts = parts or self.parts(name)
+        parts = parts or self.collect_parts(name)
         whole = parts[-1] if len(parts) == 1 or name in OF_KEYS else torch.cat(parts, -2)
         return whole.detach()
 
@@ -132,13 +132,13 @@ class Attention(nn.Module):
         self.tables = tuple(registry.tables(config))
         self._plans: dict[tuple[bool, bool, bool], Plan] = {}
         d_k = d_model // config.n_heads
-        self.divisor = _divisor(config.scale, d_k, d_model)
+        self.divisor = _find_divisor(config.scale, d_k, d_model)
         for name in PROJECTIONS:
             shape = (d_model, d_model) if name.startswith("W") else (d_model,)
-            self.register_parameter(name, None if plain else _uniform(shape, d_model))
+            self.register_parameter(name, None if plain else _draw_uniform(shape, d_model))
         sizes = {"d_model": d_model, "d_k": d_k, "two_d_k": 2 * d_k, "head": config.n_heads, "hidden": hidden_units}
         for table in registry.tables(config).values():
-            self.register_parameter(table.name, _table(table, config, sizes))
+            self.register_parameter(table.name, _draw_table(table, config, sizes))
 
     @property
     def extra(self) -> Mapping[str, Tensor]:
@@ -163,19 +163,19 @@ class Attention(nn.Module):
         return trace["output"]
 
 
-def _divisor(scale: str | float, d_k: int, d_model: int) -> float | None:
+def _find_divisor(scale: str | float, d_k: int, d_model: int) -> float | None:
     if not isinstance(scale, str):
         return scale
     return None if scale == "none" else math.sqrt(d_k if scale == "sqrt_d_k" else d_model)
 
 
-def _uniform(shape: tuple[int, ...], d_in: int) -> nn.Parameter:
+def _draw_uniform(shape: tuple[int, ...], d_in: int) -> nn.Parameter:
     """Return uniform numbers from −1/√d_in to 1/√d_in, the initialisation of torch's linear layers."""
     bound = 1 / math.sqrt(d_in)
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
 
-def _table(table: Table, config: AttentionConfig, sizes: Mapping[str, int]) -> nn.Parameter:
+def _draw_table(table: Table, config: AttentionConfig, sizes: Mapping[str, int]) -> nn.Parameter:
     """Return a table of a registry entry with its initial numbers."""
     options = dict(table.free)
     shape = [config.option(options[axis]) if axis in options else sizes[axis] for axis in table.axes]

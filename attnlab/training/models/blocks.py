@@ -86,7 +86,7 @@ class Block(nn.Module):
         self.attention = Attention(spec.d_model, config, spec.dropout)
         across = AttentionConfig(n_heads=config.n_heads)
         self.cross = Attention(spec.d_model, across, spec.dropout) if cross else None
-        self.feed_forward = _feed_forward(spec, activation()) if spec.d_ff else None
+        self.feed_forward = _build_feed_forward(spec, activation()) if spec.d_ff else None
         normed = spec.norm != "none"
         count = 1 + cross + bool(spec.d_ff)
         self.norms = nn.ModuleList(nn.LayerNorm(spec.d_model) if normed else nn.Identity() for _ in range(count))
@@ -100,21 +100,21 @@ class Block(nn.Module):
         memory.
         """
         norms = iter(self.norms)
-        x = self._added(x, next(norms), lambda y: self.attention(y, None, hidden))
+        x = self._add(x, next(norms), lambda y: self.attention(y, None, hidden))
         if self.cross is not None:
             ask = self.cross
-            x = self._added(x, next(norms), lambda y: ask(y, memory, memory_hidden))
+            x = self._add(x, next(norms), lambda y: ask(y, memory, memory_hidden))
         if self.feed_forward is None:
             return x
-        return self._added(x, next(norms), self.feed_forward)
+        return self._add(x, next(norms), self.feed_forward)
 
-    def added(self) -> tuple[Tensor, ...]:
+    def last_weights(self) -> tuple[Tensor, ...]:
         """Return the last weight matrix of each part, which computes what the part adds."""
         layers = (self.attention,) if self.cross is None else (self.attention, self.cross)
         narrow = () if self.feed_forward is None else (cast("nn.Linear", self.feed_forward[-1]).weight,)
         return (*(layer.W_o for layer in layers if layer.W_o is not None), *narrow)
 
-    def _added(self, x: Tensor, norm: nn.Module, function: Callable[[Tensor], Tensor]) -> Tensor:
+    def _add(self, x: Tensor, norm: nn.Module, function: Callable[[Tensor], Tensor]) -> Tensor:
         if self._before:
             made: Tensor = x + self.dropout(function(norm(x)))
         else:
@@ -122,12 +122,12 @@ class Block(nn.Module):
         return made
 
 
-def _feed_forward(spec: ModelSpec, activation: nn.Module) -> nn.Sequential:
+def _build_feed_forward(spec: ModelSpec, activation: nn.Module) -> nn.Sequential:
     wide, narrow = nn.Linear(spec.d_model, spec.d_ff), nn.Linear(spec.d_ff, spec.d_model)
     return nn.Sequential(wide, activation, nn.Dropout(spec.dropout), narrow)
 
 
-def self_attention(spec: ModelSpec, causal: bool) -> AttentionConfig:
+def configure_self_attention(spec: ModelSpec, causal: bool) -> AttentionConfig:
     """Return the configuration of a layer of self-attention, with the positions if they act within the layer."""
     within = POSITIONS[spec.positions].encode is None
     options = {"t5_bidirectional": False} if spec.positions == "t5" and causal else {}
@@ -137,10 +137,10 @@ def self_attention(spec: ModelSpec, causal: bool) -> AttentionConfig:
 
 
 @torch.no_grad()
-def calm(blocks: Sequence[Block]) -> None:
+def scale_down(blocks: Sequence[Block]) -> None:
     """Divide the last weights of all parts by √(number of parts), so that the sum of the residual connections does not
     grow with depth (Radford et al. 2019, section 2.3).
     """
-    added = [weight for block in blocks for weight in block.added()]
+    added = [weight for block in blocks for weight in block.last_weights()]
     for weight in added:
         weight.div_(math.sqrt(len(added)))

@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 from attnlab.attention.experiment import Experiment, Weights
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.base.errors import ExperimentError
-from attnlab.training.models.blocks import self_attention
+from attnlab.training.models.blocks import configure_self_attention
 from attnlab.training.models.model import Model
 from attnlab.training.models.recurrent import Bahdanau, Luong, Recurrent
 from attnlab.training.models.transformers import EncoderDecoder, OneStack, OnNumbers
@@ -46,15 +46,15 @@ class Kind:
         return self.make(spec, data)
 
 
-def _decoder(spec: ModelSpec, data: Data) -> Model:
+def _build_decoder(spec: ModelSpec, data: Data) -> Model:
     return OneStack(spec, data, "decoder", True, nn.ReLU if spec.norm == "after" else nn.GELU)
 
 
-def _encoder(spec: ModelSpec, data: Data) -> Model:
+def _build_encoder(spec: ModelSpec, data: Data) -> Model:
     return OneStack(spec, data, "encoder", False, nn.GELU)
 
 
-def _attention_only(spec: ModelSpec, data: Data) -> Model:
+def _build_attention_only(spec: ModelSpec, data: Data) -> Model:
     if data.features:
         return OnNumbers(spec, data)
     bare = ModelSpec(spec.kind, spec.layers, spec.heads, spec.d_model, 0, spec.norm, spec.positions, spec.dropout)
@@ -69,7 +69,7 @@ KINDS = {
             "Attention only",
             "Layers of attention with nothing between them show what attention can do alone.",
             tuple(name for name in ALL if name != "d_ff"),
-            _attention_only,
+            _build_attention_only,
         ),
         Kind(
             "decoder",
@@ -77,14 +77,14 @@ KINDS = {
             "Each token attends to the tokens before it and predicts the next one (Radford et al. 2019). With the norm "
             "after each part it uses ReLU and a separate output layer, else GELU and the tied embedding table.",
             ALL,
-            _decoder,
+            _build_decoder,
         ),
         Kind(
             "encoder",
             "BERT-style encoder",
             "Each token attends to all others, and each position predicts its own target (Devlin et al. 2019).",
             ALL,
-            _encoder,
+            _build_encoder,
         ),
         Kind(
             "encoder-decoder",
@@ -127,14 +127,14 @@ def build(spec: ModelSpec, data: Data) -> Model:
     return KINDS[spec.kind].build(spec, data)
 
 
-def count(spec: ModelSpec, data: Data) -> tuple[int, int]:
+def count_parameters(spec: ModelSpec, data: Data) -> tuple[int, int]:
     """Return the number of parameters of a model and of its trainable ones, without allocating or drawing any."""
-    with torch.device("meta"), _Undrawn():
+    with torch.device("meta"), _SkippedInitialisation():
         parameters = list(build(spec, data).parameters())
     return sum(p.numel() for p in parameters), sum(p.numel() for p in parameters if p.requires_grad)
 
 
-class _Undrawn(TorchFunctionMode):
+class _SkippedInitialisation(TorchFunctionMode):
     """Skips the initialisation: on meta tensors, torch would load its compiler for it, which takes seconds."""
 
     def __torch_function__(
@@ -150,10 +150,10 @@ def check(spec: ModelSpec, data: Data) -> str:
     """Return one sentence that names an invalid setting of a model, its value and a valid one; "" if all are valid."""
     if spec.kind not in KINDS:
         return f"kind is {spec.kind!r}; it needs one of {', '.join(KINDS)}."
-    return _sizes(spec) or _for_data(spec, data) or _attention(spec) or _whole(spec, data)
+    return _check_sizes(spec) or _check_for_data(spec, data) or _check_attention(spec) or _check_total(spec, data)
 
 
-def _sizes(spec: ModelSpec) -> str:
+def _check_sizes(spec: ModelSpec) -> str:
     fields = KINDS[spec.kind].fields
     for name in (name for name in MOST if name in fields):
         least, value = int(name != "d_ff"), getattr(spec, name)
@@ -167,7 +167,7 @@ def _sizes(spec: ModelSpec) -> str:
     return ""
 
 
-def _for_data(spec: ModelSpec, data: Data) -> str:
+def _check_for_data(spec: ModelSpec, data: Data) -> str:
     kind = KINDS[spec.kind]
     if data.features and spec.kind != "attention":
         return f"kind is {spec.kind!r}, which reads tokens, but this task consists of numbers; it needs 'attention'."
@@ -182,14 +182,14 @@ def _for_data(spec: ModelSpec, data: Data) -> str:
     return ""
 
 
-def _whole(spec: ModelSpec, data: Data) -> str:
-    total, _ = count(spec, data)
+def _check_total(spec: ModelSpec, data: Data) -> str:
+    total, _ = count_parameters(spec, data)
     if total <= MOST_NUMBERS:
         return ""
     return f"The model has {total:,} parameters, more than {MOST_NUMBERS:,}; choose fewer layers or a smaller d_model."
 
 
-def _attention(spec: ModelSpec) -> str:
+def _check_attention(spec: ModelSpec) -> str:
     d_model, heads = spec.d_model, spec.heads
     if "heads" not in KINDS[spec.kind].fields:
         needed = "it needs an even number, half for each direction of the encoder"
@@ -197,7 +197,7 @@ def _attention(spec: ModelSpec) -> str:
     if d_model % heads:
         fits = ", ".join(str(n) for n in range(1, min(d_model, MOST["heads"]) + 1) if d_model % n == 0)
         return f"heads is {heads}; it needs to divide d_model = {d_model}: {fits}."
-    config = self_attention(spec, False)
+    config = configure_self_attention(spec, False)
     table = torch.zeros(d_model, d_model)
     extra = {"B": torch.zeros(config.option("t5_buckets"), heads)} if spec.positions == "t5" else {}
     try:

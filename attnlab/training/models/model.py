@@ -70,12 +70,12 @@ class Model(nn.Module):
         """
         memory = None if batch.source is None else self.encode(batch.source)
         if not self.onward:
-            return _picked(self.decode(batch.inputs, memory)[:, :n], generator, temperature, top_k)
+            return _pick_tokens(self.decode(batch.inputs, memory)[:, :n], generator, temperature, top_k)
         start = batch.inputs if memory is None else torch.full_like(batch.inputs[:, :1], BEGIN)
         tokens, done = start, torch.zeros(len(start), dtype=torch.bool, device=start.device)
         for _ in range(n):
             logits = self.decode(tokens[:, -self.longest :], memory)[:, -1]
-            new = _picked(logits, generator, temperature, top_k).masked_fill(done, PAD)
+            new = _pick_tokens(logits, generator, temperature, top_k).masked_fill(done, PAD)
             tokens, done = torch.cat([tokens, new[:, None]], 1), done | (new == END)
             if bool(done.all()):
                 break
@@ -83,7 +83,7 @@ class Model(nn.Module):
         return nn.functional.pad(written, (0, n - written.shape[1]), value=PAD)
 
     @torch.no_grad()
-    def answers(self, batch: Batch) -> Tensor:
+    def predict(self, batch: Batch) -> Tensor:
         """Return the model's greedy predictions [B, T], in which each target continues the model's own predictions.
 
         At positions without a target it reads the inputs. An ``onward`` model predicts all positions at once and reads
@@ -92,17 +92,17 @@ class Model(nn.Module):
         """
         memory = None if batch.source is None else self.encode(batch.source)
         inputs, asked = batch.inputs, (batch.targets != IGNORED)[:, :-1]
-        answers = _picked(self.decode(inputs, memory))
+        answers = _pick_tokens(self.decode(inputs, memory))
         for _ in range(inputs.shape[1] if self.onward else 0):
             given = torch.where(asked, answers[:, :-1], batch.inputs[:, 1:])
             if torch.equal(given, inputs[:, 1:]):
                 break
             inputs = torch.cat([inputs[:, :1], given], 1)
-            answers = _picked(self.decode(inputs, memory))
+            answers = _pick_tokens(self.decode(inputs, memory))
         return answers
 
 
-def _picked(
+def _pick_tokens(
     logits: Tensor, generator: torch.Generator | None = None, temperature: float = 0.0, top_k: int = 0
 ) -> Tensor:
     """Return one token for each row of logits [..., V], never PAD.
@@ -122,7 +122,7 @@ def _picked(
     return torch.multinomial(shares, 1, generator=generator).view(logits.shape[:-1])
 
 
-def hidden_keys(keys: Tensor, t_q: int, causal: bool) -> Hidden | None:
+def hide_keys(keys: Tensor, t_q: int, causal: bool) -> Hidden | None:
     """Return the mask of keys [B, T_k] for ``t_q`` queries: PAD and, if causal, later keys; None if no key is masked.
 
     Its shape is [T_q, T_k], or [B, 1, T_q, T_k] if there is PAD. Numbers [B, T_k, d] have no PAD.
@@ -140,7 +140,7 @@ def hidden_keys(keys: Tensor, t_q: int, causal: bool) -> Hidden | None:
 
 
 @contextmanager
-def watched(model: Model) -> Iterator[Mapping[str, LayerTrace]]:
+def watch(model: Model) -> Iterator[Mapping[str, LayerTrace]]:
     """Provide the traces of the layers by name, of the last forward pass inside the ``with`` block."""
     traces: dict[str, LayerTrace] = {}
     try:
@@ -152,7 +152,7 @@ def watched(model: Model) -> Iterator[Mapping[str, LayerTrace]]:
             layer.report = None
 
 
-def loss(outputs: Tensor, targets: Tensor) -> Tensor:
+def compute_loss(outputs: Tensor, targets: Tensor) -> Tensor:
     """Return the mean cross-entropy of logits [B, T, V] over the positions with a target, 0 if there is none; for
     numbers the mean squared error.
     """

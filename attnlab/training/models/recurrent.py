@@ -7,7 +7,7 @@ from attnlab.attention.experiment import AttentionConfig
 from attnlab.attention.registries.masks import Hidden
 from attnlab.training.batch import PAD
 from attnlab.training.models.attention import Attention, LayerTrace
-from attnlab.training.models.model import Memory, Model, hidden_keys
+from attnlab.training.models.model import Memory, Model, hide_keys
 from attnlab.training.specs import ModelSpec
 from attnlab.training.tasks.data import Data
 
@@ -38,16 +38,16 @@ class Recurrent(Model):
         made, last = self.encoder(packed)
         states, _ = nn.utils.rnn.pad_packed_sequence(made, batch_first=True, total_length=source.shape[1])
         summary = torch.tanh(self.bridge(torch.cat([last[-2], last[-1]], -1)))
-        return Memory(states, hidden_keys(source, 1, False), summary)
+        return Memory(states, hide_keys(source, 1, False), summary)
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return logits [B, T, V]."""
         assert memory is not None
-        states, _ = self.decoder(self.dropout(self.embedding(inputs)), self._begun(memory))
+        states, _ = self.decoder(self.dropout(self.embedding(inputs)), self._start_decoder(memory))
         logits: Tensor = self.output(self.dropout(states))
         return logits
 
-    def _begun(self, memory: Memory) -> Tensor:
+    def _start_decoder(self, memory: Memory) -> Tensor:
         """Return the decoder's initial states [layers, B, d]."""
         assert memory.summary is not None
         return memory.summary.expand(self.decoder.num_layers, -1, -1).contiguous()
@@ -67,7 +67,7 @@ class Luong(Recurrent):
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return logits [B, T, V]."""
         assert memory is not None
-        states, _ = self.decoder(self.dropout(self.embedding(inputs)), self._begun(memory))
+        states, _ = self.decoder(self.dropout(self.embedding(inputs)), self._start_decoder(memory))
         context = self.attention(states, memory.states, memory.hidden)
         mixed = torch.tanh(self.mixed(torch.cat([context, states], -1)))
         logits: Tensor = self.output(self.dropout(mixed))
@@ -90,10 +90,10 @@ class Bahdanau(Recurrent):
         """Return logits [B, T, V]."""
         assert memory is not None
         embedded = self.dropout(self.embedding(inputs))
-        state, traces, states = self._begun(memory), list[LayerTrace](), list[Tensor]()
+        state, traces, states = self._start_decoder(memory), list[LayerTrace](), list[Tensor]()
         for step in range(inputs.shape[1]):
             query = state[-1][:, None]  # [B, 1, d]
-            traces.append(_asked(self.attention, query, memory.states, memory.hidden, traces))
+            traces.append(_ask(self.attention, query, memory.states, memory.hidden, traces))
             context = traces[-1]["output"]
             made, state = self.decoder(torch.cat([embedded[:, step : step + 1], context], -1), state)
             states.append(torch.cat([made, context], -1))
@@ -105,7 +105,7 @@ class Bahdanau(Recurrent):
         return logits
 
 
-def _asked(
+def _ask(
     layer: Attention, query: Tensor, memory: Tensor, hidden: Hidden | None, before: list[LayerTrace]
 ) -> LayerTrace:
     """Return the trace of one query [B, 1, d], with the keys and values of the earlier traces."""

@@ -5,8 +5,8 @@ import math
 from torch import Tensor, nn
 
 from attnlab.training.models.attention import Attention
-from attnlab.training.models.blocks import Block, Embedding, Positions, calm, self_attention
-from attnlab.training.models.model import Memory, Model, hidden_keys
+from attnlab.training.models.blocks import Block, Embedding, Positions, configure_self_attention, scale_down
+from attnlab.training.models.model import Memory, Model, hide_keys
 from attnlab.training.specs import ModelSpec
 from attnlab.training.tasks.data import Data
 
@@ -22,18 +22,18 @@ class OneStack(Model):
         super().__init__(data.longest, causal)
         self._causal = causal
         self.embedding = Embedding(len(data.vocabulary), spec, data.longest, tied=spec.norm == "before")
-        config = self_attention(spec, causal)
+        config = configure_self_attention(spec, causal)
         blocks = [Block(spec, config, activation) for _ in range(spec.layers)]
         self.blocks = nn.ModuleList(blocks)
         self.norm = nn.LayerNorm(spec.d_model) if spec.norm == "before" else nn.Identity()
         self.output = None if spec.norm == "before" else nn.Linear(spec.d_model, len(data.vocabulary))
         if spec.norm != "after":
-            calm(blocks)
+            scale_down(blocks)
         self.layers = {f"{name} {i}": block.attention for i, block in enumerate(blocks, 1)}
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return logits [B, T, V]."""
-        hidden = hidden_keys(inputs, inputs.shape[1], self._causal)
+        hidden = hide_keys(inputs, inputs.shape[1], self._causal)
         x = self.embedding(inputs)
         for block in self.blocks:
             x = block(x, hidden)
@@ -49,14 +49,14 @@ class OnNumbers(Model):
         super().__init__(data.longest, data.causal)
         self._causal = data.causal
         self.positions = Positions(spec.positions, data.longest, spec.d_model, 1 / math.sqrt(spec.d_model))
-        config = self_attention(spec, data.causal)
+        config = configure_self_attention(spec, data.causal)
         layers = [Attention(spec.d_model, config, spec.dropout) for _ in range(spec.layers)]
         self.blocks = nn.ModuleList(layers)
         self.layers = {f"attention {i}": layer for i, layer in enumerate(layers, 1)}
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return numbers [B, T, d]."""
-        hidden = hidden_keys(inputs, inputs.shape[1], self._causal)
+        hidden = hide_keys(inputs, inputs.shape[1], self._causal)
         x: Tensor = self.positions(inputs)
         for layer in self.blocks:
             x = layer(x, None, hidden)
@@ -73,7 +73,7 @@ class EncoderDecoder(Model):
         size = len(data.vocabulary)
         self.source_embedding = Embedding(size, spec, data.longest_source, scaled=True)
         self.embedding = Embedding(size, spec, data.longest, scaled=True)
-        encoder, decoder = self_attention(spec, False), self_attention(spec, True)
+        encoder, decoder = configure_self_attention(spec, False), configure_self_attention(spec, True)
         reading = [Block(spec, encoder, nn.ReLU) for _ in range(spec.layers)]
         writing = [Block(spec, decoder, nn.ReLU, cross=True) for _ in range(spec.layers)]
         self.encoder, self.decoder = nn.ModuleList(reading), nn.ModuleList(writing)
@@ -81,15 +81,15 @@ class EncoderDecoder(Model):
         self.norms = nn.ModuleList(nn.LayerNorm(spec.d_model) if normed else nn.Identity() for _ in range(2))
         self.output = nn.Linear(spec.d_model, size)
         if spec.norm != "after":
-            calm(reading)
-            calm(writing)
+            scale_down(reading)
+            scale_down(writing)
         self.layers = {f"encoder {i}": block.attention for i, block in enumerate(reading, 1)}
         self.layers |= {f"decoder {i}": block.attention for i, block in enumerate(writing, 1)}
         self.layers |= {f"cross {i}": block.cross for i, block in enumerate(writing, 1) if block.cross is not None}
 
     def encode(self, source: Tensor) -> Memory:
         """Return the states of a source [B, S]."""
-        hidden = hidden_keys(source, 1, False)
+        hidden = hide_keys(source, 1, False)
         x = self.source_embedding(source)
         for block in self.encoder:
             x = block(x, hidden)
@@ -98,7 +98,7 @@ class EncoderDecoder(Model):
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return logits [B, T, V]."""
         assert memory is not None
-        hidden = hidden_keys(inputs, inputs.shape[1], True)
+        hidden = hide_keys(inputs, inputs.shape[1], True)
         x = self.embedding(inputs)
         for block in self.decoder:
             x = block(x, hidden, memory.states, memory.hidden)

@@ -12,14 +12,25 @@ from attnlab.training.tasks import characters, dates, induction, letters, masked
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.task import Task, Variant
 
-__all__ = ["TASKS", "Data", "Task", "Variant", "changed", "check", "check_options", "data", "digest", "task_spec"]
+__all__ = [
+    "TASKS",
+    "Data",
+    "Task",
+    "Variant",
+    "check",
+    "check_options",
+    "check_text",
+    "compute_digest",
+    "make_data",
+    "make_spec",
+]
 
 TASKS: Mapping[str, Task] = MappingProxyType(
     {task.name: task for task in (*letters.TASKS, induction.TASK, dates.TASK, masked.TASK, characters.TASK, sums.TASK)}
 )
 
 
-def task_spec(name: str, kind: str | None = None) -> RunSpec:
+def make_spec(name: str, kind: str | None = None) -> RunSpec:
     """Return settings that are known to learn a task, for a kind of model or for the task's default kind.
 
     Raises:
@@ -29,11 +40,11 @@ def task_spec(name: str, kind: str | None = None) -> RunSpec:
         raise TrainingError(f"There is no task {name!r}; there are {', '.join(TASKS)}.")
     task = TASKS[name]
     if kind is not None and kind not in task.kinds:
-        raise TrainingError(_wrong_kind(task, kind))
+        raise TrainingError(_describe_wrong_kind(task, kind))
     return task.settings(kind or task.kinds[0])
 
 
-def data(spec: RunSpec) -> Data:
+def make_data(spec: RunSpec) -> Data:
     """Return the examples of a run; runs with the same options and kind of model share them.
 
     Raises:
@@ -45,37 +56,37 @@ def data(spec: RunSpec) -> Data:
     options = TASKS[spec.task].options
     chosen = {option.name: spec.options.get(option.name, option.default) for option in options}
     stamps = tuple(texts.stamp(str(chosen[option.name])) for option in options if option.kind == "file")
-    return _made(spec.task, tuple(sorted(chosen.items())), spec.model.kind, stamps)
+    return _make(spec.task, tuple(sorted(chosen.items())), spec.model.kind, stamps)
 
 
-def digest(spec: RunSpec) -> str:
+def compute_digest(spec: RunSpec) -> str:
     """Return the SHA-256 of the user's text that a run learns from, "" if it learns from another source.
 
     Raises:
         TrainingError: the text cannot be read.
     """
-    path = own_text(spec)
+    path = find_own_text(spec)
     return sha256(texts.read(path).encode()).hexdigest() if path else ""
 
 
-def changed(spec: RunSpec, known: str) -> str:
+def check_text(spec: RunSpec, known: str) -> str:
     """Return one sentence if the text of a run no longer has the digest ``known``; "" if it has, or if that is ""."""
     try:
-        same = not known or digest(spec) == known
+        same = not known or compute_digest(spec) == known
     except TrainingError as error:
         return str(error)
     do = "restore the earlier text, or start a new run"
-    return "" if same else f"The text {own_text(spec)} has changed since this run began; {do}."
+    return "" if same else f"The text {find_own_text(spec)} has changed since this run began; {do}."
 
 
-def own_text(spec: RunSpec) -> str:
+def find_own_text(spec: RunSpec) -> str:
     """Return the path of the user's own text that a run learns from, or ""."""
     files = [option.name for option in TASKS[spec.task].options if option.kind == "file"] if spec.task in TASKS else []
     return next((str(spec.options[name]) for name in files if spec.options.get(name)), "")
 
 
 @lru_cache(maxsize=8)
-def _made(
+def _make(
     task: str, options: tuple[tuple[str, int | float | str], ...], kind: str, stamps: tuple[tuple[int, int], ...]
 ) -> Data:
     return TASKS[task].make(RunSpec(task, dict(options), ModelSpec(kind=kind)))
@@ -90,7 +101,7 @@ def check(spec: RunSpec) -> str:
     if problem:
         return problem
     try:
-        return check_model(spec.model, data(spec)) or check_memory(spec, data(spec))
+        return check_model(spec.model, make_data(spec)) or check_memory(spec, make_data(spec))
     except TrainingError as error:  # the text cannot be read
         return str(error)
 
@@ -101,23 +112,23 @@ def check_options(spec: RunSpec) -> str:
         return f"There is no task {spec.task!r}; there are {', '.join(TASKS)}."
     task = TASKS[spec.task]
     if spec.model.kind not in task.kinds:
-        return _wrong_kind(task, spec.model.kind)
+        return _describe_wrong_kind(task, spec.model.kind)
     options = {option.name: option for option in task.options}
     for name, value in spec.options.items():
         if name not in options:
             known = f"it has {', '.join(options)}" if options else "it has none"
             return f"The task {task.name} has no option {name!r}; {known}."
-        problem = _wrong_value(options[name], value)
+        problem = _check_value(options[name], value)
         if problem:
             return problem
     return task.check(spec)
 
 
-def _wrong_kind(task: Task, kind: str) -> str:
+def _describe_wrong_kind(task: Task, kind: str) -> str:
     return f"The task {task.name} cannot use a model of kind {kind!r}; it can use {', '.join(task.kinds)}."
 
 
-def _wrong_value(option: Option, value: int | float | str) -> str:
+def _check_value(option: Option, value: int | float | str) -> str:
     if option.kind == "file":
         return "" if isinstance(value, str) else f"{option.name} is {value!r}; it needs the path of a file."
     try:

@@ -58,13 +58,13 @@ _SHAPES = {
 }
 
 
-def spelled(day: datetime.date, spelling: str) -> str:
+def spell(day: datetime.date, spelling: str) -> str:
     """Return a date in one of :data:`SPELLINGS`."""
     month, weekday = MONTHS[day.month - 1], WEEKDAYS[day.weekday()]
     return spelling.format(
         d=day.day,
         dd=f"{day.day:02}",
-        th=_ending(day.day),
+        th=_find_ending(day.day),
         m=day.month,
         month=month,
         mon=month[:3],
@@ -83,17 +83,17 @@ def read(text: str) -> tuple[datetime.date, dict[str, tuple[int, int]]] | None:
     for pattern in _PATTERNS:
         found = pattern.fullmatch(text)
         if found:
-            day = _day(found["y"], found["m"], found["d"])
+            day = _make_day(found["y"], found["m"], found["d"])
             return (day, {name: found.span(name) for name in "ymd"}) if day and FIRST <= day <= LAST else None
     return None
 
 
-def any_day(g: random.Random) -> datetime.date:
+def draw_day(g: random.Random) -> datetime.date:
     """Return a random date from FIRST to LAST."""
     return FIRST + datetime.timedelta(days=g.randrange((LAST - FIRST).days + 1))
 
 
-def _day(year: str, month: str, day: str) -> datetime.date | None:
+def _make_day(year: str, month: str, day: str) -> datetime.date | None:
     whole = int(year) + (0 if len(year) == 4 else 1900 if int(year) >= FIRST.year % 100 else 2000)
     number = int(month) if month.isdecimal() else [name[:3] for name in MONTHS].index(month[:3]) + 1
     try:
@@ -102,13 +102,13 @@ def _day(year: str, month: str, day: str) -> datetime.date | None:
         return None
 
 
-def _ending(day: int) -> str:
+def _find_ending(day: int) -> str:
     return "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
 
 
-def _pattern(spelling: str) -> re.Pattern[str]:
+def _compile(spelling: str) -> re.Pattern[str]:
     parts = re.split(r"\{(\w+)\}", spelling)  # alternately plain text and the name of a field
     return re.compile("".join(_SHAPES[part] if i % 2 else re.escape(part) for i, part in enumerate(parts)))
 
 
-_PATTERNS = tuple(map(_pattern, SPELLINGS))
+_PATTERNS = tuple(map(_compile, SPELLINGS))

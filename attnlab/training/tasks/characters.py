@@ -44,8 +44,8 @@ class CharacterData:
         whole = torch.tensor([self._numbers[character] for character in text])
         cut = len(whole) - max(len(whole) // HELD_OUT_SHARE, context + 1)
         self._learned = whole[:cut]
-        self.held_out = self._windows(whole[cut:])
-        self.baselines: Mapping[str, float] = self._baselines()
+        self.held_out = self._cut_windows(whole[cut:])
+        self.baselines: Mapping[str, float] = self._measure_baselines()
         start = text.find("\n", cut) + 1
         self.probe_text = text[start : start + min(context, 24)].split("\n")[0] or text[:8]
 
@@ -71,14 +71,14 @@ class CharacterData:
         """Return the characters of a row, "" at positions without a target."""
         return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
 
-    def _windows(self, part: Tensor) -> Batch:
+    def _cut_windows(self, part: Tensor) -> Batch:
         """Return evenly spaced windows of the held-out part that do not overlap."""
         count = min((len(part) - 1) // self.longest, MOST_WINDOWS)
         start = torch.linspace(0, len(part) - 1 - self.longest, count).long()
         rows = part[start[:, None] + torch.arange(self.longest + 1)]
         return Batch(rows[:, :-1], rows[:, 1:])
 
-    def _baselines(self) -> dict[str, float]:
+    def _measure_baselines(self) -> dict[str, float]:
         """Return the held-out losses of the unigram and bigram counts of characters, with add-one smoothing."""
         size = len(self.vocabulary) - len(SPECIAL)
         learned = self._learned.tolist()
@@ -86,34 +86,34 @@ class CharacterData:
         single, pairs = Counter(learned), Counter(pairwise(learned))
         alone = [(single[b] + 1) / (len(learned) + size) for b in targets]
         after = [(pairs[a, b] + 1) / (single[a] + size) for a, b in zip(inputs, targets, strict=True)]
-        return {"unigram": _loss(alone), "bigram": _loss(after)}
+        return {"unigram": _average_loss(alone), "bigram": _average_loss(after)}
 
 
-def _loss(shares: list[float]) -> float:
+def _average_loss(shares: list[float]) -> float:
     return -sum(map(math.log, shares)) / len(shares)
 
 
 def make(spec: RunSpec) -> Data:
     """Return the windows of a run's text."""
-    return CharacterData(_text(spec), _context(spec))
+    return CharacterData(_read_text(spec), _get_context(spec))
 
 
-def _text(spec: RunSpec) -> str:
+def _read_text(spec: RunSpec) -> str:
     """Return the text of a run without the characters reserved for padding, begin and end."""
     return texts.read(str(spec.options.get("text", ""))).translate({ord(special): None for special in SPECIAL})
 
 
-def _context(spec: RunSpec) -> int:
+def _get_context(spec: RunSpec) -> int:
     return int(spec.options.get("context", OPTIONS[1].default))
 
 
 def check(spec: RunSpec) -> str:
     """Return why the text is unsuitable for training, "" if it is suitable."""
-    path, context = str(spec.options.get("text", "")), _context(spec)
+    path, context = str(spec.options.get("text", "")), _get_context(spec)
     if not path:
         return ""
     try:
-        text = _text(spec)
+        text = _read_text(spec)
     except TrainingError as error:
         return str(error)
     needed = 4 * (context + 1)
@@ -124,7 +124,7 @@ def check(spec: RunSpec) -> str:
     return ""
 
 
-def settings(kind: str) -> RunSpec:
+def choose_settings(kind: str) -> RunSpec:
     """Return settings that learn the task in about three minutes."""
     options = {option.name: option.default for option in OPTIONS}
     model = ModelSpec(kind, layers=2, heads=4, d_model=64, d_ff=256, dropout=0.1)
@@ -141,7 +141,7 @@ TASK = Task(
     row="G2, G5",
     kinds=("decoder", "attention"),
     options=OPTIONS,
-    settings=settings,
+    settings=choose_settings,
     make=make,
     check=check,
 )

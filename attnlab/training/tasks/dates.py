@@ -24,7 +24,7 @@ LONGEST, TARGET = 37, len("2024-12-31")
 PROBE = "the 3rd of march, 2019"
 
 
-def numbers(text: str) -> list[int]:
+def encode(text: str) -> list[int]:
     """Return the token numbers of a text's characters."""
     return [len(SPECIAL) + CHARACTERS.index(character) for character in text]
 
@@ -38,7 +38,7 @@ def read(text: str) -> tuple[list[int], list[int]]:
             f"{text.strip()!r} is not a date from 1950 to 2049 in a spelling of this task; "
             f"examples are “{PROBE}”, “3 mar 2019”, “3/31/19” and “31.3.19”."
         )
-    return numbers(written), numbers(found[0].isoformat())
+    return encode(written), encode(found[0].isoformat())
 
 
 class _Pool:
@@ -49,10 +49,10 @@ class _Pool:
         learned: list[tuple[str, str]] = []
         away: list[tuple[str, str]] = []
         while len(learned) < pairs or len(away) < HELD_OUT:
-            day, spelling = calendar.any_day(g), g.choice(calendar.SPELLINGS)
+            day, spelling = calendar.draw_day(g), g.choice(calendar.SPELLINGS)
             part = away if day.toordinal() * 0x9E3779B1 >> 16 & 0xFFFF < 0x10000 // HELD_OUT_SHARE else learned
-            part.append((calendar.spelled(day, spelling), day.isoformat()))
-        self._learned, self._held_out = _rows(learned[:pairs]), _rows(away[:HELD_OUT])
+            part.append((calendar.spell(day, spelling), day.isoformat()))
+        self._learned, self._held_out = _pad_rows(learned[:pairs]), _pad_rows(away[:HELD_OUT])
 
     def draw(self, g: torch.Generator, n: int, held_out: bool) -> tuple[Tensor, Tensor]:
         """Return the first ``n`` held-out pairs, or ``n`` random training pairs."""
@@ -63,8 +63,8 @@ class _Pool:
         return source[:, : int((source != 0).sum(1).max())], self._learned[1][taken]
 
 
-def _rows(pairs: Iterable[tuple[str, str]]) -> tuple[Tensor, Tensor]:
-    sources, targets = zip(*((numbers(source), numbers(target)) for source, target in pairs), strict=True)
+def _pad_rows(pairs: Iterable[tuple[str, str]]) -> tuple[Tensor, Tensor]:
+    sources, targets = zip(*((encode(source), encode(target)) for source, target in pairs), strict=True)
     return pad(list(sources), LONGEST), pad(list(targets), TARGET)
 
 
@@ -75,7 +75,7 @@ def make(spec: RunSpec) -> Data:
     return PairData(pairs, spec.model.kind, HELD_OUT)
 
 
-def settings(kind: str) -> RunSpec:
+def choose_settings(kind: str) -> RunSpec:
     """Return settings that learn the task in a few minutes."""
     options = {option.name: option.default for option in OPTIONS}
     recurrent = kind in RECURRENT
@@ -94,6 +94,6 @@ TASK = Task(
     row="G3, G6",
     kinds=(*WITH_SOURCE, "decoder"),
     options=OPTIONS,
-    settings=settings,
+    settings=choose_settings,
     make=make,
 )

@@ -10,8 +10,8 @@ from attnlab.base.errors import TrainingError
 from attnlab.training.batch import IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks.data import Data
-from attnlab.training.tasks.letters import FIRST, alphabet
-from attnlab.training.tasks.rows import held_out
+from attnlab.training.tasks.letters import FIRST, list_letters
+from attnlab.training.tasks.rows import is_held_out
 from attnlab.training.tasks.task import Task
 
 NAME = "induction"
@@ -39,16 +39,16 @@ class InductionData:
 
     def __init__(self, symbols: int, length: int) -> None:
         self._symbols, self.longest = symbols, length
-        self.vocabulary = (*SPECIAL, *alphabet(symbols))
+        self.vocabulary = (*SPECIAL, *list_letters(symbols))
         g = torch.Generator().manual_seed(SEED)
-        self.held_out = self._drawn(g, HELD_OUT, True)
+        self.held_out = self._draw(g, HELD_OUT, True)
         first = self.held_out.inputs[0, : min(length, 18)]
         self.probe_text = " ".join(self.tokens(first))
         self.baselines: Mapping[str, float] = {"any letter": float(torch.tensor(float(symbols)).log())}
 
     def batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` rows; the targets are the letters that follow again as they did last time."""
-        return self._drawn(g, n, False)
+        return self._draw(g, n, False)
 
     def probe(self, text: str) -> Batch:
         """Return a row of letters; a repeated letter's target is the letter that followed it last time."""
@@ -61,23 +61,23 @@ class InductionData:
         if not 1 <= len(written) <= self.longest:
             raise TrainingError(f"The row has {len(written)} letters; this task needs 1 to {self.longest}.")
         row = torch.tensor([[FIRST + letters.index(letter) for letter in written]])
-        asked = followed(row)
+        asked = find_followers(row)
         return Batch(row, asked.masked_fill(asked == PAD, IGNORED))
 
     def tokens(self, row: Tensor) -> tuple[str, ...]:
         """Return the text of each token in a row, "" at positions without a target."""
         return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
 
-    def _drawn(self, g: torch.Generator, n: int, of_held_out: bool) -> Batch:
-        rows = self._rows(g, n)
-        wrong = (held_out(rows) != of_held_out).nonzero().squeeze(1)
+    def _draw(self, g: torch.Generator, n: int, of_held_out: bool) -> Batch:
+        rows = self._draw_rows(g, n)
+        wrong = (is_held_out(rows) != of_held_out).nonzero().squeeze(1)
         while len(wrong):
-            rows[wrong] = self._rows(g, len(wrong))
-            wrong = wrong[held_out(rows[wrong]) != of_held_out]
+            rows[wrong] = self._draw_rows(g, len(wrong))
+            wrong = wrong[is_held_out(rows[wrong]) != of_held_out]
         inputs, following = rows[:, :-1], rows[:, 1:]
-        return Batch(inputs, following.masked_fill(followed(inputs) != following, IGNORED))
+        return Batch(inputs, following.masked_fill(find_followers(inputs) != following, IGNORED))
 
-    def _rows(self, g: torch.Generator, n: int) -> Tensor:
+    def _draw_rows(self, g: torch.Generator, n: int) -> Tensor:
         """Return rows [n, length + 1]."""
         letters = FIRST + torch.rand(n, self._symbols, generator=g).argsort(1)
         new = torch.randint(self._symbols // 2, self._symbols + 1, (n, 1), generator=g).clamp(max=self.longest // 2)
@@ -88,7 +88,7 @@ class InductionData:
         return letters.gather(1, torch.where(place < new, place, (begin + place - jumped) % new))
 
 
-def followed(rows: Tensor) -> Tensor:
+def find_followers(rows: Tensor) -> Tensor:
     """Return the letter that followed each letter of rows [n, T] at its last occurrence, PAD at its first."""
     place = torch.arange(rows.shape[1])
     alike = (rows[:, :, None] == rows[:, None, :]) & (place[:, None] > place)
@@ -102,7 +102,7 @@ def make(spec: RunSpec) -> Data:
     return InductionData(symbols, length)
 
 
-def settings(kind: str) -> RunSpec:
+def choose_settings(kind: str) -> RunSpec:
     """Return settings that learn the task: two layers, because an induction head needs a head in the layer below."""
     options = {option.name: option.default for option in OPTIONS}
     model = ModelSpec(kind, layers=2, heads=2, d_model=48, d_ff=96, positions="learned")
@@ -119,6 +119,6 @@ TASK = Task(
     "second shows stripes further down: each letter attends to the letter that followed it last time.",
     kinds=("attention", "decoder"),
     options=OPTIONS,
-    settings=settings,
+    settings=choose_settings,
     make=make,
 )

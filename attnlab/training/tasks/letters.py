@@ -12,7 +12,7 @@ from attnlab.training.batch import PAD, SPECIAL
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.pair_data import PairData, Pairs
-from attnlab.training.tasks.rows import held_out
+from attnlab.training.tasks.rows import is_held_out
 from attnlab.training.tasks.task import RECURRENT, SEQUENCES, Task
 
 FIRST = len(SPECIAL)
@@ -27,19 +27,19 @@ Answer = Callable[[Tensor], Tensor]
 """A function from rows of letters [n, T] to their targets [n, T], both padded at the end."""
 
 
-def copied(rows: Tensor) -> Tensor:
+def copy(rows: Tensor) -> Tensor:
     """Return the rows themselves."""
     return rows
 
 
-def reversed_(rows: Tensor) -> Tensor:
+def reverse(rows: Tensor) -> Tensor:
     """Return each row backwards; the padding stays at the end."""
     flipped = rows.flip(1)
     order = (flipped == PAD).to(torch.uint8).argsort(dim=1, stable=True)
     return flipped.gather(1, order)
 
 
-def sorted_(rows: Tensor) -> Tensor:
+def sort(rows: Tensor) -> Tensor:
     """Return each row in alphabetical order; the padding stays at the end."""
     last = torch.iinfo(rows.dtype).max
     ordered = rows.masked_fill(rows == PAD, last).sort(dim=1).values
@@ -53,22 +53,22 @@ def draw(
     symbols, shortest, longest = options
     lengths = torch.randint(shortest, longest + 1, (n, 1), generator=g)
     beyond = torch.arange(longest) >= lengths
-    rows = _letters(g, beyond, symbols)
-    wrong = (held_out(rows) != of_held_out).nonzero().squeeze(1)
+    rows = _draw_letters(g, beyond, symbols)
+    wrong = (is_held_out(rows) != of_held_out).nonzero().squeeze(1)
     while len(wrong):
-        rows[wrong] = _letters(g, beyond[wrong], symbols)
-        wrong = wrong[held_out(rows[wrong]) != of_held_out]
+        rows[wrong] = _draw_letters(g, beyond[wrong], symbols)
+        wrong = wrong[is_held_out(rows[wrong]) != of_held_out]
     return rows, answer(rows)
 
 
-def _letters(g: torch.Generator, beyond: Tensor, symbols: int) -> Tensor:
+def _draw_letters(g: torch.Generator, beyond: Tensor, symbols: int) -> Tensor:
     return torch.randint(FIRST, FIRST + symbols, beyond.shape, generator=g).masked_fill_(beyond, PAD)
 
 
 def read(answer: Answer, options: tuple[int, int, int], text: str) -> tuple[list[int], list[int]]:
     """Return the user's row of letters, written with or without spaces, and its target."""
     symbols, _, longest = options
-    letters, written = alphabet(symbols), "".join(text.split())
+    letters, written = list_letters(symbols), "".join(text.split())
     strange = next((letter for letter in written if letter not in letters), "")
     if strange:
         raise TrainingError(f"{strange!r} is not a letter of this task; its letters are {letters[0]} to {letters[-1]}.")
@@ -78,7 +78,7 @@ def read(answer: Answer, options: tuple[int, int, int], text: str) -> tuple[list
     return row, [int(number) for number in answer(torch.tensor([row]))[0]]
 
 
-def alphabet(symbols: int) -> str:
+def list_letters(symbols: int) -> str:
     """Return the first ``symbols`` letters of the alphabet."""
     return "abcdefghijklmnopqrstuvwxyz"[:symbols]
 
@@ -87,7 +87,7 @@ def make(answer: Answer, spec: RunSpec) -> Data:
     """Return the examples of a run."""
     chosen = {option.name: int(spec.options.get(option.name, option.default)) for option in OPTIONS}
     options = chosen["symbols"], chosen["shortest"], chosen["longest"]
-    vocabulary = (*SPECIAL, *alphabet(options[0]))
+    vocabulary = (*SPECIAL, *list_letters(options[0]))
     probe = torch.randint(FIRST, FIRST + options[0], (min(6, options[2]),), generator=torch.Generator().manual_seed(5))
     pairs = Pairs(
         vocabulary,
@@ -107,7 +107,7 @@ def check(spec: RunSpec) -> str:
     return f"The shortest row has {shortest} letters and the longest {longest}; the longest cannot be shorter."
 
 
-def settings(name: str, kind: str) -> RunSpec:
+def choose_settings(name: str, kind: str) -> RunSpec:
     """Return settings that learn the tasks; an encoder, which does not see where a row ends, trains longer."""
     options = {option.name: option.default for option in OPTIONS}
     recurrent = kind in RECURRENT
@@ -123,7 +123,7 @@ TASKS = tuple(
         look_for=look_for,
         kinds=SEQUENCES,
         options=OPTIONS,
-        settings=partial(settings, name),
+        settings=partial(choose_settings, name),
         make=partial(make, answer),
         check=check,
     )
@@ -135,14 +135,14 @@ TASKS = tuple(
             "position fetches the letter at its own position.",
             "A diagonal: each output position attends to its own position in the row. In a decoder it is in the rows "
             "from ⟨ on, spread over layers and heads; it is clearest in an encoder–decoder’s last cross-attention.",
-            copied,
+            copy,
         ),
         (
             "reverse",
             "Reverse",
             "Read a row of letters and write it backwards. The position alone decides where to attend.",
             "An anti-diagonal, for a decoder in the rows from ⟨ on: the first output attends to the last input.",
-            reversed_,
+            reverse,
         ),
         (
             "sort",
@@ -150,7 +150,7 @@ TASKS = tuple(
             "Read a row of letters and write it in alphabetical order. The letters decide where to attend, not their "
             "positions.",
             "No fixed pattern: each output attends to the inputs with the next letter, at any position.",
-            sorted_,
+            sort,
         ),
     )
 )

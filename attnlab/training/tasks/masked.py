@@ -15,7 +15,7 @@ from attnlab.training.batch import IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import sentences
 from attnlab.training.tasks.data import Data
-from attnlab.training.tasks.rows import held_out, pad
+from attnlab.training.tasks.rows import is_held_out, pad
 from attnlab.training.tasks.task import Task
 
 NAME = "masked"
@@ -42,21 +42,21 @@ class MaskedData:
 
     def __init__(self, share: float) -> None:
         self._share = share
-        self.vocabulary = (*SPECIAL, WRITTEN, *sentences.words())
+        self.vocabulary = (*SPECIAL, WRITTEN, *sentences.list_words())
         self._numbers = {word: number for number, word in enumerate(self.vocabulary)}
         g = random.Random(SEED)
-        made = dict.fromkeys(sentences.sentence(g) for _ in range(POOL))
+        made = dict.fromkeys(sentences.draw_sentence(g) for _ in range(POOL))
         rows = pad([[self._numbers[word] for word in sentence] for sentence in made], LONGEST)
-        away = held_out(rows)
+        away = is_held_out(rows)
         self._learned, kept = rows[~away], rows[away][:HELD_OUT]
-        self.held_out = self._hidden(torch.Generator().manual_seed(SEED), kept)
+        self.held_out = self._hide(torch.Generator().manual_seed(SEED), kept)
         lengths = [int(length) for length in (kept != PAD).sum(1)]
         self.held_out_lengths = tuple(lengths)
-        self.baselines: Mapping[str, float] = {"unigram": self._unigram()}
+        self.baselines: Mapping[str, float] = {"unigram": self._measure_unigram()}
 
     def batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` sentences with randomly hidden words."""
-        return self._hidden(g, self._learned[torch.randint(len(self._learned), (n,), generator=g)])
+        return self._hide(g, self._learned[torch.randint(len(self._learned), (n,), generator=g)])
 
     def probe(self, text: str) -> Batch:
         """Return a sentence; words in brackets are hidden and are the targets, ▢ is a hidden word without a target."""
@@ -79,13 +79,13 @@ class MaskedData:
         """Return the words of a row, "" at positions without a target."""
         return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
 
-    def _hidden(self, g: torch.Generator, rows: Tensor) -> Batch:
+    def _hide(self, g: torch.Generator, rows: Tensor) -> Batch:
         """Return rows with words hidden at random, at least one in each."""
         chance = torch.rand(rows.shape, generator=g).masked_fill(rows == PAD, 1.0)
         hidden = (chance < self._share) | (chance == chance.min(1, keepdim=True).values)
         return Batch(rows.masked_fill(hidden, MASK), rows.masked_fill(~hidden, IGNORED))
 
-    def _unigram(self) -> float:
+    def _measure_unigram(self) -> float:
         """Return the loss of predicting each hidden word from the frequencies of words alone."""
         asked = self.held_out.targets[self.held_out.targets != IGNORED].tolist()
         learned = Counter(self._learned[self._learned != PAD].tolist())
@@ -97,7 +97,7 @@ def make(spec: RunSpec) -> Data:
     return MaskedData(float(spec.options.get("share", OPTIONS[0].default)))
 
 
-def settings(kind: str) -> RunSpec:
+def choose_settings(kind: str) -> RunSpec:
     """Return settings that learn the task."""
     options = {option.name: option.default for option in OPTIONS}
     model = ModelSpec(kind, layers=2, heads=4, d_model=48, d_ff=96)
@@ -116,6 +116,6 @@ TASK = Task(
     row="G4",
     kinds=("encoder", "attention"),
     options=OPTIONS,
-    settings=settings,
+    settings=choose_settings,
     make=make,
 )

@@ -15,7 +15,7 @@ def pad(rows: list[list[int]], width: int) -> Tensor:
     return torch.tensor([row + [PAD] * (width - len(row)) for row in rows])
 
 
-def held_out(rows: Tensor) -> Tensor:
+def is_held_out(rows: Tensor) -> Tensor:
     """Return [n] bool: which of the rows [n, T] are held out. This depends on the tokens of a row alone.
 
     It is a multiplicative hash (Knuth, The Art of Computer Programming 3, section 6.4). Similar rows get different
@@ -36,7 +36,7 @@ def arrange(kind: str, source: Tensor, target: Tensor) -> Batch:
     if kind == "encoder":
         return Batch(source, target.masked_fill(target == PAD, IGNORED))
     begin = torch.full((len(target), 1), BEGIN)
-    asked = _closed(target)
+    asked = _close(target)
     if kind in WITH_SOURCE:
         return Batch(torch.cat([begin, target], 1), asked, source)
     inputs = torch.cat([source, begin, target], 1)
@@ -45,7 +45,7 @@ def arrange(kind: str, source: Tensor, target: Tensor) -> Batch:
     return Batch(inputs.gather(1, order), asked.gather(1, order))
 
 
-def _closed(target: Tensor) -> Tensor:
+def _close(target: Tensor) -> Tensor:
     """Return targets [n, T + 1] with END after each of the targets [n, T], and IGNORED after that."""
     asked = torch.cat([target, torch.full((len(target), 1), PAD)], 1)
     asked.scatter_(1, (target != PAD).sum(1, keepdim=True), END)

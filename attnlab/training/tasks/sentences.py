@@ -34,13 +34,13 @@ NEAR = ("near", "with", "behind")
 ADJECTIVES = ("old", "small", "happy", "tired")
 
 
-def sentence(g: random.Random) -> tuple[str, ...]:
+def draw_sentence(g: random.Random) -> tuple[str, ...]:
     """Return a random sentence of 4 to 10 words: a subject, often a second noun beside it, a verb and an object."""
     several = g.random() < 0.5
     actor = g.choice(PEOPLE)
-    words = [*_who(g, actor, several)]
+    words = [*_draw_noun(g, actor, several)]
     if g.random() < 0.5:
-        words += [g.choice(NEAR), *_who(g, g.choice(PEOPLE), g.random() < 0.5)]
+        words += [g.choice(NEAR), *_draw_noun(g, g.choice(PEOPLE), g.random() < 0.5)]
     verb = g.choice((*THINGS, *ON_ONESELF))
     words.append(verb if several else f"{verb}es" if verb == "wash" else f"{verb}s")
     if verb in THINGS:
@@ -50,12 +50,12 @@ def sentence(g: random.Random) -> tuple[str, ...]:
     return (*words, ".")
 
 
-def _who(g: random.Random, noun: Noun, several: bool) -> tuple[str, ...]:
+def _draw_noun(g: random.Random, noun: Noun, several: bool) -> tuple[str, ...]:
     adjective = (g.choice(ADJECTIVES),) if g.random() < 0.3 else ()
     return ("the", *adjective, noun.several if several else noun.one)
 
 
-def words() -> tuple[str, ...]:
+def list_words() -> tuple[str, ...]:
     """Return every word of the grammar, sorted."""
     nouns = {word for noun in PEOPLE for word in (noun.one, noun.several, noun.itself)}
     verbs = {form for verb in (*THINGS, *ON_ONESELF) for form in (verb, f"{verb}es" if verb == "wash" else f"{verb}s")}

@@ -27,7 +27,7 @@ OPTIONS = (
 )
 
 
-def summed(rows: Tensor) -> Tensor:
+def add_previous(rows: Tensor) -> Tensor:
     """Return the targets of rows [n, T, d]: at positions 2, 5, 8, … the sum of the previous two."""
     targets = rows.clone()
     targets[:, 2::3] = rows[:, 1:-1:3] + rows[:, 0:-2:3]
@@ -47,8 +47,8 @@ class SumData:
         self.longest, self.features = length, columns
         self._fresh = fresh
         learned, held_out = (torch.Generator().manual_seed(seed) for seed in SEEDS)
-        self._rows = self._drawn(learned, 0 if fresh else sequences)
-        self.held_out = self._batch(self._drawn(held_out, HELD_OUT))
+        self._rows = self._draw(learned, 0 if fresh else sequences)
+        self.held_out = self._make_batch(self._draw(held_out, HELD_OUT))
         mean = float(self.held_out.targets.square().mean())
         alone = float((0.7 * self.held_out.inputs - self.held_out.targets).square().mean())
         self.baselines: Mapping[str, float] = {"always 0": mean, "best without order": alone}
@@ -56,10 +56,10 @@ class SumData:
     def batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` random rows, or all rows in order if there are no more than ``n``."""
         if self._fresh:
-            return self._batch(self._drawn(g, n))
+            return self._make_batch(self._draw(g, n))
         if n >= len(self._rows):
-            return self._batch(self._rows)
-        return self._batch(self._rows[torch.randint(len(self._rows), (n,), generator=g)])
+            return self._make_batch(self._rows)
+        return self._make_batch(self._rows[torch.randint(len(self._rows), (n,), generator=g)])
 
     def probe(self, text: str) -> Batch:
         """Return the held-out row with this number."""
@@ -72,14 +72,14 @@ class SumData:
         """Return the number of each position."""
         return tuple(str(place) for place in range(len(row)))
 
-    def _drawn(self, g: torch.Generator, n: int) -> Tensor:
+    def _draw(self, g: torch.Generator, n: int) -> Tensor:
         return torch.randn(n, self.longest, self.features, generator=g)
 
-    def _batch(self, rows: Tensor) -> Batch:
-        return Batch(rows, summed(rows))
+    def _make_batch(self, rows: Tensor) -> Batch:
+        return Batch(rows, add_previous(rows))
 
 
-def chosen(spec: RunSpec) -> tuple[int, bool, int, int]:
+def read_options(spec: RunSpec) -> tuple[int, bool, int, int]:
     """Return the options of a run: rows, fresh rows, length and columns."""
     values = [spec.options.get(option.name, option.default) for option in OPTIONS]
     return int(values[0]), bool(values[1]), int(values[2]), int(values[3])
@@ -87,12 +87,12 @@ def chosen(spec: RunSpec) -> tuple[int, bool, int, int]:
 
 def make(spec: RunSpec) -> Data:
     """Return the rows of a run."""
-    return SumData(*chosen(spec))
+    return SumData(*read_options(spec))
 
 
 def check(spec: RunSpec) -> str:
     """Return why the rows do not match the model or need too much memory, "" if they are valid."""
-    sequences, fresh, length, columns = chosen(spec)
+    sequences, fresh, length, columns = read_options(spec)
     if spec.model.d_model != columns:
         return f"d_model is {spec.model.d_model} and the rows have {columns} columns; both must be equal."
     if not fresh and sequences * length * columns > MOST_NUMBERS:
@@ -103,7 +103,7 @@ def check(spec: RunSpec) -> str:
     return ""
 
 
-def settings(kind: str) -> RunSpec:
+def choose_settings(kind: str) -> RunSpec:
     """Return the usual exercise: one layer, 8 heads, no positions, Adam at its default rate, a single batch."""
     options = {option.name: option.default for option in OPTIONS}
     model = ModelSpec(kind, layers=1, heads=8, d_model=512, d_ff=0, norm="none", positions="none")
@@ -113,9 +113,9 @@ def settings(kind: str) -> RunSpec:
     return RunSpec(NAME, options, model, train)
 
 
-def mended() -> RunSpec:
+def choose_learnable() -> RunSpec:
     """Return settings that learn the task: with positions, and with fresh rows at every step."""
-    spec = settings("attention")
+    spec = choose_settings("attention")
     return replace(
         spec,
         options={**spec.options, "columns": 64, "fresh": True},
@@ -136,7 +136,7 @@ TASK = Task(
     row="G1",
     kinds=("attention",),
     options=OPTIONS,
-    settings=settings,
+    settings=choose_settings,
     make=make,
     check=check,
     variants=(
@@ -144,13 +144,13 @@ TASK = Task(
             "positions",
             "With positions and fresh rows",
             "Each position has its own learned vector and no row repeats, so the model learns where to attend.",
-            mended(),
+            choose_learnable(),
         ),
         Variant(
             "fresh",
             "Fresh rows, no positions",
             "No row repeats, so none can be memorised; without positions the loss stays at that of guessing.",
-            replace(mended(), model=replace(mended().model, positions="none")),
+            replace(choose_learnable(), model=replace(choose_learnable().model, positions="none")),
         ),
     ),
 )

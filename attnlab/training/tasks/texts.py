@@ -20,13 +20,13 @@ def read(path: str) -> str:
     if not path:
         return assets.read_text(SHIPPED)
     try:
-        raw = read_bytes(place(path), MOST_BYTES, "a text to learn from")
+        raw = read_bytes(find_path(path), MOST_BYTES, "a text to learn from")
     except FileError as error:
         raise TrainingError(f"{str(error).rstrip('.')}; leave the name empty to train on the shipped text.") from None
-    return _decoded(format_name(path), raw)
+    return _decode(format_name(path), raw)
 
 
-def place(path: str) -> Path:
+def find_path(path: str) -> Path:
     """Return the path of the user's text; ~ is the home folder.
 
     Raises:
@@ -41,13 +41,13 @@ def place(path: str) -> Path:
 def stamp(path: str) -> tuple[int, int]:
     """Return the size and the modification time of a file, by which a change is noticed; 0, 0 if it cannot be read."""
     try:
-        found = place(path).stat()
+        found = find_path(path).stat()
     except (OSError, ValueError, TrainingError):
         return 0, 0
     return found.st_size, found.st_mtime_ns
 
 
-def _decoded(path: str, raw: bytes) -> str:
+def _decode(path: str, raw: bytes) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -73,8 +73,8 @@ class Inspector:
         problem = tasks.check(spec)
         if problem:
             return Checked(spec, problem)
-        data = tasks.data(spec)
-        total, trainable = models.count(spec.model, data)
+        data = tasks.make_data(spec)
+        total, trainable = models.count_parameters(spec.model, data)
         writes_on = bool(data.vocabulary) and data.causal and not data.longest_source
         return Checked(spec, "", total, trainable, data.probe_text, writes_on, not data.vocabulary, data.baselines)
 
@@ -106,19 +106,19 @@ class Inspector:
 
     def suggest_marks(self, spec: RunSpec, moments: Sequence[Moment], probe: str, curve: "Curve") -> tuple[Mark, ...]:
         """Return the suggested marks."""
-        from attnlab.training.marks import loss_drops, sharp_heads
+        from attnlab.training.marks import find_loss_drops, find_sharp_heads
 
         viewer = self._find_viewer(spec)
         chosen = choose_evenly(moments, MOST_LOOKS)
         looks = [viewer.look(m.step, m.weights, probe) for m in chosen if not self._left]
-        return (*loss_drops(*curve), *sharp_heads(looks))
+        return (*find_loss_drops(*curve), *find_sharp_heads(looks))
 
     def make_first_weights(self, spec: RunSpec) -> Arrays:
         """Return the initial weights of a run."""
-        from attnlab.training.first_weights import first_weights
+        from attnlab.training.first_weights import draw_first_weights
 
         if self._first is None or self._first[0] != spec:
-            self._first = spec, first_weights(spec)
+            self._first = spec, draw_first_weights(spec)
         return self._first[1]
 
     def _find_viewer(self, spec: RunSpec) -> "Viewer":

@@ -81,14 +81,14 @@ class RunFiles(QObject):
 
         def read() -> Run | str:
             from attnlab.training import allowed_texts
-            from attnlab.training.tasks import changed, own_text
+            from attnlab.training.tasks import check_text, find_own_text
 
             state = store.load(folder)
-            if not allowed_texts.is_allowed(text := own_text(state.spec)):
+            if not allowed_texts.is_allowed(text := find_own_text(state.spec)):
                 return text
             run = Run.of(state if whole else replace(state, moments=(), marks=(), checkpoint=None))
             if run.digest:
-                run.refused = changed(run.spec, run.digest)
+                run.refused = check_text(run.spec, run.digest)
             return run
 
         def take(found: Run | str) -> None:
@@ -141,10 +141,10 @@ class RunFiles(QObject):
 
     @Slot()
     def _on_started(self) -> None:
-        from attnlab.training.tasks import own_text
+        from attnlab.training.tasks import find_own_text
 
         self._last = self._session.run
-        if self._last is not None and (text := own_text(self._last.spec)):  # chosen here, or allowed before
+        if self._last is not None and (text := find_own_text(self._last.spec)):  # chosen here, or allowed before
             self._allow(text, lambda: None)
         self.timer.start()
 

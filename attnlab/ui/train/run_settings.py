@@ -110,9 +110,9 @@ def more_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
 def changed(spec: RunSpec, name: str, value: Any) -> RunSpec:
     """Return a run with one setting changed: of its model, of its training, or an option of its task."""
     if name == "kind":
-        from attnlab.training.tasks import task_spec
+        from attnlab.training.tasks import make_spec
 
-        fresh = task_spec(spec.task, value)
+        fresh = make_spec(spec.task, value)
         train = replace(fresh.train, device=spec.train.device, seed=spec.train.seed)
         return replace(fresh, options={**fresh.options, **spec.options}, train=train)
     if hasattr(spec.model, name):

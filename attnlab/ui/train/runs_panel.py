@@ -111,12 +111,12 @@ class RunsPanel(QWidget):
     @Slot(str, object)
     def ask_for_text(self, text: str, allow: Callable[[], None]) -> None:
         """Ask whether attnlab may read the text that a run names; call ``allow`` if so."""
-        from attnlab.training.allowed_texts import question
+        from attnlab.training.allowed_texts import write_question
 
         box = QMessageBox(self.window())
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"{question(text)} May attnlab read it?")
+        box.setText(f"{write_question(text)} May attnlab read it?")
         box.addButton("Read the text", QMessageBox.ButtonRole.AcceptRole).clicked.connect(allow)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         box.open()

@@ -105,7 +105,7 @@ class SecondRun(QWidget):
 
     def look(self, step: int, probe: str) -> None:
         """Show the moment nearest to a step with a probe."""
-        moment = self.run.recorder.nearest(step)
+        moment = self.run.recorder.find_nearest(step)
         if moment is not None:
             job = partial(self._inspector.look, self.run.spec, moment.step, moment.weights, probe)
             self._worker.ask("look", job, self._show, self._say)

@@ -110,11 +110,11 @@ class SettingsPanel(QScrollArea):
 
     def show_spec(self, spec: RunSpec) -> None:
         """Show these settings."""
-        from attnlab.training.tasks import TASKS, task_spec
+        from attnlab.training.tasks import TASKS, make_spec
 
         self._spec = spec
         task = TASKS[spec.task]
-        usual = task_spec(spec.task, spec.model.kind)
+        usual = make_spec(spec.task, spec.model.kind)
         self.task.setCurrentIndex(self.task.findData(spec.task))
         self.about.setText(f"{task.about}\nLook for: {task.look_for[:1].lower()}{task.look_for[1:]}")
         self._show_variants()
@@ -127,7 +127,7 @@ class SettingsPanel(QScrollArea):
         self.more.setVisible(self.fold.isChecked())
 
     def _show_variants(self) -> None:
-        from attnlab.training.tasks import TASKS, task_spec
+        from attnlab.training.tasks import TASKS, make_spec
 
         variants = TASKS[self._spec.task].variants
         titles = ["as recommended", *(variant.title for variant in variants)]
@@ -136,7 +136,7 @@ class SettingsPanel(QScrollArea):
             self.variant.addItems(titles)
             for i, variant in enumerate(variants):
                 self.variant.setItemData(i + 1, plain_tip(variant.about), Qt.ItemDataRole.ToolTipRole)
-        specs = [task_spec(self._spec.task), *(variant.spec for variant in variants)]
+        specs = [make_spec(self._spec.task), *(variant.spec for variant in variants)]
         self.variant.setCurrentIndex(next((i for i, spec in enumerate(specs) if spec == self._spec), -1))
         self.variant.setVisible(bool(variants))
 
@@ -190,18 +190,18 @@ class SettingsPanel(QScrollArea):
 
     @Slot(int)
     def _on_task_chosen(self, at: int) -> None:
-        from attnlab.training.tasks import task_spec
+        from attnlab.training.tasks import make_spec
 
         self._last = ""
-        self._take(task_spec(self.task.itemData(at)))
+        self._take(make_spec(self.task.itemData(at)))
         self.show_spec(self._spec)
 
     @Slot(int)
     def _on_variant_chosen(self, at: int) -> None:
-        from attnlab.training.tasks import TASKS, task_spec
+        from attnlab.training.tasks import TASKS, make_spec
 
         self._last = ""
-        self._take(task_spec(self._spec.task) if at == 0 else TASKS[self._spec.task].variants[at - 1].spec)
+        self._take(make_spec(self._spec.task) if at == 0 else TASKS[self._spec.task].variants[at - 1].spec)
         self.show_spec(self._spec)
 
     @Slot(bool)

@@ -271,7 +271,7 @@ class TrainWorkspace(QObject):
     @Slot(float)
     def _on_step_chosen(self, step: float) -> None:
         run = self.session.run
-        moment = run.recorder.nearest(round(step)) if run is not None else None
+        moment = run.recorder.find_nearest(round(step)) if run is not None else None
         if moment is not None:
             self.footer.stop()
             self.session.look_at(moment.step)

@@ -83,6 +83,6 @@ class TrainingState(QObject):
         run = self.run
         if run is None:
             return self.spec, 0, None
-        if self.shown is not None and (moment := run.recorder.nearest(self.shown)) is not None:
+        if self.shown is not None and (moment := run.recorder.find_nearest(self.shown)) is not None:
             return run.spec, moment.step, moment.weights
         return run.spec, run.weights_step, run.weights

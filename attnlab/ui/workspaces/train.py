@@ -15,13 +15,13 @@ FIRST = "reverse"
 
 
 def _make(host: Host) -> "TrainWorkspace":
-    from attnlab.training.tasks import task_spec
+    from attnlab.training.tasks import make_spec
     from attnlab.ui.train.train_tools import TrainTools
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
     playground = host.workspace(PLAYGROUND)
     assert playground is not None
-    workspace = TrainWorkspace(task_spec(FIRST), host)
+    workspace = TrainWorkspace(make_spec(FIRST), host)
     workspace.tools = TrainTools(workspace, host, playground)
     return workspace
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec, TrainSpec
-from attnlab.training.tasks import task_spec
+from attnlab.training.tasks import make_spec
 from attnlab.ui.train.train_tools import TrainTools
 from attnlab.ui.train.train_workspace import TrainWorkspace
 from tests.ui.conftest import Person
@@ -14,7 +14,7 @@ from tests.ui.conftest import Person
 
 def tiny(task: str = "reverse", steps: int = 100_000, kind: str | None = None) -> RunSpec:
     """Return a run of a model of 16 numbers, which goes on until it is stopped."""
-    spec = task_spec(task, kind)
+    spec = make_spec(task, kind)
     model = replace(spec.model, layers=1, heads=2, d_model=16, d_ff=16)
     return replace(spec, model=model, train=TrainSpec(batch=4, steps=steps, evaluate_every=20))
 

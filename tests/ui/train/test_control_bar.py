@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import LIGHT
 from attnlab.training.run import Run
-from attnlab.training.tasks import task_spec
+from attnlab.training.tasks import make_spec
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.train_session import TrainSession
 
@@ -18,7 +18,7 @@ WIDTHS = range(1500, 450, -45)
 
 @pytest.fixture(params=["reverse", "sum"])
 def session(request: pytest.FixtureRequest, qtbot: QtBot) -> Iterator[TrainSession]:
-    session = TrainSession(task_spec(request.param))
+    session = TrainSession(make_spec(request.param))
     session.run = Run(session.spec, "a run")
     yield session
     session.close()

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.training.messages import Progress
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
-from attnlab.training.tasks import task_spec
+from attnlab.training.tasks import make_spec
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.train.inspection import Inspection
 from attnlab.ui.train.inspector import Inspector
@@ -43,7 +43,7 @@ class Waited(Mapping[str, NDArray[np.generic]]):
 
 @pytest.mark.parametrize("wanted", ["course", "marks"])
 def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: str) -> None:
-    spec, inspection = task_spec("reverse"), Inspection()
+    spec, inspection = make_spec("reverse"), Inspection()
     weights = Waited(Inspector().make_first_weights(spec))
     moments = [Moment(step, weights, 1.0) for step in range(8)]
     seen: list[int] = []
@@ -74,7 +74,7 @@ def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: s
 def test_what_was_found_for_another_run_is_dropped(qtbot: QtBot) -> None:
     inspection, told = Inspection(), list[object]()
     inspection.suggested.connect(lambda run, marks: told.append((run, marks)))
-    runs = [Run(task_spec("reverse"), name) for name in ("one", "two")]
+    runs = [Run(make_spec("reverse"), name) for name in ("one", "two")]
     inspection.probe = "a"
     inspection.follow(runs[1])
     inspection.worker.ask("marks", tuple, partial(inspection._take_marks, (runs[1], "a")), print)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLabel, QLineEdit
 
-from attnlab.training.first_weights import first_weights
+from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.look import Viewer
 from attnlab.ui.train.predictions_panel import PredictionRow
 
@@ -129,7 +129,7 @@ def test_another_seed_or_number_of_heads_shows_the_first_maps_of_that_model(stud
         )
         assert inspection.seen is not None
         spec = inspection.seen.spec
-        own = Viewer(spec).look(0, first_weights(spec), maps.probe.text())
+        own = Viewer(spec).look(0, draw_first_weights(spec), maps.probe.text())
         assert maps.view.titles[:2] == ("Decoder 1 · head 0", "Decoder 1 · head 1")
         assert len(maps.view.data) == 2 * n_heads
         flat = [head for layer in own.maps for head in layer.weights]

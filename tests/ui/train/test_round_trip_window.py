@@ -47,7 +47,7 @@ def test_a_head_goes_to_the_playground_loses_a_weight_and_goes_on_training(pupil
     assert run is not None
     assert len(run.losses) >= origin.step + 30
     assert np.isfinite(run.losses).all()
-    sent = run.recorder.nearest(origin.step)
+    sent = run.recorder.find_nearest(origin.step)
     assert sent is not None
     assert any(array.shape == (16, 16) and array[0, 0] == 0 for array in sent.weights.values())
     assert [mark.title for mark in run.marks if not mark.suggested] == ["edited: decoder 1"]

@@ -34,11 +34,11 @@ def test_a_mark_that_a_person_sets_after_the_end_is_kept(session: TrainSession, 
 def test_a_run_that_could_not_be_saved_is_saved_at_the_close(session: TrainSession, qtbot: QtBot) -> None:
     keeper, run = RunFiles(session), session.run
     assert run is not None
-    store.runs_folder().write_text("in the way")
+    store.find_runs_folder().write_text("in the way")
     with qtbot.waitSignal(keeper.failed) as told:
         session.ended.emit("")
     assert "cannot be written" in told.args[0]
-    store.runs_folder().unlink()
+    store.find_runs_folder().unlink()
     keeper.close()
     (found,) = store.list_runs()
     assert found.step == run.step

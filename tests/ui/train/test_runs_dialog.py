@@ -55,7 +55,7 @@ def test_the_table_renames_and_deletes(pupil: Pupil) -> None:
     field.selectAll()
     QTest.keyClicks(field, "the first one")
     QTest.keyClick(field, Qt.Key.Key_Return)
-    pupil.wait_for(lambda: store.summary(first).name == "the first one")
+    pupil.wait_for(lambda: store.read_summary(first).name == "the first one")
     pupil.wait_for(lambda: "the first one" in [each.name for each in pupil.tools.runs.found])
     place = next(row for row in range(2) if table.item(row, NAME).text() == "the first one")
     table.selectRow(place)
@@ -95,7 +95,7 @@ def test_the_dialog_and_the_list_say_how_far_a_run_came_and_how_it_ended(pupil: 
     told = {"crashed": "step 2 of 2,000, interrupted", "broken": "step 2 of 2,000, failed", "whole": "step 2 of 2"}
     for name, status, steps in (("crashed", "running", 2000), ("broken", "failed", 2000), ("whole", "ended", 2)):
         spec = replace(run.spec, train=replace(run.spec.train, steps=steps))
-        store.save(replace(run.state(), name=name, spec=spec, status=status), store.runs_folder() / name)
+        store.save(replace(run.state(), name=name, spec=spec, status=status), store.find_runs_folder() / name)
     pupil.window.show_workspace("train")
     pupil.tools.keeper.refresh()
     pupil.wait_for(lambda: len(pupil.tools.runs.rows) == 3)

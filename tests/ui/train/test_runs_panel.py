@@ -28,7 +28,7 @@ def pupil(sit_down: Callable[..., Person]) -> Pupil:
 def test_a_run_is_kept_by_itself_and_compared_with_the_next(pupil: Pupil) -> None:
     first = trained(pupil, 0)
     assert store.load(first).step == 30
-    assert first.parent == store.runs_folder()
+    assert first.parent == store.find_runs_folder()
     second = trained(pupil, 1)
     runs = pupil.tools.runs
     pupil.wait_for(lambda: first in runs.rows)
@@ -101,5 +101,5 @@ def test_a_window_that_remembers_nothing_leaves_the_folder_of_runs_alone(person:
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()
     pupil.tools.stop()  # which saves what there is
-    assert not store.runs_folder().parent.exists() or not list(store.runs_folder().parent.rglob("*"))
+    assert not store.find_runs_folder().parent.exists() or not list(store.find_runs_folder().parent.rglob("*"))
     assert not pupil.tools.runs.found

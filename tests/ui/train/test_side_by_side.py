@@ -46,7 +46,7 @@ def test_a_second_run_shows_its_own_maps_at_the_step_that_is_scrubbed_to(pupil: 
     moments = pupil.run.recorder.moments
     index = len(moments) // 2
     pupil.trainer.footer.line.moment_chosen.emit(index)
-    nearest = first.recorder.nearest(moments[index].step)
+    nearest = first.recorder.find_nearest(moments[index].step)
     assert nearest is not None
     pupil.wait_for(lambda: pupil.shown_step == moments[index].step and second.step.text() == f"step {nearest.step:,}")
     assert second.seen is not None

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication, QImage, QKeySequence
 from PySide6.QtTest import QTest
 
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.training.tasks import task_spec
+from attnlab.training.tasks import make_spec
 from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.export.figure_choices import read_words, write_words
 from attnlab.ui.train.inspector import Inspector, Seen
@@ -137,7 +137,7 @@ def test_what_there_is_to_export_stands_in_the_menu_of_the_button(pupil: Pupil) 
 
 
 def test_a_model_without_attention_has_no_maps_to_export(pupil: Pupil) -> None:
-    spec = task_spec("copy", "recurrent")
+    spec = make_spec("copy", "recurrent")
     pupil.begin(replace(spec, model=replace(spec.model, layers=1, d_model=8)))
     pupil.wait_for(lambda: seen(pupil).spec.model.kind == "recurrent")
     for action in ("export", "copy-picture"):
