@@ -45,7 +45,7 @@ def test_the_lens_has_a_tab_a_line_in_the_palette_and_a_place_in_sessions(sit_do
 
 def test_the_workspace_is_on_the_rail_and_in_the_palette(sit_down: SitDown) -> None:
     person = sit_down()
-    person.click(person.find(QToolButton, "Notes (Ctrl+4)"))
+    person.click(person.find(QToolButton, f"Notes (Ctrl+{len(person.window.kinds)})"))
     assert person.find(QLabel, "the notes").isVisible()
     person.key(Key.Key_1, Qt.KeyboardModifier.ControlModifier)
     choose_in_palette(person, "tidy notes")

@@ -32,13 +32,14 @@ def notes(host: Host, *, make: bool = True) -> Any:
 def test_it_is_shown_by_the_rail_and_by_its_key(person: Person) -> None:
     window: Any = person.window
     assert notes(window, make=False) is None
-    person.click(person.find(QToolButton, "Notes (Ctrl+4)"))
+    last = len(window.kinds)
+    person.click(person.find(QToolButton, f"Notes (Ctrl+{last})"))
     assert [bar.isVisible() for bar in notes(window).bars] == [True] * 3
     assert not person.playground.body.isVisible()
     person.key(Key.Key_1, Qt.KeyboardModifier.ControlModifier)
     assert [bar.isVisible() for bar in notes(window).bars] == [False] * 3
     assert person.playground.body.isVisible()
-    person.key(Key.Key_4, Qt.KeyboardModifier.ControlModifier)
+    person.key(Key(Key.Key_0 + last), Qt.KeyboardModifier.ControlModifier)
     assert notes(window).asked == ["shown", "hidden", "shown"]
     assert window.current == "notes"
 

@@ -19,4 +19,4 @@ def _encode(page: "Page") -> bytes:
     return bytes(buffer.data().data())
 
 
-BMP = FigureFormat(".bmp", "BMP", _encode, order=40, in_pixels=True)
+BMP = FigureFormat(".bmp", "BMP", _encode, order=1000, in_pixels=True)

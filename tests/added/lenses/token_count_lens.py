@@ -17,7 +17,7 @@ class TokenCountLens(Lens):
     name = "token_count"
     title = "Token count"
     about = "How many tokens there are"
-    tab_order = 60
+    tab_order = 1000
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)

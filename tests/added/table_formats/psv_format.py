@@ -13,4 +13,4 @@ def _encode(t: "Table") -> bytes:
     return "\n".join("|".join(f"{value:.9g}" for value in row) for row in rows).encode()
 
 
-PSV = TableFormat(".psv", "Table with bars (PSV)", _encode, order=50)
+PSV = TableFormat(".psv", "Table with bars (PSV)", _encode, order=1000)

@@ -55,5 +55,5 @@ NOTES: WorkspaceKind[Notes] = WorkspaceKind(
     "book",
     lambda _: Notes(),
     lambda host: [Action("notes-tidy", "Tidy the notes", "Notes", on(host, NOTES), Notes.tidy)],
-    order=40,
+    order=1000,
 )
