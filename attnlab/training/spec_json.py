@@ -32,7 +32,7 @@ def from_json(value: Any) -> RunSpec:
         raise TrainingError("The settings of a run need task, options, model and train, and nothing else.")
     options = value["options"]
     if not isinstance(options, dict) or len(options) > MOST_OPTIONS:
-        raise TrainingError(f"options needs at most {MOST_OPTIONS} values by name.")
+        raise TrainingError(f"options needs to be an object with at most {MOST_OPTIONS} names and values.")
     taken = {
         _is_text("options", name): _is_scalar(f"options.{format_name(name[:40])}", given)
         for name, given in options.items()

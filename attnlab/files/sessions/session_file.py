@@ -191,11 +191,13 @@ def _pack_session(session: Session) -> bytes:
 
 def _check_size(manifest: bytes, of_arrays: int) -> None:
     if len(manifest) > MANIFEST_LIMIT or len(manifest) + of_arrays > TOTAL_LIMIT - SUMS_LIMIT:
-        raise ValueError(f"the maximum size of a session is {_SIZE}, of its tokens {MANIFEST_LIMIT >> 20} MiB")
+        raise ValueError(
+            f"it is too large: a session holds at most {_SIZE}, of which tokens may take {MANIFEST_LIMIT >> 20} MiB"
+        )
 
 
 def _open(path: str | os.PathLike[str], name: str) -> IO[bytes]:
-    """Open a file of at most the maximum size."""
+    """Open a session file for reading; refuse one that is missing, no regular file, or too large."""
     most = TOTAL_LIMIT + (1 << 16)
     try:
         file = open_file(path)
