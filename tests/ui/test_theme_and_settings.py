@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QGraphicsView, QLabel, QWidget
 
 from attnlab.document.settings import Settings, load_settings, settings_path
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
 from attnlab.ui.widgets.charts.curves import Curves
+from tests.ui.popups import close, popup_of
 
 if TYPE_CHECKING:
     from attnlab.ui.app.main_window import MainWindow
@@ -190,6 +192,20 @@ def test_a_lens_that_is_hidden_wears_the_theme_when_it_is_shown_again(person: "P
     lenses.open_lens("saturation")
     shown = {curves.grab().toImage().pixelColor(20, 4).name().upper() for curves in lenses.findChildren(Curves)}
     assert shown == {DARK.surface}
+
+
+def test_popups_that_are_open_follow_the_theme(person: "Person") -> None:
+    popup = popup_of(person, "Heads")
+    person.window.set_theme("dark")
+    ground = popup.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    at = {(12, 12), (12, ground.height() // 2), (12, ground.height() - 12)}
+    assert {ground.pixelColor(*place).name().upper() for place in at} <= {DARK.surface, DARK.control}
+    close(person, "Heads")
+    person.playground.open_gallery()
+    person.window.set_theme("light")
+    gallery = person.playground.gallery
+    assert gallery.grab().toImage().pixelColor(8, gallery.height() // 2).name().upper() == LIGHT.surface
+    gallery.hide()
 
 
 def test_changing_theme_and_size_of_type_leaves_nothing_behind(person: "Person") -> None:

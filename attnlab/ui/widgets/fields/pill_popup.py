@@ -129,6 +129,7 @@ class PillPopup(QFrame):
 
     def _scrolling(self, inner: QWidget) -> QScrollArea:
         inner.setProperty("ground", "surface")
+        inner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # its palette does not survive a change of theme
         area = QScrollArea(self)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)
