@@ -298,7 +298,7 @@ def test_a_sink_is_one_more_score_whose_weight_goes_nowhere(normalizer: str) -> 
     e = layer(sink=True, normalizer=normalizer, temperature=0.7)
     sinks = torch.tensor([0.5, -1.0, 2.0, 0.0], dtype=torch.float64)
     trace = computed(replace(e, weights=replace(e.weights, extra={"sinks": sinks})))
-    logits = trace["scaled"] / 0.7
+    logits = trace["scaled"] / (0.7 if NORMALIZERS[normalizer].tempered else 1)
     for head in range(4):
         for row in range(4):
             one_more = torch.cat([logits[head, row], sinks[head : head + 1]])[None, None]
