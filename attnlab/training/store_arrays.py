@@ -36,6 +36,7 @@ def read_curve(arrays: Arrays) -> tuple[Curve, tuple[Metric, ...]]:
     _check_steps(steps)
     _check_steps(metrics[:, 0])
     _check_finite("its numbers", losses, rates, metrics[:, 1], lengths)
+    _check_whole(metrics[:, 0], lengths[:, 0], lengths[:, 1])
     _check_shares(metrics, lengths)
     by_length: dict[int, list[tuple[int, float]]] = {}
     for at, length, share in lengths.tolist():
@@ -104,6 +105,12 @@ def _take(arrays: Arrays, name: str, dtype: type[np.generic], axes: int) -> NDAr
 def _check_steps(steps: NDArray[Any]) -> None:
     if len(steps) and not (steps.min() >= 0 and steps.max() <= MOST and (np.diff(steps) > 0).all()):
         raise ValueError("its steps need to grow from 0")
+
+
+def _check_whole(*numbers: NDArray[Any]) -> None:
+    """Check counts that are stored as floats; fractions would make two steps equal when the run is saved again."""
+    if not all((np.trunc(array) == array).all() for array in numbers):
+        raise ValueError("its steps and lengths need to be whole numbers")
 
 
 def _check_finite(what: str, *arrays: NDArray[Any]) -> None:

@@ -18,10 +18,11 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as tensors
 
 from attnlab.base.errors import FileError
-from attnlab.training.messages import Arrays, Checkpoint
+from attnlab.training.messages import Arrays, Checkpoint, Metric, Progress
 from attnlab.training.run import Run, RunState
 from attnlab.training.specs import RunSpec
 from attnlab.training.store import find_runs_folder, list_runs, load, new_folder, read_summary, save
+from attnlab.training.store_arrays import pack_curve, read_curve
 from attnlab.training.store_manifest import MANIFEST, PARTS, name_file
 from tests.training.runs import made_up_run
 
@@ -194,6 +195,22 @@ def test_a_flipped_bit_is_refused_or_gives_a_run(name: str, data: st.DataObject)
     bit = data.draw(st.integers(0, 8 * len(changed) - 1))
     changed[bit // 8] ^= 1 << bit % 8
     refused_or_whole({name: bytes(changed)})
+
+
+def test_a_run_whose_loss_grew_without_bound_opens_again(tmp_path: Path) -> None:
+    run = made_up_run()
+    run.take(Progress(5, 1.0, metrics=(Metric(5, 3e38, 0.0, 0.0),)))
+    save(run.state(), tmp_path / "run")
+    assert load(tmp_path / "run").metrics[-1].loss == 3e38
+    assert read_summary(tmp_path / "run").loss == 3e38
+
+
+def test_a_step_with_a_fraction_is_refused() -> None:
+    state = made_up_run().state()
+    arrays = load_tensors(bytes(pack_curve(state)))
+    arrays["metrics"][1, 0] = 0.5  # two metrics would be saved as those of step 0
+    with pytest.raises(ValueError, match="whole numbers"):
+        read_curve(arrays)
 
 
 @settings(max_examples=100)
