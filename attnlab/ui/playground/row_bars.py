@@ -35,7 +35,7 @@ class RowBars(BarList):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            row = self._row_at(event.pos())
+            row = self.item_at(event.pos())
             if row is not None and self._unknown[row]:
                 QToolTip.showText(event.globalPos(), "not computed yet", self.viewport(), self.row_rect(row))
                 return True

@@ -16,12 +16,12 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QToolTip, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, mixed, px
 from attnlab.ui.base.themed import palette_of
+from attnlab.ui.widgets.drawn_list import DrawnList
 from attnlab.ui.widgets.tokens.token_chips import visible
 
 MOST_ROWS = 12
@@ -63,32 +63,22 @@ def lengths(values: Sequence[float], masked: Sequence[bool]) -> list[tuple[float
 
 
 @guarded
-class BarList(QAbstractScrollArea):
+class BarList(DrawnList):
     """Shows values as bars and emits the one clicked; only visible rows are drawn."""
 
     bar_clicked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("Bars", parent)
         self._labels: tuple[str, ...] = ()
         self._values: tuple[float, ...] = ()
         self._masked: tuple[bool, ...] = ()
         self._lengths: list[tuple[float, float]] = []
         self._current: int | None = None
         self._cursor = 0
-        self._hovered: int | None = None
         self._role = "attention"
-        self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
-        self.viewport().setMouseTracking(True)
-        self.setAccessibleName("Bars")
         self._lay_out()
-
-    def set_palette(self, palette: Palette) -> None:
-        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
 
     def set_role(self, role: str) -> None:
         """Colour the bars by a role: query, key, value, attention or neutral."""
@@ -137,7 +127,7 @@ class BarList(QAbstractScrollArea):
     def _row_height(self) -> int:
         return px(22)
 
-    def _row_at(self, point: QPoint) -> int | None:
+    def item_at(self, point: QPoint) -> int | None:
         row = (point.y() + self.verticalScrollBar().value()) // self._row_height()
         return row if 0 <= row < len(self._labels) else None
 
@@ -183,38 +173,18 @@ class BarList(QAbstractScrollArea):
     def sizeHint(self) -> QSize:
         return QSize(px(240), self.height())
 
-    def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            row = self._row_at(event.pos())
-            if row is None:
-                QToolTip.hideText()
-            else:
-                label = escape(visible(self._labels[row][:2000]))
-                exact = "masked" if self._masked[row] else repr(self._values[row]).replace("-", "−")
-                QToolTip.showText(
-                    event.globalPos(), f"<qt>{label}<br>{exact}</qt>", self.viewport(), self.row_rect(row)
-                )
-            return True
-        if event.type() == QEvent.Type.Leave:
-            self._hovered = None
-            self.viewport().update()
-        return super().viewportEvent(event)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        hovered = self._row_at(event.position().toPoint())
-        if hovered != self._hovered:
-            self._hovered = hovered
-            self.viewport().update()
+    def show_tip(self, at: int, event: QHelpEvent) -> None:
+        label = escape(visible(self._labels[at][:2000]))
+        exact = "masked" if self._masked[at] else repr(self._values[at]).replace("-", "−")
+        QToolTip.showText(event.globalPos(), f"<qt>{label}<br>{exact}</qt>", self.viewport(), self.row_rect(at))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        row = self._row_at(event.position().toPoint())
+        row = self.item_at(event.position().toPoint())
         if event.button() == Qt.MouseButton.LeftButton and row is not None:
             self._click(row)
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in _STEPS:
-            event.accept()  # otherwise a shortcut of the window would take the arrows
-        return super().event(event)
+    def keeps_key(self, event: QKeyEvent) -> bool:
+        return event.key() in _STEPS
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())

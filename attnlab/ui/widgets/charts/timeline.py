@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.own_keys import KeepsKeys
 from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, px
 from attnlab.ui.widgets.maps.drawn import Drawn
 
@@ -27,7 +28,7 @@ class TimeMark:
 
 
 @guarded
-class Timeline(Drawn):
+class Timeline(KeepsKeys, Drawn):
     """Shows moments by their steps; ``moment_chosen`` carries the index of the chosen one."""
 
     moment_chosen = Signal(int)
@@ -151,18 +152,12 @@ class Timeline(Drawn):
     def minimumSizeHint(self) -> QSize:
         return QSize(px(80), px(36))
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._takes(event):
-            event.accept()  # otherwise the window would change its step
-            return True
-        return super().event(event)
-
-    def _takes(self, event: QKeyEvent) -> bool:
+    def keeps_key(self, event: QKeyEvent) -> bool:
         plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         return plain and (event.key() in _WAYS or event.key() in (Qt.Key.Key_Space, Qt.Key.Key_M))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._takes(event) or not len(self._steps):
+        if not self.keeps_key(event) or not len(self._steps):
             super().keyPressEvent(event)
         elif event.key() == Qt.Key.Key_Space:
             self.play_requested.emit()

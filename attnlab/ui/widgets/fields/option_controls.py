@@ -1,11 +1,12 @@
 """The controls that edit one field: a number typed or stepped, a switch, a few choices, a switch with a number."""
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QValidator, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QHBoxLayout, QSizePolicy, QWidget
 
 from attnlab.base.errors import ExperimentError
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.own_keys import KeepsKeys
 from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, set_style
 from attnlab.ui.widgets.fields.choice import same
@@ -64,7 +65,7 @@ class Control(FollowsTheme, QWidget):
 
 
 @guarded
-class NumberEdit(QAbstractSpinBox):
+class NumberEdit(KeepsKeys, QAbstractSpinBox):
     """A number field: typed text is taken with Enter or on leaving; arrows and wheel step at once.
 
     If it ``is_live``, ``typed`` carries each valid number while it is typed, and ``refused`` speaks of any other text.
@@ -172,11 +173,8 @@ class NumberEdit(QAbstractSpinBox):
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         return QValidator.State.Acceptable, text, position
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._gives_up(event):
-            event.accept()  # otherwise the window would clear its selection
-            return True
-        return super().event(event)
+    def keeps_key(self, event: QKeyEvent) -> bool:
+        return self._gives_up(event)  # otherwise the window would clear its selection
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = _STEPS.get(Qt.Key(event.key()))

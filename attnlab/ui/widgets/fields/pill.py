@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.own_keys import KeepsKeys
 from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice, same
@@ -21,7 +21,7 @@ _WIDEST = 220  # a value wider than this is elided, in pixels at 100 %
 
 
 @guarded
-class Pill(QPushButton):
+class Pill(KeepsKeys, QPushButton):
     """Shows one of several values: ``chosen`` carries the value that the user wants, ``set_value`` shows a value.
 
     Settings that belong to the value are below the choices: ``field_changed`` carries the name and value that the user
@@ -48,9 +48,6 @@ class Pill(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self.open)
         self._describe()
-
-    def set_palette(self, palette: Palette) -> None:
-        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
 
     def set_choices(self, choices: Sequence[Choice]) -> None:
         """List these values, in this order."""
@@ -161,10 +158,8 @@ class Pill(QPushButton):
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _opens(event):
-            event.accept()
-        return super().event(event)
+    def keeps_key(self, event: QKeyEvent) -> bool:
+        return _opens(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if _opens(event):

@@ -6,10 +6,11 @@ from PySide6.QtWidgets import QLineEdit, QSpinBox
 
 from attnlab.base.counted import format_bounds
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.own_keys import KeepsKeys
 
 
 @guarded
-class TextField(QLineEdit):
+class TextField(KeepsKeys, QLineEdit):
     """A line of text that undoes typing; the window undoes earlier changes. Esc discards what was typed."""
 
     cancelled = Signal()
@@ -25,10 +26,10 @@ class TextField(QLineEdit):
         if _is_for_the_window(event, self):
             event.ignore()
             return False
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._gives_up(event):
-            event.accept()  # otherwise the window would clear its selection
-            return True
         return super().event(event)
+
+    def keeps_key(self, event: QKeyEvent) -> bool:
+        return self._gives_up(event)  # otherwise the window would clear its selection
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self._gives_up(event):

@@ -1,17 +1,18 @@
 """The field in which a token is typed, in place of its chip."""
 
-from PySide6.QtCore import QEvent, QRect, Qt, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.own_keys import KeepsKeys
 from attnlab.ui.base.theme import font, px
 
 LONGEST = 4096  # characters of a typed token
 
 
 @guarded
-class TokenEditor(QLineEdit):
+class TokenEditor(KeepsKeys, QLineEdit):
     """Enter and leaving commit, Esc cancels; the field grows with the text."""
 
     committed = Signal(int, str)
@@ -74,12 +75,8 @@ class TokenEditor(QLineEdit):
         left = max(0, min(self._place.left(), room - width))
         self.setGeometry(left, self._place.top() - 1, width, self._place.height() + 2)
 
-    def event(self, event: QEvent) -> bool:
-        override = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
-        if override and event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Left, Qt.Key.Key_Right):  # type: ignore[attr-defined]
-            event.accept()  # otherwise a shortcut of the window would take them
-            return True
-        return super().event(event)
+    def keeps_key(self, event: QKeyEvent) -> bool:
+        return event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Left, Qt.Key.Key_Right)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

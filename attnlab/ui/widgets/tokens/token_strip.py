@@ -14,11 +14,12 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QMenu, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import palette_of
+from attnlab.ui.widgets.drawn_list import DrawnList
 from attnlab.ui.widgets.tokens.token_chips import PLUS, ChipLook, Chips, ChipTexts, draw_chip, eye_rect, visible
 from attnlab.ui.widgets.tokens.token_editor import TokenEditor
 from attnlab.ui.widgets.tokens.token_keys import MASK, UNMASK, command_for, context_menu
@@ -28,7 +29,7 @@ SAID = "masked: no query may attend to it"
 
 
 @guarded
-class TokenStrip(QAbstractScrollArea):
+class TokenStrip(DrawnList):
     """Shows tokens and emits the changes that the user wants; the owner answers with ``set_tokens``.
 
     ``token_moved`` carries the old index and the index after the move.
@@ -44,7 +45,7 @@ class TokenStrip(QAbstractScrollArea):
     """Emitted with a token that the user wants to mask, so that no query may attend to it, or to unmask."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("Tokens", parent)
         self._tokens: tuple[str, ...] = ()
         self._query: int | None = None
         self._key: int | None = None
@@ -52,7 +53,6 @@ class TokenStrip(QAbstractScrollArea):
         self._texts = ChipTexts()
         self._chips = Chips.lay_out((), self._texts, 100)
         self._current = 0
-        self._hovered: int | None = None
         self._pressed: tuple[int, QPoint] | None = None
         self._pressed_eye: int | None = None
         self._dropped_at: QPoint | None = None
@@ -60,13 +60,7 @@ class TokenStrip(QAbstractScrollArea):
         self._editor = TokenEditor(self.viewport())
         self._editor.committed.connect(self._on_committed)
         self._editor.closed.connect(self._on_editor_closed)
-        self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
-        self.viewport().setMouseTracking(True)
-        self.setAccessibleName("Tokens")
         self._lay_out()
 
     # Calls of the owner
@@ -236,11 +230,10 @@ class TokenStrip(QAbstractScrollArea):
         self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
         self.viewport().update()
 
-    def _tip(self, event: QHelpEvent) -> None:
-        at = self._chips.at(self._inside(event))
-        if at is None:
-            QToolTip.hideText()
-            return
+    def item_at(self, point: QPoint) -> int | None:
+        return self._chips.at(point + QPoint(0, self.verticalScrollBar().value()))
+
+    def show_tip(self, at: int, event: QHelpEvent) -> None:
         if at == len(self._tokens):
             text = "Add a token  (Insert)"
         elif self._eye_at(self._inside(event)) is not None:
@@ -250,17 +243,8 @@ class TokenStrip(QAbstractScrollArea):
             text = f"<qt>{escape(token if token.strip() else visible(token))}<br>position {at + 1}{masked}</qt>"
         QToolTip.showText(event.globalPos(), text, self.viewport(), self.chip_rect(at))
 
-    def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            self._tip(event)
-            return True
-        if event.type() == QEvent.Type.Leave:
-            self._hovered = None
-            self.viewport().update()
-        return super().viewportEvent(event)
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        at = self._chips.at(self._inside(event))
+        at = self.item_at(event.position().toPoint())
         if at is not None:
             self._go_to(at)
             if event.button() == Qt.MouseButton.LeftButton:
@@ -273,10 +257,7 @@ class TokenStrip(QAbstractScrollArea):
             if self._dropped_at is not None or far >= QApplication.startDragDistance():
                 self._drag_to(event)
                 return
-        hovered = self._chips.at(self._inside(event))
-        if hovered != self._hovered:
-            self._hovered = hovered
-            self.viewport().update()
+        super().mouseMoveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self._pressed is None:
@@ -286,13 +267,13 @@ class TokenStrip(QAbstractScrollArea):
         if dropped_at is not None:
             gap = self._chips.gap_at(dropped_at)
             self._move(start, gap - (1 if gap > start else 0))
-        elif self._chips.at(self._inside(event)) == start:
+        elif self.item_at(event.position().toPoint()) == start:
             self._current = start
             on_eye = self._pressed_eye == start == self._eye_at(self._inside(event))
             self.obey("mask" if on_eye else "click")
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        at = self._chips.at(self._inside(event))
+        at = self.item_at(event.position().toPoint())
         if event.button() == Qt.MouseButton.LeftButton and at is not None:
             again = at == len(self._tokens) or self._eye_at(self._inside(event)) is not None
             self.mousePressEvent(event) if again else self.edit(at)
@@ -312,10 +293,8 @@ class TokenStrip(QAbstractScrollArea):
 
     # The keyboard
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and command_for(event):
-            event.accept()  # or a shortcut of the window takes the arrows
-        return super().event(event)
+    def keeps_key(self, event: QKeyEvent) -> bool:
+        return command_for(event) is not None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         command = command_for(event)
