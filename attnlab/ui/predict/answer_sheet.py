@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.predict.answer_row import AnswerRow
+from attnlab.ui.widgets.fields.form_parts import wrapped_label
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.explanation import Cell
@@ -51,7 +52,7 @@ class AnswerSheet(QWidget):
         self._question: Question | None = None
         self._trace: Trace | None = None
         self._asked: list[_Asked] = []
-        self._ask, self._hint = _make_text("strong"), _make_text("muted")
+        self._ask, self._hint = wrapped_label("strong"), wrapped_label("muted")
         self._rows = QVBoxLayout()
         self.check_button = QPushButton("Check")
         self.check_button.setToolTip("Check the typed answers (Enter checks the current one)")
@@ -286,12 +287,3 @@ def _style(palette: Palette) -> str:
         f"QPushButton {{ color: {p.ink}; background: {p.surface}; border-color: {p.hatch}; }}"
         f"QPushButton:hover {{ background: {p.control}; }} QPushButton:focus {{ border-color: {p.accent}; }}"
     )
-
-
-def _make_text(role: str) -> QLabel:
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setProperty("role", role)
-    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-    return label

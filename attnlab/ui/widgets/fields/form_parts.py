@@ -1,8 +1,9 @@
-"""Parts of forms: a narrow combo box, and two fields side by side."""
+"""Parts of forms: a narrow combo box, two fields side by side, and a text of several lines."""
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
@@ -34,6 +35,16 @@ def combo(choices: Sequence[tuple[str, object]]) -> QComboBox:
     for title, value in choices:
         box.addItem(title, value)
     return box
+
+
+def wrapped_label(role: str) -> QLabel:
+    """Return an empty label of a role whose text takes as many lines as the width requires."""
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setProperty("role", role)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    return label
 
 
 def pair(first: QWidget, second: QWidget, stretch: tuple[int, int] = (3, 2)) -> QWidget:
