@@ -3,13 +3,15 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.charts.line_chart import LineChart
 from attnlab.ui.widgets.surface import Surface
 
 
-class ChartCard(Surface):
+@guarded
+class ChartCard(FollowsTheme, Surface):
     """Shows a chart on a rounded background."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
@@ -23,8 +25,9 @@ class ChartCard(Surface):
         column.setSpacing(4)
         column.addWidget(self._title)
         column.addWidget(self.chart)
+        self.restyle()
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
+    def restyle(self) -> None:
+        """Set the font and the height."""
         self._title.setFont(font("caption_strong"))
         self.chart.setFixedHeight(px(150))

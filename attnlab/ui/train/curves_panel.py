@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 
 Floats = NDArray[np.floating]
@@ -33,7 +34,8 @@ class RunCurves:
     right: Floats = field(default_factory=_none)
 
 
-class CurvesPanel(QWidget):
+@guarded
+class CurvesPanel(FollowsTheme, QWidget):
     """Shows this run's curves and others'; a press on one requests its moment, by the step."""
 
     step_chosen = Signal(float)
@@ -56,6 +58,7 @@ class CurvesPanel(QWidget):
         self._key = QLabel("thin: training · thick: held-out")
         self._key.setProperty("role", "caption")
         self._lay_out()
+        self.restyle()
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)
@@ -72,8 +75,8 @@ class CurvesPanel(QWidget):
         column.addWidget(self._headings[1])
         column.addWidget(self.right, 2)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
+    def restyle(self) -> None:
+        """Set the sizes."""
         self.loss.setFixedHeight(px(176))
         self.right.setFixedHeight(px(124))
 

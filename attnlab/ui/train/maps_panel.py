@@ -169,8 +169,6 @@ class MapsPanel(QWidget):
 
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours and the current font size."""
-        for part in (self.chart, self.groups):
-            part.set_palette(palette)
         for label in (self._title, self._sheet_title):
             label.setFont(font("title"))
         self.step.setFont(font("number"))

@@ -3,15 +3,16 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QScrollArea, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.specs import RunSpec
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import plain_tip, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.run_settings import changed, model_fields, more_fields, task_fields, train_fields
 from attnlab.ui.train.text_file_control import TextFileControl
-from attnlab.ui.widgets.fields.form_parts import combo
+from attnlab.ui.widgets.fields.form_parts import combo, wrapped_label
 from attnlab.ui.widgets.fields.form_style import PANEL
 from attnlab.ui.widgets.fields.option_fields import OptionFields
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from attnlab.ui.train.inspector import Checked
 
 
-class SettingsPanel(QScrollArea):
+@guarded
+class SettingsPanel(FollowsTheme, QScrollArea):
     """Shows a run's settings and emits changed ones: ``spec_changed``; while unfinished text is invalid, ``broken``."""
 
     spec_changed = Signal(object)
@@ -27,7 +29,7 @@ class SettingsPanel(QScrollArea):
 
     def __init__(self, spec: RunSpec, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette, self._spec, self._last, self._wrong = LIGHT, spec, "", ""
+        self._spec, self._last = spec, ""
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -35,7 +37,7 @@ class SettingsPanel(QScrollArea):
         self.task, self.variant = self._tasks(), combo([])
         self.task.activated.connect(self._on_task_chosen)
         self.variant.activated.connect(self._on_variant_chosen)
-        self.about, self.count, self.problem = _words("caption"), _words("caption"), _words("error")
+        self.about, self.count, self.problem = map(wrapped_label, ("caption", "caption", "error"))
         self.problem.setAccessibleName("Message about the settings")
         self.options, self.model, self.train, self.more = (
             OptionFields(style=PANEL, controls={"file": TextFileControl}) for _ in range(4)
@@ -53,6 +55,7 @@ class SettingsPanel(QScrollArea):
         self._runs = QVBoxLayout()
         self.setWidget(self._laid_out())
         self.show_spec(spec)
+        self.restyle()
 
     def _tasks(self) -> QComboBox:
         from attnlab.training.tasks import TASKS
@@ -102,9 +105,8 @@ class SettingsPanel(QScrollArea):
         """Put a section below the settings, such as the runs."""
         self._runs.addWidget(widget)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Set the icon and the sizes."""
         self.setMinimumWidth(px(220))
         self._show_arrow()
 
@@ -165,7 +167,7 @@ class SettingsPanel(QScrollArea):
         self.problem.setVisible(bool(self.problem.text()))
 
     def _show_arrow(self) -> None:
-        self.fold.setIcon(icon("chevron-down" if self.fold.isChecked() else "chevron-right", self._palette, px(12)))
+        self.fold.setIcon(icon("chevron-down" if self.fold.isChecked() else "chevron-right", palette_of(self), px(12)))
         self.fold.setIconSize(QSize(px(12), px(12)))
 
     def _take(self, spec: RunSpec) -> None:
@@ -213,13 +215,4 @@ class SettingsPanel(QScrollArea):
 def _heading(text: str) -> QLabel:
     label = QLabel(text)
     label.setProperty("role", "section")
-    return label
-
-
-def _words(role: str) -> QLabel:
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setProperty("role", role)
-    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     return label

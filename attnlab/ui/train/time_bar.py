@@ -89,7 +89,6 @@ class TimeBar(QFrame):
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours and the current font size."""
         self._palette = palette
-        self.speed.set_palette(palette)
         self.memory.setFont(font("number"))
         self.memory.setProperty("role", "muted")
         self._show_buttons()

@@ -173,7 +173,7 @@ class TrainWorkspace(QObject):
 
     def set_palette(self, palette: Palette) -> None:
         """Apply a theme's colours and the current font size."""
-        for part in (self.header, self.footer, self.settings, self.maps, self.curves, self.written):
+        for part in (self.header, self.footer, self.maps, self.written):
             part.set_palette(palette)
         if self.tools is not None:
             self.tools.set_palette(palette)

@@ -42,7 +42,6 @@ class WeightsFrame(QDialog):
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours."""
         self.view.set_palette(palette)
-        self.segments.set_palette(palette)
         set_sheet(self.message, f"color:{palette.bad}")
 
     @property

@@ -4,14 +4,12 @@ import numpy as np
 from PySide6.QtCore import QPointF
 from pytestqt.qtbot import QtBot
 
-from attnlab.figures.palette import LIGHT
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
 
 
 def test_each_line_has_the_numbers_and_the_unit_of_its_own_run(qtbot: QtBot) -> None:
     panel = CurvesPanel()
     qtbot.addWidget(panel)
-    panel.set_palette(LIGHT)
     steps = np.array([0.0, 10.0])
     mine = RunCurves("this run", steps, np.array([3.0, 2.0]), steps, np.array([3.5, 2.5]), np.array([0.25, 0.75]))
     other = RunCurves("seed 1", steps, np.array([9.0, 8.0]), steps, np.array([6.0, 5.0]), np.array([0.5, 0.9]))

@@ -68,9 +68,6 @@ class Curves(FollowsTheme, Surface):
         """The curves that are shown."""
         return self._curves
 
-    def set_palette(self, palette: Palette) -> None:
-        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
-
     def restyle(self) -> None:
         """Set the height, and draw the curves in the present colours."""
         self.setMinimumHeight(px(220))

@@ -7,7 +7,6 @@ from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -51,9 +50,6 @@ class Profile(FollowsTheme, QWidget):
         self._bars.setOpts(brush=palette.attention)
         self._marker.setPen(pg.mkPen(palette.accent, width=2))
         self.setFixedHeight(px(120))
-
-    def set_palette(self, palette: Palette) -> None:
-        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
 
     def set_profile(self, values: Sequence[float], labels: Sequence[str], current: int | None) -> None:
         """Show values, omitting NaN and ∞, with one index marked."""

@@ -7,7 +7,6 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QRadioButton, QSizePolicy, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, plain_tip, px
 from attnlab.ui.base.themed import palette_of
@@ -38,9 +37,6 @@ class Segments(QWidget):
         self._row = FlowLayout(self, gap=px(2))
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
 
     def set_choices(self, choices: Sequence[Choice]) -> None:
         """Show these values, in this order; existing segments are reused and keep the focus."""

@@ -4,7 +4,6 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, px
 from attnlab.ui.base.themed import palette_of
@@ -22,9 +21,6 @@ class Switch(QCheckBox):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Do nothing: the colours are read while painting. Stays until no owner calls it."""
 
     def _track(self) -> QRectF:
         width, height = px(28), px(16)
