@@ -53,8 +53,7 @@ class HeldFields(OptionFields):
 
     def as_texts(self, names: Sequence[str]) -> Mapping[str, str]:
         """Return the values of fields as texts for a file."""
-        values = {name: self.value(name) for name in names}
-        return {name: _text(value) for name, value in values.items()}
+        return {name: _text(self.value(name)) for name in names}
 
     def take_text(self, name: str, text: str) -> None:
         """Set a value from a text of a file; a text that is no value of the field changes nothing."""

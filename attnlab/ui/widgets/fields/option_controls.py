@@ -39,13 +39,13 @@ class Control(FollowsTheme, QWidget):
         self.field, self.form_style = field, style
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
-        if style.fill:
+        if style.is_wide:
             self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # shrinks with the form
 
     def restyle(self) -> None:
         """Set the sizes."""
         self._row.setSpacing(px(6))
-        if self.form_style.fill:
+        if self.form_style.is_wide:
             self.setMinimumSize(px(76), px(28))
 
     def show_field(self, field: Field) -> None:
@@ -236,7 +236,7 @@ class OnOff(Control):
         self.switch = Switch("", self)
         self.switch.clicked.connect(self._on_clicked)
         self._row.addWidget(self.switch)
-        if style.fill:
+        if style.is_wide:
             self._row.addStretch(1)
         self.show_field(field)
 
@@ -296,11 +296,11 @@ class Counted(Control):
 
 
 class Chosen(Control):
-    """Edits a choice: as segments if there is room, else as a drop-down list; always as a list in a form it fills."""
+    """Edits a choice: as segments if there is room, else as a drop-down list; always as a list in a wide form."""
 
     def __init__(self, field: Field, style: FormStyle = PILL, parent: QWidget | None = None) -> None:
         super().__init__(field, style, parent)
-        self.segments = None if style.fill else Segments(field.title, self)
+        self.segments = None if style.is_wide else Segments(field.title, self)
         self.list = _FoldedList(style, self)
         self.list.activated.connect(self._on_activated)
         if self.segments is not None:
@@ -349,7 +349,7 @@ class _FoldedList(NarrowBox):
     def __init__(self, style: FormStyle, parent: QWidget) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        if style.fill:
+        if style.is_wide:
             self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         else:
             self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContentsOnFirstShow)
@@ -386,19 +386,19 @@ CONTROLS: dict[str, type[Control]] = {
 
 
 def _edit_of(control: Control) -> NumberEdit:
-    edit = NumberEdit(control, is_live=control.form_style.are_live)
+    edit = NumberEdit(control, is_live=control.form_style.is_live)
     edit.taken.connect(control.taken)
     edit.typed.connect(control.typed)
     edit.refused.connect(control.refused)
     edit.edited.connect(control.edited)
     edit.given_up.connect(control.given_up)
-    if control.form_style.fill:
+    if control.form_style.is_wide:
         edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
     return edit
 
 
 def _size_edit(edit: NumberEdit, style: FormStyle) -> None:
-    if style.fill:
+    if style.is_wide:
         edit.setMinimumSize(px(76), px(28))
     else:
         edit.setFixedSize(px(96), px(28))

@@ -43,8 +43,8 @@ class OptionFields(FollowsTheme, QWidget):
         self._rows: list[_Row] = []
         self._widgets: list[QLabel] = []
         self._grid = QGridLayout(self)
-        self._grid.setColumnStretch(1 if style.fill else 0, 1)
-        if style.fill:
+        self._grid.setColumnStretch(1 if style.is_wide else 0, 1)
+        if style.is_wide:
             self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
 
     def restyle(self) -> None:
@@ -165,7 +165,7 @@ class _Row(QObject):
         self.title.setProperty("role", control.form_style.title_role)
         self.complaint.setAccessibleName(f"Message about {field.title}")
         self.reset: QToolButton | None = None
-        if not control.form_style.fill:
+        if not control.form_style.is_wide:
             self.reset = _reset_button(parent)
             self.reset.clicked.connect(self._on_reset)
         self.control.taken.connect(self._on_taken)
