@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.predict.answer_row import AnswerRow
-from attnlab.ui.widgets.fields.form_parts import wrapped_label
+from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.explanation import Cell
@@ -52,7 +52,7 @@ class AnswerSheet(QWidget):
         self._question: Question | None = None
         self._trace: Trace | None = None
         self._asked: list[_Asked] = []
-        self._ask, self._hint = wrapped_label("strong"), wrapped_label("muted")
+        self._ask, self._hint = make_wrapped_label("strong"), make_wrapped_label("muted")
         self._rows = QVBoxLayout()
         self.check_button = QPushButton("Check")
         self.check_button.setToolTip("Check the typed answers (Enter checks the current one)")

@@ -12,7 +12,7 @@ from attnlab.ui.base.theme import plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.run_settings import changed, model_fields, more_fields, task_fields, train_fields
 from attnlab.ui.train.text_file_control import TextFileControl
-from attnlab.ui.widgets.fields.form_parts import combo, wrapped_label
+from attnlab.ui.widgets.fields.form_parts import combo, make_wrapped_label
 from attnlab.ui.widgets.fields.form_style import PANEL
 from attnlab.ui.widgets.fields.option_fields import OptionFields
 
@@ -37,7 +37,7 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         self.task, self.variant = self._tasks(), combo([])
         self.task.activated.connect(self._on_task_chosen)
         self.variant.activated.connect(self._on_variant_chosen)
-        self.about, self.count, self.problem = map(wrapped_label, ("caption", "caption", "error"))
+        self.about, self.count, self.problem = map(make_wrapped_label, ("caption", "caption", "error"))
         self.problem.setAccessibleName("Message about the settings")
         self.options, self.model, self.train, self.more = (
             OptionFields(style=PANEL, controls={"file": TextFileControl}) for _ in range(4)

@@ -37,7 +37,7 @@ def combo(choices: Sequence[tuple[str, object]]) -> QComboBox:
     return box
 
 
-def wrapped_label(role: str) -> QLabel:
+def make_wrapped_label(role: str) -> QLabel:
     """Return an empty label of a role whose text takes as many lines as the width requires."""
     label = QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
