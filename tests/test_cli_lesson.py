@@ -11,7 +11,7 @@ import pytest
 
 from attnlab.cli.main import main
 from attnlab.lessons.lenses import LENSES, LensEntry
-from attnlab.lessons.library import find, shipped
+from attnlab.lessons.library import find, list_shipped
 from attnlab.ui.playground import lenses
 from attnlab.ui.playground.lenses import positions_lens
 from attnlab.ui.playground.lenses.lens import Lens
@@ -54,12 +54,12 @@ def test_the_lessons_are_listed_in_teaching_order_with_what_they_are_about(
 ) -> None:
     assert main(["lesson", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [*shipped(), "mine"]
-    assert lines[0].endswith(find(shipped()[0]).about)
+    assert [line.split()[0] for line in lines] == [*list_shipped(), "mine"]
+    assert lines[0].endswith(find(list_shipped()[0]).about)
     assert lines[-1].endswith("My own")
 
 
-@pytest.mark.parametrize("name", ["mine", None, shipped()[0]], ids=["by name", "by file", "one that ships"])
+@pytest.mark.parametrize("name", ["mine", None, list_shipped()[0]], ids=["by name", "by file", "one that ships"])
 def test_a_lesson_without_a_mistake_says_so(name: str | None, lesson: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lesson", name or str(lesson), "--check"]) == 0
     assert re.fullmatch(r"[^\n]+: \d+ steps, nothing wrong\.\n", capsys.readouterr().out)

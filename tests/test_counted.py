@@ -17,7 +17,7 @@ from attnlab.base.counted import format_bounds, format_count, format_has, format
 from attnlab.compute.engine import compute
 from attnlab.lessons import solution
 from attnlab.lessons.exercise import check_cell
-from attnlab.lessons.lookup import picked
+from attnlab.lessons.lookup import look_up
 
 ONE = Experiment(("a",), torch.ones(1, 1))
 """One token of one number in one head."""
@@ -41,8 +41,8 @@ def test_a_range_of_one_is_named_by_its_number() -> None:
 @pytest.mark.parametrize(
     ("refused", "sentence"),
     [
-        (lambda: picked("weights", [3, 0], compute(ONE), "all"), "the row of weights is 3; it needs 0."),
-        (lambda: picked("weights", [3, 0, 0], compute(ONE), "all"), "there is no head 3; this state has only head 0."),
+        (lambda: look_up("weights", [3, 0], compute(ONE), "all"), "the row of weights is 3; it needs 0."),
+        (lambda: look_up("weights", [3, 0, 0], compute(ONE), "all"), "there is no head 3; this state has only head 0."),
         (lambda: check_cell(ONE, Cell("weights", 0, 0, 1)), "weights[1, 0, 0] names head 1; weights has only head 0."),
         (lambda: check_cell(ONE, Cell("weights", 1, 0)), "weights[1, 0] is not there; weights has 1 row and 1 column."),
         (lambda: permute(ONE, (1,)), "The order is [1]; it needs 0 once."),
@@ -74,5 +74,5 @@ def test_a_head_of_one_column_owns_that_column() -> None:
 
 
 def test_a_solution_counts_what_it_is_of() -> None:
-    assert "1 query, 1 key, d" in solution.markdown(compute(ONE))
-    assert "6 queries, 6 keys, d" in solution.markdown(compute(preset("journey")))
+    assert "1 query, 1 key, d" in solution.write_markdown(compute(ONE))
+    assert "6 queries, 6 keys, d" in solution.write_markdown(compute(preset("journey")))

@@ -19,7 +19,7 @@ from attnlab.files.export.terminal_table import as_text
 from attnlab.files.sessions import session_json
 from attnlab.files.weights import text_in, weight_names
 from attnlab.lessons import cells, expressions, grading, placeholders, sections, solution_text, state, table_edit
-from attnlab.lessons.exercise import student_names
+from attnlab.lessons.exercise import parse_students
 from attnlab.lessons.lesson import Edit, Lesson, Step
 from attnlab.lessons.parse import parse
 from attnlab.lessons.write import write
@@ -37,10 +37,10 @@ def spoken(*lines: str) -> Parser:
 def edited(text: str) -> None:
     for key in (text, f"W_q{text}", f"W_q[{text}", f"W_q[{text}]"):
         with suppress(AttnlabError):
-            state.edited(E, Edit(key, 1))
+            state.apply_edit(E, Edit(key, 1))
     for value in (text, [text], [[text]]):
         with suppress(AttnlabError):
-            state.edited(E, Edit("W_q", value))
+            state.apply_edit(E, Edit("W_q", value))
 
 
 def probed(task: str) -> Parser:
@@ -68,14 +68,14 @@ PARSERS: dict[str, Parser] = {
     "a name in a sentence": atomic.format_name,
     "an answer": grading.read_number,
     "a file of answers": grading.read_answers,
-    "a list of students": lambda text: student_names(text.split("\n")),
-    "blanks": cells.blanks_of,
-    "a blank": lambda text: cells.blank_of(f"weights[{text}]"),
-    "a stage and a blank": lambda text: cells.blank_of(f"weights{text}]"),
-    "pieces": lambda text: cells.pieces(text),
-    "a token in quotes": cells.unquoted,
+    "a list of students": lambda text: parse_students(text.split("\n")),
+    "blanks": cells.parse_blanks,
+    "a blank": lambda text: cells.parse_blank(f"weights[{text}]"),
+    "a stage and a blank": lambda text: cells.parse_blank(f"weights{text}]"),
+    "pieces": lambda text: cells.split_at_commas(text),
+    "a token in quotes": cells.unquote,
     "an edit": edited,
-    "an index": lambda text: table_edit.tabled(E, "W_q", text, 0),
+    "an index": lambda text: table_edit.edit_table(E, "W_q", text, 0),
     "placeholders": lambda text: placeholders.fill("{{d_k}}" + text, lambda: SCOPE),
     "placeholders in Markdown": lambda text: placeholders.fill("{{d_k}}" + text, lambda: SCOPE, markdown=True),
     "an expression": placeholders.read,
@@ -90,13 +90,13 @@ PARSERS: dict[str, Parser] = {
     "a quoted question": spoken("## A", "```question", "blank: '%'", "```"),
     "an open fence": spoken("## A", "```state%", "```"),
     "a lesson written": lambda text: write(Lesson(text, "a", (Step(text, text, text),), about=text)),
-    "lines that are escaped": sections.escaped,
+    "lines that are escaped": sections.escape,
     "a sentence": lambda text: token_edits.set_tokens(E, token_edits.tokenize(text)),
     "a sentence typed over another": lambda text: token_edits.retype(E, text),
     "a token shown in a terminal": shown,
-    "Markdown of a name": solution_text.markdown_text,
-    "LaTeX of a name": solution_text.latex_text,
-    "LaTeX of a line": lambda text: solution_text.latex_line((Span(text), Span(text, style="sub"))),
+    "Markdown of a name": solution_text.escape_markdown,
+    "LaTeX of a name": solution_text.escape_latex,
+    "LaTeX of a line": lambda text: solution_text.write_latex_line((Span(text), Span(text, style="sub"))),
     "the meaning of a name": weight_names.meaning,
     "the order of names": lambda text: sorted([text, text + "1"], key=weight_names.in_order),
     "a spelled date": calendar_spellings.read,

@@ -170,12 +170,12 @@ def _spoil_lesson(r: random.Random, folder: Path) -> None:
 
 def _read_lesson(folder: Path) -> None:
     """Read a lesson, compute its steps, fill its texts, and write and read it again."""
-    from attnlab.lessons.library import steps_of
+    from attnlab.lessons.library import count_steps
     from attnlab.lessons.parse import parse, read
     from attnlab.lessons.slides import check
     from attnlab.lessons.write import write
 
-    steps_of(folder / "lesson.md")
+    count_steps(folder / "lesson.md")
     lesson = read(folder / "lesson.md")
     if len(lesson.steps) <= 6:
         check(lesson)
@@ -220,13 +220,13 @@ def _spoil_exercise(r: random.Random, folder: Path) -> None:
 
 def _read_exercise(folder: Path) -> None:
     """Read an exercise and compute everything on its printed sheet."""
-    from attnlab.lessons.exercise import answers, read_exercise, variant
+    from attnlab.lessons.exercise import compute_answers, make_variant, read_exercise
     from attnlab.lessons.grading import grade
 
     exercise = read_exercise(folder / "e.json")
     for student in (*exercise.students[:2], "x"):
-        e = variant(exercise, student)
-        grade(exercise, e, {each.label: str(each.value) for each in answers(exercise, e)}, student)
+        e = make_variant(exercise, student)
+        grade(exercise, e, {each.label: str(each.value) for each in compute_answers(exercise, e)}, student)
 
 
 def _spoil_answers(r: random.Random, folder: Path) -> None:
@@ -244,11 +244,11 @@ def _exercise() -> Any:
 
 def _read_answers(folder: Path) -> None:
     """Read a table of answers and grade it."""
-    from attnlab.lessons.grading import grade, read_answer_file, sorted_out
+    from attnlab.lessons.grading import grade, read_answer_file, sort_answers
 
     exercise = _exercise()
     lines, _ = read_answer_file(folder / "a.csv")
-    for student, given in sorted_out(exercise, lines)[0].items():
+    for student, given in sort_answers(exercise, lines)[0].items():
         grade(exercise, exercise.experiment, given, student)
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from attnlab.document.settings import Settings
 from attnlab.figures.palette import PALETTES
 from attnlab.files.source import Source
-from attnlab.lessons.library import find, shipped
+from attnlab.lessons.library import find, list_shipped
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.workspaces.lessons import LESSONS
 
@@ -107,7 +107,7 @@ def states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str
 
 def step_names() -> Iterator[tuple[str, str, int]]:
     """Yield the picture's name, the lesson and the step number, from 0, of every step of every shipped lesson."""
-    for name in shipped():
+    for name in list_shipped():
         for step in range(len(find(name).steps)):
             yield f"lesson-{name}-{step + 1:02}", name, step
 

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QApplication
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.lessons.lenses import LENSES
-from attnlab.lessons.library import shipped
+from attnlab.lessons.library import list_shipped
 from attnlab.ui.app.application import make_application
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.playground.lens_area import CANVAS
@@ -47,7 +47,7 @@ def open_everything(app: QApplication) -> MainWindow:
     playground, desk = window.playground, window.workspace(LESSONS)
     assert playground is not None
     assert desk is not None
-    desk.open(shipped()[0])
+    desk.open(list_shipped()[0])
     for name in LENSES:
         playground.lenses.open_lens(name)
         settle(app)

@@ -190,11 +190,17 @@ def _read_block(folder: Path) -> None:
     from attnlab.base.number_text import parse_number
     from attnlab.files.weights.weights_in import guess
     from attnlab.files.weights.weights_source import text_source
-    from attnlab.lessons.exercise import student_names
+    from attnlab.lessons.exercise import parse_students
     from attnlab.lessons.grading import read_number
 
     text = (folder / "block.txt").read_bytes().decode("utf-8", "replace")
-    for take in (parse_number, read_number, lambda t: tokenize(t), lambda t: student_names(t.split("\n")), parse_block):
+    for take in (
+        parse_number,
+        read_number,
+        lambda t: tokenize(t),
+        lambda t: parse_students(t.split("\n")),
+        parse_block,
+    ):
         try:
             take(text)
         except AttnlabError as error:

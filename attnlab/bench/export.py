@@ -43,13 +43,13 @@ def film_case(frames: int = FRAMES) -> Case:
     """Return the time to write a temperature sweep as an MP4, compared with its playing time."""
     from attnlab.attention.examples.presets import preset
     from attnlab.figures.films.film_frame import film_spec
-    from attnlab.lessons.sweep import swept
+    from attnlab.lessons.sweep import make_sweep
     from attnlab.ui.base.slices import draw_now
     from attnlab.ui.export.filming import Filming, Scenario
 
     e = preset("journey")
     spec = film_spec(FigureSpec(("weights",)), WIDTH_PX, WIDTH_MM)
-    scenario = Scenario(e, swept(e, "temperature", 0.1, 4.0, frames), spec, FPS)
+    scenario = Scenario(e, make_sweep(e, "temperature", 0.1, 4.0, frames), spec, FPS)
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         draw_now(Filming(scenario, Path(folder) / "film.mp4").run_steps())

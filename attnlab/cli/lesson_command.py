@@ -54,9 +54,9 @@ def _printable_line(text: str) -> str:
 
 
 def _list_lessons() -> int:
-    from attnlab.lessons.library import all_lessons
+    from attnlab.lessons.library import list_lessons
 
-    lessons = all_lessons()
+    lessons = list_lessons()
     width = max((len(lesson.name) for lesson in lessons), default=0)
     say("".join(_printable_line(f"{lesson.name:{width}}  {lesson.about or lesson.title}") for lesson in lessons))
     return OK
@@ -96,9 +96,9 @@ def _print_lesson(name: str, path: Path) -> int:
 
 
 def _open_lesson(name: str, step: int) -> int:
-    from attnlab.lessons.library import steps_of
+    from attnlab.lessons.library import count_steps
 
-    count = steps_of(name)
+    count = count_steps(name)
     if step > max(count, 1):
         raise AttnlabError(f"{name} has no step {step}; it {format_has('step', 1, count)}.")
     if not has_display():

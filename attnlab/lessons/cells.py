@@ -24,21 +24,21 @@ _INDEX = re.compile(rf"(?::|[0-9]{{1,6}}|{QUOTED.pattern})")
 _CLOSING = {'"': '"', "“": "”", "'": "'"}
 
 
-def unquoted(text: str) -> str | None:
+def unquote(text: str) -> str | None:
     """Return a quoted token without its quotes, or None if the text is not quoted."""
     found = QUOTED.fullmatch(text)
     return next(group for group in found.groups() if group is not None) if found else None
 
 
-def indexed(text: str) -> tuple[str, str | None] | None:
+def split_indices(text: str) -> tuple[str, str | None] | None:
     """Return a name and the text in its brackets (None without brackets), or None if the text has another form."""
     found = _NAMED.fullmatch(text.strip())
     return (found[1], found[2]) if found else None
 
 
-def pieces(text: str, *, outside_brackets: bool = False) -> list[str]:
+def split_at_commas(text: str, *, outside_brackets: bool = False) -> list[str]:
     """Split a text at its commas, except those in quoted tokens and, with ``outside_brackets``, in brackets."""
-    bare, bracket, ends = _masked(text), "", [len(text)]
+    bare, bracket, ends = _mask_quoted(text), "", [len(text)]
     for at in range(len(bare) - 1, -1, -1):
         if bare[at] in "[]":
             bracket = bare[at]
@@ -48,7 +48,7 @@ def pieces(text: str, *, outside_brackets: bool = False) -> list[str]:
     return [text[start:end] for start, end in zip([0, *(end + 1 for end in ends)], ends, strict=False)]
 
 
-def _masked(text: str) -> str:
+def _mask_quoted(text: str) -> str:
     """Return a text of the same length with its quoted tokens replaced by _; an unclosed quote stays."""
     parts: list[str] = []
     at, unclosed = 0, set[str]()
@@ -65,12 +65,12 @@ def _masked(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def blanks_of(text: str) -> tuple[Blank, ...]:
-    """Return the blanks of a comma-separated list; AttnlabError as :func:`blank_of`."""
-    return tuple(map(blank_of, pieces(text, outside_brackets=True)))
+def parse_blanks(text: str) -> tuple[Blank, ...]:
+    """Return the blanks of a comma-separated list; AttnlabError as :func:`parse_blank`."""
+    return tuple(map(parse_blank, split_at_commas(text, outside_brackets=True)))
 
 
-def blank_of(text: str) -> Blank:
+def parse_blank(text: str) -> Blank:
     """Parse a blank: ``weights[2, 1]``, a row ``[2, :]``, with a head ``[0, 2, 1]``, or a whole stage.
 
     A row or a column may be a token: ``weights["starts", "journey"]``.
@@ -78,34 +78,34 @@ def blank_of(text: str) -> Blank:
     Raises:
         AttnlabError: the text is not a blank; the sentence shows a valid one.
     """
-    stage, inside = indexed(text) or ("", None)
-    indices = [":", ":"] if inside is None else [index.strip() for index in pieces(inside)]
+    stage, inside = split_indices(text) or ("", None)
+    indices = [":", ":"] if inside is None else [index.strip() for index in split_at_commas(inside)]
     if stage not in BY_NAME or len(indices) not in (2, 3) or not all(map(_INDEX.fullmatch, indices)):
         raise AttnlabError(f"blank is {text[:60]!r}; it needs a stage and numbers from 0, such as weights[2, 1].")
     head = indices[0] if len(indices) == 3 else None
     if head is not None and not head.isdecimal():
         raise AttnlabError(f"blank is {text[:60]!r}; its head needs a number, such as {stage}[0, 2, 1].")
-    return Blank(stage, _at(indices[-2]), _at(indices[-1]), None if head is None else int(head))
+    return Blank(stage, _parse_index(indices[-2]), _parse_index(indices[-1]), None if head is None else int(head))
 
 
-def _at(index: str) -> int | str | None:
-    token = unquoted(index)
+def _parse_index(index: str) -> int | str | None:
+    token = unquote(index)
     return token if token is not None else None if index == ":" else int(index)
 
 
-def blank_text(blank: Blank) -> str:
+def write_blank(blank: Blank) -> str:
     """Return the text of a blank, as lessons write it."""
     places = [] if blank.head is None else [str(blank.head)]
     for at in (blank.row, blank.column):
-        places.append(":" if at is None else _in_quotes(at) if isinstance(at, str) else str(at))
+        places.append(":" if at is None else _quote(at) if isinstance(at, str) else str(at))
     return f"{blank.stage}[{', '.join(places)}]"
 
 
-def _in_quotes(token: str) -> str:
+def _quote(token: str) -> str:
     return f'"{token}"' if '"' not in token else f"'{token}'" if "'" not in token else f"“{token}”"
 
 
-def place(e: "Experiment", axis: str, index: int | str, what: str) -> int:
+def find_position(e: "Experiment", axis: str, index: int | str, what: str) -> int:
     """Return the position on an axis of a number or a token; ``what`` is its name in error messages.
 
     Raises:
@@ -129,24 +129,24 @@ def place(e: "Experiment", axis: str, index: int | str, what: str) -> int:
     return found[0]
 
 
-def head_of(stage: Stage, head: int | str) -> int | None:
+def choose_head(stage: Stage, head: int | str) -> int | None:
     """Return the head of a cell when ``head`` is shown: the first one for "all", None for the mean."""
     if not stage.has_heads or head == "mean":
         return None
     return head if isinstance(head, int) else 0
 
 
-def cell_of(e: "Experiment", stage: str, at: tuple[int | str, int | str], head: int | str) -> Cell:
-    """Return a stage's cell by row and column, which are numbers or tokens; AttnlabError as :func:`place`."""
+def find_cell(e: "Experiment", stage: str, at: tuple[int | str, int | str], head: int | str) -> Cell:
+    """Return a stage's cell by row and column, which are numbers or tokens; AttnlabError as :func:`find_position`."""
     entry = BY_NAME[stage]
     row, column = (
-        place(e, axis, index, f"The {name} of {stage}")
+        find_position(e, axis, index, f"The {name} of {stage}")
         for axis, index, name in zip(entry.axes[-2:], at, ("row", "column"), strict=True)
     )
-    return Cell(stage, row, column, head_of(entry, head))
+    return Cell(stage, row, column, choose_head(entry, head))
 
 
-def blank_cells(e: "Experiment", blank: Blank, head: int | str) -> tuple[Cell, ...]:
+def list_cells(e: "Experiment", blank: Blank, head: int | str) -> tuple[Cell, ...]:
     """Return the cells of a blank, row by row.
 
     Raises:
@@ -159,10 +159,10 @@ def blank_cells(e: "Experiment", blank: Blank, head: int | str) -> tuple[Cell, .
         there = format_has("head", 0, e.n_heads - 1 if stage.has_heads else -1)
         raise AttnlabError(f"blank names head {blank.head}; {blank.stage} {there}.")
     rows, columns = (
-        range(size(e, axis)) if at is None else (place(e, axis, at, f"A {name} of the blank in {blank.stage}"),)
+        range(size(e, axis)) if at is None else (find_position(e, axis, at, f"A {name} of the blank in {blank.stage}"),)
         for axis, at, name in zip(stage.axes[-2:], (blank.row, blank.column), ("row", "column"), strict=True)
     )
     if len(rows) * len(columns) > MOST_BLANKS:
         raise AttnlabError(f"blank names {len(rows) * len(columns)} cells; the maximum is {MOST_BLANKS}.")
-    which = head_of(stage, head if blank.head is None else blank.head)
+    which = choose_head(stage, head if blank.head is None else blank.head)
     return tuple(Cell(blank.stage, i, j, which) for i in rows for j in columns)

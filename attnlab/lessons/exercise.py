@@ -109,69 +109,69 @@ def check_cell(e: Experiment, cell: Cell) -> None:
     rows, columns = (size(e, axis) for axis in stage.axes[-2:])
     if not (0 <= cell.row < rows and 0 <= cell.column < columns):
         raise ExperimentError(
-            f"{name_of(cell)} is not there; {cell.stage} has {format_count(rows, 'row')} "
+            f"{write_cell(cell)} is not there; {cell.stage} has {format_count(rows, 'row')} "
             f"and {format_count(columns, 'column')}."
         )
     if cell.head is not None and not (stage.has_heads and 0 <= cell.head < e.n_heads):
         there = format_has("head", 0, e.n_heads - 1 if stage.has_heads else -1)
-        raise ExperimentError(f"{name_of(cell)} names head {cell.head}; {cell.stage} {there}.")
+        raise ExperimentError(f"{write_cell(cell)} names head {cell.head}; {cell.stage} {there}.")
 
 
-def name_of(cell: Cell) -> str:
+def write_cell(cell: Cell) -> str:
     """Return the text of a cell, as lessons write it: ``weights[2, 1]``, with a head ``weights[0, 2, 1]``."""
     head = "" if cell.head is None else f"{cell.head}, "
     return f"{cell.stage}[{head}{cell.row}, {cell.column}]"
 
 
-def letter(index: int) -> str:
+def to_letter(index: int) -> str:
     """Return the label of the box of a blank: a to z, then aa, ab, and so on."""
     first, last = divmod(index, 26)
-    return (letter(first - 1) if first else "") + "abcdefghijklmnopqrstuvwxyz"[last]
+    return (to_letter(first - 1) if first else "") + "abcdefghijklmnopqrstuvwxyz"[last]
 
 
-def place_of(e: Experiment, cell: Cell) -> str:
+def describe_cell(e: Experiment, cell: Cell) -> str:
     """Return a cell in words: ``starts → journey``, or ``starts → journey, head 1`` if there are several heads."""
     stage = BY_NAME[cell.stage]
     rows, columns = stage.axes[-2:]
-    row = _named(e, rows, cell.row)
-    column = _named(e, columns, cell.column) if columns in TOKENS else f"column {cell.column}"
+    row = _write_token(e, rows, cell.row)
+    column = _write_token(e, columns, cell.column) if columns in TOKENS else f"column {cell.column}"
     which = "" if not stage.has_heads or e.n_heads == 1 else "mean of the heads" if cell.head is None else None
     return f"{row} → {column}" + (f", head {cell.head}" if which is None else f", {which}" if which else "")
 
 
-def _named(e: Experiment, axis: str, index: int) -> str:
+def _write_token(e: Experiment, axis: str, index: int) -> str:
     """Return a token, with its position, counted from 0, if it occurs more than once."""
     tokens = e.key_tokens if axis == "key" else e.tokens
     text = tokens[index] or "∅"
     return f"{text} [{index}]" if tokens.count(tokens[index]) > 1 else text
 
 
-def traced(e: Experiment) -> Trace:
+def trace_exactly(e: Experiment) -> Trace:
     """Return the trace of an experiment in float64 on the CPU, with which answers are compared."""
     return Trace(e, torch.device("cpu"), torch.float64)
 
 
-def row_of(e: Experiment, cell: Cell) -> tuple[Cell, ...]:
+def list_row(e: Experiment, cell: Cell) -> tuple[Cell, ...]:
     """Return the unmasked cells in the row of a cell, or the whole row if every cell is masked."""
-    hidden = traced(e).shown_mask(cell.stage)
+    hidden = trace_exactly(e).shown_mask(cell.stage)
     columns = range(size(e, BY_NAME[cell.stage].axes[-1]))
     open_ = [j for j in columns if hidden is None or not hidden[cell.row, j]]
     return tuple(Cell(cell.stage, cell.row, j, cell.head) for j in open_ or columns)
 
 
-def random_cells(e: Experiment, stage: str, count: int, seed: int, head: int | None = None) -> tuple[Cell, ...]:
+def draw_cells(e: Experiment, stage: str, count: int, seed: int, head: int | None = None) -> tuple[Cell, ...]:
     """Return up to ``count`` random unmasked cells of a stage, in the order of rows; the seed chooses them."""
-    hidden = traced(e).shown_mask(stage)
+    hidden = trace_exactly(e).shown_mask(stage)
     rows, columns = (size(e, axis) for axis in BY_NAME[stage].axes[-2:])
     open_ = [divmod(i, columns) for i in range(rows * columns)]
     open_ = [(i, j) for i, j in open_ if hidden is None or not hidden[i, j]]
-    raw = _raw(f"{seed}\0cells\0{stage}", len(open_))
+    raw = _draw_raw(f"{seed}\0cells\0{stage}", len(open_))
     chosen = sorted(np.argsort(raw, kind="stable")[: max(count, 0)].tolist())
     which = head if BY_NAME[stage].has_heads else None
     return tuple(Cell(stage, open_[i][0], open_[i][1], which) for i in chosen)
 
 
-def variant(exercise: Exercise, student: str | int, seed: int | None = None) -> Experiment:
+def make_variant(exercise: Exercise, student: str | int, seed: int | None = None) -> Experiment:
     """Return the state with the student's own numbers; without a seed, here or in the exercise, the state itself.
 
     The numbers are tenths from −1 to 1. Only tables of the state are drawn (an implied identity stays), and tokens
@@ -185,13 +185,13 @@ def variant(exercise: Exercise, student: str | int, seed: int | None = None) -> 
     for name in edits.tables(e):
         if name.startswith("W_") and name not in e.weights.extra and getattr(e.weights, name) is None:
             continue
-        e = edits.with_table(e, name, _numbers(e, name, f"{seed}\0{student}\0{name}"))
+        e = edits.with_table(e, name, _draw_numbers(e, name, f"{seed}\0{student}\0{name}"))
     return e
 
 
-def _numbers(e: Experiment, name: str, key: str) -> torch.Tensor:
+def _draw_numbers(e: Experiment, name: str, key: str) -> torch.Tensor:
     old = edits.table(e, name)
-    tenths = (_raw(key, old.numel()) % np.uint64(21)).astype(np.float64) - 10
+    tenths = (_draw_raw(key, old.numel()) % np.uint64(21)).astype(np.float64) - 10
     table = registry.all_tables().get(name)
     if table is not None and table.fill == "ones":  # gains lie around 1, and above 0
         tenths = 10 + np.trunc(tenths / 2)
@@ -202,35 +202,40 @@ def _numbers(e: Experiment, name: str, key: str) -> torch.Tensor:
     return torch.from_numpy(numbers).to(old.dtype)
 
 
-def _raw(key: str, count: int) -> NDArray[np.uint64]:
+def _draw_raw(key: str, count: int) -> NDArray[np.uint64]:
     digest = hashlib.sha256(f"{SCHEME}\0{key}".encode("utf-8", "surrogatepass")).digest()
     return np.atleast_1d(np.random.PCG64(int.from_bytes(digest[:16], "big")).random_raw(count))
 
 
-def answers(exercise: Exercise, e: Experiment) -> tuple[Answer, ...]:
+def compute_answers(exercise: Exercise, e: Experiment) -> tuple[Answer, ...]:
     """Return the correct answers of a student's state, in the order of the boxes."""
-    return answers_of(traced(e), exercise.blanks)
+    return read_answers_of(trace_exactly(e), exercise.blanks)
 
 
-def answers_of(trace: Trace, blanks: Sequence[Cell]) -> tuple[Answer, ...]:
+def read_answers_of(trace: Trace, blanks: Sequence[Cell]) -> tuple[Answer, ...]:
     """Return the correct answers for cells of a trace."""
     masks = {cell.stage: trace.shown_mask(cell.stage) for cell in blanks}
     return tuple(
-        Answer(cell, letter(i), shown_value(trace, cell), (mask := masks[cell.stage]) is not None and _at(mask, cell))
+        Answer(
+            cell,
+            to_letter(i),
+            shown_value(trace, cell),
+            (mask := masks[cell.stage]) is not None and _is_masked(mask, cell),
+        )
         for i, cell in enumerate(blanks)
     )
 
 
-def _at(mask: NDArray[np.bool_], cell: Cell) -> bool:
+def _is_masked(mask: NDArray[np.bool_], cell: Cell) -> bool:
     return bool(mask[cell.row, cell.column])
 
 
-def has_shares(trace: Trace, stage: str) -> bool:
+def has_rows_of_sum_1(trace: Trace, stage: str) -> bool:
     """Return whether each row of a stage sums to 1, so that one cell follows from the others."""
     return kind_of(trace.stage(stage), trace.experiment) == "probability"
 
 
-def student_names(lines: Iterable[str]) -> tuple[str, ...]:
+def parse_students(lines: Iterable[str]) -> tuple[str, ...]:
     """Return the different names of a list, one name per line; a single whole number n means students 1 to n.
 
     Raises:
@@ -284,14 +289,14 @@ def read_exercise(path: str | os.PathLike[str]) -> Exercise:
     """
     name, data = os.fspath(path), read_bytes(path, LIMIT, "an exercise")
     try:
-        return _exercise(_checked(session_json.parse(data), name))
+        return _to_exercise(_check(session_json.parse(data), name))
     except FileError:
         raise
     except (AttnlabError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise FileError(f"{name} is damaged or not an exercise of attnlab: {format_reason(error)}.") from None
 
 
-def _checked(plain: Any, name: str) -> dict[str, Any]:
+def _check(plain: Any, name: str) -> dict[str, Any]:
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         raise FileError(f"{name} is not an exercise of attnlab: it does not say that its format is {FORMAT!r}.")
     version = plain.get("version")
@@ -309,7 +314,7 @@ def _checked(plain: Any, name: str) -> dict[str, Any]:
     return plain
 
 
-def _exercise(plain: dict[str, Any]) -> Exercise:
+def _to_exercise(plain: dict[str, Any]) -> Exercise:
     with tempfile.TemporaryDirectory() as folder:
         session = Path(folder) / "state.attnlab"
         session.write_bytes(base64.b64decode(plain["state"], validate=True))
@@ -317,12 +322,12 @@ def _exercise(plain: dict[str, Any]) -> Exercise:
             experiment = load(session)
         except FileError as error:
             raise ValueError(str(error).replace(str(session), "the state in it").rstrip(".")) from None
-    blanks = tuple(_cell(blank) for blank in plain["blanks"])
+    blanks = tuple(_to_cell(blank) for blank in plain["blanks"])
     settings = {key: plain[key] for key in _SETTINGS} | {"students": tuple(plain["students"])}
     return Exercise(experiment, blanks, **settings)
 
 
-def _cell(blank: Any) -> Cell:
+def _to_cell(blank: Any) -> Cell:
     needed = {field.name for field in fields(Cell)}
     if not isinstance(blank, dict) or set(blank) != needed or not isinstance(blank["stage"], str):
         raise ValueError(f"a blank cell needs {', '.join(sorted(needed))}")

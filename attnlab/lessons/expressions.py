@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.base.errors import AttnlabError
-from attnlab.lessons.lookup import Numbers, Value, named, picked
+from attnlab.lessons.lookup import Numbers, Value, look_up, look_up_number
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -52,7 +52,7 @@ _OVER: Mapping[str, Callable[[NDArray[np.floating]], float]] = {
 FUNCTIONS = (*_OVER, "argmax", "entropy", *_FUNCTIONS, "round")
 
 
-def value_of(node: ast.expr, scope: Scope) -> Value:
+def evaluate(node: ast.expr, scope: Scope) -> Value:
     """Return the value of an expression.
 
     Raises:
@@ -62,48 +62,48 @@ def value_of(node: ast.expr, scope: Scope) -> Value:
         case ast.Constant(value=bool() | None) | ast.Constant(value=complex()):
             pass
         case ast.Constant(value=int() | float() as constant) if constant != math.inf:
-            return _kept(constant)
+            return _keep_exact(constant)
         case ast.BinOp() if type(node.op) in _OPERATORS:
-            return _combined(node, scope)
+            return _evaluate_operation(node, scope)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign):
-            value = _number(node.operand, scope)
+            value = _evaluate_number(node.operand, scope)
             return -value if isinstance(sign, ast.USub) else value
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-            return _called(name, args, scope)
+            return _call(name, args, scope)
         case ast.Subscript():
-            return _indexed(node, scope)
+            return _evaluate_index(node, scope)
         case ast.Name(id=name):
-            return named(name, scope.trace)
+            return look_up_number(name, scope.trace)
         case ast.Attribute(value=ast.Name(id="before"), attr=name):
-            return named(name, scope.before)
+            return look_up_number(name, scope.before)
     raise AttnlabError("it may hold stages, tables, sizes and tokens, + − * / **, and " + ", ".join(FUNCTIONS) + ".")
 
 
-def _kept(value: float) -> int | float:
+def _keep_exact(value: float) -> int | float:
     """Return a result: a whole number if it is exact, else a float."""
     return float(value) if isinstance(value, int) and abs(value) > MOST else value
 
 
-def _number(node: ast.expr, scope: Scope) -> int | float:
-    value = value_of(node, scope)
+def _evaluate_number(node: ast.expr, scope: Scope) -> int | float:
+    value = evaluate(node, scope)
     if not isinstance(value, int | float):
         raise AttnlabError("arithmetic needs single numbers; use sum, max, mean or an index.")
     return value
 
 
-def _whole(value: float, *of: float) -> int | float:
+def _keep_whole(value: float, *of: float) -> int | float:
     """Return the result of arithmetic, as a whole number if its operands and the result are whole."""
     if abs(value) < MOST and float(value).is_integer() and all(isinstance(x, int) for x in of):
         return int(value)
-    return _kept(value)
+    return _keep_exact(value)
 
 
-def _combined(node: ast.BinOp, scope: Scope) -> int | float:
-    left, right = _number(node.left, scope), _number(node.right, scope)
-    return _computed(lambda: _OPERATORS[type(node.op)](left, right), left, right)
+def _evaluate_operation(node: ast.BinOp, scope: Scope) -> int | float:
+    left, right = _evaluate_number(node.left, scope), _evaluate_number(node.right, scope)
+    return _compute(lambda: _OPERATORS[type(node.op)](left, right), left, right)
 
 
-def _computed(make: Callable[[], float], *of: float) -> int | float:
+def _compute(make: Callable[[], float], *of: float) -> int | float:
     try:
         value = make()
     except ZeroDivisionError:
@@ -114,30 +114,30 @@ def _computed(make: Callable[[], float], *of: float) -> int | float:
         raise AttnlabError("its result does not exist: a root of a negative number.")
     if math.isinf(value) and not any(map(math.isinf, of)):
         raise AttnlabError(_TOO_LARGE)
-    return _whole(value, *of)
+    return _keep_whole(value, *of)
 
 
-def _called(name: str, args: list[ast.expr], scope: Scope) -> Value:
+def _call(name: str, args: list[ast.expr], scope: Scope) -> Value:
     if name in _FUNCTIONS and len(args) == 1:
-        of = _number(args[0], scope)
-        return _computed(lambda: _FUNCTIONS[name](of), of)
+        of = _evaluate_number(args[0], scope)
+        return _compute(lambda: _FUNCTIONS[name](of), of)
     if name == "round" and len(args) in (1, 2):
-        of, digits = _number(args[0], scope), _index(args[1], scope) if len(args) == 2 else None
-        return _computed(lambda: round(of) if digits is None else round(of, int(digits)), of)
+        of, digits = _evaluate_number(args[0], scope), _read_index(args[1], scope) if len(args) == 2 else None
+        return _compute(lambda: round(of) if digits is None else round(of, int(digits)), of)
     if (name in _OVER or name in ("argmax", "entropy")) and len(args) == 1:
-        value = value_of(args[0], scope)
+        value = evaluate(args[0], scope)
         if not isinstance(value, Numbers):
             raise AttnlabError(f"{name} needs a row or a column, such as {name}(weights[2, :]).")
-        return _over(name, value)
+        return _reduce(name, value)
     raise AttnlabError(f"there is no {name} of {len(args)}; there are {', '.join(FUNCTIONS)}, each of one value.")
 
 
-def _over(name: str, numbers: Numbers) -> int | float | str:
+def _reduce(name: str, numbers: Numbers) -> int | float | str:
     if name in _OVER:
         with np.errstate(invalid="ignore", over="ignore"):  # ∞ − ∞ is NaN and is shown as NaN
             return _OVER[name](numbers.values)
     if name == "entropy":
-        return _entropy(numbers.values)
+        return _compute_entropy(numbers.values)
     if numbers.values.ndim != 1 or not np.isfinite(numbers.values.max()):
         raise AttnlabError("argmax needs one row or one column whose largest number is finite.")
     largest = np.flatnonzero(numbers.values == numbers.values.max()).tolist()
@@ -147,7 +147,7 @@ def _over(name: str, numbers: Numbers) -> int | float | str:
     return found.pop()
 
 
-def _entropy(values: NDArray[np.floating]) -> float:
+def _compute_entropy(values: NDArray[np.floating]) -> float:
     """Return −Σ w·ln w in nats, 0·ln 0 being 0."""
     w = values.astype(np.float64)
     if not np.all((w >= 0) & np.isfinite(w)):
@@ -156,7 +156,7 @@ def _entropy(values: NDArray[np.floating]) -> float:
     return float(-(positive * np.log(positive)).sum()) + 0.0
 
 
-def _indexed(node: ast.Subscript, scope: Scope) -> Value:
+def _evaluate_index(node: ast.Subscript, scope: Scope) -> Value:
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     match node.value:
         case ast.Name(id=name):
@@ -165,10 +165,10 @@ def _indexed(node: ast.Subscript, scope: Scope) -> Value:
             trace = scope.before
         case _:
             raise AttnlabError("brackets follow the name of a stage, a table or tokens.")
-    return picked(name, [_index(part, scope) for part in parts], trace, scope.head)
+    return look_up(name, [_read_index(part, scope) for part in parts], trace, scope.head)
 
 
-def _index(node: ast.expr, scope: Scope) -> int | str | None:
+def _read_index(node: ast.expr, scope: Scope) -> int | str | None:
     """Return an index: a number, a token, or None for all."""
     match node:
         case ast.Slice(lower=None, upper=None, step=None):
@@ -177,7 +177,7 @@ def _index(node: ast.expr, scope: Scope) -> int | str | None:
             return token
         case ast.Slice():
             raise AttnlabError("the only range is : for all.")
-    value = value_of(node, scope)
+    value = evaluate(node, scope)
     if isinstance(value, str) or (isinstance(value, int) and value >= 0):
         return value
     raise AttnlabError("an index needs a whole number from 0, a token in quotes, or : for all.")

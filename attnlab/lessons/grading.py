@@ -15,7 +15,7 @@ from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError, FileError
 from attnlab.files.atomic import format_name
 from attnlab.files.bounded import read_bytes
-from attnlab.lessons.exercise import MOST_STUDENTS, Answer, Exercise, answers, name_of
+from attnlab.lessons.exercise import MOST_STUDENTS, Answer, Exercise, compute_answers, write_cell
 from attnlab.lessons.lesson import Problem
 
 CSV_LIMIT = 4 << 20
@@ -119,10 +119,10 @@ def mark(answer: Answer, text: str, tolerance: float) -> Mark:
         return Mark(answer, text.strip(), "unreadable", math.inf, str(error))
     gap = 0.0 if value == answer.value else abs(value - answer.value)
     right = gap <= tolerance + 1e-9  # the edge is included despite rounding
-    return Mark(answer, text.strip(), "right" if right else "wrong", gap, _said(answer, value, gap, right))
+    return Mark(answer, text.strip(), "right" if right else "wrong", gap, _describe_gap(answer, value, gap, right))
 
 
-def _said(answer: Answer, value: float, gap: float, right: bool) -> str:
+def _describe_gap(answer: Answer, value: float, gap: float, right: bool) -> str:
     if math.isnan(gap):
         return "The correct result is not a number."
     if right:
@@ -134,15 +134,15 @@ def _said(answer: Answer, value: float, gap: float, right: bool) -> str:
 
 def grade(exercise: Exercise, experiment: Experiment, given: Mapping[str, str], student: str = "") -> Grade:
     """Grade one student's answers by the letter of the box or by its cell, as in ``weights[2, 1]``."""
-    by_box = {_plain(box): value for box, value in given.items()}
+    by_box = {_simplify(box): value for box, value in given.items()}
     marks = []
-    for answer in answers(exercise, experiment):
-        text = by_box.get(answer.label, by_box.get(_plain(name_of(answer.cell)), ""))
+    for answer in compute_answers(exercise, experiment):
+        text = by_box.get(answer.label, by_box.get(_simplify(write_cell(answer.cell)), ""))
         marks.append(mark(answer, text, exercise.tolerance))
     return Grade(student, tuple(marks))
 
 
-def _plain(name: str) -> str:
+def _simplify(name: str) -> str:
     return "".join(unicodedata.normalize("NFC", name).split()).casefold()
 
 
@@ -153,7 +153,7 @@ def read_answers(text: str) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:
     """
     lines: list[Given] = []
     problems: list[Problem] = []
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=_delimiter(text))
+    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=_find_delimiter(text))
     while True:
         try:
             fields = next(reader)
@@ -166,18 +166,18 @@ def read_answers(text: str) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:
         if not any(fields) or (not lines and [f.casefold() for f in fields[:2]] == ["student", "cell"]):
             continue
         if len(fields) != 3 or not all(fields[:2]):
-            problems.append(Problem(reader.line_num, _wrong(fields)))
+            problems.append(Problem(reader.line_num, _find_problem(fields)))
             continue
         lines.append(Given(fields[0], fields[1], fields[2], reader.line_num))
     return tuple(lines), tuple(problems)
 
 
-def _delimiter(text: str) -> str:
+def _find_delimiter(text: str) -> str:
     first = next((line for line in text.splitlines() if line.strip()), "")
     return "\t" if "\t" in first else ";" if ";" in first else ","
 
 
-def _wrong(fields: Sequence[str]) -> str:
+def _find_problem(fields: Sequence[str]) -> str:
     if len(fields) == 3:
         return f"The {'student' if not fields[0] else 'cell'} is missing; a line is student, cell, value."
     more = "; a decimal comma or a cell such as weights[2, 1] needs quotation marks" if len(fields) > 3 else ""
@@ -197,21 +197,23 @@ def read_answer_file(path: str | os.PathLike[str]) -> tuple[tuple[Given, ...], t
         raise FileError(f"{os.fspath(path)} is not text in UTF-8; save it as “CSV UTF-8”.") from None
 
 
-def sorted_out(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, dict[str, str]], tuple[Problem, ...]]:
+def sort_answers(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, dict[str, str]], tuple[Problem, ...]]:
     """Return the answers by student and box, and the problems: unknown students and boxes, and boxes answered twice.
 
     Without a list of students, every name in the file is a student. The last of two answers to a box counts.
     """
     students: dict[str, list[str]] = {}
     for name in exercise.students:
-        students.setdefault(_plain(name), []).append(name)
-    boxes = {label: answer.label for answer in answers(exercise, exercise.experiment) for label in _names(answer)}
+        students.setdefault(_simplify(name), []).append(name)
+    boxes = {
+        label: answer.label for answer in compute_answers(exercise, exercise.experiment) for label in _name_box(answer)
+    }
     found: dict[str, dict[str, str]] = {student: {} for student in exercise.students}
     problems: list[Problem] = []
     for each in lines:
-        alike = students.get(_plain(each.student), []) if students else [each.student]
+        alike = students.get(_simplify(each.student), []) if students else [each.student]
         student = each.student if each.student in alike else alike[0] if len(alike) == 1 else None
-        box = boxes.get(_plain(each.cell))
+        box = boxes.get(_simplify(each.cell))
         if student is None:
             which = f"could be {' or '.join(alike)}" if alike else "is not on the list of students"
             problems.append(Problem(each.line, f"“{each.student}” {which}."))
@@ -230,5 +232,5 @@ def sorted_out(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, di
     return found, tuple(problems)
 
 
-def _names(answer: Answer) -> tuple[str, str]:
-    return answer.label, _plain(name_of(answer.cell))
+def _name_box(answer: Answer) -> tuple[str, str]:
+    return answer.label, _simplify(write_cell(answer.cell))

@@ -1,6 +1,6 @@
 """The library of lessons: the shipped ones and those in the user's folder, found by name or by file.
 
-Importing this file does not load torch, and :func:`steps_of`, which is called before a window is painted, does not
+Importing this file does not load torch, and :func:`count_steps`, which is called before a window is painted, does not
 either.
 """
 
@@ -13,18 +13,18 @@ from attnlab.base import assets
 from attnlab.base.errors import FileError
 from attnlab.base.folders import config_folder
 from attnlab.lessons.lesson import Lesson, Problem
-from attnlab.lessons.sections import cut, text_of
+from attnlab.lessons.sections import read_text, split
 
 FOLDER, ENDING = "lessons", ".md"
 
 
-def shipped() -> tuple[str, ...]:
+def list_shipped() -> tuple[str, ...]:
     """Return the names of the shipped lessons, in teaching order."""
-    return tuple(lesson.name for lesson in _shelf())
+    return tuple(lesson.name for lesson in _read_shipped())
 
 
 @lru_cache(maxsize=1)
-def _shelf() -> tuple[Lesson, ...]:
+def _read_shipped() -> tuple[Lesson, ...]:
     """Return the shipped lessons, which are read once."""
     from attnlab.lessons.parse import parse
 
@@ -33,25 +33,25 @@ def _shelf() -> tuple[Lesson, ...]:
     return tuple(sorted(lessons, key=lambda lesson: (lesson.order or 1_000_000, lesson.name)))
 
 
-def user_folder() -> Path:
+def find_user_folder() -> Path:
     """Return the folder of the user's own lessons, next to the settings; it may not exist yet."""
     return config_folder() / FOLDER
 
 
-def own_files() -> tuple[Path, ...]:
+def list_own_files() -> tuple[Path, ...]:
     """Return the files of the user's lessons, sorted; none if the folder does not exist or cannot be read."""
     try:
-        return tuple(sorted(path for path in user_folder().iterdir() if path.suffix.lower() == ENDING))
+        return tuple(sorted(path for path in find_user_folder().iterdir() if path.suffix.lower() == ENDING))
     except OSError:
         return ()
 
 
-def all_lessons() -> tuple[Lesson, ...]:
+def list_lessons() -> tuple[Lesson, ...]:
     """Return the shipped lessons in order, then the user's; an unreadable file gives a lesson with only a problem."""
-    return (*_shelf(), *map(_own, own_files()))
+    return (*_read_shipped(), *map(_read_own, list_own_files()))
 
 
-def _own(path: Path) -> Lesson:
+def _read_own(path: Path) -> Lesson:
     from attnlab.lessons.parse import read
 
     try:
@@ -68,11 +68,13 @@ def find(name_or_path: str | os.PathLike[str]) -> Lesson:
     """
     from attnlab.lessons.parse import read
 
-    place = located(name_or_path)
-    return read(place) if isinstance(place, Path) else next(lesson for lesson in _shelf() if lesson.name == place)
+    place = locate(name_or_path)
+    return (
+        read(place) if isinstance(place, Path) else next(lesson for lesson in _read_shipped() if lesson.name == place)
+    )
 
 
-def located(name_or_path: str | os.PathLike[str]) -> Path | str:
+def locate(name_or_path: str | os.PathLike[str]) -> Path | str:
     """Return the file that :func:`find` reads, or the name of a shipped lesson.
 
     Raises:
@@ -81,7 +83,7 @@ def located(name_or_path: str | os.PathLike[str]) -> Path | str:
     name = os.fspath(name_or_path)
     if os.path.isfile(name) or name.endswith(ENDING) or Path(name).parent != Path("."):
         return Path(name)
-    own = {path.stem: path for path in own_files()}
+    own = {path.stem: path for path in list_own_files()}
     names = [PurePosixPath(file).stem for file in assets.names(FOLDER) if file.endswith(ENDING)]
     if name in names:
         return name
@@ -92,8 +94,8 @@ def located(name_or_path: str | os.PathLike[str]) -> Path | str:
     raise FileError(f"There is no lesson {name!r}; {hint} are {', '.join((*names, *own))}.")
 
 
-def steps_of(name_or_path: str | os.PathLike[str]) -> int:
+def count_steps(name_or_path: str | os.PathLike[str]) -> int:
     """Return the number of steps of a lesson without parsing them; FileError as :func:`find`."""
-    place = located(name_or_path)
-    text = text_of(place) if isinstance(place, Path) else assets.read_text(f"{FOLDER}/{place}{ENDING}")
-    return len(cut(text, [])[1])
+    place = locate(name_or_path)
+    text = read_text(place) if isinstance(place, Path) else assets.read_text(f"{FOLDER}/{place}{ENDING}")
+    return len(split(text, [])[1])

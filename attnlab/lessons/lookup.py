@@ -14,7 +14,7 @@ from attnlab.attention.registries import registry
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.counted import format_bounds, format_has
 from attnlab.base.errors import AttnlabError
-from attnlab.lessons.cells import place
+from attnlab.lessons.cells import find_position
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -47,7 +47,7 @@ SIZES: Mapping[str, Callable[["Experiment"], int]] = {
 }
 
 
-def named(name: str, trace: "Trace") -> int | float:
+def look_up_number(name: str, trace: "Trace") -> int | float:
     """Return a size, or a number of the configuration, such as temperature or window."""
     e = trace.experiment
     if name in SIZES:
@@ -59,16 +59,16 @@ def named(name: str, trace: "Trace") -> int | float:
         return option
     if name in BY_NAME or ALIASES.get(name, name) in edits.tables(e):
         raise AttnlabError(f"{name} has many numbers; {name}[0, 1] is one of them.")
-    raise AttnlabError(_no(name, trace))
+    raise AttnlabError(_describe_unknown(name, trace))
 
 
-def _no(name: str, trace: "Trace") -> str:
+def _describe_unknown(name: str, trace: "Trace") -> str:
     known = (*trace.all_stages, *edits.tables(trace.experiment), "X", "tokens", "key_tokens", "before", *SIZES)
     near = get_close_matches(name, known, n=1)
     return f"there is no {name!r} here; " + (f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}.")
 
 
-def picked(name: str, indices: list[int | str | None], trace: "Trace", head: int | str) -> Value:
+def look_up(name: str, indices: list[int | str | None], trace: "Trace", head: int | str) -> Value:
     """Return the value of a name with indices: a number, a row, a column, the whole array, or a token.
 
     Raises:
@@ -79,16 +79,16 @@ def picked(name: str, indices: list[int | str | None], trace: "Trace", head: int
         names = e.tokens if name == "tokens" else e.key_tokens
         if len(indices) != 1 or indices[0] is None:
             raise AttnlabError(f"{name} needs one number, such as {name}[0].")
-        return names[place(e, "query" if name == "tokens" else "key", indices[0], "the token")]
+        return names[find_position(e, "query" if name == "tokens" else "key", indices[0], "the token")]
     if name in BY_NAME:
-        return _of_stage(name, indices, trace, head)
+        return _look_up_stage(name, indices, trace, head)
     table = ALIASES.get(name, name)
     if table in edits.tables(e):
-        return _of_table(table, indices, e)
-    raise AttnlabError(_no(name, trace))
+        return _look_up_table(table, indices, e)
+    raise AttnlabError(_describe_unknown(name, trace))
 
 
-def _of_stage(name: str, indices: list[int | str | None], trace: "Trace", head: int | str) -> Value:
+def _look_up_stage(name: str, indices: list[int | str | None], trace: "Trace", head: int | str) -> Value:
     e = trace.experiment
     if name not in trace:
         raise AttnlabError(f"this state has no {name}; there are {', '.join(trace.all_stages)}.")
@@ -106,25 +106,25 @@ def _of_stage(name: str, indices: list[int | str | None], trace: "Trace", head: 
     array = trace.mean(name) if stage.has_heads and head == "mean" else trace.array(name)
     if array.ndim == 3:
         array = array[head if isinstance(head, int) else 0]
-    return _picked(array, indices, stage.axes[-2:], e, name)
+    return _pick(array, indices, stage.axes[-2:], e, name)
 
 
-def _of_table(name: str, indices: list[int | str | None], e: "Experiment") -> Value:
+def _look_up_table(name: str, indices: list[int | str | None], e: "Experiment") -> Value:
     array = edits.array(e, name)
     if len(indices) == 1 and len(array) == 1:
         indices = [0, *indices]
     if len(indices) != 2:
         raise AttnlabError(f"{name} needs a row and a column, {name}[0, 1].")
     axes = {"embeddings": ("token", ""), "memory_embeddings": ("key", "")}.get(name, ("", ""))
-    return _picked(array, indices, axes, e, name)
+    return _pick(array, indices, axes, e, name)
 
 
-def _picked(
+def _pick(
     array: NDArray[np.floating], indices: list[int | str | None], axes: tuple[str, ...], e: "Experiment", name: str
 ) -> int | float | Numbers:
     """Return a cell, a row, a column or the whole of a table [rows, columns]."""
     at = [
-        None if index is None else _place(e, axis, index, count, f"the {what} of {name}")
+        None if index is None else _find_index(e, axis, index, count, f"the {what} of {name}")
         for index, axis, count, what in zip(indices, axes, array.shape, ("row", "column"), strict=True)
     ]
     row, column = at
@@ -135,9 +135,9 @@ def _picked(
     return Numbers(picked, labels(e, along, len(picked)) if along in TOKENS and picked.ndim == 1 else None)
 
 
-def _place(e: "Experiment", axis: str, index: int | str, count: int, what: str) -> int:
+def _find_index(e: "Experiment", axis: str, index: int | str, count: int, what: str) -> int:
     if axis in TOKENS:
-        return place(e, axis, index, what)
+        return find_position(e, axis, index, what)
     if not isinstance(index, int) or index >= count:
         raise AttnlabError(f"{what} is {index}; it needs {format_bounds(0, count - 1)}.")
     return index

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from attnlab.lessons.fields import FRONT, QUESTION, STATE, taken
+from attnlab.lessons.fields import FRONT, QUESTION, STATE, take_fields
 from attnlab.lessons.lesson import Lesson, Problem, Question, Step
-from attnlab.lessons.sections import LIMIT, Block, Section, cut, text_of, trimmed
-from attnlab.lessons.yaml_block import pairs
+from attnlab.lessons.sections import LIMIT, Block, Section, read_text, split, trim
+from attnlab.lessons.yaml_block import read_pairs
 
 
 def read(path: str | os.PathLike[str]) -> Lesson:
@@ -17,7 +17,7 @@ def read(path: str | os.PathLike[str]) -> Lesson:
         FileError: the file does not exist, is larger than 1 MiB, or not UTF-8.
     """
     path = Path(path)
-    return parse(text_of(path), path.stem, path)
+    return parse(read_text(path), path.stem, path)
 
 
 def parse(text: str, name: str, path: Path | None = None) -> Lesson:
@@ -25,33 +25,33 @@ def parse(text: str, name: str, path: Path | None = None) -> Lesson:
     problems: list[Problem] = []
     if len(text) > LIMIT:
         return Lesson(name, name, (), path=path, problems=(Problem(1, "The lesson is larger than 1 MiB."),))
-    front, sections = cut(text, problems)
-    found = pairs(front, "the front matter", problems)
-    fields = taken(found, FRONT, "the front matter", problems)
+    front, sections = split(text, problems)
+    found = read_pairs(front, "the front matter", problems)
+    fields = take_fields(found, FRONT, "the front matter", problems)
     if found and not fields.get("title"):
         reason = "The lesson has no title; the front matter needs one, such as title: Causal masks."
         problems.append(Problem(front[0][0], reason))
     if not sections:
         problems.append(Problem(text.count("\n") + 1, "The lesson has no steps; each begins with ## and its title."))
-    steps = tuple(_step(section, problems) for section in sections)
+    steps = tuple(_parse_step(section, problems) for section in sections)
     fields["title"] = fields.get("title") or name
     return Lesson(name, steps=steps, path=path, problems=tuple(sorted(problems, key=lambda p: p.line)), **fields)
 
 
-def _step(section: Section, problems: list[Problem]) -> Step:
+def _parse_step(section: Section, problems: list[Problem]) -> Step:
     first: dict[str, Block] = {}
     notes: list[tuple[int, str]] = []
     for block in section.blocks:
         if block.kind == "notes":
-            lines = trimmed(block.lines)
+            lines = trim(block.lines)
             notes += ([(notes[-1][0], "")] if notes and lines else []) + lines
         elif block.kind in first:
             reason = f"The step has a second block {block.kind}; only the first one counts, so put both into one."
             problems.append(Problem(block.line, reason))
         else:
             first[block.kind] = block
-    fields = _state(first["state"], problems) if "state" in first else {}
-    question = _question(first["question"], problems) if "question" in first else None
+    fields = _parse_state(first["state"], problems) if "state" in first else {}
+    question = _parse_question(first["question"], problems) if "question" in first else None
     return Step(
         section.title,
         "\n".join(line for _, line in section.text),
@@ -64,9 +64,9 @@ def _step(section: Section, problems: list[Problem]) -> Step:
     )
 
 
-def _state(block: Block, problems: list[Problem]) -> dict[str, Any]:
-    found = pairs(block.lines, "this state", problems)
-    fields = taken(found, STATE, "a state", problems)
+def _parse_state(block: Block, problems: list[Problem]) -> dict[str, Any]:
+    found = read_pairs(block.lines, "this state", problems)
+    fields = take_fields(found, STATE, "a state", problems)
     if "preset" in fields and "file" in fields:
         line = next(pair.line for pair in found if pair.key == "file")
         problems.append(Problem(line, "A state has a preset or a file, not both; the preset counts."))
@@ -74,9 +74,9 @@ def _state(block: Block, problems: list[Problem]) -> dict[str, Any]:
     return fields | {"at": tuple((pair.key, pair.line) for pair in found)}
 
 
-def _question(block: Block, problems: list[Problem]) -> Question | None:
-    found = pairs(block.lines, "this question", problems)
-    fields = taken(found, QUESTION, "a question", problems)
+def _parse_question(block: Block, problems: list[Problem]) -> Question | None:
+    found = read_pairs(block.lines, "this question", problems)
+    fields = take_fields(found, QUESTION, "a question", problems)
     if found and "blank" not in fields:
         if not any(pair.key == "blank" for pair in found):
             problems.append(Problem(block.line, "The question has no blank; add one, such as blank: weights[2, 1]."))

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from attnlab.attention.stages.arithmetic import number
 from attnlab.base.errors import AttnlabError
-from attnlab.lessons.expressions import Scope, value_of
+from attnlab.lessons.expressions import Scope, evaluate
 from attnlab.lessons.lookup import Value
 
 LONGEST = 200
@@ -57,15 +57,15 @@ def fill(text: str, scope: Callable[[], Scope], markdown: bool = False) -> tuple
         if not found[0].startswith("{{"):
             return found[0]
         try:
-            return _filled(found["content"], there, markdown and not code)
+            return _fill(found["content"], there, markdown and not code)
         except AttnlabError as error:
             wrong.append((found.start(), str(error)))
             return found[0] if found["content"] is None else UNKNOWN
 
-    return (_IN_MARKDOWN if markdown else _PLACEHOLDER).sub(filled, text), tuple(_lined(text, wrong))
+    return (_IN_MARKDOWN if markdown else _PLACEHOLDER).sub(filled, text), tuple(_find_lines(text, wrong))
 
 
-def _lined(text: str, wrong: Sequence[tuple[int, str]]) -> Iterator[Wrong]:
+def _find_lines(text: str, wrong: Sequence[tuple[int, str]]) -> Iterator[Wrong]:
     """Yield the problems with their lines; ``wrong`` holds their offsets in the text, in order."""
     line = last = 0
     for at, reason in wrong:
@@ -74,19 +74,19 @@ def _lined(text: str, wrong: Sequence[tuple[int, str]]) -> Iterator[Wrong]:
         yield Wrong(line, reason)
 
 
-def _filled(content: str | None, scope: Scope, escaped: bool) -> str:
+def _fill(content: str | None, scope: Scope, escaped: bool) -> str:
     if content is None:
         raise AttnlabError("A {{ is not closed; a placeholder is {{weights[2, 1]}}.")
     try:
         tree, spec = read(content)
-        value = value_of(tree, scope)
-        text = shown(value, spec)
+        value = evaluate(tree, scope)
+        text = format_value(value, spec)
     except AttnlabError as error:
         raise AttnlabError(f"{{{{{' '.join(content.split())[:80]}}}}} cannot be filled: {error}") from None
     return _MEANS_MORE.sub(r"\\\g<0>", text) if escaped and isinstance(value, str) else text
 
 
-def shown(value: Value, spec: str) -> str:
+def format_value(value: Value, spec: str) -> str:
     """Return a value as text: whole numbers plain, others with four decimals or in the format ``spec``."""
     if isinstance(value, str):
         return _UNSEEN.sub(" ", value) or "∅"
@@ -113,10 +113,10 @@ def read(content: str) -> tuple[ast.expr, str]:
         tree = ast.parse(plain, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise AttnlabError("it is not an expression such as weights[2, 1] or d_k / 2.") from None
-    return tree, spec or _rounded(tree)
+    return tree, spec or _find_rounding(tree)
 
 
-def _rounded(tree: ast.expr) -> str:
+def _find_rounding(tree: ast.expr) -> str:
     """Return a format with the decimals of a ``round``, because further decimals would be wrong; else ""."""
     match tree:
         case ast.Call(func=ast.Name(id="round"), args=[_, ast.Constant(value=int() as digits)]) if 0 <= digits < 10:

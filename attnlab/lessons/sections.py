@@ -46,7 +46,7 @@ class Section:
     blocks: list[Block] = field(default_factory=list)
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """Return the text of a lesson's file.
 
     Raises:
@@ -60,22 +60,22 @@ def text_of(path: Path) -> str:
         raise FileError(f"{path} is not UTF-8 (line {line}); save it in that encoding.") from None
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Return a text with a backslash before each line that would begin a step or a block."""
     return "\n".join("\\" + line if _MEANS_MORE.fullmatch(line) else line for line in text.split("\n"))
 
 
-def _unescaped(line: str) -> str:
+def _unescape(line: str) -> str:
     return line[1:] if line.startswith("\\") and _MEANS_MORE.fullmatch(line) else line
 
 
-def trimmed(lines: Sequence[Line]) -> list[Line]:
+def trim(lines: Sequence[Line]) -> list[Line]:
     """Return lines without the blank ones at both ends."""
     full = [i for i, (_, line) in enumerate(lines) if line.strip()]
     return list(lines[full[0] : full[-1] + 1]) if full else []
 
 
-def cut(text: str, problems: list[Problem]) -> tuple[list[Line], list[Section]]:
+def split(text: str, problems: list[Problem]) -> tuple[list[Line], list[Section]]:
     """Return the lines of the front matter and the steps; other text becomes a problem."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     lines = list(enumerate(plain.split("\n"), 1))
@@ -86,13 +86,13 @@ def cut(text: str, problems: list[Problem]) -> tuple[list[Line], list[Section]]:
         reason = f"There are {len(starts)} steps, and the maximum is {MOST_STEPS}; the steps from here on are ignored."
         problems.append(Problem(lines[end][0], reason))
         lines, starts = lines[:end], starts[:MOST_STEPS]
-    front = _front(lines[:first], problems)
-    return front, [_section(lines[start:end], problems) for start, end in pairwise([*starts, len(lines)])]
+    front = _read_front(lines[:first], problems)
+    return front, [_read_section(lines[start:end], problems) for start, end in pairwise([*starts, len(lines)])]
 
 
-def _front(lines: list[Line], problems: list[Problem]) -> list[Line]:
+def _read_front(lines: list[Line], problems: list[Problem]) -> list[Line]:
     """Return the front matter; other text before the first step becomes a problem."""
-    full = trimmed(lines)
+    full = trim(lines)
     if not full or full[0][1].rstrip() != FRONT:
         line = full[0][0] if full else 1
         problems.append(Problem(line, "A lesson begins with a line --- and its title: title: Causal masks, then ---."))
@@ -101,14 +101,14 @@ def _front(lines: list[Line], problems: list[Problem]) -> list[Line]:
     if end is None:
         problems.append(Problem(full[0][0], "This --- is not closed by another --- before the first step."))
         return full[1:]
-    rest = trimmed(full[end + 1 :])
+    rest = trim(full[end + 1 :])
     if rest:
         reason = "This text is before the first step and is not shown; a step begins with ## and its title."
         problems.append(Problem(rest[0][0], reason))
     return full[1:end]
 
 
-def _section(lines: list[Line], problems: list[Problem]) -> Section:
+def _read_section(lines: list[Line], problems: list[Problem]) -> Section:
     number, heading = lines[0]
     found = _HEADING.fullmatch(heading)
     section = Section(number, (found[1] or "").strip() if found else "")
@@ -120,23 +120,23 @@ def _section(lines: list[Line], problems: list[Problem]) -> Section:
         opener = _OPENER.fullmatch(line)
         if opener is None:
             _check_fence(place, line, problems)
-            pieces[-1].append((place, _unescaped(line)))
+            pieces[-1].append((place, _unescape(line)))
             continue
         block = Block(opener[2], place)
         closer = re.compile(rf"`{{{len(opener[1])},}}[ \t]*")
         for inner, content in rest:
             if closer.fullmatch(content):
                 break
-            block.lines.append((inner, _unescaped(content)))
+            block.lines.append((inner, _unescape(content)))
         else:
             problems.append(Problem(place, f"The block {block.kind} is not closed; close it with a line ```."))
         section.blocks.append(block)
         pieces.append([])
-    section.text = _joined([trimmed(piece) for piece in pieces])
+    section.text = _join([trim(piece) for piece in pieces])
     return section
 
 
-def _joined(pieces: list[list[Line]]) -> list[Line]:
+def _join(pieces: list[list[Line]]) -> list[Line]:
     """Return pieces of text joined with empty lines, none of them at the ends."""
     text: list[Line] = []
     for piece in filter(None, pieces):

@@ -14,11 +14,11 @@ from attnlab.base.counted import format_has
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size
 from attnlab.lessons.budget import Budget
-from attnlab.lessons.cells import blank_cells, cell_of
+from attnlab.lessons.cells import find_cell, list_cells
 from attnlab.lessons.expressions import Scope
 from attnlab.lessons.lesson import Lesson, Problem, Step
 from attnlab.lessons.placeholders import Wrong, fill
-from attnlab.lessons.state import begun
+from attnlab.lessons.state import begin_state
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -47,28 +47,28 @@ class Slide:
     before: "Experiment | None" = None
 
 
-def slides(lesson: Lesson) -> tuple[Slide, ...]:
+def make_slides(lesson: Lesson) -> tuple[Slide, ...]:
     """Return the slides of a lesson without the invalid parts of its states, which :func:`check` reports."""
-    return _walked(lesson)[0]
+    return _walk_steps(lesson)[0]
 
 
-def _walked(lesson: Lesson) -> tuple[tuple[Slide, ...], list[Problem]]:
+def _walk_steps(lesson: Lesson) -> tuple[tuple[Slide, ...], list[Problem]]:
     """Return the slides, and the problems of their states, cells and questions."""
     problems: list[Problem] = []
     made: list[Slide] = []
     budget = Budget()
     for index, step in enumerate(lesson.steps):
-        made.append(_slide(lesson, index, step, made[-1] if made else None, problems, budget))
+        made.append(_make_slide(lesson, index, step, made[-1] if made else None, problems, budget))
     return tuple(made), problems
 
 
-def _slide(
+def _make_slide(
     lesson: Lesson, index: int, step: Step, last: Slide | None, problems: list[Problem], budget: Budget
 ) -> Slide:
-    e = begun(lesson, step, last.experiment if last else None, problems, budget)
+    e = begin_state(lesson, step, last.experiment if last else None, problems, budget)
     anew = last is None or step.preset is not None or step.file is not None
-    stage = _stage(step, None if anew or last is None else last.stage, e, problems)
-    head = _head(step, None if anew or last is None else last.head, e, problems)
+    stage = _choose_stage(step, None if anew or last is None else last.stage, e, problems)
+    head = _choose_head(step, None if anew or last is None else last.head, e, problems)
     slide = Slide(index, len(lesson.steps), lesson, step, e, stage, None, head, (None,))
     slide = replace(slide, before=last.experiment if last and last.experiment is not None else e)
     if e is None:
@@ -76,15 +76,15 @@ def _slide(
     cell = None
     if step.cell is not None:
         try:
-            cell = cell_of(e, stage, step.cell, head)
+            cell = find_cell(e, stage, step.cell, head)
         except AttnlabError as error:
             problems.append(Problem(step.line_of("cell"), str(error)))
-    blanks = _blanks(step, e, head, problems)
+    blanks = _find_blanks(step, e, head, problems)
     at = (cell.row, cell.column) if cell is not None else None
     return replace(slide, cell=cell, blanks=blanks, frames=walk.frames(e, stage, step.depth or "all", at))
 
 
-def _stage(step: Step, last: str | None, e: "Experiment | None", problems: list[Problem]) -> str:
+def _choose_stage(step: Step, last: str | None, e: "Experiment | None", problems: list[Problem]) -> str:
     """Return the stage of a step; a missing stage is a problem only if the step itself names it."""
     name = step.stage or last or DEFAULT_STAGE
     if e is None or BY_NAME[name].present(e):
@@ -95,7 +95,7 @@ def _stage(step: Step, last: str | None, e: "Experiment | None", problems: list[
     return DEFAULT_STAGE
 
 
-def _head(step: Step, last: int | str | None, e: "Experiment | None", problems: list[Problem]) -> int | str:
+def _choose_head(step: Step, last: int | str | None, e: "Experiment | None", problems: list[Problem]) -> int | str:
     """Return the head of a step: its own, else that of the step before, else "all" if there are several."""
     if e is None:
         return step.head if step.head is not None else last if last is not None else "all"
@@ -110,17 +110,17 @@ def _head(step: Step, last: int | str | None, e: "Experiment | None", problems: 
     return "all" if e.n_heads > 1 else 0
 
 
-def _blanks(step: Step, e: "Experiment", head: int | str, problems: list[Problem]) -> tuple[Cell, ...]:
+def _find_blanks(step: Step, e: "Experiment", head: int | str, problems: list[Problem]) -> tuple[Cell, ...]:
     found: dict[Cell, None] = {}
     for blank in step.question.blanks if step.question is not None else ():
         try:
-            found.update(dict.fromkeys(blank_cells(e, blank, head)))
+            found.update(dict.fromkeys(list_cells(e, blank, head)))
         except AttnlabError as error:
             problems.append(Problem(step.question.line if step.question else step.line, str(error)))
     return tuple(found)
 
 
-def filled(text: str, trace: Trace, before: Trace | None, slide: Slide, markdown: bool = False) -> str:
+def fill_text(text: str, trace: Trace, before: Trace | None, slide: Slide, markdown: bool = False) -> str:
     """Return a text of a slide with its placeholders filled from the trace; "?" if one cannot be filled.
 
     ``trace`` belongs to the shown state, ``before`` to that of the step before; None means the same trace. A step's
@@ -131,7 +131,7 @@ def filled(text: str, trace: Trace, before: Trace | None, slide: Slide, markdown
 
 def check(lesson: Lesson) -> tuple[Problem, ...]:
     """Compute every step and fill every placeholder; return all problems, including those of the file."""
-    made, problems = _walked(lesson)
+    made, problems = _walk_steps(lesson)
     traces: dict[int, Trace] = {}
     for slide in made:
         needed = {id(slide.experiment), id(slide.before)}
@@ -154,11 +154,11 @@ def _check_texts(slide: Slide, traces: dict[int, Trace]) -> list[Problem]:
     if e is None:
         return []
     try:
-        now, before = _traced(e, traces), _traced(slide.before or e, traces)
+        now, before = _trace(e, traces), _trace(slide.before or e, traces)
         _ = now[slide.stage]
         scope = Scope(now, before, slide.head)
         return [
-            Problem(_line(wrong, lines, step.line), wrong.reason)
+            Problem(_find_line(wrong, lines, step.line), wrong.reason)
             for text, lines in texts
             for wrong in fill(text, lambda: scope)[1]
         ]
@@ -166,11 +166,11 @@ def _check_texts(slide: Slide, traces: dict[int, Trace]) -> list[Problem]:
         return [Problem(step.line, str(error))]
 
 
-def _line(wrong: Wrong, lines: tuple[int, ...], otherwise: int) -> int:
+def _find_line(wrong: Wrong, lines: tuple[int, ...], otherwise: int) -> int:
     return lines[min(wrong.line, len(lines) - 1)] if lines else otherwise
 
 
-def _traced(e: "Experiment", traces: dict[int, Trace]) -> Trace:
+def _trace(e: "Experiment", traces: dict[int, Trace]) -> Trace:
     """Return the cached trace of an experiment, computed in float32 on the CPU as the window does."""
     if id(e) not in traces:
         check_size(e)

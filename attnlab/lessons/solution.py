@@ -14,7 +14,7 @@ from attnlab.attention.stages.table import Stage, about
 from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError
 from attnlab.files.atomic import write_text
-from attnlab.lessons.solution_text import latex_line, latex_text, markdown_line, markdown_text
+from attnlab.lessons.solution_text import escape_latex, escape_markdown, write_latex_line, write_markdown_line
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -48,22 +48,22 @@ class Form:
     cell: Callable[[str, Sequence[str]], str]
 
 
-def markdown(trace: "Trace") -> str:
+def write_markdown(trace: "Trace") -> str:
     """Return the worked solution as Markdown; a too large one has only the first rows, and says so.
 
     Raises:
         AttnlabError: not even one row of one head is short enough to be written out.
     """
-    return _written(trace, MARKDOWN)
+    return _write(trace, MARKDOWN)
 
 
-def latex(trace: "Trace") -> str:
-    """Return the worked solution as a LaTeX document that needs only amsmath; otherwise as :func:`markdown`.
+def write_latex(trace: "Trace") -> str:
+    """Return the worked solution as a LaTeX document that needs only amsmath; otherwise as :func:`write_markdown`.
 
     Raises:
         AttnlabError: not even one row of one head is short enough to be written out.
     """
-    return _written(trace, LATEX)
+    return _write(trace, LATEX)
 
 
 def save(text: str, path: str | os.PathLike[str]) -> None:
@@ -75,17 +75,17 @@ def save(text: str, path: str | os.PathLike[str]) -> None:
     write_text(path, text)
 
 
-def extent(trace: "Trace") -> Extent:
+def find_extent(trace: "Trace") -> Extent:
     """Return the largest extent of a solution within :data:`LIMIT` terms.
 
     Raises:
         AttnlabError: one row of one head has more terms.
     """
     known: set[str] = set()
-    costs = [_cost(trace, trace.stage(name), known) for name in trace.all_stages]
+    costs = [_count_cost(trace, trace.stage(name), known) for name in trace.all_stages]
     most = max(rows for rows, *_ in costs)
     for rows, heads in [(None, None), *((n, None) for n in range(most - 1, 0, -1)), (1, 1)]:
-        if sum(_terms(cost, rows, heads) for cost in costs) <= LIMIT:
+        if sum(_count_terms(cost, rows, heads) for cost in costs) <= LIMIT:
             return Extent(rows, heads)
     e = trace.experiment
     raise AttnlabError(
@@ -94,30 +94,30 @@ def extent(trace: "Trace") -> Extent:
     )
 
 
-def _cost(trace: "Trace", stage: Stage, known: set[str]) -> tuple[int, int, int, int]:
+def _count_cost(trace: "Trace", stage: Stage, known: set[str]) -> tuple[int, int, int, int]:
     """Return the rows, columns and heads of a stage, and the terms of one cell, counted in its explanation."""
     rows, columns = (size(trace.experiment, axis) for axis in stage.axes[-2:])
     heads = trace.experiment.n_heads if stage.has_heads else 1
     explained = explain(trace, Cell(stage.name, rows - 1, 0, 0 if stage.has_heads else None), None)
-    lines = _new(explained, known if stage.is_map else set())
+    lines = _find_new_lines(explained, known if stage.is_map else set())
     return rows, columns, heads, sum(plain(line).count(" + ") + 1 for line in lines)
 
 
-def _terms(cost: tuple[int, int, int, int], rows: int | None, heads: int | None) -> int:
+def _count_terms(cost: tuple[int, int, int, int], rows: int | None, heads: int | None) -> int:
     of_rows, columns, of_heads, terms = cost
     return min(of_rows, rows or of_rows) * columns * min(of_heads, heads or of_heads) * terms
 
 
-def _written(trace: "Trace", form: Form) -> str:
-    whole = extent(trace)
-    parts = [form.begin, form.heading(1, "Worked solution"), *_opening(trace, form, whole)]
+def _write(trace: "Trace", form: Form) -> str:
+    whole = find_extent(trace)
+    parts = [form.begin, form.heading(1, "Worked solution"), *_write_opening(trace, form, whole)]
     seen: dict[tuple[int | None, int, int], set[str]] = {}
     for name in trace.all_stages:
-        parts += _stage(trace, trace.stage(name), form, whole, seen)
+        parts += _write_stage(trace, trace.stage(name), form, whole, seen)
     return "\n\n".join(part for part in (*parts, form.end) if part) + "\n"
 
 
-def _opening(trace: "Trace", form: Form, whole: Extent) -> Iterator[str]:
+def _write_opening(trace: "Trace", form: Form, whole: Extent) -> Iterator[str]:
     """Yield the introduction: the computation, the extent of the solution, and the given numbers."""
     e = trace.experiment
     dtype = str(trace.dtype).removeprefix("torch.")
@@ -139,23 +139,23 @@ def _opening(trace: "Trace", form: Form, whole: Extent) -> Iterator[str]:
         if not given and name not in e.weights.extra and getattr(e.weights, name) is None:
             continue
         yield form.heading(3, name)
-        yield _table(form, *_labels_of_table(e, name), edits.table(e, name).tolist())
+        yield _write_table(form, *_find_labels(e, name), edits.table(e, name).tolist())
 
 
-def _labels_of_table(e: "Experiment", name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _find_labels(e: "Experiment", name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     rows, columns = edits.shape(e, name)
     tokens = {"embeddings": e.tokens, "memory_embeddings": e.key_tokens}.get(name)
     return tokens or tuple(map(str, range(rows))), tuple(map(str, range(columns)))
 
 
-def _table(form: Form, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]]) -> str:
+def _write_table(form: Form, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]]) -> str:
     if max(len(rows), len(columns)) > WIDEST:
         return form.text(f"{len(rows)} × {len(columns)} numbers.")
     texts = [[short(value) for value in row] for row in values]
     return form.table([form.text(r or "∅") for r in rows], [form.text(c or "∅") for c in columns], texts)
 
 
-def _stage(
+def _write_stage(
     trace: "Trace", stage: Stage, form: Form, whole: Extent, seen: dict[tuple[int | None, int, int], set[str]]
 ) -> Iterator[str]:
     e = trace.experiment
@@ -168,15 +168,15 @@ def _stage(
     for head in range(min(e.n_heads, whole.heads or e.n_heads)) if stage.has_heads else (None,):
         if head is not None and e.n_heads > 1:
             yield form.heading(3, f"{stage.title}, head {head}")
-        yield _table(form, names[0], names[1], (array if head is None else array[head]).tolist())
+        yield _write_table(form, names[0], names[1], (array if head is None else array[head]).tolist())
         for row in range(min(rows, whole.rows or rows)):
             for column in range(columns):
                 explained = explain(trace, Cell(stage.name, row, column, head), None)
                 known = seen.setdefault((head, row, column), set()) if stage.is_map else set()
-                yield _cell(explained, stage, form, known)
+                yield _write_cell(explained, stage, form, known)
 
 
-def _new(explained: Explanation, known: set[str]) -> list[Line]:
+def _find_new_lines(explained: Explanation, known: set[str]) -> list[Line]:
     """Return the lines of a cell without the last ones that an earlier stage has already written for the same pair."""
     lines = list(explained.lines)
     while len(lines) > 1 and plain(lines[-1]).removeprefix("score ") in known:
@@ -185,48 +185,48 @@ def _new(explained: Explanation, known: set[str]) -> list[Line]:
     return lines
 
 
-def _cell(explained: Explanation, stage: Stage, form: Form, known: set[str]) -> str:
-    lines = _new(explained, known)
+def _write_cell(explained: Explanation, stage: Stage, form: Form, known: set[str]) -> str:
+    lines = _find_new_lines(explained, known)
     row, column = (name or "∅" for name in explained.labels)
     if stage.axes[-1] not in ("token", "query", "key"):
         column = f"column {column}"
     return form.cell(form.text(f"{row} → {column}: {number(explained.value)}"), [form.line(line) for line in lines])
 
 
-def _markdown_table(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[str]]) -> str:
+def _write_markdown_table(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[str]]) -> str:
     head = f"| | {' | '.join(columns)} |"
     rule = f"|---|{'---:|' * len(columns)}"
     return "\n".join([head, rule, *(f"| {r} | {' | '.join(v)} |" for r, v in zip(rows, values, strict=True))])
 
 
-def _latex_table(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[str]]) -> str:
+def _write_latex_table(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[str]]) -> str:
     lines = [" & ".join(["", *(rf"\text{{{c}}}" for c in columns)]) + r" \\ \hline \rule{0pt}{11pt}"]
     for name, row in zip(rows, values, strict=True):
-        numbers = (_latex_number(value) for value in row)
+        numbers = (_write_latex_number(value) for value in row)
         lines.append(" & ".join([rf"\text{{{name}}}", *numbers]) + r" \\")
     body = "\n".join(lines)
     return f"\\[\n\\begin{{array}}{{l|{'r' * len(columns)}}}\n{body}\n\\end{{array}}\n\\]"
 
 
-def _latex_number(text: str) -> str:
-    written = latex_line((Span(text),))
+def _write_latex_number(text: str) -> str:
+    written = write_latex_line((Span(text),))
     return written[1:-1] if written.startswith("$") else rf"\text{{{written}}}"
 
 
-def _small(table: str, columns: int) -> str:
+def _shrink(table: str, columns: int) -> str:
     """Return a table in smaller type if it would be wider than the page."""
     size_ = r"\tiny" if columns > 16 else r"\scriptsize" if columns > 9 else ""
     return f"{{{size_}\n{table}\n}}" if size_ else table
 
 
 MARKDOWN = Form(
-    text=markdown_text,
-    line=markdown_line,
+    text=escape_markdown,
+    line=write_markdown_line,
     begin="",
     end="",
-    heading=lambda level, title: f"{'#' * level} {markdown_text(title)}",
+    heading=lambda level, title: f"{'#' * level} {escape_markdown(title)}",
     formula=lambda latex: f"$${latex}$$",
-    table=_markdown_table,
+    table=_write_markdown_table,
     cell=lambda title, lines: "  \n".join([f"**{title}**", *lines]),
 )
 
@@ -243,12 +243,12 @@ _PREAMBLE = r"""\documentclass[10pt]{article}
 _HEADINGS = {1: "section", 2: "subsection", 3: "subsubsection"}
 
 LATEX = Form(
-    text=latex_text,
-    line=latex_line,
+    text=escape_latex,
+    line=write_latex_line,
     begin=_PREAMBLE,
     end=r"\end{document}",
-    heading=lambda level, title: rf"\{_HEADINGS[level]}*{{{latex_text(title)}}}",
+    heading=lambda level, title: rf"\{_HEADINGS[level]}*{{{escape_latex(title)}}}",
     formula=lambda latex: f"\\[ {latex} \\]",
-    table=lambda rows, columns, values: _small(_latex_table(rows, columns, values), len(columns)),
+    table=lambda rows, columns, values: _shrink(_write_latex_table(rows, columns, values), len(columns)),
     cell=lambda title, lines: "\\\\\n".join([rf"\textbf{{{title}}}", *lines]),
 )

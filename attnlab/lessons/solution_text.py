@@ -39,28 +39,28 @@ _PIECE = re.compile(
 )
 
 
-def markdown_text(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return a text on one line, escaped so that Markdown shows it unchanged."""
-    return _IN_MARKDOWN.sub(r"\\\1", _one_line(text))
+    return _IN_MARKDOWN.sub(r"\\\1", _replace_spaces(text))
 
 
-def markdown_line(line: Line) -> str:
+def write_markdown_line(line: Line) -> str:
     """Return a line of arithmetic in Markdown; powers and indices are HTML, which all dialects support."""
     marks = {"sup": "<sup>{}</sup>", "sub": "<sub>{}</sub>", "strong": "**{}**"}
-    text = "".join(marks.get(span.style, "{}").format(markdown_text(span.text)) for span in line if span.text)
+    text = "".join(marks.get(span.style, "{}").format(escape_markdown(span.text)) for span in line if span.text)
     return f"\\{text}" if text[:1] in ("+", "-") else text  # otherwise it would be an item of a list
 
 
-def latex_text(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Return an ASCII text for LaTeX's text mode; characters that the standard fonts lack are written as U+4F60."""
-    return "".join(map(_character, _one_line(text)))
+    return "".join(map(_escape_character, _replace_spaces(text)))
 
 
-def _one_line(text: str) -> str:
+def _replace_spaces(text: str) -> str:
     return "".join(" " if character.isspace() else character for character in text)
 
 
-def _character(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character in _LATEX:
         return _LATEX[character]
     if " " <= character <= "~":
@@ -71,37 +71,37 @@ def _character(character: str) -> str:
     return rf"\texttt{{U+{ord(character):04X}}}"
 
 
-def latex_line(line: Line) -> str:
+def write_latex_line(line: Line) -> str:
     """Return a line of arithmetic for LaTeX: words as text, the rest as mathematics with line breaks at operators."""
     parts: list[tuple[str, str]] = []
     for span in line:
-        parts += _parts(span)
+        parts += _split(span)
     out = []
-    for mode, group in groupby(_settled(parts), key=lambda part: part[0]):
+    for mode, group in groupby(_settle_modes(parts), key=lambda part: part[0]):
         text = "".join(part[1] for part in group)
         out.append(f"${text.strip()}$" if mode == "math" else text)
     return "".join(out).strip()
 
 
-def _parts(span: Span) -> list[tuple[str, str]]:
+def _split(span: Span) -> list[tuple[str, str]]:
     """Return the pieces of a span with their mode: math, text or space."""
     if span.style in ("sup", "sub"):
-        inside = "".join(_math(piece) or rf"\text{{{latex_text(piece)}}}" for piece in _PIECE.findall(span.text))
+        inside = "".join(_to_math(piece) or rf"\text{{{escape_latex(piece)}}}" for piece in _PIECE.findall(span.text))
         return [("math", f"{'^' if span.style == 'sup' else '_'}{{{inside}}}")]
     parts = []
     for piece in _PIECE.findall(span.text):
-        math = _math(piece)
+        math = _to_math(piece)
         if piece.isspace():
             parts.append(("space", " "))
         elif math is None:
             bold = span.style == "strong"
-            parts.append(("text", rf"\textbf{{{latex_text(piece)}}}" if bold else latex_text(piece)))
+            parts.append(("text", rf"\textbf{{{escape_latex(piece)}}}" if bold else escape_latex(piece)))
         else:
             parts.append(("math", rf"\mathbf{{{math}}}" if span.style == "strong" and piece[0].isdigit() else math))
     return parts
 
 
-def _math(piece: str) -> str | None:
+def _to_math(piece: str) -> str | None:
     """Return a piece as mathematics; None for a word."""
     if piece in _SYMBOLS or piece in _GREEK:
         return _SYMBOLS.get(piece) or _GREEK[piece]
@@ -117,7 +117,7 @@ def _math(piece: str) -> str | None:
     return piece if len(piece) == 1 and piece.isascii() and piece.isalpha() and piece not in "aIA" else None
 
 
-def _settled(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _settle_modes(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Give spaces and punctuation the mode of their neighbours: math only between pieces of math."""
     afters, after = [], "text"
     for mode, _ in reversed(parts):

@@ -18,16 +18,16 @@ from attnlab.attention.registries.masks import MASKS
 from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.lessons.budget import MAX_BYTES, Budget
-from attnlab.lessons.cells import indexed
+from attnlab.lessons.cells import split_indices
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
 from attnlab.lessons.lookup import ALIASES
-from attnlab.lessons.table_edit import as_number, tabled
+from attnlab.lessons.table_edit import edit_table, to_number
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 
-def begun(
+def begin_state(
     lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem], budget: Budget
 ) -> "Experiment | None":
     """Return the experiment of a step; an invalid part of its state becomes a problem on its line and is left out.
@@ -36,7 +36,7 @@ def begun(
     """
     if budget.is_exhausted():
         return before
-    e = _started(lesson, step, before, problems)
+    e = _start(lesson, step, before, problems)
     if e is None:
         if step.edits:
             reason = "There is nothing to edit yet; start the state with a preset or a file."
@@ -48,7 +48,7 @@ def begun(
         if budget.is_exhausted():
             break
         try:
-            e = edited(e, edit)
+            e = apply_edit(e, edit)
         except AttnlabError as error:
             problems.append(Problem(edit.line, str(error)))
         budget.add(e)
@@ -58,18 +58,18 @@ def begun(
     return e
 
 
-def _started(lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem]) -> "Experiment | None":
+def _start(lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem]) -> "Experiment | None":
     try:
         if step.preset is not None:
             return preset(step.preset)
         if step.file is not None:
-            return _opened(lesson.path, step.file)
+            return _open_session(lesson.path, step.file)
     except AttnlabError as error:
         problems.append(Problem(step.line_of("file" if step.preset is None else "preset"), str(error)))
     return before
 
 
-def _opened(path: Path | None, name: str) -> "Experiment":
+def _open_session(path: Path | None, name: str) -> "Experiment":
     if path is None:
         raise AttnlabError(f"The session {name} must be in the lesson’s folder; save the lesson first.")
     from attnlab.files.sessions.session_file import load
@@ -77,7 +77,7 @@ def _opened(path: Path | None, name: str) -> "Experiment":
     return load(path.parent / name)
 
 
-def edited(e: "Experiment", edit: Edit) -> "Experiment":
+def apply_edit(e: "Experiment", edit: Edit) -> "Experiment":
     """Return the experiment with one edit applied.
 
     Raises:
@@ -85,60 +85,60 @@ def edited(e: "Experiment", edit: Edit) -> "Experiment":
     """
     if edit.key in _SPECIAL:
         return _SPECIAL[edit.key](e, edit.value)
-    if edit.key in _sizes():
-        return _sized(e, edit.key, edit.value)
+    if edit.key in _list_sizes():
+        return _set_size(e, edit.key, edit.value)
     if edit.key in MASKS and edit.key != "causal":
-        return edits.configure(e, masks={edit.key: None if _nothing(edit.value) else edit.value})
+        return edits.configure(e, masks={edit.key: None if _is_nothing(edit.value) else edit.value})
     if edit.key in _FIELDS or edit.key in registry.all_options():
-        return edits.configure(e, **{edit.key: _option_value(edit.key, edit.value)})
-    name, indices = indexed(edit.key) or ("", None)
+        return edits.configure(e, **{edit.key: _to_option(edit.key, edit.value)})
+    name, indices = split_indices(edit.key) or ("", None)
     name = ALIASES.get(name, name)
     if name in edits.tables(e):
-        return tabled(e, name, indices, edit.value)
-    raise ExperimentError(_unknown(e, edit.key))
+        return edit_table(e, name, indices, edit.value)
+    raise ExperimentError(_describe_unknown(e, edit.key))
 
 
-def _unknown(e: "Experiment", key: str) -> str:
+def _describe_unknown(e: "Experiment", key: str) -> str:
     name = key.partition("[")[0].strip()
     if name in registry.all_tables() or name in (*PROJECTIONS, "memory_embeddings"):
         return f"This state has no {name}; it has {', '.join(edits.tables(e))}."
-    known = (*_FIELDS, *_SPECIAL, *_sizes(), *registry.all_options(), *MASKS, *edits.tables(e))
+    known = (*_FIELDS, *_SPECIAL, *_list_sizes(), *registry.all_options(), *MASKS, *edits.tables(e))
     near = get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else "it needs a setting such as causal, or a table such as W_q[0, 1]."
     return f"There is nothing called {key[:60]!r} to edit; {hint}"
 
 
-def _option_value(key: str, value: Any) -> Any:
+def _to_option(key: str, value: Any) -> Any:
     """Return a value for the configuration; the choices "0" and "-1e9" of a fill are numbers in a file."""
     if value is None:
         return "none" if key in {choice.field for choice in registry.CHOICES} | {"scale"} else None
     option = registry.all_options().get(key)
     if option is not None and option.kind == "choice" and isinstance(value, int | float):
-        return next((name for name, *_ in option.choices if as_number(name) == value), value)
+        return next((name for name, *_ in option.choices if to_number(name) == value), value)
     return value
 
 
-def _nothing(value: object) -> bool:
+def _is_nothing(value: object) -> bool:
     return value is None or value is False or value == "none"
 
 
-def _switch(key: str, value: object) -> bool:
+def _to_switch(key: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise ExperimentError(f"{key} is {str(value)[:60]!r}; it needs true or false.")
     return value
 
 
-def _whole(key: str, value: object) -> int:
+def _to_whole(key: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ExperimentError(f"{key} is {str(value)[:60]!r}; it needs a whole number.")
     return value
 
 
-def _wholes(key: str, value: object) -> list[int]:
-    return [_whole(key, each) for each in (value if isinstance(value, list | tuple) else [value])]
+def _to_wholes(key: str, value: object) -> list[int]:
+    return [_to_whole(key, each) for each in (value if isinstance(value, list | tuple) else [value])]
 
 
-def _words(key: str, value: object) -> tuple[str, ...]:
+def _to_tokens(key: str, value: object) -> tuple[str, ...]:
     """Return tokens: the words of a text, or the items of a list."""
     if isinstance(value, str):
         return token_edits.tokenize(value)
@@ -147,15 +147,15 @@ def _words(key: str, value: object) -> tuple[str, ...]:
     raise ExperimentError(f"{key} is {str(value)[:60]!r}; it needs a sentence, or a list of tokens.")
 
 
-def _memory(e: "Experiment", value: object) -> "Experiment":
-    if _nothing(value):
+def _set_memory(e: "Experiment", value: object) -> "Experiment":
+    if _is_nothing(value):
         return toggle_memory(e, False)
-    return token_edits.set_tokens(toggle_memory(e, True), _words("memory", value), "memory")
+    return token_edits.set_tokens(toggle_memory(e, True), _to_tokens("memory", value), "memory")
 
 
-def _valid(e: "Experiment", value: object) -> "Experiment":
+def _set_valid(e: "Experiment", value: object) -> "Experiment":
     """Return the experiment with new valid lengths of the sequences in its batch, or of its only sequence."""
-    lengths, item = _wholes("valid", value), e.item
+    lengths, item = _to_wholes("valid", value), e.item
     if len(lengths) != e.n_items:
         there = f"{e.n_items} sequences, each with one" if e.n_items > 1 else "one sequence, with one"
         raise ExperimentError(
@@ -166,7 +166,7 @@ def _valid(e: "Experiment", value: object) -> "Experiment":
     return select(e, item)
 
 
-def reseeded(e: "Experiment", seed: int) -> "Experiment":
+def reseed(e: "Experiment", seed: int) -> "Experiment":
     """Return the experiment with new random numbers in all its tables, drawn as in the worked examples.
 
     ``torch.randn`` draws them with one seed, in the order embeddings, W_q, W_k, W_v, W_o, biases, tables of entries;
@@ -181,40 +181,42 @@ def reseeded(e: "Experiment", seed: int) -> "Experiment":
     return e
 
 
-def _seed(e: "Experiment", value: object) -> "Experiment":
-    seed = _whole("seed", value)
+def _set_seed(e: "Experiment", value: object) -> "Experiment":
+    seed = _to_whole("seed", value)
     if not 0 <= seed < 2**31:
         raise ExperimentError(f"seed is {seed}; it needs a whole number from 0 to {2**31 - 1}.")
-    return reseeded(e, seed)
+    return reseed(e, seed)
 
 
-def _key_heads(e: "Experiment", value: object) -> "Experiment":
+def _set_key_heads(e: "Experiment", value: object) -> "Experiment":
     """Return the experiment with another number of key heads and tables to match; none means as many as heads."""
-    config = AttentionConfig(n_heads=e.n_heads, n_kv_heads=None if _nothing(value) else _whole("n_kv_heads", value))
+    config = AttentionConfig(
+        n_heads=e.n_heads, n_kv_heads=None if _is_nothing(value) else _to_whole("n_kv_heads", value)
+    )
     return edits.with_setting(e, n_kv_heads=config.n_kv_heads or e.n_heads)
 
 
 _SPECIAL: Mapping[str, Callable[["Experiment", Any], "Experiment"]] = {
-    "tokens": lambda e, value: token_edits.set_tokens(e, _words("tokens", value)),
-    "sentence": lambda e, value: token_edits.set_tokens(e, _words("sentence", value)),
-    "memory": _memory,
-    "output": lambda e, value: edits.toggle_output(e, _switch("output", value)),
-    "biases": lambda e, value: edits.toggle_biases(e, _switch("biases", value)),
-    "valid": _valid,
-    "ablate": lambda e, value: edits.configure(e, ablated=tuple(sorted(set(_wholes("ablate", value))))),
-    "n_kv_heads": _key_heads,
-    "item": lambda e, value: select(e, _whole("item", value)),
-    "seed": _seed,
+    "tokens": lambda e, value: token_edits.set_tokens(e, _to_tokens("tokens", value)),
+    "sentence": lambda e, value: token_edits.set_tokens(e, _to_tokens("sentence", value)),
+    "memory": _set_memory,
+    "output": lambda e, value: edits.toggle_output(e, _to_switch("output", value)),
+    "biases": lambda e, value: edits.toggle_biases(e, _to_switch("biases", value)),
+    "valid": _set_valid,
+    "ablate": lambda e, value: edits.configure(e, ablated=tuple(sorted(set(_to_wholes("ablate", value))))),
+    "n_kv_heads": _set_key_heads,
+    "item": lambda e, value: select(e, _to_whole("item", value)),
+    "seed": _set_seed,
 }
 _FIELDS = tuple(f.name for f in fields(AttentionConfig) if f.name not in ("masks", "options", "ablated", "n_kv_heads"))
 
 
-def _sizes() -> tuple[str, ...]:
+def _list_sizes() -> tuple[str, ...]:
     return ("T", "T_k", "d_model", "d_k", "d_v", "d_memory", *registry.free_axes())
 
 
-def _sized(e: "Experiment", name: str, value: object) -> "Experiment":
-    size = _whole(name, value)
+def _set_size(e: "Experiment", name: str, value: object) -> "Experiment":
+    size = _to_whole(name, value)
     if name == "T" or (name == "T_k" and e.memory_tokens is not None):
         return token_edits.resize_tokens(e, size, "query" if name == "T" else "memory")
     if name == "T_k":

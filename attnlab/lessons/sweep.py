@@ -10,7 +10,7 @@ from attnlab.attention.registries import registry
 from attnlab.attention.registries.masks import MASKS
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.lessons.lesson import Edit
-from attnlab.lessons.state import edited
+from attnlab.lessons.state import apply_edit
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -35,7 +35,7 @@ class Sweep:
             AttnlabError: the value is invalid; the sentence begins with it.
         """
         try:
-            return edited(e, Edit(self.key, self.values[frame]))
+            return apply_edit(e, Edit(self.key, self.values[frame]))
         except AttnlabError as error:
             raise ExperimentError(f"At {self.text(frame)}: {error}") from None
 
@@ -47,14 +47,14 @@ class Sweep:
         if not isinstance(value, int | float):
             return f"{self.key} = {value}"
         numbers = [float(each) for each in self.values if isinstance(each, int | float)]
-        return f"{self.key} = {value:.{_decimals(numbers)}f}".replace("-", "−")
+        return f"{self.key} = {value:.{_count_decimals(numbers)}f}".replace("-", "−")
 
     def there_and_back(self) -> "Sweep":
         """Return the sweep followed by its reverse, so that the film can loop without a jump."""
         return Sweep(self.key, (*self.values, *self.values[-2:0:-1]))
 
 
-def swept(e: "Experiment", key: str, start: object, stop: object, frames: int) -> Sweep:
+def make_sweep(e: "Experiment", key: str, start: object, stop: object, frames: int) -> Sweep:
     """Return a sweep from one value to another in equal steps.
 
     Whole numbers go in steps of one and skip invalid values (3 heads of 8 columns). They, and the two values of a
@@ -70,7 +70,7 @@ def swept(e: "Experiment", key: str, start: object, stop: object, frames: int) -
     for end in (0, 1):
         ends.at(e, end)
     if not (_is_number(start) and _is_number(stop)):
-        return Sweep(key, _shared_out([start, stop], frames))
+        return Sweep(key, _share_out([start, stop], frames))
     first, last = float(start), float(stop)  # type: ignore[arg-type]
     if first == last:
         raise ExperimentError(f"{key} is {start} at both ends; a sweep needs two different values.")
@@ -78,10 +78,10 @@ def swept(e: "Experiment", key: str, start: object, stop: object, frames: int) -
     if not (is_whole(key) and isinstance(start, int) and isinstance(stop, int)):
         return Sweep(key, tuple(line))
     between = range(start, stop, 1 if stop > start else -1) if abs(stop - start) < frames else map(round, line)
-    return Sweep(key, _shared_out([each for each in (*between, stop) if _can_be(e, key, each)], frames))
+    return Sweep(key, _share_out([each for each in (*between, stop) if _is_valid(e, key, each)], frames))
 
 
-def parsed(text: str) -> object:
+def parse_value(text: str) -> object:
     """Return a typed value: a switch, a number (also with a true minus sign), or else the text itself."""
     text = text.strip()
     if text.lower() in _SWITCHES:
@@ -102,7 +102,7 @@ def is_whole(key: str) -> bool:
     return key in (*_SIZES, *registry.free_axes(), *MASKS) or (option is not None and option.kind == "whole")
 
 
-def suggested(e: "Experiment") -> dict[str, tuple[object, object]]:
+def suggest_sweeps(e: "Experiment") -> dict[str, tuple[object, object]]:
     """Return settings of an experiment that are good to sweep, each with two valid ends, the most useful first."""
     found: dict[str, tuple[object, object]] = {}
     options = [option for entry in registry.chosen_entries(e.config) for option in entry.options]
@@ -114,23 +114,23 @@ def suggested(e: "Experiment") -> dict[str, tuple[object, object]]:
                 min(option.most, max(4 * option.default, 4)),
             )
     found |= {"scale": (0.5, 4.0), "causal": (False, True), "window": (1, max(e.T_q, 2))}
-    heads = [n for n in range(1, 65) if _can_be(e, "n_heads", n)]
+    heads = [n for n in range(1, 65) if _is_valid(e, "n_heads", n)]
     if len(heads) > 1:
         found["n_heads"] = (heads[0], heads[-1])
     found["d_k"] = (1, max(2 * e.d_k, 4))
     found |= {option.name: (False, True) for option in options if option.kind == "switch"}
     found |= {f"{name}[0, 0]": (-2.0, 2.0) for name in edits.tables(e)}
-    return {key: ends for key, ends in found.items() if all(_can_be(e, key, end) for end in ends)}
+    return {key: ends for key, ends in found.items() if all(_is_valid(e, key, end) for end in ends)}
 
 
-def _shared_out(values: list[object], frames: int) -> tuple[object, ...]:
+def _share_out(values: list[object], frames: int) -> tuple[object, ...]:
     frames = max(frames, len(values))
     return tuple(values[i * len(values) // frames] for i in range(frames))
 
 
-def _can_be(e: "Experiment", key: str, value: object) -> bool:
+def _is_valid(e: "Experiment", key: str, value: object) -> bool:
     try:
-        edited(e, Edit(key, value))
+        apply_edit(e, Edit(key, value))
     except AttnlabError:
         return False
     return True
@@ -140,7 +140,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _decimals(numbers: list[float]) -> int:
+def _count_decimals(numbers: list[float]) -> int:
     """Return the number of decimals with which the numbers differ and are exact to a twentieth of a step."""
     steps = [abs(b - a) for a, b in pairwise(numbers) if a != b]
     near = min(steps, default=1.0) / 20

@@ -7,13 +7,13 @@ import torch
 from attnlab.attention import edits
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ExperimentError
-from attnlab.lessons.cells import pieces, place, unquoted
+from attnlab.lessons.cells import find_position, split_at_commas, unquote
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 
-def as_number(text: object) -> float | None:
+def to_number(text: object) -> float | None:
     """Return a number, even if YAML read it as text, such as "1e-3"; None for anything else."""
     if isinstance(text, bool):
         return None
@@ -23,7 +23,7 @@ def as_number(text: object) -> float | None:
         return None
 
 
-def tabled(e: "Experiment", name: str, indices: str | None, value: object) -> "Experiment":
+def edit_table(e: "Experiment", name: str, indices: str | None, value: object) -> "Experiment":
     """Return the experiment with a cell, a row, a column or the whole of a table replaced.
 
     Raises:
@@ -31,15 +31,15 @@ def tabled(e: "Experiment", name: str, indices: str | None, value: object) -> "E
     """
     rows, columns = edits.shape(e, name)
     if indices is None:
-        return _replaced(e, name, value)
-    parts = [part.strip() for part in pieces(indices)]
+        return _replace_table(e, name, value)
+    parts = [part.strip() for part in split_at_commas(indices)]
     if len(parts) == 1 and rows == 1:
         parts = ["0", *parts]
     if len(parts) != 2:
         raise ExperimentError(f"{name}[{indices}] is not a cell; {name}[0, 1] is one, {name}[0, :] a row.")
-    row = _index(e, name, parts[0], rows, "row")
-    column = _index(e, name, parts[1], columns, "column")
-    block = _numbers(name, value)
+    row = _find_index(e, name, parts[0], rows, "row")
+    column = _find_index(e, name, parts[1], columns, "column")
+    block = _to_rows(name, value)
     shape = (rows if row is None else 1, columns if column is None else 1)
     if len(block) == 1 and shape[0] > 1 and shape[1] == 1:
         block = [[number] for number in block[0]]  # a column is written as a list, like a row
@@ -49,38 +49,38 @@ def tabled(e: "Experiment", name: str, indices: str | None, value: object) -> "E
     return edits.set_block(e, name, row or 0, column or 0, block)
 
 
-def _index(e: "Experiment", name: str, text: str, count: int, what: str) -> int | None:
+def _find_index(e: "Experiment", name: str, text: str, count: int, what: str) -> int | None:
     """Return the number of a row or a column, given by number or token; None for all."""
     if text == ":":
         return None
-    token = unquoted(text)
+    token = unquote(text)
     axis = {"embeddings": "token", "memory_embeddings": "key"}.get(name)
     if token is not None and axis and what == "row":
-        return place(e, axis, token, f"The row of {name}")
+        return find_position(e, axis, token, f"The row of {name}")
     if not text.isdecimal() or len(text) > 6 or int(text) >= count:
         raise ExperimentError(f"The {what} of {name} is {text[:20]}; it needs {format_bounds(0, count - 1)}, or :.")
     return int(text)
 
 
-def _numbers(name: str, value: object) -> list[list[float]]:
+def _to_rows(name: str, value: object) -> list[list[float]]:
     """Return rows of numbers from a single number, a list, or a list of lists."""
     rows: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
     if not rows or not all(isinstance(row, list | tuple) for row in rows):
         rows = [rows]
-    numbers = [[as_number(each) for each in row] for row in rows]
+    numbers = [[to_number(each) for each in row] for row in rows]
     known = [[each for each in row if each is not None] for row in numbers]
     if known != numbers or not known[0] or len({*map(len, known)}) > 1:
         raise ExperimentError(f"{name} is {str(value)[:60]!r}; it needs numbers in rows of equal length.")
     return known
 
 
-def _replaced(e: "Experiment", name: str, value: object) -> "Experiment":
+def _replace_table(e: "Experiment", name: str, value: object) -> "Experiment":
     """Return the experiment with a whole table replaced by numbers, by a fill such as zeros, or by nothing."""
     if value is None or value == "none":
         return edits.with_table(e, name, None)
     if isinstance(value, str) and value in edits.FILLS:
         return edits.fill(e, name, value)
-    rows = _numbers(name, value)
+    rows = _to_rows(name, value)
     if (len(rows), len(rows[0])) == edits.shape(e, name):
         return edits.set_block(e, name, 0, 0, rows)
     return edits.with_table(e, name, torch.tensor(rows, dtype=edits.dtype(e), device="cpu"))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 NAME = "tour"
 
 
-def tour(e: "Experiment", depth: str = "stage") -> Lesson:
+def make_tour(e: "Experiment", depth: str = "stage") -> Lesson:
     """Return a lesson on an experiment's stages in order. Its steps have no states, so edits in the meantime stay.
 
     ``depth`` is the depth of its steps.

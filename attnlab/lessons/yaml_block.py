@@ -26,7 +26,7 @@ _PLAIN = (
 )
 
 
-def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+def _make_resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     table: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
     for tag, pattern, begins in _PLAIN:
         for character in [*begins, *([""] if "null" in tag else [])]:
@@ -35,7 +35,7 @@ def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # as fast as this machine can
-    yaml_implicit_resolvers = _resolvers()
+    yaml_implicit_resolvers = _make_resolvers()
 
 
 class Flow(list[Any]):
@@ -43,7 +43,7 @@ class Flow(list[Any]):
 
 
 class _Dumper(yaml.SafeDumper):
-    yaml_implicit_resolvers = _resolvers()
+    yaml_implicit_resolvers = _make_resolvers()
 
     def ignore_aliases(self, data: object) -> bool:
         return True
@@ -77,12 +77,12 @@ class Pair:
     parts: tuple["Pair", ...] = ()
 
 
-def dumped(data: dict[str, Any]) -> str:
+def dump(data: dict[str, Any]) -> str:
     """Return a mapping as readable YAML; lists other than :class:`Flow` have one line for each item."""
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False)
 
 
-def pairs(lines: Sequence[tuple[int, str]], what: str, problems: list[Problem]) -> tuple[Pair, ...]:
+def read_pairs(lines: Sequence[tuple[int, str]], what: str, problems: list[Problem]) -> tuple[Pair, ...]:
     """Return the keys and values of a block; if it is not a YAML mapping, that is a problem and there are none."""
     if not lines:
         return ()
@@ -130,26 +130,26 @@ def _read(text: str, first: int) -> tuple[Pair, ...]:
             return ()
         if not isinstance(node, yaml.MappingNode):
             raise _RefusedError(first + node.start_mark.line, "Lines of the form key: value are needed here")
-        return _pairs(loader, node, first)
+        return _construct_pairs(loader, node, first)
     finally:
         loader.dispose()
 
 
-def _pairs(loader: Any, node: yaml.MappingNode, first: int) -> tuple[Pair, ...]:
+def _construct_pairs(loader: Any, node: yaml.MappingNode, first: int) -> tuple[Pair, ...]:
     return tuple(
         Pair(
             key.value if isinstance(key, yaml.ScalarNode) else str(loader.construct_object(key, deep=True)),
             loader.construct_object(value, deep=True),
             first + key.start_mark.line,
-            _parts(loader, value, first),
+            _construct_parts(loader, value, first),
         )
         for key, value in node.value
     )
 
 
-def _parts(loader: Any, node: yaml.Node, first: int) -> tuple[Pair, ...]:
+def _construct_parts(loader: Any, node: yaml.Node, first: int) -> tuple[Pair, ...]:
     if isinstance(node, yaml.MappingNode):
-        return _pairs(loader, node, first)
+        return _construct_pairs(loader, node, first)
     if isinstance(node, yaml.SequenceNode) and all(isinstance(item, yaml.MappingNode) for item in node.value):
-        return tuple(pair for item in node.value for pair in _pairs(loader, item, first))
+        return tuple(pair for item in node.value for pair in _construct_pairs(loader, item, first))
     return ()

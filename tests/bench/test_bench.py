@@ -139,9 +139,9 @@ def test_a_lesson_is_walked_there_and_back_in_the_window_that_presents(
 
 def test_the_notebook_draws_the_numbers_of_a_slide() -> None:
     from attnlab.lessons.library import find
-    from attnlab.lessons.slides import slides
+    from attnlab.lessons.slides import make_slides
 
-    slide = slides(find(lesson.LESSON))[0]
+    slide = make_slides(find(lesson.LESSON))[0]
     assert slide.experiment is not None
     values, (rows, columns) = lesson._numbers(slide)
     np.testing.assert_array_equal(values, attnlab.compute(slide.experiment).array(slide.stage)[0])

@@ -20,7 +20,7 @@ from attnlab.figures.films import film_file
 from attnlab.figures.films.film_frame import Film, Survey, film_colours, film_page, film_spec, frame_image, rgb
 from attnlab.figures.panels.figure_file import figure_image
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.lessons.sweep import Sweep, swept
+from attnlab.lessons.sweep import Sweep, make_sweep
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -72,7 +72,7 @@ def pixels(image: QImage) -> Pixels:
 )
 def test_each_frame_is_the_figure_of_its_value(ending: str, mean: float, most: int, tmp_path: Path) -> None:
     e = attnlab.preset("journey")
-    sweep = swept(e, "temperature", 0.1, 2.0, 5)
+    sweep = make_sweep(e, "temperature", 0.1, 2.0, 5)
     film, frames = frames_of(e, sweep, SMALL)
     assert film.size[0] == 322
     assert film.size[1] % 2 == 0
@@ -126,7 +126,7 @@ def test_frames_of_figures_of_several_sizes_are_of_one_size() -> None:
     e = attnlab.preset("journey")
     sizes = set()
     for ends in ((2, 6), (6, 2)):
-        film, frames = frames_of(e, swept(e, "T", *ends, 5), SMALL)
+        film, frames = frames_of(e, make_sweep(e, "T", *ends, 5), SMALL)
         assert {len(frame) for frame in frames} == {film.size[0] * film.size[1] * 3}
         sizes.add(film.size)
     assert len(sizes) == 1, "the largest figure counts, be it the first or the last"

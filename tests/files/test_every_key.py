@@ -17,7 +17,7 @@ from attnlab.document.settings import Settings, load_settings, save_settings
 from attnlab.files.sessions.session_archive import MANIFEST as SESSION_MANIFEST
 from attnlab.files.sessions.session_archive import TENSORS, pack
 from attnlab.files.sessions.session_file import load_scene, save_scene
-from attnlab.lessons.exercise import Exercise, answers, read_exercise, save_exercise
+from attnlab.lessons.exercise import Exercise, compute_answers, read_exercise, save_exercise
 from attnlab.training import store
 from attnlab.training.store_manifest import MANIFEST
 from tests.training.runs import made_up_run
@@ -76,7 +76,7 @@ class ExerciseFile:
     def read(self, whole: Any) -> None:
         self._path.write_text(json.dumps(whole))
         found = read_exercise(self._path)
-        answers(found, found.experiment)
+        compute_answers(found, found.experiment)
 
 
 class RunFile:

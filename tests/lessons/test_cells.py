@@ -2,7 +2,7 @@
 
 import attnlab
 from attnlab.attention.stages.explanation import Cell
-from attnlab.lessons.cells import blank_cells, blank_of, cell_of
+from attnlab.lessons.cells import find_cell, list_cells, parse_blank
 
 
 def test_a_token_is_looked_up_along_its_own_axis() -> None:
@@ -10,11 +10,11 @@ def test_a_token_is_looked_up_along_its_own_axis() -> None:
     assert e.memory_tokens is not None
     query, key = e.tokens[1], e.memory_tokens[-1]
     assert key not in e.tokens
-    assert cell_of(e, "weights", (query, key), 0) == Cell("weights", 1, len(e.memory_tokens) - 1, 0)
+    assert find_cell(e, "weights", (query, key), 0) == Cell("weights", 1, len(e.memory_tokens) - 1, 0)
 
 
 def test_a_blank_names_its_head_or_has_the_one_that_is_shown() -> None:
     e = attnlab.preset("uneven-heads")
-    assert blank_cells(e, blank_of("weights[1, 0, 1]"), 0) == (Cell("weights", 0, 1, 1),)
-    assert blank_cells(e, blank_of("weights[0, 1]"), 1) == (Cell("weights", 0, 1, 1),)
-    assert blank_cells(e, blank_of("weights[0, 1]"), "mean") == (Cell("weights", 0, 1, None),)
+    assert list_cells(e, parse_blank("weights[1, 0, 1]"), 0) == (Cell("weights", 0, 1, 1),)
+    assert list_cells(e, parse_blank("weights[0, 1]"), 1) == (Cell("weights", 0, 1, 1),)
+    assert list_cells(e, parse_blank("weights[0, 1]"), "mean") == (Cell("weights", 0, 1, None),)

@@ -17,19 +17,19 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.base.errors import AttnlabError, ExperimentError, FileError
 from attnlab.lessons.exercise import (
     Exercise,
-    answers,
-    letter,
-    name_of,
-    place_of,
-    random_cells,
+    compute_answers,
+    describe_cell,
+    draw_cells,
+    list_row,
+    make_variant,
+    parse_students,
     read_exercise,
-    row_of,
     save_exercise,
-    student_names,
-    traced,
-    variant,
+    to_letter,
+    trace_exactly,
+    write_cell,
 )
-from attnlab.lessons.grading import grade, mark, read_answer_file, read_answers, read_number, sorted_out
+from attnlab.lessons.grading import grade, mark, read_answer_file, read_answers, read_number, sort_answers
 
 KINDS = (
     "journey",
@@ -57,30 +57,30 @@ def make(preset: str = "journey", stage: str = "weights", **more: object) -> Exe
 
 
 def test_the_numbers_of_a_student_are_the_same_on_every_machine() -> None:
-    e = variant(make(seed=7), "Ada")
+    e = make_variant(make(seed=7), "Ada")
     printed = [[0.4, 0.0, -0.5], [0.5, -0.1, 0.9]]
     np.testing.assert_allclose(edits.array(e, "embeddings")[:2], printed, atol=1e-6)
-    assert np.array_equal(edits.array(variant(make(seed=7), "Ada"), "W_q"), edits.array(e, "W_q"))
+    assert np.array_equal(edits.array(make_variant(make(seed=7), "Ada"), "W_q"), edits.array(e, "W_q"))
 
 
 @pytest.mark.parametrize("preset", KINDS)
 def test_every_kind_of_attention_has_variants_in_tenths_that_compute(preset: str) -> None:
     exercise = make(preset, seed=3)
-    ada, bob = variant(exercise, "Ada"), variant(exercise, "Bob")
+    ada, bob = make_variant(exercise, "Ada"), make_variant(exercise, "Bob")
     for name in edits.tables(ada):
         mine = edits.array(ada, name).astype(np.float64)
         assert np.abs(mine).max() <= 1.5, name
         np.testing.assert_allclose(mine * 10, np.round(mine * 10), atol=1e-4, err_msg=name)
     assert not np.array_equal(edits.array(ada, "embeddings"), edits.array(bob, "embeddings"))
-    assert np.isfinite([answer.value for answer in answers(exercise, ada)]).all()
+    assert np.isfinite([answer.value for answer in compute_answers(exercise, ada)]).all()
 
 
 def test_what_is_the_identity_and_what_is_alike_stays_so() -> None:
     e = attnlab.preset("journey-untrained")
-    assert variant(Exercise(e, (Cell("weights", 0, 0, 0),), seed=1), 1).weights.W_q is None
+    assert make_variant(Exercise(e, (Cell("weights", 0, 0, 0),), seed=1), 1).weights.W_q is None
     x = e.embeddings.clone()
     x[3] = x[0]
-    twin = variant(Exercise(replace(e, embeddings=x), (Cell("weights", 0, 0, 0),), seed=1), 1)
+    twin = make_variant(Exercise(replace(e, embeddings=x), (Cell("weights", 0, 0, 0),), seed=1), 1)
     rows = twin.embeddings.tolist()
     assert rows[3] == rows[0]
     assert rows[1] != rows[0]
@@ -88,8 +88,8 @@ def test_what_is_the_identity_and_what_is_alike_stays_so() -> None:
 
 def test_without_a_seed_all_have_the_state_itself() -> None:
     exercise = make()
-    assert variant(exercise, "Ada") is exercise.experiment
-    assert variant(exercise, "Ada", 4) is not exercise.experiment
+    assert make_variant(exercise, "Ada") is exercise.experiment
+    assert make_variant(exercise, "Ada", 4) is not exercise.experiment
 
 
 @pytest.mark.parametrize(
@@ -116,32 +116,32 @@ def test_settings_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
 
 def test_a_row_and_random_cells_leave_out_what_is_masked() -> None:
     e = attnlab.preset("causal-5x8")
-    assert [cell.column for cell in row_of(e, Cell("weights", 2, 0, 0))] == [0, 1, 2]
-    cells = random_cells(e, "weights", 6, seed=1, head=0)
+    assert [cell.column for cell in list_row(e, Cell("weights", 2, 0, 0))] == [0, 1, 2]
+    cells = draw_cells(e, "weights", 6, seed=1, head=0)
     assert len(set(cells)) == 6
     assert all(cell.column <= cell.row for cell in cells)
-    assert cells == random_cells(e, "weights", 6, seed=1, head=0) != random_cells(e, "weights", 6, seed=2, head=0)
-    assert len(random_cells(e, "weights", 99, seed=1)) == 15
-    assert random_cells(e, "output", 2, seed=1, head=0)[0].head is None
+    assert cells == draw_cells(e, "weights", 6, seed=1, head=0) != draw_cells(e, "weights", 6, seed=2, head=0)
+    assert len(draw_cells(e, "weights", 99, seed=1)) == 15
+    assert draw_cells(e, "output", 2, seed=1, head=0)[0].head is None
 
 
 def test_boxes_and_cells_have_names() -> None:
-    assert [letter(i) for i in (0, 25, 26, 27, 52)] == ["a", "z", "aa", "ab", "ba"]
+    assert [to_letter(i) for i in (0, 25, 26, 27, 52)] == ["a", "z", "aa", "ab", "ba"]
     e = attnlab.preset("journey")
-    assert place_of(e, Cell("weights", 2, 1, 0)) == "starts → journey"
-    assert place_of(e, Cell("queries", 2, 1, 0)) == "starts → column 1"
+    assert describe_cell(e, Cell("weights", 2, 1, 0)) == "starts → journey"
+    assert describe_cell(e, Cell("queries", 2, 1, 0)) == "starts → column 1"
     twice = Experiment(("a", "b", "a"), [[0.0], [1.0], [2.0]])
-    assert place_of(twice, Cell("weights", 2, 1, 0)) == "a [2] → b"
+    assert describe_cell(twice, Cell("weights", 2, 1, 0)) == "a [2] → b"
     many = attnlab.preset("uneven-heads")
-    assert place_of(many, Cell("weights", 0, 1, 1)).endswith(", head 1")
-    assert place_of(many, Cell("weights", 0, 1)).endswith(", mean of the heads")
+    assert describe_cell(many, Cell("weights", 0, 1, 1)).endswith(", head 1")
+    assert describe_cell(many, Cell("weights", 0, 1)).endswith(", mean of the heads")
 
 
 def test_students_are_names_or_a_number() -> None:
-    assert student_names(["Ada ", "", " Bob  B", "Ada"]) == ("Ada", "Bob B")
-    assert student_names(["3"]) == ("Student 1", "Student 2", "Student 3")
+    assert parse_students(["Ada ", "", " Bob  B", "Ada"]) == ("Ada", "Bob B")
+    assert parse_students(["3"]) == ("Student 1", "Student 2", "Student 3")
     with pytest.raises(ExperimentError, match="1000"):
-        student_names(["1001"])
+        parse_students(["1001"])
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_an_answer_that_is_no_number_is_quoted_without_what_a_terminal_obeys() -
 
 @given(st.floats(-1e6, 1e6), st.floats(0, 1))
 def test_an_answer_is_right_just_within_the_tolerance(value: float, tolerance: float) -> None:
-    answer = answers(make(), attnlab.preset("journey"))[0]
+    answer = compute_answers(make(), attnlab.preset("journey"))[0]
     given = mark(answer, repr(value), tolerance)
     assert given.right == (abs(value - answer.value) <= tolerance + 1e-9)
 
@@ -207,7 +207,7 @@ def test_an_answer_is_right_just_within_the_tolerance(value: float, tolerance: f
 def test_masked_is_right_just_where_a_mask_hides() -> None:
     e = attnlab.preset("causal-5x8")
     cells = (Cell("weights", 0, 3, 0), Cell("weights", 3, 0, 0), Cell("masked", 0, 3, 0))
-    hidden, open_, score = answers(Exercise(e, cells), e)
+    hidden, open_, score = compute_answers(Exercise(e, cells), e)
     assert mark(hidden, "masked", 0.01).right
     assert mark(hidden, "0", 0.0).right
     assert mark(open_, "Masked", 1e9).said == "No mask hides it; it has a number."
@@ -219,13 +219,15 @@ def test_masked_is_right_just_where_a_mask_hides() -> None:
 
 def test_what_a_score_of_0_does_not_hide_is_not_said_to_be_unmasked() -> None:
     e = attnlab.preset("mask-fill-zero")
-    (hidden,) = answers(Exercise(e, (Cell("weights", 0, 1, 0),)), e)  # the future, which a score of 0 does not hide
+    (hidden,) = compute_answers(
+        Exercise(e, (Cell("weights", 0, 1, 0),)), e
+    )  # the future, which a score of 0 does not hide
     assert hidden.value > 0
     assert mark(hidden, "masked", 0.01).said == "No mask hides it; it has a number."
 
 
 def test_how_far_off_is_said() -> None:
-    first = answers(make(), attnlab.preset("journey"))[0]
+    first = compute_answers(make(), attnlab.preset("journey"))[0]
     assert mark(first, f"{first.value + 0.2:.6f}", 0.01).said == "Too large by 0.2000."
     assert mark(first, f"{first.value - 0.2:.6f}", 0.01).said == "Too small by 0.2000."
     assert mark(first, f"{first.value + 0.004:.6f}", 0.01).said == "Within 0.0040."
@@ -234,11 +236,11 @@ def test_how_far_off_is_said() -> None:
 
 def test_a_student_is_graded_with_the_students_own_numbers() -> None:
     exercise = make(seed=5)
-    mine = variant(exercise, "Ada")
-    given = {answer.label: f"{answer.value:.3f}" for answer in answers(exercise, mine)}
+    mine = make_variant(exercise, "Ada")
+    given = {answer.label: f"{answer.value:.3f}" for answer in compute_answers(exercise, mine)}
     assert (grade(exercise, mine, given, "Ada").right, grade(exercise, mine, given).total) == (2, 2)
-    assert grade(exercise, variant(exercise, "Bob"), given).right < 2
-    by_name = {name_of(answer.cell): "junk" for answer in answers(exercise, mine)}
+    assert grade(exercise, make_variant(exercise, "Bob"), given).right < 2
+    by_name = {write_cell(answer.cell): "junk" for answer in compute_answers(exercise, mine)}
     assert [m.result for m in grade(exercise, mine, by_name).marks] == ["unreadable", "unreadable"]
     assert [m.result for m in grade(exercise, mine, {}).marks] == ["missing", "missing"]
 
@@ -263,7 +265,7 @@ def test_bad_lines_are_named_and_the_rest_is_read() -> None:
 def test_answers_go_to_students_and_boxes() -> None:
     exercise = make(students=("Ada", "Bob"))
     text = 'ada,A,1\nAda,"weights[0, 0, 0]",2\nEve,a,1\nBob,zz,1\nBob,a,3\nBob,a,4\n'
-    found, problems = sorted_out(exercise, read_answers(text)[0])
+    found, problems = sort_answers(exercise, read_answers(text)[0])
     assert found == {"Ada": {"a": "1", "b": "2"}, "Bob": {"a": "4"}}
     assert [(p.line, p.reason) for p in problems] == [
         (3, "“Eve” is not on the list of students."),
@@ -275,7 +277,7 @@ def test_answers_go_to_students_and_boxes() -> None:
 def test_students_whose_names_are_alike_keep_their_own_answers() -> None:
     exercise = make(students=("Ann Alee", "Anna Lee", "Zo\u00eb", "Bob", "bob"))
     text = "Anna Lee,a,1\nAnn Alee,a,2\nannalee,a,3\nZoe\u0308,a,4\nbob,a,5\nBob,a,6\nBOB,a,7\n"
-    found, problems = sorted_out(exercise, read_answers(text)[0])
+    found, problems = sort_answers(exercise, read_answers(text)[0])
     assert found == {
         "Ann Alee": {"a": "2"},
         "Anna Lee": {"a": "1"},
@@ -291,7 +293,7 @@ def test_students_whose_names_are_alike_keep_their_own_answers() -> None:
 
 def test_of_more_students_than_an_exercise_holds_the_first_are_graded() -> None:
     lines, _ = read_answers("".join(f"student {i},a,1\n" for i in range(5000)))
-    found, problems = sorted_out(make(), lines)
+    found, problems = sort_answers(make(), lines)
     assert len(found) == 1000
     assert [(p.line, p.reason) for p in problems] == [
         (1001, "There are more than 1000 students; the lines from here on are ignored.")
@@ -313,8 +315,10 @@ def test_an_exercise_comes_back_from_its_file(preset: str, tmp_path: Path) -> No
     save_exercise(made, tmp_path / "x.json")
     back = read_exercise(tmp_path / "x.json")
     assert replace(back, experiment=made.experiment) == made
-    for stage in traced(made.experiment).all_stages:
-        np.testing.assert_array_equal(traced(back.experiment).array(stage), traced(made.experiment).array(stage))
+    for stage in trace_exactly(made.experiment).all_stages:
+        np.testing.assert_array_equal(
+            trace_exactly(back.experiment).array(stage), trace_exactly(made.experiment).array(stage)
+        )
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 import attnlab
 from attnlab.attention.stages.explanation import Cell
 from attnlab.base.errors import AttnlabError
-from attnlab.lessons.exercise import Answer, Exercise, answers, answers_of, name_of, traced, variant
-from attnlab.lessons.grading import Grade, grade, mark, read_answer_file, read_number, sorted_out
+from attnlab.lessons.exercise import (
+    Answer,
+    Exercise,
+    compute_answers,
+    make_variant,
+    read_answers_of,
+    trace_exactly,
+    write_cell,
+)
+from attnlab.lessons.grading import Grade, grade, mark, read_answer_file, read_number, sort_answers
 
 EXACT = Fraction(1, 10**9)
 """By how much more than the tolerance an answer may be off, so that binary fractions move no edge."""
@@ -215,15 +223,15 @@ MANY: dict[str, tuple[Cell, ...]] = {
 
 
 def told(exercise: Exercise) -> dict[str, str]:
-    return {answer.label: f"{answer.value:.6f}" for answer in answers(exercise, exercise.experiment)}
+    return {answer.label: f"{answer.value:.6f}" for answer in compute_answers(exercise, exercise.experiment)}
 
 
 @pytest.mark.parametrize("preset", MANY)
 def test_each_box_is_held_to_its_own_cell_and_head(preset: str) -> None:
     e, cells = attnlab.preset(preset), MANY[preset]
-    trace = traced(e)
+    trace = trace_exactly(e)
     exercise = Exercise(e, cells, tolerance=1e-4)
-    right = answers(exercise, e)
+    right = compute_answers(exercise, e)
     arrays = [trace.array(cell.stage) for cell in cells]
     values = [
         float(array[cell.row, cell.column] if array.ndim == 2 else array[cell.head or 0, cell.row, cell.column])
@@ -242,8 +250,8 @@ def test_each_box_is_held_to_its_own_cell_and_head(preset: str) -> None:
 
 def test_without_a_head_the_mean_of_the_heads_is_asked() -> None:
     e = attnlab.preset("uneven-heads")
-    (answer,) = answers_of(traced(e), (Cell("weights", 0, 1),))
-    array = traced(e).array("weights")
+    (answer,) = read_answers_of(trace_exactly(e), (Cell("weights", 0, 1),))
+    array = trace_exactly(e).array("weights")
     assert answer.value == pytest.approx(array[:, 0, 1].mean())
     assert not is_right(f"{array[0, 0, 1]:.6f}", answer.value, 1e-4)
 
@@ -251,8 +259,8 @@ def test_without_a_head_the_mean_of_the_heads_is_asked() -> None:
 def test_answers_are_taken_by_letter_or_by_cell_and_go_to_no_other() -> None:
     e = attnlab.preset("uneven-heads")
     exercise = Exercise(e, MANY["uneven-heads"])
-    right = answers(exercise, e)
-    by_cell = {f" {name_of(answer.cell).upper()} ": f"{answer.value:.6f}" for answer in right}
+    right = compute_answers(exercise, e)
+    by_cell = {f" {write_cell(answer.cell).upper()} ": f"{answer.value:.6f}" for answer in right}
     assert grade(exercise, e, by_cell).right == 3
     only = grade(exercise, e, {"b": f"{right[1].value:.6f}", "weights[0, 5, 5]": "1", "z": "1"})
     assert [each.result for each in only.marks] == ["missing", "right", "missing"]
@@ -280,17 +288,17 @@ def test_a_file_of_answers_is_graded_with_the_sign_and_size_of_each(flip: str, t
     exercise = Exercise(e, cells, seed=5, students=("Ada", "Bob", "Cy"))
     lines = ["student;cell;value"]
     for student in exercise.students:
-        for i, answer in enumerate(answers(exercise, variant(exercise, student))):
+        for i, answer in enumerate(compute_answers(exercise, make_variant(exercise, student))):
             assert abs(answer.value) > 0.02, "a sign would not matter"
             value = FLIPS[flip](answer.value) if student == "Bob" and i == 1 else answer.value
             lines.append(f"{student};{answer.label};{value:.4f}".replace(".", ",").replace("-", "−"))
     path = tmp_path / "answers.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
     read, problems = read_answer_file(path)
-    found, unknown = sorted_out(exercise, read)
+    found, unknown = sort_answers(exercise, read)
     assert not problems
     assert not unknown
-    grades = {s: grade(exercise, variant(exercise, s), found[s], s) for s in exercise.students}
+    grades = {s: grade(exercise, make_variant(exercise, s), found[s], s) for s in exercise.students}
     assert {s: [each.right for each in g.marks] for s, g in grades.items()} == {
         "Ada": [True, True, True],
         "Bob": [True, False, True],

@@ -11,7 +11,7 @@ from attnlab.lessons.expressions import FUNCTIONS
 from attnlab.lessons.fields import FRONT, QUESTION, STATE
 from attnlab.lessons.lesson import DEPTHS, Lesson
 from attnlab.lessons.parse import parse
-from attnlab.lessons.slides import check, filled, slides
+from attnlab.lessons.slides import check, fill_text, make_slides
 from attnlab.lessons.state import _SPECIAL
 from attnlab.lessons.write import write
 
@@ -33,17 +33,17 @@ def test_the_example_has_no_mistake_and_every_part_of_a_lesson(example: Lesson) 
     assert example.sources
     assert any(step.notes for step in example.steps)
     assert any(step.edits for step in example.steps)
-    assert any(slide.blanks for slide in slides(example))
+    assert any(slide.blanks for slide in make_slides(example))
     assert parse(write(example), "example") == example
 
 
 def test_what_the_example_says_is_true(example: Lesson) -> None:
     said = []
-    for slide in slides(example):
+    for slide in make_slides(example):
         assert slide.experiment is not None
         assert slide.before is not None
         traces = [Trace(e, torch.device("cpu"), torch.float32) for e in (slide.experiment, slide.before)]
-        said.append(filled(slide.step.text, *traces, slide))
+        said.append(fill_text(slide.step.text, *traces, slide))
     assert "gives 0.18 of its attention to “step”" in said[0]
     assert "“step” gets 0.00 from “starts”; it had\n0.18." in said[1]
     assert "goes from 0.30 to 1.50." in said[2]
@@ -64,11 +64,11 @@ def test_every_expression_of_the_page_can_be_written(example: Lesson) -> None:
         if "[3," not in expression and not re.fullmatch(r"b_q\[1\]|[a-z]+", expression)
     ]
     assert len(expressions) > 12
-    slide = slides(example)[1]
+    slide = make_slides(example)[1]
     assert slide.experiment is not None
     trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)
     for expression in expressions:
-        assert filled(f"{{{{{expression}}}}}", trace, trace, slide) != "?", expression
+        assert fill_text(f"{{{{{expression}}}}}", trace, trace, slide) != "?", expression
 
 
 EDITS = [

@@ -17,12 +17,12 @@ from attnlab.attention.registries import registry
 from attnlab.attention.registries.masks import MASKS
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
-from attnlab.lessons.slides import check, slides
-from attnlab.lessons.state import _FIELDS, _SPECIAL, _sizes, edited, reseeded
+from attnlab.lessons.slides import check, make_slides
+from attnlab.lessons.state import _FIELDS, _SPECIAL, _list_sizes, apply_edit, reseed
 
 
 def after(key: str, value: object, of: str = "journey") -> Experiment:
-    return edited(preset(of), Edit(key, value))
+    return apply_edit(preset(of), Edit(key, value))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_an_edit_is_made(key: str, value: object, read) -> None:  # type: ignore
 def test_a_mask_may_be_drawn() -> None:
     rows = [[i != j for j in range(6)] for i in range(6)]
     assert after("mask", rows).config.mask.tolist() == rows  # type: ignore[union-attr]
-    assert edited(after("mask", rows), Edit("mask", None)).config.mask is None
+    assert apply_edit(after("mask", rows), Edit("mask", None)).config.mask is None
 
 
 def test_a_table_may_take_another_shape_where_it_fits() -> None:
@@ -80,17 +80,17 @@ def test_a_table_may_take_another_shape_where_it_fits() -> None:
 
 
 def test_tables_of_entries_and_biases_are_edited_too() -> None:
-    e = edited(after("score", "additive"), Edit("biases", True))
+    e = apply_edit(after("score", "additive"), Edit("biases", True))
     name = next(name for name in edits.tables(e) if name in e.weights.extra and edits.shape(e, name)[0] > 1)
-    assert edits.table(edited(e, Edit(f"{name}[0, 0]", 3)), name)[0, 0] == 3
-    assert edited(e, Edit("b_q[1]", 3)).weights.b_q.tolist() == [0, 3]  # type: ignore[union-attr]
-    assert edited(e, Edit("b_q[:]", [2, 3])).weights.b_q.tolist() == [2, 3]  # type: ignore[union-attr]
+    assert edits.table(apply_edit(e, Edit(f"{name}[0, 0]", 3)), name)[0, 0] == 3
+    assert apply_edit(e, Edit("b_q[1]", 3)).weights.b_q.tolist() == [0, 3]  # type: ignore[union-attr]
+    assert apply_edit(e, Edit("b_q[:]", [2, 3])).weights.b_q.tolist() == [2, 3]  # type: ignore[union-attr]
 
 
 def test_a_sentence_keeps_the_vectors_of_its_words() -> None:
     e = preset("journey")
     for key, value in (("sentence", "starts Your engine"), ("tokens", ["starts", "Your", "engine"])):
-        new = edited(e, Edit(key, value))
+        new = apply_edit(e, Edit(key, value))
         assert new.tokens == ("starts", "Your", "engine")
         assert torch.equal(new.embeddings[0], e.embeddings[2])
         assert torch.allclose(new.embeddings[2], word_vector("engine", e.d_model).to(e.embeddings.dtype))
@@ -99,31 +99,31 @@ def test_a_sentence_keeps_the_vectors_of_its_words() -> None:
 def test_a_memory_comes_and_goes() -> None:
     e = after("memory", "Une phrase")
     assert (e.memory_tokens, e.T_k) == (("Une", "phrase"), 2)
-    assert edited(e, Edit("T_k", 3)).T_k == 3
+    assert apply_edit(e, Edit("T_k", 3)).T_k == 3
     for nothing in ("none", None, False):
-        assert edited(e, Edit("memory", nothing)).memory_tokens is None
+        assert apply_edit(e, Edit("memory", nothing)).memory_tokens is None
 
 
 def test_valid_lengths_are_those_of_the_whole_batch() -> None:
     batch = next(name for name in attnlab.presets() if preset(name).n_items > 1)
     e = preset(batch)
     lengths = [1 + i % 2 for i in range(e.n_items)]
-    assert [sample.length for sample in items(edited(e, Edit("valid", lengths)))] == lengths
-    assert edited(e, Edit("item", e.n_items - 1)).item == e.n_items - 1
+    assert [sample.length for sample in items(apply_edit(e, Edit("valid", lengths)))] == lengths
+    assert apply_edit(e, Edit("item", e.n_items - 1)).item == e.n_items - 1
     with pytest.raises(ExperimentError, match=f"valid has 1 length; there are {e.n_items} sequences"):
-        edited(e, Edit("valid", [1]))
+        apply_edit(e, Edit("valid", [1]))
 
 
 def test_a_seed_draws_all_numbers_anew_as_the_worked_examples_are_drawn() -> None:
     e = preset("causal-5x8")
-    new, again, other = reseeded(e, 3), reseeded(e, 3), reseeded(e, 4)
+    new, again, other = reseed(e, 3), reseed(e, 3), reseed(e, 4)
     for name in edits.tables(e):
         assert torch.equal(edits.table(new, name), edits.table(again, name))
         assert not torch.equal(edits.table(new, name), edits.table(other, name))
     torch.manual_seed(3)
     assert torch.equal(new.embeddings, torch.randn(e.T_q, e.d_model))
     assert torch.equal(edits.table(new, "W_q"), torch.randn(*edits.shape(e, "W_q")) / e.d_model**0.5)
-    assert reseeded(preset("journey-untrained"), 3).weights.W_q is None
+    assert reseed(preset("journey-untrained"), 3).weights.W_q is None
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def lesson_of(*steps: Step, path: Path | None = None) -> Lesson:
 def test_a_wrong_edit_is_a_problem_on_its_line_and_the_rest_is_made() -> None:
     step = Step("One", preset="journey", edits=(Edit("causal", True, 7), Edit("casual", True, 8), Edit("scale", 2, 9)))
     lesson = lesson_of(step)
-    (slide,) = slides(lesson)
+    (slide,) = make_slides(lesson)
     assert slide.experiment is not None
     assert (slide.experiment.config.causal, slide.experiment.config.scale) == (True, 2.0)
     (problem,) = check(lesson)
@@ -193,7 +193,7 @@ def test_a_session_is_looked_for_beside_the_lesson(tmp_path: Path) -> None:
     e = after("causal", True)
     attnlab.save(e, tmp_path / "mine.attnlab")
     step = Step("One", file="mine.attnlab", edits=(Edit("scale", 2),))
-    (slide,) = slides(lesson_of(step, path=tmp_path / "own.md"))
+    (slide,) = make_slides(lesson_of(step, path=tmp_path / "own.md"))
     assert slide.experiment is not None
     assert slide.experiment.config.causal
     assert slide.experiment.config.scale == 2.0
@@ -204,7 +204,7 @@ def test_a_session_that_is_not_there_costs_its_step_the_state_alone(tmp_path: Pa
     lesson = lesson_of(
         Step("One", preset="journey"), Step("Two", file="lost.attnlab", line=9), path=tmp_path / "own.md"
     )
-    one, two = slides(lesson)
+    one, two = make_slides(lesson)
     assert two.experiment is one.experiment
     (problem,) = check(lesson)
     assert problem.line == 9
@@ -215,7 +215,16 @@ def test_a_session_that_is_not_there_costs_its_step_the_state_alone(tmp_path: Pa
 
 keys = st.one_of(
     st.sampled_from(
-        [*_FIELDS, *_SPECIAL, *_sizes(), *registry.all_options(), *MASKS, *edits.tables(preset("journey")), "X", "W_o"]
+        [
+            *_FIELDS,
+            *_SPECIAL,
+            *_list_sizes(),
+            *registry.all_options(),
+            *MASKS,
+            *edits.tables(preset("journey")),
+            "X",
+            "W_o",
+        ]
     ),
     st.builds(
         "{}[{}, {}]".format,
@@ -242,7 +251,7 @@ def test_whatever_an_edit_is_it_is_made_or_refused_in_a_sentence(made: list[tupl
     e = preset("journey")
     for key, value in made:
         try:
-            e = edited(e, Edit(key, value))
+            e = apply_edit(e, Edit(key, value))
         except AttnlabError as error:
             refused = str(error)
         else:

@@ -24,19 +24,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_folder_lies_beside_the_settings(folder: Path) -> None:
-    assert library.user_folder() == folder == settings_path().parent / "lessons"
+    assert library.find_user_folder() == folder == settings_path().parent / "lessons"
 
 
 def test_lessons_that_ship_stand_in_teaching_order_and_have_no_file_of_their_own(folder: Path) -> None:
-    lessons = [library.find(name) for name in library.shipped()]
+    lessons = [library.find(name) for name in library.list_shipped()]
     assert [lesson.order for lesson in lessons] == sorted(lesson.order for lesson in lessons)
-    assert [lesson.name for lesson in lessons] == list(library.shipped())
+    assert [lesson.name for lesson in lessons] == list(library.list_shipped())
     assert all(lesson.path is None for lesson in lessons)
 
 
 def test_all_lessons_are_those_that_ship_and_then_the_persons_own(folder: Path) -> None:
-    names = [lesson.name for lesson in library.all_lessons()]
-    assert names == [*library.shipped(), "mine"]
+    names = [lesson.name for lesson in library.list_lessons()]
+    assert names == [*library.list_shipped(), "mine"]
 
 
 def test_a_lesson_is_found_by_its_name_or_by_its_file(folder: Path, tmp_path: Path) -> None:
@@ -59,22 +59,22 @@ def test_a_name_that_nothing_has_is_told_the_nearest(folder: Path) -> None:
 def test_a_file_that_cannot_be_read_stands_on_the_shelf_with_its_reason(folder: Path) -> None:
     (folder / "broken.md").write_bytes(b"\xff\xfe")
     (folder / "remarks.txt").write_text("no lesson", encoding="utf-8")
-    broken = next(lesson for lesson in library.all_lessons() if lesson.name == "broken")
+    broken = next(lesson for lesson in library.list_lessons() if lesson.name == "broken")
     assert broken.steps == ()
     assert "not UTF-8" in broken.problems[0].reason
-    assert "remarks" not in [lesson.name for lesson in library.all_lessons()]
+    assert "remarks" not in [lesson.name for lesson in library.list_lessons()]
 
 
 def test_a_folder_that_is_not_there_holds_no_lessons(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(folder / "nowhere"))
-    assert library.own_files() == ()
-    assert len(library.all_lessons()) == len(library.shipped())
+    assert library.list_own_files() == ()
+    assert len(library.list_lessons()) == len(library.list_shipped())
 
 
 def test_steps_are_counted_without_torch(folder: Path) -> None:
-    assert library.steps_of("mine") == 2
-    assert library.steps_of("heads") == len(library.find("heads").steps)
+    assert library.count_steps("mine") == 2
+    assert library.count_steps("heads") == len(library.find("heads").steps)
     code = (
-        "import sys; from attnlab.lessons.library import steps_of; steps_of('heads'); sys.exit('torch' in sys.modules)"
+        "import sys; from attnlab.lessons import library as l; l.count_steps('heads'); sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

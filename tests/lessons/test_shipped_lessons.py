@@ -7,12 +7,12 @@ import pytest
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.base import assets
 from attnlab.lessons.lesson import Lesson
-from attnlab.lessons.library import find, shipped
+from attnlab.lessons.library import find, list_shipped
 from attnlab.lessons.parse import parse
-from attnlab.lessons.slides import check, slides
+from attnlab.lessons.slides import check, make_slides
 from attnlab.lessons.write import write
 
-NAMES = shipped()
+NAMES = list_shipped()
 
 
 @pytest.fixture(params=NAMES)
@@ -44,7 +44,7 @@ def test_it_has_six_to_fifteen_steps_names_its_sources_and_ends_with_an_exercise
     assert 6 <= len(lesson.steps) <= 15
     assert lesson.sources, "a lesson names its sources"
     assert lesson.about, "a lesson says what it is about"
-    assert slides(lesson)[-1].blanks, "a lesson ends with an exercise: its last step needs a question"
+    assert make_slides(lesson)[-1].blanks, "a lesson ends with an exercise: its last step needs a question"
 
 
 def test_its_texts_are_short_enough_for_the_last_row(lesson: Lesson) -> None:
@@ -63,7 +63,7 @@ def test_it_states_no_number_that_is_not_computed(lesson: Lesson) -> None:
 
 
 def test_its_state_is_there_from_the_first_step_on(lesson: Lesson) -> None:
-    assert all(slide.experiment is not None for slide in slides(lesson))
+    assert all(slide.experiment is not None for slide in make_slides(lesson))
     assert all(step.file is None for step in lesson.steps), "a lesson that ships has no folder to keep sessions in"
 
 

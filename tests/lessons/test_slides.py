@@ -15,8 +15,8 @@ from attnlab.base.errors import FileError
 from attnlab.lessons.cells import MOST_BLANKS
 from attnlab.lessons.lesson import Blank, Edit, Lesson, Problem, Question, Step
 from attnlab.lessons.parse import parse, read
-from attnlab.lessons.slides import Slide, check, filled, slides
-from attnlab.lessons.tour import tour
+from attnlab.lessons.slides import Slide, check, fill_text, make_slides
+from attnlab.lessons.tour import make_tour
 
 
 def lesson_of(*steps: Step) -> Lesson:
@@ -24,7 +24,7 @@ def lesson_of(*steps: Step) -> Lesson:
 
 
 def only_slide(step: Step) -> Slide:
-    (slide,) = slides(lesson_of(step))
+    (slide,) = make_slides(lesson_of(step))
     return slide
 
 
@@ -39,7 +39,7 @@ def traced(slide: Slide) -> Trace:
 
 
 def test_a_step_goes_on_from_the_step_before() -> None:
-    one, two, three = slides(
+    one, two, three = make_slides(
         lesson_of(
             Step("One", preset="multi-head-8", stage="scores", head=3, cell=(1, 2), depth="row", lens="statistics"),
             Step("Two", edits=(Edit("causal", True),)),
@@ -59,7 +59,7 @@ def test_a_step_goes_on_from_the_step_before() -> None:
 
 
 def test_a_state_that_begins_begins_with_the_whole_view() -> None:
-    _, many, one = slides(
+    _, many, one = make_slides(
         lesson_of(
             Step("One", preset="multi-head-8", stage="scores", head=3),
             Step("Many", preset="multi-head-8", edits=(Edit("causal", True),)),
@@ -73,7 +73,7 @@ def test_a_state_that_begins_begins_with_the_whole_view() -> None:
 def test_what_the_next_state_no_longer_has_is_let_go_in_silence() -> None:
     first = Step("One", preset="causal-5x8", stage="masked")
     lesson = lesson_of(first, Step("Two", edits=(Edit("causal", False),)))
-    assert slides(lesson)[1].stage == "weights"
+    assert make_slides(lesson)[1].stage == "weights"
     assert check(lesson) == ()
 
 
@@ -180,17 +180,17 @@ def test_problems_stand_on_the_lines_of_the_file() -> None:
 
 
 def test_a_text_is_filled_from_what_is_shown_now_not_from_the_file() -> None:
-    one, two = slides(
+    one, two = make_slides(
         lesson_of(
             Step("One", "{{T}}", preset="journey"),
             Step("Two", "{{T}}, before {{before.T}}", edits=(Edit("T", 4),)),
         )
     )
-    assert filled(one.step.text, traced(one), None, one) == "6"
-    assert filled("{{before.T}}", traced(one), None, one) == "6"
-    assert filled(two.step.text, traced(two), traced(one), two) == "4, before 6"
-    assert filled(two.step.text, traced(one), traced(two), two) == "6, before 4"
-    assert filled("{{weights[5, 5]}}", traced(two), traced(one), two) == "?"
+    assert fill_text(one.step.text, traced(one), None, one) == "6"
+    assert fill_text("{{before.T}}", traced(one), None, one) == "6"
+    assert fill_text(two.step.text, traced(two), traced(one), two) == "4, before 6"
+    assert fill_text(two.step.text, traced(one), traced(two), two) == "6, before 4"
+    assert fill_text("{{weights[5, 5]}}", traced(two), traced(one), two) == "?"
 
 
 def test_a_lesson_without_any_state_shows_whatever_is_open() -> None:
@@ -219,7 +219,7 @@ def test_the_states_of_a_lesson_take_only_so_much() -> None:
         Step("On", edits=(Edit("causal", True),), line=9),
         Step("Anew", preset="causal-5x8", line=12),
     )
-    first, on, anew = slides(lesson)
+    first, on, anew = make_slides(lesson)
     assert first.experiment is on.experiment is anew.experiment
     reason = "The states of the lesson take more than 1 GiB up to here, so no more are computed"
     reason += "; use smaller layers or fewer edits."
@@ -246,10 +246,10 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["journey", "causal-5x8", "multi-head-8"])
 def test_a_tour_is_a_step_for_each_stage_of_what_is_open(name: str) -> None:
     e = preset(name)
-    lesson = tour(e, "row")
+    lesson = make_tour(e, "row")
     trace = Trace(e, torch.device("cpu"), torch.float32)
     assert [step.stage for step in lesson.steps] == list(trace.all_stages)
     assert all(step.title and step.text and step.depth == "row" for step in lesson.steps)
-    assert all(slide.experiment is None for slide in slides(lesson))
+    assert all(slide.experiment is None for slide in make_slides(lesson))
     assert check(lesson) == ()
-    assert {slide.head for slide in slides(lesson)} == {"all" if e.n_heads > 1 else 0}
+    assert {slide.head for slide in make_slides(lesson)} == {"all" if e.n_heads > 1 else 0}

@@ -14,9 +14,9 @@ import attnlab
 from attnlab.attention.stages.arithmetic import Span, number
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import AttnlabError, FileError
-from attnlab.lessons.exercise import traced
-from attnlab.lessons.solution import LIMIT, extent, latex, markdown, save
-from attnlab.lessons.solution_text import latex_line, latex_text, markdown_text
+from attnlab.lessons.exercise import trace_exactly
+from attnlab.lessons.solution import LIMIT, find_extent, save, write_latex, write_markdown
+from attnlab.lessons.solution_text import escape_latex, escape_markdown, write_latex_line
 
 SMALL = (
     "journey",
@@ -67,7 +67,7 @@ NASTY = (
 
 
 def of(preset: str) -> Trace:
-    return traced(attnlab.preset(preset))
+    return trace_exactly(attnlab.preset(preset))
 
 
 def check_latex(text: str) -> None:
@@ -95,27 +95,27 @@ def check_latex(text: str) -> None:
 @pytest.mark.parametrize("preset", SMALL)
 def test_every_stage_and_every_cell_is_written_out(preset: str) -> None:
     trace = of(preset)
-    assert extent(trace).rows is None
-    text = markdown(trace)
+    assert find_extent(trace).rows is None
+    text = write_markdown(trace)
     titles = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert titles == [trace.stage(name).title for name in trace.all_stages]
     cells = re.findall(r"^\*\*.* → .*: (\S+)\*\*", text, re.MULTILINE)
     values = [x for name in trace.all_stages for x in trace.array(name).reshape(-1)]
     assert len(cells) == len(values)
-    assert cells == [markdown_text(number(x)) for x in values]
+    assert cells == [escape_markdown(number(x)) for x in values]
     assert "more …" not in text
 
 
 @pytest.mark.parametrize("preset", [*SMALL, *LARGE])
 def test_latex_is_well_formed(preset: str) -> None:
-    check_latex(latex(of(preset)))
+    check_latex(write_latex(of(preset)))
 
 
 def test_products_are_written_with_their_numbers() -> None:
-    text = markdown(of("journey"))
+    text = write_markdown(of("journey"))
     assert "q·k = " in text
     assert "e<sup>" in text
-    assert r"$= 2.4278 \div  16.1484$" in latex(of("journey"))
+    assert r"$= 2.4278 \div  16.1484$" in write_latex(of("journey"))
     scaled = text.split("## Scaled")[1].split("## ")[0]
     assert "q·k" not in scaled, "what the scores have said is not said again"
 
@@ -123,59 +123,61 @@ def test_products_are_written_with_their_numbers() -> None:
 @pytest.mark.parametrize("preset", LARGE)
 def test_a_large_layer_is_begun_and_says_so(preset: str) -> None:
     trace = of(preset)
-    text = markdown(trace)
+    text = write_markdown(trace)
     assert f"more than {LIMIT} terms" in text
-    assert extent(trace).rows is not None
+    assert find_extent(trace).rows is not None
     assert len(text) < 3_000_000
 
 
 @pytest.mark.parametrize("preset", TOO_LARGE)
 def test_what_cannot_even_be_begun_is_refused(preset: str) -> None:
     with pytest.raises(AttnlabError, match="use fewer columns or tokens"):
-        markdown(of(preset))
+        write_markdown(of(preset))
 
 
 @pytest.mark.parametrize("token", NASTY)
 def test_tokens_break_neither_language(token: str) -> None:
     e = attnlab.preset("causal-5x8")
-    trace = traced(replace(e, tokens=(token, *e.tokens[1:])))
-    check_latex(latex(trace))
-    rows = [line for line in markdown(trace).splitlines() if line.startswith("| ")]
+    trace = trace_exactly(replace(e, tokens=(token, *e.tokens[1:])))
+    check_latex(write_latex(trace))
+    rows = [line for line in write_markdown(trace).splitlines() if line.startswith("| ")]
     cells = {len(re.split(r"(?<!\\)\|", row)) for row in rows}
     assert cells <= {11, 8, 7}, "a token ends a cell of a table"
 
 
 @given(st.text(max_size=12))
 def test_any_text_is_well_formed_latex(text: str) -> None:
-    made = latex_text(text)
+    made = escape_latex(text)
     assert made.isascii()
     plain = re.sub(r"\\[\\{}$&#_%]", "", made)
     assert plain.count("{") == plain.count("}")
     assert plain.count("$") % 2 == 0
-    line = re.sub(r"\\[\\{}$&#_%]", "", latex_line((Span(text), Span("2", style="sup"), Span(text, style="strong"))))
+    line = re.sub(
+        r"\\[\\{}$&#_%]", "", write_latex_line((Span(text), Span("2", style="sup"), Span(text, style="strong")))
+    )
     assert line.count("{") == line.count("}")
     assert line.count("$") % 2 == 0
 
 
 def test_lines_of_arithmetic_read_as_mathematics() -> None:
-    assert latex_line((Span("scaled "), Span("0.5", style="strong"), Span(" = 1 ÷ √4"))) == (
+    assert write_latex_line((Span("scaled "), Span("0.5", style="strong"), Span(" = 1 ÷ √4"))) == (
         r"scaled $\mathbf{0.5} = 1 \div  \sqrt{4}$"
     )
-    assert latex_line((Span("W_q", "query"), Span(", column 3"))) == "$W_{q}$, column $3$"
-    assert latex_line((Span("1.2e−5"),)) == r"$1.2 \cdot 10^{-5}$"
+    assert write_latex_line((Span("W_q", "query"), Span(", column 3"))) == "$W_{q}$, column $3$"
+    assert write_latex_line((Span("1.2e−5"),)) == r"$1.2 \cdot 10^{-5}$"
 
 
 def test_empty_rows_and_warnings_are_told() -> None:
     e = attnlab.preset("causal-5x8")
     mask = [[False] * 5] + [[True] * 5] * 4
-    text = markdown(traced(replace(e, config=replace(e.config, mask=mask))))
+    text = write_markdown(trace_exactly(replace(e, config=replace(e.config, mask=mask))))
     assert "every key of this row is masked" in text
-    assert "Sequence 1 of a batch of 3" in markdown(of("padding-batch"))
+    assert "Sequence 1 of a batch of 3" in write_markdown(of("padding-batch"))
 
 
 def test_a_solution_is_saved_whole(tmp_path: Path) -> None:
     e = attnlab.preset("journey")
-    text = markdown(traced(replace(e, tokens=("\ud800", *e.tokens[1:]))))
+    text = write_markdown(trace_exactly(replace(e, tokens=("\ud800", *e.tokens[1:]))))
     save(text, tmp_path / "solution.md")
     assert (tmp_path / "solution.md").read_text(encoding="utf-8").startswith("# Worked solution")
     with pytest.raises(FileError, match="cannot be written"):
@@ -187,8 +189,8 @@ def test_a_solution_is_saved_whole(tmp_path: Path) -> None:
 def test_pdflatex_takes_it(preset: str, tmp_path: Path) -> None:
     e = attnlab.preset(preset)
     tokens = [*NASTY, *map(str, range(100))][: e.T_q]
-    trace = traced(replace(e, tokens=tokens) if e.memory_tokens is not None or not e.others else e)
-    (tmp_path / "x.tex").write_text(latex(trace), encoding="utf-8")
+    trace = trace_exactly(replace(e, tokens=tokens) if e.memory_tokens is not None or not e.others else e)
+    (tmp_path / "x.tex").write_text(write_latex(trace), encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "x.tex"]
     made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, errors="replace")
     assert made.returncode == 0, made.stdout[-1500:]

@@ -5,8 +5,8 @@ import re
 import pytest
 
 import attnlab
-from attnlab.lessons.exercise import traced
-from attnlab.lessons.solution import markdown
+from attnlab.lessons.exercise import trace_exactly
+from attnlab.lessons.solution import write_markdown
 from tests.lessons.written import disagreements, equations, value_of
 
 TOO_LARGE = ("head-average", "sinusoidal-100x128", "rotation-property", "saturated", "saturated-scaled")
@@ -27,7 +27,7 @@ def cells(text: str) -> list[list[str]]:
 @pytest.mark.parametrize("preset", [name for name in attnlab.presets() if name not in TOO_LARGE])
 def test_both_sides_of_every_equation_agree(preset: str) -> None:
     compared, wrong = 0, []
-    for title, *lines in cells(markdown(traced(attnlab.preset(preset)))):
+    for title, *lines in cells(write_markdown(trace_exactly(attnlab.preset(preset)))):
         count, bad = disagreements(lines)
         compared += count
         wrong += [f"{title}: {each}" for each in bad]

@@ -15,8 +15,8 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import about
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.counted import format_count
-from attnlab.lessons.exercise import traced
-from attnlab.lessons.solution import LIMIT, WIDEST, extent, latex, markdown
+from attnlab.lessons.exercise import trace_exactly
+from attnlab.lessons.solution import LIMIT, WIDEST, find_extent, write_latex, write_markdown
 from tests.lessons.read_back import Block, Computed, Formula, Heading, Said, Table, alike, of_latex, of_markdown
 
 COVERING = (
@@ -115,7 +115,7 @@ def opening(trace: Trace, rows: int | None, heads: int | None) -> Iterator[Block
 
 
 def expected(trace: Trace) -> list[Block]:
-    whole = extent(trace)
+    whole = find_extent(trace)
     blocks = [*opening(trace, whole.rows, whole.heads), *given(trace.experiment)]
     for name in trace.all_stages:
         blocks += stage(trace, name, whole.rows, whole.heads)
@@ -146,17 +146,17 @@ def test_a_solution_says_what_was_computed_and_nothing_else(preset: str) -> None
     e = attnlab.preset(preset)
     if preset != "loops" and e.T_q > 4 and e.memory_tokens is None:
         e = resize_tokens(e, 4)
-    trace = traced(e)
+    trace = trace_exactly(e)
     wanted = expected(trace)
-    check(of_markdown(markdown(trace)), wanted)
-    check(of_latex(latex(trace)), wanted)
+    check(of_markdown(write_markdown(trace)), wanted)
+    check(of_latex(write_latex(trace)), wanted)
 
 
 def test_tokens_that_mean_something_elsewhere_are_read_back() -> None:
     e = attnlab.preset("causal-5x8")
     e = replace(e, tokens=("50%", "a_b", "Zoë", "", "你")[: e.T_q])
-    check(of_markdown(markdown(traced(e))), expected(traced(e)))
-    check(of_latex(latex(traced(e))), expected(traced(e)))
+    check(of_markdown(write_markdown(trace_exactly(e))), expected(trace_exactly(e)))
+    check(of_latex(write_latex(trace_exactly(e))), expected(trace_exactly(e)))
 
 
 def test_the_set_covers_every_stage_that_any_preset_has() -> None:
@@ -170,7 +170,7 @@ def test_the_set_covers_every_stage_that_any_preset_has() -> None:
 def test_what_overflows_is_warned_of() -> None:
     e = attnlab.preset("journey")
     e = replace(e, config=replace(e.config, normalizer="softmax-unshifted"))
-    trace = traced(edits.scale(e, "W_q", 10_000))
+    trace = trace_exactly(edits.scale(e, "W_q", 10_000))
     assert trace.warnings
-    check(of_markdown(markdown(trace)), expected(trace))
-    check(of_latex(latex(trace)), expected(trace))
+    check(of_markdown(write_markdown(trace)), expected(trace))
+    check(of_latex(write_latex(trace)), expected(trace))

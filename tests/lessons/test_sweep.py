@@ -5,11 +5,11 @@ import pytest
 import attnlab
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.base.errors import AttnlabError
-from attnlab.lessons.sweep import Sweep, parsed, suggested, swept
+from attnlab.lessons.sweep import Sweep, make_sweep, parse_value, suggest_sweeps
 
 
 def test_numbers_go_in_equal_steps_and_are_written_with_the_same_decimals() -> None:
-    sweep = swept(attnlab.preset("journey"), "temperature", 0.5, 2.0, 4)
+    sweep = make_sweep(attnlab.preset("journey"), "temperature", 0.5, 2.0, 4)
     assert sweep.values == (0.5, 1.0, 1.5, 2.0)
     assert [sweep.text(i) for i in range(4)] == [f"temperature = {x}" for x in ("0.5", "1.0", "1.5", "2.0")]
     assert Sweep("W_q[0, 0]", (-0.25, 0.25)).text(0) == "W_q[0, 0] = −0.25"
@@ -18,20 +18,20 @@ def test_numbers_go_in_equal_steps_and_are_written_with_the_same_decimals() -> N
 def test_whole_numbers_skip_what_cannot_be_and_share_the_frames_out() -> None:
     e = attnlab.preset("causal-5x8")
     e = Sweep("d_k", (8,)).at(e, 0)
-    sweep = swept(e, "n_heads", 1, e.d_v if e.d_v < 8 else 8, 12)
+    sweep = make_sweep(e, "n_heads", 1, e.d_v if e.d_v < 8 else 8, 12)
     assert set(sweep.values) < set(range(1, 9))
     assert len(sweep.values) == 12
     assert all(sweep.at(e, i).n_heads == value for i, value in enumerate(sweep.values))
-    back = swept(e, "T", 5, 2, 8)
+    back = make_sweep(e, "T", 5, 2, 8)
     assert back.values == (5, 5, 4, 4, 3, 3, 2, 2)
 
 
 def test_a_switch_is_off_for_half_of_the_frames_and_says_so() -> None:
     e = attnlab.preset("journey")
-    sweep = swept(e, "causal", parsed("off"), parsed("on"), 6)
+    sweep = make_sweep(e, "causal", parse_value("off"), parse_value("on"), 6)
     assert [sweep.text(i) for i in (0, 5)] == ["causal off", "causal on"]
     assert [sweep.at(e, i).config.causal for i in range(6)] == [False] * 3 + [True] * 3
-    choice = swept(e, "normalizer", "softmax", "sparsemax", 2)
+    choice = make_sweep(e, "normalizer", "softmax", "sparsemax", 2)
     assert choice.text(1) == "normalizer = sparsemax"
     assert choice.at(e, 1).config.normalizer == "sparsemax"
 
@@ -43,10 +43,10 @@ def test_there_and_back_ends_beside_its_beginning() -> None:
 @pytest.mark.parametrize("name", list(PRESETS))
 def test_whatever_is_suggested_can_be_swept(name: str) -> None:
     e = attnlab.preset(name)
-    found = suggested(e)
+    found = suggest_sweeps(e)
     assert {"scale", "causal", "W_q[0, 0]"} <= set(found)
     for key, (start, stop) in found.items():
-        sweep = swept(e, key, start, stop, 3)
+        sweep = make_sweep(e, key, start, stop, 3)
         assert len({sweep.text(i) for i in range(len(sweep.values))}) > 1, key
 
 
@@ -63,7 +63,7 @@ def test_whatever_is_suggested_can_be_swept(name: str) -> None:
 )
 def test_what_cannot_be_swept_is_one_sentence(key: str, start: float, stop: float, frames: int, sentence: str) -> None:
     with pytest.raises(AttnlabError) as caught:
-        swept(attnlab.preset("journey"), key, start, stop, frames)
+        make_sweep(attnlab.preset("journey"), key, start, stop, frames)
     assert sentence in str(caught.value)
 
 
@@ -71,5 +71,5 @@ def test_what_cannot_be_swept_is_one_sentence(key: str, start: float, stop: floa
     ("text", "value"), [("off", False), ("On", True), ("−0.5", -0.5), ("3", 3), ("1e-3", 1e-3), ("nan", "nan")]
 )
 def test_values_are_typed_as_people_write_them(text: str, value: object) -> None:
-    assert parsed(text) == value
-    assert type(parsed(text)) is type(value)
+    assert parse_value(text) == value
+    assert type(parse_value(text)) is type(value)

@@ -128,5 +128,5 @@ def solve(desk: Desk) -> None:
     from attnlab.ui.predict.solution_actions import copy_markdown
 
     person = desk.person()
-    desk.plant("attnlab.lessons.solution.markdown")
+    desk.plant("attnlab.lessons.solution.write_markdown")
     copy_markdown(person.playground)

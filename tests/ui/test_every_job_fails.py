@@ -190,7 +190,7 @@ def preview_step(desk: Desk) -> None:
 
     person = desk.person()
     preview = Preview(person.playground, person.window)
-    desk.plant("attnlab.lessons.slides.filled")
+    desk.plant("attnlab.lessons.slides.fill_text")
     lesson = find("causal-masks")
     index = next(i for i, step in enumerate(lesson.steps) if "{{" in step.text)
     with desk.qtbot.waitSignal(preview.filled):

@@ -60,10 +60,10 @@ class SweepForm(HeldFields):
         Raises:
             AttnlabError: nothing has that name, or an end of the range is invalid; the sentence says what is valid.
         """
-        from attnlab.lessons.sweep import parsed, swept
+        from attnlab.lessons.sweep import make_sweep, parse_value
 
-        e, ends = scene.experiment, (parsed(self.start.text()), parsed(self.stop.text()))
-        sweep = swept(e, self.what.currentText(), *ends, self.whole("frames"))
+        e, ends = scene.experiment, (parse_value(self.start.text()), parse_value(self.stop.text()))
+        sweep = make_sweep(e, self.what.currentText(), *ends, self.whole("frames"))
         sweep = sweep.there_and_back() if self.value("back") else sweep
         return Scenario(e, sweep, self._read_spec(e.n_heads), self.whole("fps"), scene.device, scene.dtype)
 
@@ -82,10 +82,10 @@ class SweepForm(HeldFields):
 
     def show_trace(self, trace: "Trace", stage: str, head: int | str) -> None:
         """List what can be swept in a state, its stages and its heads."""
-        from attnlab.lessons.sweep import suggested
+        from attnlab.lessons.sweep import suggest_sweeps
 
         self.blockSignals(True)
-        self._ends = suggested(trace.experiment)
+        self._ends = suggest_sweeps(trace.experiment)
         key = self.what.currentText()
         self.what.clear()
         self.what.addItems(list(self._ends))

@@ -157,9 +157,9 @@ def _move_to(lesson: Lesson, path: Path) -> Lesson:
 
 def get_session_folder(lesson: Lesson) -> Path:
     """Return the folder of a lesson's sessions, whether it exists or not."""
-    from attnlab.lessons.library import user_folder
+    from attnlab.lessons.library import find_user_folder
 
-    return lesson.path.parent if lesson.path is not None else user_folder()
+    return lesson.path.parent if lesson.path is not None else find_user_folder()
 
 
 def _carry_files(lesson: Lesson, path: Path) -> None:

@@ -17,12 +17,12 @@ Told = Callable[[Path], None]
 
 def save(controller: "LessonController", draft: Draft, told: Told) -> bool:
     """Save a draft to its file, a new one in the user's folder; on failure show a message and return False."""
-    from attnlab.lessons.library import user_folder
+    from attnlab.lessons.library import find_user_folder
 
     path = draft.path
     try:
         if path is None:
-            folder = user_folder()
+            folder = find_user_folder()
             folder.mkdir(parents=True, exist_ok=True)
             path = find_free_path(folder, draft.lesson.title or draft.lesson.name)
         draft.save(path)

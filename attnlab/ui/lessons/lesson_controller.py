@@ -212,10 +212,10 @@ class LessonController(QObject):
         if chosen is not None and not self._is_at(*chosen) and not self.walk(*chosen):
             return
         if self.player.slide is None:
-            from attnlab.lessons.tour import tour
+            from attnlab.lessons.tour import make_tour
 
             self._touring = True
-            self.player.open(tour(self._playground.document.experiment, "stage"))
+            self.player.open(make_tour(self._playground.document.experiment, "stage"))
         elif first:
             self.player.go_first()
         still = self._window.settings.reduced_motion
@@ -304,7 +304,7 @@ class LessonController(QObject):
 
     def make_dialog(self, title: str, name_filter: str = FILTER, suffix: str = "") -> QFileDialog:
         """Return a dialog for one file, to open, or with a suffix to save."""
-        from attnlab.lessons.library import user_folder
+        from attnlab.lessons.library import find_user_folder
 
         dialog = QFileDialog(self._window, title)
         dialog.setNameFilter(name_filter)
@@ -312,8 +312,8 @@ class LessonController(QObject):
         if suffix:
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             dialog.setDefaultSuffix(suffix)
-        if name_filter == FILTER and user_folder().is_dir():
-            dialog.setDirectory(str(user_folder()))
+        if name_filter == FILTER and find_user_folder().is_dir():
+            dialog.setDirectory(str(find_user_folder()))
         return dialog
 
     def stop(self) -> None:

@@ -131,9 +131,9 @@ class LessonPages(QObject):
 
     def reload(self) -> None:
         """Read the lessons again and update the list."""
-        from attnlab.lessons.library import all_lessons
+        from attnlab.lessons.library import list_lessons
 
-        lessons = all_lessons()
+        lessons = list_lessons()
         ours = [lesson for lesson in lessons if lesson.path is None]
         theirs = [lesson for lesson in lessons if lesson.path is not None]
         extra = self._shown if self._shown is not None and self._shown.path not in [le.path for le in lessons] else None
@@ -287,14 +287,14 @@ class LessonPages(QObject):
 
     @Slot()
     def _on_edit_requested(self) -> None:
-        from attnlab.lessons.library import user_folder
+        from attnlab.lessons.library import find_user_folder
 
         lesson = self._shown
         if lesson is None:
             return
         if not self._controller.is_own(lesson):
             name = f"my-{lesson.name}"
-            path = user_folder() / f"{name}.md"
+            path = find_user_folder() / f"{name}.md"
             lesson = replace(lesson, name=name, title=f"{lesson.title} (mine)", path=path, order=0)
         self._controller.edit_draft(lesson)
 

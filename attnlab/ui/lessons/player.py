@@ -90,9 +90,9 @@ class LessonPlayer(QObject):
 
         One undo returns to the earlier experiment, and its file is never overwritten by the lesson's states.
         """
-        from attnlab.lessons.slides import slides  # nothing of lessons is loaded before one is opened
+        from attnlab.lessons.slides import make_slides  # nothing of lessons is loaded before one is opened
 
-        self._lesson, self._slides = lesson, slides(lesson)
+        self._lesson, self._slides = lesson, make_slides(lesson)
         self._index = self._frame = 0
         self._frames = WHOLE
         if self._slides:
@@ -102,9 +102,9 @@ class LessonPlayer(QObject):
 
     def resume(self, lesson: Lesson, step: int, frame: int) -> None:
         """Return to the nearest existing frame of a slide, without setting its state: the session restored it."""
-        from attnlab.lessons.slides import slides
+        from attnlab.lessons.slides import make_slides
 
-        self._lesson, self._slides = lesson, slides(lesson)
+        self._lesson, self._slides = lesson, make_slides(lesson)
         self._index = min(max(step, 0), len(self._slides) - 1)
         slide = self._slides[self._index]
         self._opening, self._away = self._document.history.current.opening, False

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 from attnlab.base.errors import AttnlabError
 from attnlab.base.number_text import NumberError, parse_number, quote
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.lessons.cells import blank_text, blanks_of
+from attnlab.lessons.cells import parse_blanks, write_blank
 from attnlab.lessons.lesson import Question
 
 FIELDS = (
@@ -64,7 +64,7 @@ class QuestionFields(QWidget):
         self._shown = question
         texts = {"blank": "", "ask": "", "tolerance": "", "hint": ""}
         if question is not None:
-            blanks = ", ".join(map(blank_text, question.blanks))
+            blanks = ", ".join(map(write_blank, question.blanks))
             tolerance = f"{question.tolerance:g}"
             texts = {"blank": blanks, "ask": question.ask, "tolerance": tolerance, "hint": question.hint}
         for name, text in texts.items():
@@ -93,7 +93,7 @@ class QuestionFields(QWidget):
             if text["ask"] or text["hint"]:
                 raise AttnlabError("A question needs blank cells, such as weights[2, 1].")
             return None
-        return Question(blanks_of(text["blank"]), text["ask"], _read_tolerance(text["tolerance"]), text["hint"])
+        return Question(parse_blanks(text["blank"]), text["ask"], _read_tolerance(text["tolerance"]), text["hint"])
 
 
 def _read_tolerance(text: str) -> float:

@@ -71,20 +71,20 @@ def make_empty_lesson() -> Lesson:
 
     Its path determines the folder of its steps' sessions; the file itself is created on saving.
     """
-    from attnlab.lessons.library import user_folder
+    from attnlab.lessons.library import find_user_folder
 
-    taken = {path.stem for path in user_folder().glob("*.md")} if user_folder().is_dir() else set()
+    taken = {path.stem for path in find_user_folder().glob("*.md")} if find_user_folder().is_dir() else set()
     names = (f"my-lesson{f'-{n}' if n > 1 else ''}" for n in range(1, len(taken) + 2))
     name = next(name for name in names if name not in taken)
-    return Lesson(name, TITLE, (), path=user_folder() / f"{name}.md")
+    return Lesson(name, TITLE, (), path=find_user_folder() / f"{name}.md")
 
 
 def keep(lesson: Lesson) -> Path:
     """Write a lesson with unsaved changes to the user's lessons, under a new name; raises FileError."""
-    from attnlab.lessons.library import user_folder
+    from attnlab.lessons.library import find_user_folder
     from attnlab.lessons.write import write
 
-    folder = user_folder()
+    folder = find_user_folder()
     _make_folder(folder)
     path = folder / f"{lesson.name}-unsaved.md"
     write_text(path, write(replace(lesson, name=path.stem, title=f"{lesson.title} (unsaved)", path=path)))
@@ -119,14 +119,14 @@ def reorder_steps(lesson: Lesson, order: Sequence[int]) -> Lesson:
 
 
 def _rebuild_steps(lesson: Lesson, order: Sequence[int], given: dict[int, Step]) -> Lesson:
-    from attnlab.lessons.slides import slides
+    from attnlab.lessons.slides import make_slides
 
-    before = slides(lesson)
+    before = make_slides(lesson)
     made = replace(lesson, steps=())
     for index in order:
         step = given.get(index, lesson.steps[index])
         kept = replace(made, steps=(*made.steps, step))
-        if index not in given and not _is_same_view(slides(kept)[-1], before[index]):
+        if index not in given and not _is_same_view(make_slides(kept)[-1], before[index]):
             step = _make_step(made, step, _read_slide(before[index], _find_preset(lesson, index)))
         made = replace(made, steps=(*made.steps, step))
     return made
@@ -195,10 +195,10 @@ def _make_edited_step(before: Lesson, start: Step, wanted: Experiment) -> Step |
 
 def _compute_result(before: Lesson, step: Step) -> Experiment | None:
     """Return the experiment of a step; None if its state cannot be made."""
-    from attnlab.lessons.slides import slides
+    from attnlab.lessons.slides import make_slides
 
     try:
-        return slides(replace(before, steps=(*before.steps, step)))[-1].experiment
+        return make_slides(replace(before, steps=(*before.steps, step)))[-1].experiment
     except AttnlabError:
         return None
 

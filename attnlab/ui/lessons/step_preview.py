@@ -29,14 +29,14 @@ class Previewed:
 def preview_step(lesson: Lesson, index: int) -> Previewed:
     """Compute a step of a lesson, fill its text, and list its problems. Runs on any thread."""
     from attnlab.compute.engine import compute
-    from attnlab.lessons.slides import check, filled, slides
+    from attnlab.lessons.slides import check, fill_text, make_slides
 
     step = lesson.steps[index]
-    slide = slides(lesson)[index]
+    slide = make_slides(lesson)[index]
     text = step.text
     if slide.experiment is not None and "{{" in text:
         before = compute(slide.before or slide.experiment, "cpu", "float32")
-        text = filled(text, compute(slide.experiment, "cpu", "float32"), before, slide, markdown=True)
+        text = fill_text(text, compute(slide.experiment, "cpu", "float32"), before, slide, markdown=True)
     marked = replace(lesson, problems=(), steps=tuple(_set_line_numbers(s, i) for i, s in enumerate(lesson.steps)))
     wrong = [problem.reason for problem in check(marked) if problem.line == index]
     words = len(text.split())

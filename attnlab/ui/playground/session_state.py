@@ -123,16 +123,16 @@ class SessionState(QObject):
 
 
 def _lesson_place(lessons: LessonWalk, folder: Path) -> LessonPlace | None:
-    from attnlab.lessons.library import located, user_folder
+    from attnlab.lessons.library import find_user_folder, locate
 
     lesson, slide = lessons.player.lesson, lessons.player.slide
     if lesson is None or slide is None:
         return None
     name, path = lesson.name, lesson.path
-    if path is not None and path.parent != user_folder():
+    if path is not None and path.parent != find_user_folder():
         name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path.absolute())
     try:
-        located(name)  # a tour through the open experiment has no name
+        locate(name)  # a tour through the open experiment has no name
     except AttnlabError:
         return None
     return LessonPlace(name, slide.index, lessons.player.frame_index)

@@ -84,7 +84,7 @@ class AnswerSheet(QWidget):
         The same question about another trace, as when a number is dragged, keeps the answers and marks them again.
         """
         from attnlab.base.errors import ExperimentError
-        from attnlab.lessons.exercise import answers_of, check_cell
+        from attnlab.lessons.exercise import check_cell, read_answers_of
 
         there = []
         for cell in blanks:
@@ -93,7 +93,7 @@ class AnswerSheet(QWidget):
             except ExperimentError:
                 continue
             there.append(cell)
-        answers = answers_of(trace, there)
+        answers = read_answers_of(trace, there)
         same = self._is_asked(question) and [each.answer.cell for each in self._asked] == there
         self._question, self._trace = question, trace
         self._ask.setText(question.ask)
@@ -165,11 +165,11 @@ class AnswerSheet(QWidget):
         self.setFocusProxy(self._asked[0].row.field if self._asked else None)  # type: ignore[arg-type]  # which Qt takes
 
     def _make_row(self, answer: "Answer") -> _Asked:
-        from attnlab.lessons.exercise import place_of
+        from attnlab.lessons.exercise import describe_cell
 
         assert self._trace is not None
         row = AnswerRow(self)
-        row.set_place(place_of(self._trace.experiment, answer.cell))
+        row.set_place(describe_cell(self._trace.experiment, answer.cell))
         row.set_palette(self._palette)
         row.set_zoom(self._zoom)
         self._rows.addWidget(row)

@@ -190,7 +190,7 @@ class ExerciseDialog(QDialog):
 
     def grade_file(self, path: Path) -> None:
         """Read a file of answers and show the grades of all students."""
-        from attnlab.lessons.grading import read_answer_file, sorted_out
+        from attnlab.lessons.grading import read_answer_file, sort_answers
 
         exercise = self._exercise
         if exercise is None:
@@ -200,7 +200,7 @@ class ExerciseDialog(QDialog):
         except AttnlabError as error:
             self._say(str(error))
             return
-        found, problems = sorted_out(exercise, lines)
+        found, problems = sort_answers(exercise, lines)
         if not found:
             self._say(f"{path.name} has no readable answers; each line needs student, cell, value.")
             return
@@ -211,12 +211,12 @@ class ExerciseDialog(QDialog):
     def _grade_students(
         self, exercise: "Exercise", found: dict[str, dict[str, str]], problems: "tuple[Problem, ...]"
     ) -> Iterator[None]:
-        from attnlab.lessons.exercise import variant
+        from attnlab.lessons.exercise import make_variant
         from attnlab.lessons.grading import grade
 
         grades: list[Grade] = []
         for student, given in found.items():
-            grades.append(grade(exercise, variant(exercise, student), given, student))
+            grades.append(grade(exercise, make_variant(exercise, student), given, student))
             yield
         self.grades = GradeTable(grades, problems, self._palette, self)
         self.grades.show()
@@ -225,16 +225,16 @@ class ExerciseDialog(QDialog):
     def try_here(self) -> None:
         """Open the first student's numbers, as one undoable step, and ask for the blanks."""
         from attnlab.attention.stages.walk import Place
-        from attnlab.lessons.exercise import traced, variant
+        from attnlab.lessons.exercise import make_variant, trace_exactly
 
         exercise = self._exercise
         if exercise is None:
             return
         student = (*exercise.students, "")[0]
-        e = variant(exercise, student)
+        e = make_variant(exercise, student)
         document = self._playground.document
         document.edit(f"Exercise {exercise.title}", lambda _: e)
-        trace = traced(e)
+        trace = trace_exactly(e)
         first = min((cell.stage for cell in exercise.blanks), key=trace.all_stages.index)
         self._trying = True
         document.show(at=Place(first, -1))  # that stage and all later ones are hidden
@@ -386,8 +386,8 @@ class ExerciseDialog(QDialog):
 
 def _describe_place(exercise: "Exercise") -> str:
     from attnlab.attention.stages.table import BY_NAME
-    from attnlab.lessons.exercise import place_of
+    from attnlab.lessons.exercise import describe_cell
 
     first, count = exercise.blanks[0], len(exercise.blanks)
     more = f" and {count - 1} more" if count > 1 else ""
-    return f"{BY_NAME[first.stage].title}: {place_of(exercise.experiment, first)}{more}"
+    return f"{BY_NAME[first.stage].title}: {describe_cell(exercise.experiment, first)}{more}"

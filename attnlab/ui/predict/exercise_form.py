@@ -77,7 +77,7 @@ class ExerciseForm(QWidget):
         Raises:
             AttnlabError: a setting is invalid; the sentence says what is valid.
         """
-        from attnlab.lessons.exercise import Exercise, student_names
+        from attnlab.lessons.exercise import Exercise, parse_students
 
         loaded = self._loaded if self.which.currentData() == FILE else None
         return Exercise(
@@ -86,7 +86,7 @@ class ExerciseForm(QWidget):
             self._read_tolerance(),
             " ".join(self.title.text().split()) or "Exercise",
             self.seed.value() if self.own.isChecked() else None,
-            student_names(self.students.toPlainText().splitlines()),
+            parse_students(self.students.toPlainText().splitlines()),
             str(self.given.currentData()),
         )
 
@@ -109,10 +109,10 @@ class ExerciseForm(QWidget):
 
     def add_cell(self, cell: "Cell") -> None:
         """Add a cell to the named blanks."""
-        from attnlab.lessons.exercise import name_of
+        from attnlab.lessons.exercise import write_cell
 
         named = self.cells.text().strip().rstrip(",")
-        self.cells.setText(f"{named}, {name_of(cell)}" if named else name_of(cell))
+        self.cells.setText(f"{named}, {write_cell(cell)}" if named else write_cell(cell))
 
     def show_where(self, text: str) -> None:
         """Show which cells are blank."""
@@ -124,17 +124,17 @@ class ExerciseForm(QWidget):
 
     def _list_cells(self, e: "Experiment", cell: "Cell") -> "tuple[Cell, ...]":
         from attnlab.attention.stages.table import BY_NAME
-        from attnlab.lessons.cells import blank_cells, blanks_of
-        from attnlab.lessons.exercise import random_cells, row_of
+        from attnlab.lessons.cells import list_cells, parse_blanks
+        from attnlab.lessons.exercise import draw_cells, list_row
 
         kind = self.which.currentData()
         if kind == CELLS:
             head = cell.head if cell.head is not None else "mean" if BY_NAME[cell.stage].has_heads else 0
-            found = (blank_cells(e, blank, head) for blank in blanks_of(self.cells.text()))
+            found = (list_cells(e, blank, head) for blank in parse_blanks(self.cells.text()))
             return tuple(dict.fromkeys(each for cells in found for each in cells))
         if kind == RANDOM:
-            return random_cells(e, cell.stage, self.count.value(), self.seed.value(), cell.head)
-        return row_of(e, cell) if kind == ROW else (cell,)
+            return draw_cells(e, cell.stage, self.count.value(), self.seed.value(), cell.head)
+        return list_row(e, cell) if kind == ROW else (cell,)
 
     def _read_tolerance(self) -> float:
         from attnlab.lessons.grading import read_number

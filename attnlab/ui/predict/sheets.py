@@ -37,12 +37,12 @@ def make_sheet(exercise: "Exercise", student: str) -> Sheet:
     Raises:
         AttnlabError: there are too many tokens for any paper.
     """
-    from attnlab.lessons.exercise import traced, variant
+    from attnlab.lessons.exercise import make_variant, trace_exactly
 
     count = max(exercise.experiment.T_q, exercise.experiment.T_k)
     if count > MOST:
         raise AttnlabError(f"{count} tokens are too many for the paper; use at most 12.")
-    trace = traced(variant(exercise, student))
+    trace = trace_exactly(make_variant(exercise, student))
     return Sheet(
         exercise.title,
         student,
@@ -200,10 +200,10 @@ def _format_number(value: float) -> str:
 
 
 def _make_answer_tables(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
-    from attnlab.lessons.exercise import letter
+    from attnlab.lessons.exercise import to_letter
 
     places = dict.fromkeys((cell.stage, cell.head) for cell in exercise.blanks)
-    letters = {cell: letter(i) for i, cell in enumerate(exercise.blanks)}
+    letters = {cell: to_letter(i) for i, cell in enumerate(exercise.blanks)}
     return tuple(_make_answer_table(exercise, trace, name, head, letters) for name, head in places)
 
 
@@ -211,7 +211,7 @@ def _make_answer_table(
     exercise: "Exercise", trace: "Trace", name: str, head: int | None, letters: "dict[Cell, str]"
 ) -> SheetTable:
     """Return a stage with its boxes; cells that would reveal a solution stay empty."""
-    from attnlab.lessons.exercise import has_shares
+    from attnlab.lessons.exercise import has_rows_of_sum_1
 
     e, stage = trace.experiment, trace.stage(name)
     array = trace.array(name) if not stage.has_heads else trace.mean(name) if head is None else trace.array(name)[head]
@@ -221,7 +221,7 @@ def _make_answer_table(
     mask = trace.shown_mask(name)
     masked = frozenset() if mask is None else frozenset((int(i), int(j)) for i, j in zip(*mask.nonzero(), strict=True))
     asked = [c for c in exercise.blanks if trace.stage(c.stage).is_map == stage.is_map]
-    rows = {c.row for c in asked} if has_shares(trace, name) else set()
+    rows = {c.row for c in asked} if has_rows_of_sum_1(trace, name) else set()
     pairs = {(c.row, c.column) for c in asked}
     places = {(i, j) for i in range(len(table.rows)) for j in range(len(table.columns))}
     secret = frozenset(at for at in places - set(boxes) - masked if at in pairs or at[0] in rows)
@@ -230,12 +230,12 @@ def _make_answer_table(
 
 def _list_blanks(exercise: "Exercise", trace: "Trace") -> tuple[Blanked, ...]:
     from attnlab.attention.stages.explain import explain
-    from attnlab.lessons.exercise import answers_of, place_of
+    from attnlab.lessons.exercise import describe_cell, read_answers_of
 
     made = []
-    for answer in answers_of(trace, exercise.blanks):
+    for answer in read_answers_of(trace, exercise.blanks):
         lines = explain(trace, answer.cell, None).lines
-        place = f"{trace.stage(answer.cell.stage).title.lower()}, {place_of(trace.experiment, answer.cell)}"
+        place = f"{trace.stage(answer.cell.stage).title.lower()}, {describe_cell(trace.experiment, answer.cell)}"
         made.append(Blanked(answer.label, place, _format_number(answer.value), "<br>".join(map(_format_html, lines))))
     return tuple(made)
 

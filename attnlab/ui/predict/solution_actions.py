@@ -87,6 +87,6 @@ def _solve(playground: "Playground", ending: str, done: Callable[[str], None]) -
 
 def _write_solution(trace: "Trace", ending: str) -> str:
     """Return the text of the solution. Runs in the worker's thread."""
-    from attnlab.lessons.solution import latex, markdown
+    from attnlab.lessons.solution import write_latex, write_markdown
 
-    return markdown(trace) if ending == "md" else latex(trace)
+    return write_markdown(trace) if ending == "md" else write_latex(trace)

@@ -86,7 +86,7 @@ def fill_text(text: str, slide: "Slide", trace: "Trace | None", before: "Trace |
         return _PLACEHOLDER.sub("…", text[:closed]) + text[closed:]
     from attnlab.lessons import slides
 
-    return slides.filled(text, trace, before, slide, markdown)
+    return slides.fill_text(text, trace, before, slide, markdown)
 
 
 def has_earlier_numbers(slide: "Slide") -> bool:

@@ -57,11 +57,11 @@ def compute_pages(lesson: "Lesson", experiment: "Experiment | None" = None) -> l
     Raises:
         AttnlabError: the lesson has no steps, or a step has no state and none is given, or cannot be computed.
     """
-    from attnlab.lessons.slides import slides
+    from attnlab.lessons.slides import make_slides
 
     if not lesson.steps:
         raise AttnlabError(f"The lesson {lesson.name!r} has no steps; there is nothing to print.")
-    return _compute_pages(slides(lesson), experiment)
+    return _compute_pages(make_slides(lesson), experiment)
 
 
 def _compute_pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None") -> list[SlideContent]:

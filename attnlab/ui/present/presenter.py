@@ -147,11 +147,11 @@ class Presenter(QObject):
         slide = self.slide
         if slide is None or not self.is_tour:
             return
-        from attnlab.lessons.tour import tour
+        from attnlab.lessons.tour import make_tour
 
         depth = slide.step.depth if slide.step.depth in DEPTHS else "stage"
         following = DEPTHS[(DEPTHS.index(depth) + 1) % len(DEPTHS)]
-        self.player.open(tour(self._playground.document.experiment, following), slide.index)
+        self.player.open(make_tour(self._playground.document.experiment, following), slide.index)
 
     # Live edits
 

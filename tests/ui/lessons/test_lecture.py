@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from attnlab.lessons.exercise import answers, variant
-from attnlab.lessons.library import find, user_folder
+from attnlab.lessons.exercise import compute_answers, make_variant
+from attnlab.lessons.library import find, find_user_folder
 from attnlab.lessons.slides import check
 from attnlab.ui.workspaces.lessons import LESSONS
 
@@ -79,7 +79,7 @@ def test_a_lecturer_records_saves_reopens_hands_out_and_grades(person: "Person",
     person.key(Key.Key_2, CTRL)
     desk.show_draft()
     person.key(Key.Key_S, CTRL)
-    lesson = find(str(user_folder() / "my-lesson.md"))
+    lesson = find(str(find_user_folder() / "my-lesson.md"))
     assert (len(lesson.steps), check(lesson)) == (5, ())
     desk.open("my-lesson", 4)
     person.settle()
@@ -94,7 +94,7 @@ def test_a_lecturer_records_saves_reopens_hands_out_and_grades(person: "Person",
         dialog.write_pdf(tmp_path / "handout.pdf", False)
     assert (tmp_path / "handout.pdf").read_bytes().startswith(b"%PDF")
     exercise = dialog.read_exercise()
-    lines = [f"Ada,{a.label},{a.value:.3f}" for a in answers(exercise, variant(exercise, "Ada"))]
+    lines = [f"Ada,{a.label},{a.value:.3f}" for a in compute_answers(exercise, make_variant(exercise, "Ada"))]
     (tmp_path / "answers.csv").write_text("\n".join(["student,cell,value", *lines]), encoding="utf-8")
     with person.qtbot.waitSignal(dialog.slices.finished):
         dialog.grade_file(tmp_path / "answers.csv")

@@ -13,7 +13,7 @@ from attnlab.document.document import Document
 from attnlab.document.scene import Scene
 from attnlab.lessons.library import find
 from attnlab.lessons.parse import parse
-from attnlab.lessons.tour import tour
+from attnlab.lessons.tour import make_tour
 from attnlab.ui.lessons.player import LessonPlayer
 from tests.ui.lessons.conftest import MASKS
 
@@ -149,7 +149,7 @@ def test_a_tour_leaves_what_is_open_alone() -> None:
     e = preset("causal-5x8")
     document = Document("Open", Scene(e))
     player = LessonPlayer(document, document)
-    player.open(tour(e))
+    player.open(make_tour(e))
     assert player.frame == Place("inputs", -1)
     while not player.at_end:
         player.go_next()

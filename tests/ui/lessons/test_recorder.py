@@ -15,9 +15,9 @@ from attnlab.attention.edits.token_edits import set_tokens
 from attnlab.attention.examples.presets import PRESETS, preset
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.walk import Place
-from attnlab.lessons.library import find, user_folder
+from attnlab.lessons.library import find, find_user_folder
 from attnlab.lessons.parse import parse, read
-from attnlab.lessons.slides import check, slides
+from attnlab.lessons.slides import check, make_slides
 from attnlab.lessons.write import write
 from attnlab.ui.lessons.differences import is_same
 from attnlab.ui.lessons.recording import StepContent, add_step, keep, make_empty_lesson, reorder_steps
@@ -75,7 +75,7 @@ def test_every_preset_is_recorded_by_its_name_alone_and_gives_the_same_numbers(n
     lesson = add_step(make_empty_lesson(), shown(preset(name), name))
     assert lesson.steps[0].preset == name
     assert lesson.steps[0].edits == ()
-    again = slides(parse(write(lesson), "again"))[0].experiment
+    again = make_slides(parse(write(lesson), "again"))[0].experiment
     assert again is not None
     assert is_same(again, preset(name))
 
@@ -86,7 +86,7 @@ def test_edits_are_written_out_and_lead_to_the_last_bit() -> None:
     step = lesson.steps[0]
     assert (step.preset, step.file) == ("journey", None)
     assert {edit.key: edit.value for edit in step.edits} == {"causal": True, "temperature": 0.5, "W_q[0, 0]": 0.1}
-    again = slides(parse(write(lesson), "again"))[0].experiment
+    again = make_slides(parse(write(lesson), "again"))[0].experiment
     assert again is not None
     assert is_same(again, e)
 
@@ -105,7 +105,7 @@ def test_other_words_are_an_edit_too() -> None:
     e = set_tokens(preset("journey"), ("My", "journey", "ends"))
     lesson = add_step(make_empty_lesson(), shown(e, "journey"))
     assert [edit.key for edit in lesson.steps[0].edits] == ["tokens"]
-    again = slides(lesson)[0].experiment
+    again = make_slides(lesson)[0].experiment
     assert again is not None
     assert is_same(again, e)
 
@@ -131,17 +131,17 @@ def test_what_cannot_be_written_out_is_saved_beside_the_lesson() -> None:
     step = lesson.steps[0]
     assert step.preset is None
     assert step.file is not None
-    assert (user_folder() / step.file).is_file()
-    again = slides(lesson)[0].experiment
+    assert (find_user_folder() / step.file).is_file()
+    again = make_slides(lesson)[0].experiment
     assert again is not None
     assert is_same(again, e)
 
 
 def test_steps_in_another_order_show_what_they_did() -> None:
     lesson = parse(MASKS, "masks")
-    before = [slide.experiment for slide in slides(lesson)]
+    before = [slide.experiment for slide in make_slides(lesson)]
     moved = reorder_steps(lesson, [2, 0, 3, 1])
-    for old, slide in zip((2, 0, 3, 1), slides(moved), strict=True):
+    for old, slide in zip((2, 0, 3, 1), make_slides(moved), strict=True):
         e = before[old]
         assert e is not None
         assert slide.experiment is not None
@@ -183,13 +183,13 @@ def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Pe
     person.type("Two heads: {{n_heads}}.")
     person.wait_for(lambda: "Two heads: 2." in editor.preview.text.text())
     person.key(Key.Key_S, CTRL)
-    path = user_folder() / "masks-and-heads.md"
+    path = find_user_folder() / "masks-and-heads.md"
     assert path.is_file()
     assert editor._save.text() == "Save"
     lesson = find("masks-and-heads")
     assert (lesson.title, len(lesson.steps), lesson.problems) == ("Masks and heads", 5, ())
     assert check(lesson) == ()
-    last = slides(lesson)[-1].experiment
+    last = make_slides(lesson)[-1].experiment
     assert last is not None
     assert is_same(last, wanted)
     person.press("Try it")
@@ -331,7 +331,7 @@ def test_a_step_is_recorded_again_and_those_after_it_stay(person: "Person") -> N
     draft_of(person).choose(0)
     editor_of(person)
     person.press("Record again")
-    first, second = (slide.experiment for slide in slides(draft_of(person).lesson))
+    first, second = (slide.experiment for slide in make_slides(draft_of(person).lesson))
     assert first is not None
     assert second is not None
     assert is_same(first, person.experiment)
@@ -349,7 +349,7 @@ def test_a_shipped_lesson_is_edited_as_a_copy(person: "Person") -> None:
     person.type("!")
     person.key(Key.Key_S, CTRL)
     assert draft.path is not None
-    assert draft.path.parent == user_folder()
+    assert draft.path.parent == find_user_folder()
     assert check(find(str(draft.path))) == ()
     person.press("Done")
     workspace = desk_of(person).workspace
@@ -382,7 +382,7 @@ def test_a_file_with_mistakes_is_never_saved_over(person: "Person", lesson_file:
     person.type("!")
     person.key(Key.Key_S, CTRL)
     assert lesson_file.read_text(encoding="utf-8") == text
-    assert draft_of(person).path == user_folder() / "masks-in-four-steps.md"
+    assert draft_of(person).path == find_user_folder() / "masks-in-four-steps.md"
 
 
 def test_what_was_not_saved_is_there_again_after_the_window_was_closed(person: "Person") -> None:

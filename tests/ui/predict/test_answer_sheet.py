@@ -12,7 +12,7 @@ from attnlab.attention import edits
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.trace import Trace
 from attnlab.figures.palette import DARK, LIGHT
-from attnlab.lessons.exercise import traced
+from attnlab.lessons.exercise import trace_exactly
 from attnlab.lessons.lesson import Question
 from attnlab.ui.predict.answer_sheet import AnswerSheet
 
@@ -22,7 +22,7 @@ ASK = Question((), "How much does “starts” look at others?", 0.01, "Divide t
 
 @pytest.fixture
 def trace() -> Trace:
-    return traced(attnlab.preset("causal-5x8"))
+    return trace_exactly(attnlab.preset("causal-5x8"))
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_an_edit_of_the_numbers_keeps_what_was_answered_and_marks_it_anew(
     sheet: AnswerSheet, trace: Trace, qtbot: QtBot
 ) -> None:
     enter(qtbot, fields(sheet)[0], f"{value(trace, STARTS[0]):.4f}")
-    other = traced(edits.scale(trace.experiment, "W_q", -3))
+    other = trace_exactly(edits.scale(trace.experiment, "W_q", -3))
     sheet.show_question(ASK, STARTS, other)
     assert sheet.hidden_cells == STARTS[1:]
     assert "Not right. Too" in read(sheet)
@@ -214,7 +214,7 @@ def test_every_kind_of_attention_is_asked_and_explained(preset: str, cell: Cell,
     sheet = AnswerSheet(zoom=2.0)
     qtbot.addWidget(sheet)
     sheet.set_palette(DARK)
-    sheet.show_question(Question((cell,)), (cell,), traced(attnlab.preset(preset)))
+    sheet.show_question(Question((cell,)), (cell,), trace_exactly(attnlab.preset(preset)))
     sheet.show()
     assert "arithmetic:" not in read(sheet)
     sheet.reveal()

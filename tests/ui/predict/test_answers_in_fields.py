@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 import attnlab
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.trace import Trace
-from attnlab.lessons.cells import blanks_of
-from attnlab.lessons.exercise import traced
+from attnlab.lessons.cells import parse_blanks
+from attnlab.lessons.exercise import trace_exactly
 from attnlab.lessons.lesson import Question
 from attnlab.ui.lessons.question_fields import QuestionFields
 from attnlab.ui.predict.answer_row import AnswerRow
@@ -20,7 +20,7 @@ SIGNED = (Cell("queries", 0, 0, 0), Cell("queries", 0, 1, 0), Cell("queries", 1,
 
 @pytest.fixture
 def trace() -> Trace:
-    return traced(attnlab.preset("uneven-heads"))
+    return trace_exactly(attnlab.preset("uneven-heads"))
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_tolerance_is_taken_as_typed(typed: str, tolerance: float, qtbot: QtBo
     question = said[-1]
     assert question is not None
     assert (made.message, question.tolerance) == ("", tolerance)
-    assert question.blanks == blanks_of("queries[1, 0, 1], weights[0, :]")
+    assert question.blanks == parse_blanks("queries[1, 0, 1], weights[0, :]")
     first = question.blanks[0]
     assert (first.head, first.row, first.column) == (1, 0, 1)
 
@@ -140,7 +140,7 @@ def test_a_tolerance_that_is_none_is_refused(typed: str, qtbot: QtBot) -> None:
 
 def test_a_question_is_shown_as_it_is(qtbot: QtBot) -> None:
     made, said = fields(qtbot)
-    made.show_question(Question(blanks_of("weights[0, 2, :]"), "How much?", 0.025, "Row by row."))
+    made.show_question(Question(parse_blanks("weights[0, 2, :]"), "How much?", 0.025, "Row by row."))
     shown = {name: field.text() for name, field in made.fields.items()}
     assert shown == {"blank": "weights[0, 2, :]", "ask": "How much?", "tolerance": "0.025", "hint": "Row by row."}
     assert said == []

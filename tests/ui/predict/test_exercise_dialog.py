@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.walk import Place
 from attnlab.figures.palette import DARK
-from attnlab.lessons.exercise import answers, variant
+from attnlab.lessons.exercise import compute_answers, make_variant
 from attnlab.ui.predict.exercise_dialog import ExerciseDialog
 from attnlab.ui.predict.solution_actions import ask_save, copy_latex, copy_markdown, save_to
 
@@ -146,14 +146,14 @@ def test_buttons_ask_for_files(dialog: ExerciseDialog, qtbot: QtBot) -> None:
 def test_trying_hides_the_stage_asks_and_shows_it_again(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
     fill(dialog, qtbot, "Ada")
     exercise = dialog.read_exercise()
-    mine = variant(exercise, "Ada")
+    mine = make_variant(exercise, "Ada")
     qtbot.mouseClick(dialog.try_button, Qt.MouseButton.LeftButton)
     person.settle()  # type: ignore[attr-defined]
     document = person.document  # type: ignore[attr-defined]
     assert person.history()[-1] == "Exercise Exercise"  # type: ignore[attr-defined]
     assert document.experiment.embeddings.tolist() == mine.embeddings.tolist()
     assert document.view.at == Place("weights", -1)
-    right = answers(exercise, mine)[0].value
+    right = compute_answers(exercise, mine)[0].value
     qtbot.keyClicks(dialog.answer_sheet.focusProxy(), f"{right:.3f}")
     with qtbot.waitSignal(dialog.answer_sheet.answered):
         QTest.keyClick(dialog.answer_sheet.focusProxy(), Qt.Key.Key_Return)
@@ -179,7 +179,11 @@ def test_answers_are_graded_and_the_table_can_be_copied(dialog: ExerciseDialog, 
     fill(dialog, qtbot, "Ada\nBob")
     choose(dialog, qtbot, "This row")
     exercise = dialog.read_exercise()
-    lines = [f"{s},{a.label},{a.value:.3f}" for s in exercise.students for a in answers(exercise, variant(exercise, s))]
+    lines = [
+        f"{s},{a.label},{a.value:.3f}"
+        for s in exercise.students
+        for a in compute_answers(exercise, make_variant(exercise, s))
+    ]
     lines[1] = "Ada,b,oops"
     path = tmp_path / "answers.csv"
     path.write_text("\n".join(["student,cell,value", *lines, "Eve,a,1", "nonsense"]), encoding="utf-8")
@@ -225,7 +229,9 @@ def test_an_exercise_is_saved_and_opened_again(
     assert dialog.form.which.currentText() == "As in e.json"
     assert (after.blanks, after.students, after.seed) == (before.blanks, before.students, before.seed)
     for student in after.students:
-        mine = [[answer.value for answer in answers(each, variant(each, student))] for each in (before, after)]
+        mine = [
+            [answer.value for answer in compute_answers(each, make_variant(each, student))] for each in (before, after)
+        ]
         assert mine[0] == mine[1]
 
 

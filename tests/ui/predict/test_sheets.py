@@ -9,7 +9,7 @@ from attnlab.attention.edits.token_edits import resize_tokens
 from attnlab.attention.stages.explanation import Cell
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.handout import HandoutWriter, Sheet
-from attnlab.lessons.exercise import Exercise, row_of, traced, variant
+from attnlab.lessons.exercise import Exercise, list_row, make_variant, trace_exactly
 from attnlab.ui.predict.sheets import FORMULAS, check_sizes, make_sheet
 
 
@@ -79,7 +79,7 @@ def test_a_blank_is_blank_in_every_table_of_pairs(qtbot: QtBot) -> None:
 
 def test_the_student_can_compute_the_answers_from_the_sheet(qtbot: QtBot) -> None:
     e = attnlab.preset("journey")
-    exercise = Exercise(e, row_of(e, Cell("weights", 2, 0, 0)), seed=9)
+    exercise = Exercise(e, list_row(e, Cell("weights", 2, 0, 0)), seed=9)
     one = make_sheet(exercise, "Ada")
     x, w_q, w_k = (
         np.array([[float(text.replace("−", "-")) for text in row] for row in table.cells]) for table in one.given
@@ -87,7 +87,7 @@ def test_the_student_can_compute_the_answers_from_the_sheet(qtbot: QtBot) -> Non
     scores = (x @ w_q)[2] @ (x @ w_k).T / np.sqrt(2)
     weights = np.exp(scores) / np.exp(scores).sum()
     np.testing.assert_allclose([float(blank.value) for blank in one.blanks], weights, atol=1e-4)
-    assert traced(variant(exercise, "Ada")).array("weights")[0, 2] == pytest.approx(weights, abs=1e-6)
+    assert trace_exactly(make_variant(exercise, "Ada")).array("weights")[0, 2] == pytest.approx(weights, abs=1e-6)
 
 
 @pytest.mark.parametrize(

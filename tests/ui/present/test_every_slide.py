@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from attnlab.figures.palette import PALETTES
 from attnlab.figures.slides.slide_layout import Sheet
 from attnlab.figures.slides.slide_painter import draw_slide
-from attnlab.lessons.library import find, shipped
+from attnlab.lessons.library import find, list_shipped
 
 Key = Qt.Key
 SIZES = {"light": (1280, 720), "dark": (1024, 768), "contrast-light": (1920, 1080), "contrast-dark": (1280, 800)}
@@ -19,7 +19,7 @@ SIZES = {"light": (1280, 720), "dark": (1024, 768), "contrast-light": (1920, 108
 
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_a_lesson_is_whole_on_the_way_there_and_back(lecture: Callable[..., Any], name: str, theme: str) -> None:
     talk = lecture(find(name), (1280, 720))
     talk.hall.set_palette(PALETTES[theme])
@@ -47,17 +47,17 @@ def _check(talk: Any) -> None:
 
 
 @pytest.mark.parametrize("theme", PALETTES)
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_every_step_fits_on_screens_of_every_shape(qapp: QApplication, name: str, theme: str) -> None:
     from attnlab.compute.engine import compute
-    from attnlab.lessons.slides import slides
+    from attnlab.lessons.slides import make_slides
     from attnlab.ui.base.theme import dress_type
     from attnlab.ui.present.content import Moment, make_content
     from attnlab.ui.present.formulas import FORMULAS
 
     dress_type()
     sheet, image = Sheet(0, 0, *SIZES[theme]), QImage(QSize(*SIZES[theme]), QImage.Format.Format_RGB32)
-    for slide in slides(find(name)):
+    for slide in make_slides(find(name)):
         assert slide.experiment is not None
         now, before = compute(slide.experiment), compute(slide.before or slide.experiment)
         for hidden in dict.fromkeys((slide.blanks, ())):

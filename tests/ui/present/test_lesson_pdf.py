@@ -14,7 +14,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.base.errors import AttnlabError, FileError
 from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.parse import parse
-from attnlab.lessons.tour import tour
+from attnlab.lessons.tour import make_tour
 from attnlab.ui.present import write_pdf
 from attnlab.ui.present.lens_page import LensPage
 from attnlab.ui.present.pdf import compute_pages, print_pages
@@ -70,7 +70,7 @@ def test_blanks_stay_open_and_their_answers_come_last() -> None:
 
 def test_a_tour_is_printed_of_what_is_given(tmp_path: Path) -> None:
     e = preset("journey")
-    lesson = tour(e)
+    lesson = make_tour(e)
     assert write_pdf(lesson, tmp_path / "tour.pdf", experiment=e) == len(lesson.steps)
     with pytest.raises(AttnlabError, match="Step 1 shows the open experiment, but"):
         write_pdf(lesson, tmp_path / "other.pdf")

@@ -360,9 +360,9 @@ def test_leaving_is_said_once_and_leaves_the_player_where_it_is(lecture: Lecture
 
 def test_a_tour_is_walked_at_another_depth(lecture: Lecture) -> None:
     from attnlab.attention.examples.presets import preset
-    from attnlab.lessons.tour import tour
+    from attnlab.lessons.tour import make_tour
 
-    talk = lecture(tour(preset("journey"), "stage"))
+    talk = lecture(make_tour(preset("journey"), "stage"))
     talk.press(Key.Key_2, Key.Key_Return)
     stage, frames = talk.content.main.title, len(talk.player.frames)
     talk.press(Key.Key_D)

@@ -13,7 +13,7 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.trace import Trace
 from attnlab.attention.stages.walk_sources import explain_begun
 from attnlab.figures.slides.slide_content import Runs
-from attnlab.lessons.exercise import traced
+from attnlab.lessons.exercise import trace_exactly
 from attnlab.ui.present.content import LIMITS
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
 from tests.lessons.written import disagreements
@@ -69,7 +69,7 @@ def check_way(trace: Trace, cell: Cell, way: list[str]) -> int:
 
 @pytest.mark.parametrize("preset", attnlab.presets())
 def test_every_equation_of_a_slide_is_one(preset: str) -> None:
-    trace = traced(attnlab.preset(preset))
+    trace = trace_exactly(attnlab.preset(preset))
     compared = sum(check_way(trace, cell, way) for cell in cells(trace) for way in ways(trace, cell))
     assert compared > 0
 
@@ -80,7 +80,7 @@ def test_a_bias_is_never_left_out(preset: str) -> None:
     for name in ("b_q", "b_k", "b_v", "b_o"):
         if name in edits.tables(e):
             e = edits.set_block(e, name, 0, 0, [[0.5] * edits.shape(e, name)[1]])
-    trace = traced(e)
+    trace = trace_exactly(e)
     for cell in cells(trace):
         written = ways(trace, cell)
         for way in written:
@@ -99,7 +99,7 @@ def test_a_bias_is_never_left_out(preset: str) -> None:
 )
 def test_remarks_do_not_equal_a_number(settings: dict[str, object], remark: str) -> None:
     e = edits.configure(attnlab.preset("journey"), **settings)
-    trace = traced(edits.configure(e, fill="0") if "causal" in settings else e)
+    trace = trace_exactly(edits.configure(e, fill="0") if "causal" in settings else e)
     found = False
     for cell in cells(trace):
         found |= any(remark in "".join(span.text for span in line) for line in explain(trace, cell).lines)
@@ -110,13 +110,13 @@ def test_remarks_do_not_equal_a_number(settings: dict[str, object], remark: str)
 
 
 def test_a_sum_that_is_begun_does_not_give_its_end_away() -> None:
-    trace = traced(attnlab.preset("sparsemax"))
+    trace = trace_exactly(attnlab.preset("sparsemax"))
     for column in range(trace.experiment.T_k):
         cell = Cell("weights", 0, column, 0)
         value = number(explain(trace, cell).value)
         for way in write_partial_sum(explain_begun(trace, cell, 0)):
             assert not any(text(line).endswith(f"= {value}") for line in way)
-    tempered = traced(edits.configure(attnlab.preset("journey"), temperature=0.5))
+    tempered = trace_exactly(edits.configure(attnlab.preset("journey"), temperature=0.5))
     full, *_ = write_partial_sum(explain_begun(tempered, Cell("weights", 2, 1, 0), 1))
     assert text(full[0]).startswith("e^{")
     assert text(full[1]).startswith("= ")
@@ -124,8 +124,8 @@ def test_a_sum_that_is_begun_does_not_give_its_end_away() -> None:
 
 def test_a_cell_is_named_by_its_value_where_there_is_nothing_to_compute() -> None:
     e = attnlab.preset("journey")
-    assert ways(traced(e), Cell("inputs", 0, 0)) == [["given: 0.43"], ["= 0.4300"]]
-    switched_off = traced(replace(attnlab.preset("head-ablated")))
+    assert ways(trace_exactly(e), Cell("inputs", 0, 0)) == [["given: 0.43"], ["= 0.4300"]]
+    switched_off = trace_exactly(replace(attnlab.preset("head-ablated")))
     assert ways(switched_off, Cell("context", 0, 0, 1))[0] == [
         "head 1 is switched off: its context is set to 0",
         "= 0.0000",

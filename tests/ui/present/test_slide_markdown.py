@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab.compute.engine import compute
 from attnlab.figures.slides.slide_markdown import LINE_BREAK, paragraphs, plain
-from attnlab.lessons.library import find, shipped
-from attnlab.lessons.slides import slides
+from attnlab.lessons.library import find, list_shipped
+from attnlab.lessons.slides import make_slides
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.present.content import fill_text
 
@@ -80,10 +80,10 @@ def test_what_stands_around_paragraphs_is_read_as_markdown(
     assert words(plain(markdown)) == [word for mark, _, text in read for word in words(f"{mark} {text}")]
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_slides_and_panel_say_the_same_and_all_of_it(qapp: QApplication, name: str) -> None:
     label = MarkdownLabel()
-    for slide in slides(find(name)):
+    for slide in make_slides(find(name)):
         assert slide.experiment is not None
         now, before = compute(slide.experiment), compute(slide.before or slide.experiment)
         for text in (slide.step.text, slide.step.notes):

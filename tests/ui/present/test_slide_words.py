@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.attention.stages.trace import Trace
 from attnlab.figures.slides.slide_markdown import plain
 from attnlab.lessons.lesson import Edit, Lesson, Question, Step
-from attnlab.lessons.slides import slides
+from attnlab.lessons.slides import make_slides
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.present.content import Moment, fill_text, make_content
 
@@ -26,7 +26,7 @@ def lesson_of(token: str) -> Lesson:
 
 @pytest.mark.parametrize("token", TOKENS)
 def test_a_token_stands_on_a_slide_as_it_is(token: str, qapp: object) -> None:
-    (slide,) = slides(lesson_of(token))
+    (slide,) = make_slides(lesson_of(token))
     assert slide.experiment is not None
     trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)
     shown = make_content(slide, trace, trace, Moment())
@@ -46,7 +46,7 @@ def test_a_token_stands_on_a_slide_as_it_is(token: str, qapp: object) -> None:
 
 @pytest.mark.parametrize("token", [token for token in TOKENS if "`" not in token])
 def test_the_panel_shows_it_as_it_is_too(token: str, qtbot: QtBot) -> None:
-    (slide,) = slides(lesson_of(token))
+    (slide,) = make_slides(lesson_of(token))
     assert slide.experiment is not None
     trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)
     label = MarkdownLabel()
