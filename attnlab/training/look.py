@@ -12,7 +12,7 @@ from torch import Tensor
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.arithmetic import short
 from attnlab.base.errors import TrainingError
-from attnlab.training import models, round_trip, tasks
+from attnlab.training import layer_experiment, models, tasks
 from attnlab.training.batch import END, IGNORED, PAD, Batch
 from attnlab.training.messages import Arrays
 from attnlab.training.models.attention import LayerTrace
@@ -153,7 +153,7 @@ class Viewer:
         """Return a layer applied to a text as a playground experiment, whose maps equal the model's."""
         with self._trace_layer(weights, probe, layer) as (batch, trace):
             queries, keys = self._write_sides(batch, layer, trace)
-            return round_trip.to_experiment(self.model.layers[layer], trace, queries, keys)
+            return layer_experiment.to_experiment(self.model.layers[layer], trace, queries, keys)
 
     def put(self, weights: Arrays, layer: str, experiment: Experiment) -> Arrays:
         """Return the weights with those of one layer taken from an experiment; its tokens and embeddings are ignored.
@@ -162,7 +162,7 @@ class Viewer:
             TrainingError: sizes differ, or the experiment computes something that the layer cannot.
         """
         attention = self._layer(layer)
-        changed = round_trip.to_weights(attention, experiment)
+        changed = layer_experiment.to_weights(attention, experiment)
         prefix = next(name for name, module in self.model.named_modules() if module is attention)
         return {**weights, **{f"{prefix}.{name}": array for name, array in changed.items()}}
 
@@ -215,7 +215,7 @@ class Viewer:
 
     def _collect_maps(self, batch: Batch, layer: str, trace: LayerTrace, parts: tuple[Tensor, ...] = ()) -> LayerMaps:
         numbers = _to_array(trace.join("weights", parts)[0])
-        return LayerMaps(layer, numbers, round_trip.find_hidden(trace), *self._write_sides(batch, layer, trace))
+        return LayerMaps(layer, numbers, layer_experiment.find_hidden(trace), *self._write_sides(batch, layer, trace))
 
     def _write_sides(self, batch: Batch, layer: str, trace: LayerTrace) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the query tokens and the key tokens of a layer."""

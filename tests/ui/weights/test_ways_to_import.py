@@ -1,4 +1,4 @@
-"""Weights come in by the menu, by a drop and by paste; a block that is pasted into a table stays the table's."""
+"""Weights are imported by the menu, by dropping and by pasting; a block pasted into a table still fills the table."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ def clipboard(qapp: QApplication) -> Iterator[None]:
 
 
 def desk_of(person: "Person") -> Desk:
-    """Return the dialog that has just opened, once its first guess has been tried."""
+    """Return the dialog that has just opened, after its first preview."""
     dialog = person.window.findChild(WeightsDialog)
     assert dialog is not None
     with person.qtbot.waitSignal(dialog.previewed):
@@ -47,7 +47,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "a.npz"
 
 
-def test_the_menu_asks_for_files(person: "Person", file: Path) -> None:
+def test_the_menu_opens_a_file_dialog(person: "Person", file: Path) -> None:
     person.key(Key.Key_I, Mod.ControlModifier)
     asked = person.window.findChild(QFileDialog)
     assert asked is not None
@@ -102,7 +102,7 @@ def test_files_that_were_copied_are_pasted(person: "Person", file: Path) -> None
     desk.close()
 
 
-def test_an_empty_clipboard_is_said(person: "Person") -> None:
+def test_an_empty_clipboard_is_reported(person: "Person") -> None:
     QGuiApplication.clipboard().clear()
     person.window.actions_list.run("paste-weights")
     assert person.message().startswith("The clipboard holds neither text nor files")

@@ -1,4 +1,4 @@
-"""Every module that ``python -m`` starts tells how it is used and does nothing else, and refuses in one line."""
+"""Each module that runs with ``python -m`` prints its help and does nothing else, and refuses unknown options."""
 
 import ast
 import os
@@ -31,12 +31,12 @@ def ran(module: str, argument: str, folder: Path) -> "subprocess.CompletedProces
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
-def test_these_are_all() -> None:
+def test_all_runnable_modules_are_known() -> None:
     assert MODULES == ["attnlab", "attnlab.cli.doctor", "tools.gallery"]
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_help_is_told_and_nothing_is_made(module: str, tmp_path: Path) -> None:
+def test_help_is_printed_without_creating_files(module: str, tmp_path: Path) -> None:
     done = ran(module, "--help", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("usage: ")
@@ -44,7 +44,7 @@ def test_help_is_told_and_nothing_is_made(module: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_what_is_no_option_is_refused_in_one_line(module: str, tmp_path: Path) -> None:
+def test_an_unknown_option_is_refused_in_one_line(module: str, tmp_path: Path) -> None:
     done = ran(module, "--nothing", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     if module != "attnlab.cli.doctor":  # which needs nothing but Python, and has argparse's own words
