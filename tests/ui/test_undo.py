@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QListWidget, QRadioButton, QSpinBox, QTool
 
 import attnlab
 from attnlab.document.settings import load_settings
+from attnlab.ui.base.themed import palette_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -221,7 +222,7 @@ def test_a_click_in_the_history_goes_there(person: "Person") -> None:
         person.click(shown.viewport(), shown.visualItemRect(shown.item(row)).center())
         assert everything(person) == states[row]
         assert shown.currentRow() == row
-        muted = QColor(person.playground._palette.muted)
+        muted = QColor(palette_of(shown).muted)
         assert [shown.item(i).foreground().color() == muted for i in range(4)] == [i > row for i in range(4)]
     person.key(Key.Key_Escape, widget=person.playground.history)
     assert not person.playground.history.isVisible()
