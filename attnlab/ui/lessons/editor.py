@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.draft_files import ask_save, save
 from attnlab.ui.lessons.question_fields import QuestionFields
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @guarded
-class Editor(QWidget):
+class Editor(FollowsTheme, QWidget):
     """Shows and edits a draft; emits the file it was saved to, and the end of editing."""
 
     saved = Signal(object)
@@ -47,7 +47,6 @@ class Editor(QWidget):
         super().__init__()
         self._controller = controller
         self._draft: Draft | None = None
-        self._palette = LIGHT
         self.setProperty("ground", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName("Lesson editor")
@@ -88,6 +87,7 @@ class Editor(QWidget):
             field.setAccessibleName(name)
             field.setPlaceholderText(name)
             field.setToolTip(tip)
+        self.title.setProperty("role", "title")
         self.title.textEdited.connect(self._on_title_edited)
         self.about.textEdited.connect(self._on_about_edited)
         row.addWidget(self.title, 2)
@@ -120,6 +120,7 @@ class Editor(QWidget):
         self._empty.setWordWrap(True)
         self._empty.setProperty("role", "muted")
         self.step_title = QLineEdit()
+        self.step_title.setProperty("role", "title")
         self.step_title.setAccessibleName("Title of the step")
         self.step_title.setToolTip("The heading of the slide")
         self.step_title.textEdited.connect(self._on_step_title_edited)
@@ -180,15 +181,10 @@ class Editor(QWidget):
         self._parts.append(holder)
         return holder
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
-        self.title.setFont(font("title"))
-        self.step_title.setFont(font("title"))
+    def restyle(self) -> None:
+        """Set heights for the size of type."""
         self.text.setFixedHeight(px(104))
         self.notes.setFixedHeight(px(64))
-        for part in (self._side, self.preview, self.question):
-            part.set_palette(palette)
 
     @property
     def draft(self) -> Draft | None:

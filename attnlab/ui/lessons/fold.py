@@ -3,18 +3,17 @@
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 
 
-class Fold(QWidget):
+class Fold(FollowsTheme, QWidget):
     """Shows a text when its heading is clicked; without a text there is no heading."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self.heading = QToolButton()
         self.heading.setText(title)
         self.heading.setCheckable(True)
@@ -50,16 +49,14 @@ class Fold(QWidget):
         """Hide the text."""
         self.heading.setChecked(False)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Set the font and the arrow of the heading."""
         self.heading.setFont(font("caption_strong"))
-        self.text.set_palette(palette)
         self._show_arrow()
 
     def _show_arrow(self) -> None:
         name = "chevron-down" if self.heading.isChecked() else "chevron-right"
-        self.heading.setIcon(icon(name, self._palette, px(12)))
+        self.heading.setIcon(icon(name, palette_of(self), px(12)))
         self.heading.setIconSize(QSize(px(12), px(12)))
 
     @Slot(bool)

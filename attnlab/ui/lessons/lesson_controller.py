@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.lessons.draft import Draft
@@ -32,7 +32,6 @@ class LessonController(QObject):
     def __init__(self, playground: "Playground", window: Host) -> None:
         super().__init__(window)
         self._playground, self._window = playground, window
-        self._palette = LIGHT
         self._touring = self._lens_opened = False
         self._walkable: tuple[bool, bool] | None = None
         self.player = LessonPlayer(playground.document, self)
@@ -247,7 +246,6 @@ class LessonController(QObject):
         if self.exercise is None:
             self.exercise = ExerciseDialog(self._playground, self._window)
             self.exercise.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            self.exercise.set_palette(self._palette)
             self.exercise.finished.connect(self._on_exercise_closed)
         self._window.show_workspace(PLAYGROUND.name)
         self.exercise.show()
@@ -293,14 +291,7 @@ class LessonController(QObject):
         self._window.say(sentence)
 
     def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        if self.panel is not None:
-            self.panel.set_palette(palette)
-        if self.workspace is not None:
-            self.workspace.set_palette(palette)
-        if self.exercise is not None:
-            self.exercise.set_palette(palette)
+        """Do nothing: every part reads its colours when it paints."""
 
     def make_dialog(self, title: str, name_filter: str = FILTER, suffix: str = "") -> QFileDialog:
         """Return a dialog for one file, to open, or with a suffix to save."""
@@ -349,7 +340,6 @@ class LessonController(QObject):
             self.panel = LessonPanel(self.player, self._playground)
             self.panel.close_requested.connect(self.close)
             self.panel.present_requested.connect(self.present)
-            self.panel.set_palette(self._palette)
         if self.panel is not None:
             self.panel.setVisible(slide is not None)
             self.panel.show_slide()

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.lessons.list_rows import Row
 from attnlab.ui.lessons.row_list import RowList
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -16,7 +16,7 @@ MOST_PROBLEMS = 6
 WIDTH = 760
 
 
-class LessonPage(QWidget):
+class LessonPage(FollowsTheme, QWidget):
     """Shows one lesson; emits the step to walk from, counted from 0, and the other requests."""
 
     walk_requested = Signal(int)
@@ -27,7 +27,6 @@ class LessonPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._shown: Lesson | None = None
         self._now: int | None = None
         self.setProperty("ground", "surface")
@@ -43,6 +42,7 @@ class LessonPage(QWidget):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._about.setProperty("role", "muted")
         self._sources.setProperty("role", "caption")
+        self._problems.setProperty("role", "error")
         self._problems.setAccessibleName("Problems of the lesson")
         self._problems.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sources.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -81,14 +81,11 @@ class LessonPage(QWidget):
             row.addWidget(button)
         return holder
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Set the font of the title."""
         title = font("display")
         title.setPixelSize(px(24))
         self._title.setFont(title)
-        self._problems.setStyleSheet(f"color: {palette.bad}")
-        self.steps.set_palette(palette)
 
     def show_lesson(self, lesson: Lesson, now: int | None, own: bool) -> None:
         """Show a lesson, the step being walked, and whether the user may change the lesson."""

@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
 
 from attnlab.base.counted import format_count
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.ui.base.jobs import run
-from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, set_role
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.editor import Editor
 from attnlab.ui.lessons.lesson_page import LessonPage
@@ -27,13 +27,34 @@ NOTE_MS = 8000
 SHELF = 300
 
 
+class _Body(FollowsTheme, QSplitter):
+    """The list beside a page; another size of type resets their widths."""
+
+    def __init__(self, shelf: RowList, page: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.setHandleWidth(1)
+        self.setChildrenCollapsible(False)
+        self.side = QWidget()
+        self.side.setProperty("ground", "surface")
+        row = QHBoxLayout(self.side)
+        row.setContentsMargins(4, 8, 4, 8)
+        row.addWidget(shelf)
+        self.addWidget(self.side)
+        self.addWidget(page)
+        self.setStretchFactor(1, 1)
+
+    def restyle(self) -> None:
+        """Set the widths for the size of type."""
+        self.side.setMinimumWidth(px(200))
+        self.setSizes([px(SHELF), max(self.width() - px(SHELF), px(300))])
+
+
 class LessonPages(QObject):
     """Owns the list, the page and the editor; the controller carries out the actions."""
 
     def __init__(self, controller: "LessonController") -> None:
         super().__init__(controller)
         self._controller = controller
-        self._palette = LIGHT
         self._lessons: tuple[Lesson | None, ...] = ()
         self._shown: Lesson | None = None
         self.header, self.footer = self._make_header(), self._make_footer()
@@ -42,28 +63,14 @@ class LessonPages(QObject):
         self.stack = QStackedWidget()
         self.stack.addWidget(self.page)
         self.stack.addWidget(self.editor)
-        self.body = QSplitter(Qt.Orientation.Horizontal)
-        self.body.setHandleWidth(1)
-        self.body.setChildrenCollapsible(False)
-        self.body.addWidget(self._make_side())
-        self.body.addWidget(self.stack)
-        self.body.setStretchFactor(1, 1)
+        self.body = _Body(self.shelf, self.stack)
+        self._side = self.body.side
         self._note_timer = QTimer(self)
         self._note_timer.setSingleShot(True)
         self._note_timer.setInterval(NOTE_MS)
         self._note_timer.timeout.connect(self._on_note_read)
         self._connect()
         self.reload()
-
-    def _make_side(self) -> QWidget:
-        side = QWidget()
-        side.setProperty("ground", "surface")
-        row = QHBoxLayout(side)
-        row.setContentsMargins(4, 8, 4, 8)
-        row.addWidget(self.shelf)
-        side.setMinimumWidth(px(200))
-        self._side = side
-        return side
 
     def _make_header(self) -> QFrame:
         bar = QFrame()
@@ -204,24 +211,15 @@ class LessonPages(QObject):
     def show_message(self, sentence: str) -> None:
         """Show one sentence about a failure."""
         self._note_timer.stop()
-        self._message.setStyleSheet(f"color: {self._palette.bad}")
+        set_role(self._message, "error")
         self._message.setText(sentence)
 
     def show_note(self, sentence: str) -> None:
         """Show one sentence for a while."""
-        self._message.setStyleSheet(f"color: {self._palette.muted}")
+        set_role(self._message, "muted")
         self._message.setText(sentence)
         if self._message.isVisible():
             self._note_timer.start()
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
-        self._title.setFont(font("title"))
-        for part in (self.shelf, self.page, self.editor):
-            part.set_palette(palette)
-        self._side.setMinimumWidth(px(200))
-        self.body.setSizes([px(SHELF), max(self.body.width() - px(SHELF), px(300))])
 
     def _show(self, lesson: Lesson) -> None:
         self._shown = lesson

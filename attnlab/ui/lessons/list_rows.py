@@ -6,9 +6,10 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, 
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextLayout, QTextOption
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
+from attnlab.ui.base.themed import palette_of
 
 ROW = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
@@ -37,14 +38,6 @@ class Row:
 class RowPainter(QStyledItemDelegate):
     """Paints rows; their height depends on their texts."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._palette = LIGHT
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         row = index.data(ROW)
         line, small = QFontMetricsF(font("text")).height(), QFontMetricsF(font("caption")).height()
@@ -63,25 +56,17 @@ class RowPainter(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: Row = index.data(ROW)
+        palette = palette_of(option.widget)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(option.rect).adjusted(4, 1, -4, -1)
         if row.section:
-            self._write(painter, area.adjusted(8, 0, 0, -px(4)), row.title, "section", self._palette.muted, bottom=True)
+            self._write(painter, area.adjusted(8, 0, 0, -px(4)), row.title, "section", palette.muted, bottom=True)
             painter.restore()
             return
-        self._paint_ground(painter, area, option)
-        self._say(painter, area.adjusted(px(8), px(6), -px(8), -px(6)), row)
+        _paint_ground(painter, area, option, palette)
+        self._say(painter, area.adjusted(px(8), px(6), -px(8), -px(6)), row, palette)
         painter.restore()
-
-    def _paint_ground(self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem) -> None:
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        if chosen or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(self._palette.control if chosen else self._palette.ground))
-            painter.drawRoundedRect(area, 8, 8)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            draw_focus_ring(painter, area, self._palette)
 
     def _measure_left(self, row: Row) -> int:
         return px(28) if row.number is not None else 0
@@ -89,8 +74,8 @@ class RowPainter(QStyledItemDelegate):
     def _measure_right(self, row: Row) -> int:
         return px(40) if row.now or (row.caption and not row.about) else 0
 
-    def _say(self, painter: QPainter, room: QRectF, row: Row) -> None:
-        palette, left = self._palette, self._measure_left(row)
+    def _say(self, painter: QPainter, room: QRectF, row: Row, palette: Palette) -> None:
+        left = self._measure_left(row)
         ink = palette.accent if row.now else palette.ink
         if row.number is not None:
             number = QRectF(room.left(), room.top(), left - px(8), QFontMetricsF(font("number")).height())
@@ -148,6 +133,16 @@ class RowPainter(QStyledItemDelegate):
         flag = Qt.AlignmentFlag
         across = flag.AlignRight if right else flag.AlignLeft
         painter.drawText(at, int(across | (flag.AlignBottom if bottom else flag.AlignTop)), text)
+
+
+def _paint_ground(painter: QPainter, area: QRectF, option: QStyleOptionViewItem, palette: Palette) -> None:
+    chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+    if chosen or option.state & QStyle.StateFlag.State_MouseOver:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(palette.control if chosen else palette.ground))
+        painter.drawRoundedRect(area, 8, 8)
+    if option.state & QStyle.StateFlag.State_HasFocus:
+        draw_focus_ring(painter, area, palette)
 
 
 def _break_text(text: str, face: QFont, width: float, most: int) -> list[str]:

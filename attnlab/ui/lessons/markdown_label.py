@@ -3,17 +3,16 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slides.slide_markdown import read_document
 from attnlab.ui.base.theme import font
+from attnlab.ui.base.themed import FollowsTheme
 
 
-class MarkdownLabel(QLabel):
+class MarkdownLabel(FollowsTheme, QLabel):
     """Shows Markdown; HTML in it is shown as plain text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._markdown: str | None = None
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setWordWrap(True)
@@ -30,9 +29,8 @@ class MarkdownLabel(QLabel):
             self._markdown = markdown
             self.setText(self._make_html(markdown))
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Set the font, and the text in it."""
         self.setFont(font("text"))
         self.setText(self._make_html(self.markdown))
 

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.attention.stages import walk
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.lessons.filling import Filling
 from attnlab.ui.lessons.fold import Fold
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
@@ -42,7 +42,7 @@ MOST = 0.62
 
 
 @guarded
-class LessonPanel(QFrame):
+class LessonPanel(FollowsTheme, QFrame):
     """Shows the player's slide with the playground's numbers, in the upper part of the right column."""
 
     close_requested = Signal()
@@ -52,7 +52,6 @@ class LessonPanel(QFrame):
         super().__init__()
         self._player, self._playground = player, playground
         self._filling = Filling(playground, self)
-        self._palette = LIGHT
         self._arranged = False
         self._answers: AnswerSheet | None = None
         self.setObjectName("lesson")
@@ -157,20 +156,15 @@ class LessonPanel(QFrame):
         body.setStretchFactor(place, 0)
         body.setSizes(sizes)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
-        self._close.setIcon(icon("close", palette, px(16)))
+    def restyle(self) -> None:
+        """Set the icon, the fonts and the width."""
+        self._close.setIcon(icon("close", palette_of(self), px(16)))
         self._close.setIconSize(QSize(px(16), px(16)))
         title = font("title")
         title.setPixelSize(px(17))
         self._title.setFont(title)
         self._where.setFont(font("caption"))
         self._fit_width()
-        for part in (self._text, self._question, self._notes):
-            part.set_palette(palette)
-        if self._answers is not None:
-            self._answers.set_palette(palette)
 
     def show_slide(self) -> None:
         """Show the player's slide, with numbers when they are computed."""
@@ -239,7 +233,6 @@ class LessonPanel(QFrame):
             from attnlab.ui.predict.answer_sheet import AnswerSheet
 
             self._answers = AnswerSheet()
-            self._answers.set_palette(self._palette)
             self._question.show_widget(self._answers)
             self._answers.revealed.connect(self._on_revealed)
         ask, hint = (self._filling.fill_text(text, slide, trace) for text in (question.ask, question.hint))

@@ -5,7 +5,6 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
 from attnlab.base.errors import AttnlabError
 from attnlab.base.number_text import NumberError, parse_number, quote
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.cells import parse_blanks, write_blank
 from attnlab.lessons.lesson import Question
 
@@ -24,7 +23,6 @@ class QuestionFields(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._shown: Question | None = None
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -42,15 +40,11 @@ class QuestionFields(QWidget):
         self._wrong = QLabel()
         self._wrong.setTextFormat(Qt.TextFormat.PlainText)
         self._wrong.setWordWrap(True)
+        self._wrong.setProperty("role", "error")
         self._wrong.setAccessibleName("Message about the question")
         self._wrong.hide()
         grid.addWidget(self._wrong, len(FIELDS), 1)
         grid.setColumnStretch(1, 1)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self._wrong.setStyleSheet(f"color: {palette.bad}")
 
     @property
     def message(self) -> str:

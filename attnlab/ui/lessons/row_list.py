@@ -6,14 +6,14 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QDropEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidgetItem, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
+from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.lessons.list_rows import ROW, Row, RowPainter
 
 
 @guarded
-class RowList(QListWidget):
+class RowList(FollowsTheme, QListWidget):
     """Shows rows; emits the index of the chosen one, of an opened one, and the move that a drag requests."""
 
     chosen = Signal(int)
@@ -25,7 +25,7 @@ class RowList(QListWidget):
         super().__init__(parent)
         self._rows: tuple[Row, ...] = ()
         self._movable = movable
-        self._painter = RowPainter()
+        self._painter = RowPainter()  # Qt does not keep it
         self.setItemDelegate(self._painter)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -39,11 +39,9 @@ class RowList(QListWidget):
         self.currentRowChanged.connect(self._on_current_changed)
         self.itemDoubleClicked.connect(self._on_double_clicked)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._painter.set_palette(palette)
+    def restyle(self) -> None:
+        """Lay the rows out again: their heights depend on the size of type."""
         self.scheduleDelayedItemsLayout()
-        self.viewport().update()
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.base.jobs import run
-from attnlab.ui.base.theme import font
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 
 if TYPE_CHECKING:
@@ -61,7 +59,6 @@ class Preview(QFrame):
     def __init__(self, playground: "Playground", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._playground = playground
-        self._palette = LIGHT
         self._last: tuple[Lesson, int] | None = None
         self.setAccessibleName("Preview")
         column = QVBoxLayout(self)
@@ -71,18 +68,12 @@ class Preview(QFrame):
         self.wrong = QLabel()
         self.wrong.setTextFormat(Qt.TextFormat.PlainText)
         self.wrong.setWordWrap(True)
+        self.wrong.setProperty("role", "error_caption")
         self.wrong.setAccessibleName("Problems of the step")
         for label in (self.text, self.wrong):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             column.addWidget(label)
         self.wrong.hide()
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self.text.set_palette(palette)
-        self.wrong.setFont(font("caption"))
-        self.wrong.setStyleSheet(f"color: {palette.bad}")
 
     def show_step(self, lesson: Lesson, index: int) -> None:
         """Show a step of a lesson when it is computed; only the newest request is shown."""

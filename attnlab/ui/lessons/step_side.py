@@ -5,9 +5,9 @@ from functools import partial
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.list_rows import Row
 from attnlab.ui.lessons.row_list import RowList
@@ -22,7 +22,7 @@ TOOLS = (
 )
 
 
-class StepSide(QWidget):
+class StepSide(FollowsTheme, QWidget):
     """Shows the steps of a draft; emits the tool that is used on the chosen one."""
 
     tool_used = Signal(str)
@@ -59,9 +59,9 @@ class StepSide(QWidget):
         row.addStretch(1)
         return row
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self.steps.set_palette(palette)
+    def restyle(self) -> None:
+        """Set the icons of the tools."""
+        palette = palette_of(self)
         for name, drawing, _, _ in TOOLS:
             self.tools[name].setIcon(icon(drawing, palette, px(16)))
             self.tools[name].setIconSize(QSize(px(16), px(16)))

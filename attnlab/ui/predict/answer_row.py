@@ -4,9 +4,9 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px, set_sheet
+from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import set_role
 from attnlab.ui.widgets.fields.undo_fields import TextField
 
 _FIELD_WIDTH = 96
@@ -20,7 +20,6 @@ class AnswerRow(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette, self._tone = LIGHT, "muted"
         self.place = _make_label(Qt.TextFormat.PlainText)
         self.field = TextField()
         self.field.setPlaceholderText("?")
@@ -58,17 +57,11 @@ class AnswerRow(QWidget):
         assert layout is not None
         layout.setSpacing(px(4 * zoom))
 
-    def set_palette(self, palette: Palette) -> None:
-        """Use a theme's colours."""
-        self._palette = palette
-        self._paint_verdict()
-
-    def say(self, sentence: str, tone: str) -> None:
-        """Say one sentence about the answer; ``tone`` is good, bad or muted."""
-        self._tone = tone
+    def say(self, sentence: str, role: str) -> None:
+        """Say one sentence about the answer; ``role`` is good, error or muted."""
         self.verdict.setText(sentence)
         self.verdict.setVisible(bool(sentence))
-        self._paint_verdict()
+        set_role(self.verdict, role)
 
     def show_arithmetic(self, html: str, plain: str) -> None:
         """Show how the cell is computed, and accept no more answers."""
@@ -77,10 +70,6 @@ class AnswerRow(QWidget):
         self.arithmetic.show()
         self.field.setReadOnly(True)
         self.field.setToolTip("The answer has been revealed")
-
-    def _paint_verdict(self) -> None:
-        colour = {"good": self._palette.good, "bad": self._palette.bad}.get(self._tone, self._palette.muted)
-        set_sheet(self.verdict, f"color:{colour}")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep Enter in an open field: elsewhere it means the next step."""

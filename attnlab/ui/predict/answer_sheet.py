@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.theme import font, px, set_sheet
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.predict.answer_row import AnswerRow
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 
@@ -36,7 +37,7 @@ class _Asked:
     """The last answer; None before the first, or if the solution was revealed without one."""
 
 
-class AnswerSheet(QWidget):
+class AnswerSheet(FollowsTheme, QWidget):
     """Asks for the numbers of blank cells: Enter checks each; it is explained when right, revealed or tried twice.
 
     ``answered`` carries the cell and whether the answer was right; ``revealed`` the cell that may be shown from now on.
@@ -48,7 +49,7 @@ class AnswerSheet(QWidget):
     def __init__(self, parent: QWidget | None = None, zoom: float = 1.0) -> None:
         super().__init__(parent)
         self.setAccessibleName("Answer sheet")
-        self._palette, self._zoom = LIGHT, zoom
+        self._zoom = zoom
         self._question: Question | None = None
         self._trace: Trace | None = None
         self._asked: list[_Asked] = []
@@ -121,15 +122,10 @@ class AnswerSheet(QWidget):
         self._ask_all(())
         self._refresh()
 
-    def set_palette(self, palette: Palette) -> None:
-        """Use a theme's colours, and the present size of type."""
-        self._palette = palette
-        set_sheet(self, _style(palette))
+    def restyle(self) -> None:
+        """Set the colours, the fonts and the coloured arithmetic."""
+        set_sheet(self, _style(palette_of(self)))
         self.set_zoom(self._zoom)
-        for each in self._asked:
-            each.row.set_palette(palette)
-            if each.known:
-                self._show_arithmetic(each)
 
     def set_zoom(self, zoom: float) -> None:
         """Set the size of the text: 1 is the size of the window's text, about 2 that for presenting."""
@@ -170,7 +166,6 @@ class AnswerSheet(QWidget):
         assert self._trace is not None
         row = AnswerRow(self)
         row.set_place(describe_cell(self._trace.experiment, answer.cell))
-        row.set_palette(self._palette)
         row.set_zoom(self._zoom)
         self._rows.addWidget(row)
         row.show()
@@ -191,7 +186,7 @@ class AnswerSheet(QWidget):
         assert self._question is not None
         marked = mark(each.answer, text, self._question.tolerance)
         if marked.result in ("missing", "unreadable"):
-            each.row.say("Type a number first." if marked.result == "missing" else marked.said, "bad")
+            each.row.say("Type a number first." if marked.result == "missing" else marked.said, "error")
             return
         each.tries += 1
         each.given = text
@@ -229,7 +224,7 @@ class AnswerSheet(QWidget):
         if marked.right:
             each.row.say(f"Right. {marked.said} {known}" if marked.gap else f"Right. {marked.said}", "good")
         else:
-            each.row.say(f"Not {'right' if each.known else 'yet'}. {marked.said} {known}".rstrip(), "bad")
+            each.row.say(f"Not {'right' if each.known else 'yet'}. {marked.said} {known}".rstrip(), "error")
 
     def _show_arithmetic(self, each: _Asked) -> None:
         from attnlab.attention.stages.arithmetic import plain
@@ -237,8 +232,8 @@ class AnswerSheet(QWidget):
         from attnlab.ui.playground.rich_text import html_of
 
         assert self._trace is not None
-        lines = explain(self._trace, each.answer.cell).lines
-        html = "<br>".join(html_of(line, self._palette) for line in lines)
+        palette, lines = palette_of(self), explain(self._trace, each.answer.cell).lines
+        html = "<br>".join(html_of(line, palette) for line in lines)
         html = _FONT_SIZE.sub(lambda found: f"font-size:{round(int(found[1]) * self._zoom)}px", html)
         spoken = "; ".join(plain(line) for line in lines)
         each.row.show_arithmetic(f"<p style='line-height:135%; margin:0'>{html}</p>", spoken)
@@ -282,6 +277,7 @@ def _style(palette: Palette) -> str:
     p = palette
     return (
         f"QLabel {{ color: {p.ink}; }} QLabel[role='muted'] {{ color: {p.muted}; }}"
+        f"QLabel[role='good'] {{ color: {p.good}; }} QLabel[role='error'] {{ color: {p.bad}; }}"
         f"QLineEdit {{ color: {p.ink}; background: {p.surface}; border-color: {p.hatch}; }}"
         f"QLineEdit:focus {{ border-color: {p.accent}; }}"
         f"QPushButton {{ color: {p.ink}; background: {p.surface}; border-color: {p.hatch}; }}"

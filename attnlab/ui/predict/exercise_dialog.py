@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.handout import Page, lay_out
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Question
 from attnlab.ui.base.dialog_parts import ask_where, ask_which, button, scrolled
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
-from attnlab.ui.base.theme import px, set_sheet
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import set_role
 from attnlab.ui.predict.answer_sheet import AnswerSheet
 from attnlab.ui.predict.exercise_form import ExerciseForm
 from attnlab.ui.predict.grade_table import GradeTable
@@ -54,7 +54,7 @@ class ExerciseDialog(QDialog):
         self.setWindowTitle("Exercise")
         self.setMinimumSize(px(_SMALL[0]), px(_SMALL[1]))
         self.resize(px(_LARGE[0]), px(_LARGE[1]))
-        self._playground, self._palette = playground, LIGHT
+        self._playground = playground
         self._exercise: Exercise | None = None
         self._trying = False
         self.form = ExerciseForm()
@@ -150,14 +150,6 @@ class ExerciseDialog(QDialog):
         self.open_button.clicked.connect(self._ask_open)
         self.save_button.clicked.connect(self._ask_save)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Use a theme's colours."""
-        self._palette = palette
-        self.form.set_palette(palette)
-        self.answer_sheet.set_palette(palette)
-        set_sheet(self.message, f"color:{palette.bad}")
-        self._soon.start()
-
     def read_exercise(self) -> "Exercise":
         """Return the exercise that the form describes.
 
@@ -218,7 +210,7 @@ class ExerciseDialog(QDialog):
         for student, given in found.items():
             grades.append(grade(exercise, make_variant(exercise, student), given, student))
             yield
-        self.grades = GradeTable(grades, problems, self._palette, self)
+        self.grades = GradeTable(grades, problems, self)
         self.grades.show()
 
     @Slot()
@@ -291,13 +283,13 @@ class ExerciseDialog(QDialog):
             each.setEnabled(usable)
         self.open_button.setEnabled(on)
 
-    def _say(self, sentence: str, ink: str = "") -> None:
-        set_sheet(self.message, f"color:{ink or self._palette.bad}")
+    def _say(self, sentence: str, role: str = "error") -> None:
+        set_role(self.message, role)
         self.message.setText(sentence)
         self.message.setVisible(bool(sentence))
 
     def _note(self, sentence: str) -> None:
-        self._say(sentence, self._palette.muted)
+        self._say(sentence, "muted")
 
     @Slot(str)
     def _on_finished(self, error: str) -> None:

@@ -6,9 +6,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QPlainTextEdit, QWidget
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.dialog_parts import button
-from attnlab.ui.base.theme import px, set_sheet
+from attnlab.ui.base.theme import px
 from attnlab.ui.widgets.fields.form_parts import pair
 from attnlab.ui.widgets.fields.undo_fields import NumberBox, TextField
 
@@ -47,6 +46,7 @@ class ExerciseForm(QWidget):
         self.where = QLabel()
         self.where.setTextFormat(Qt.TextFormat.PlainText)
         self.where.setWordWrap(True)
+        self.where.setProperty("role", "muted")
         self.given = _make_choice(("inputs", "The inputs and weights"), ("before", "The stage before"))
         self.tolerance = TextField("0.01")
         self.own = QCheckBox("New for each")
@@ -117,10 +117,6 @@ class ExerciseForm(QWidget):
     def show_where(self, text: str) -> None:
         """Show which cells are blank."""
         self.where.setText(text)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Use a theme's colours."""
-        set_sheet(self.where, f"color:{palette.muted}")
 
     def _list_cells(self, e: "Experiment", cell: "Cell") -> "tuple[Cell, ...]":
         from attnlab.attention.stages.table import BY_NAME

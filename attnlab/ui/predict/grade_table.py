@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.base.counted import format_count
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 
 if TYPE_CHECKING:
     from attnlab.lessons.grading import Grade
@@ -29,12 +29,10 @@ if TYPE_CHECKING:
 
 
 @guarded
-class GradeTable(QDialog):
+class GradeTable(FollowsTheme, QDialog):
     """Shows one line per student: the right answers, counted and one by one; below, unreadable lines of the file."""
 
-    def __init__(
-        self, grades: "Sequence[Grade]", problems: "Sequence[Problem]", palette: Palette, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, grades: "Sequence[Grade]", problems: "Sequence[Problem]", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Grades")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -47,10 +45,9 @@ class GradeTable(QDialog):
         self.table.verticalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         for row, grade in enumerate(self._grades):
-            self._fill(row, grade, palette)
+            self._fill(row, grade)
         self.summary = QLabel(self._write_summary())
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
-        self.summary.setFont(font("strong"))
         column = QVBoxLayout(self)
         column.setContentsMargins(px(16), px(16), px(16), px(16))
         column.setSpacing(px(12))
@@ -75,14 +72,22 @@ class GradeTable(QDialog):
         right, total = sum(g.right for g in self._grades), sum(g.total for g in self._grades)
         return f"{format_count(len(self._grades), 'student')}, {right} of {total} answers are right"
 
-    def _fill(self, row: int, grade: "Grade", palette: Palette) -> None:
+    def restyle(self) -> None:
+        """Set the font of the summary, and the colours of right and wrong answers."""
+        palette = palette_of(self)
+        self.summary.setFont(font("strong"))
+        for row, grade in enumerate(self._grades):
+            for column, mark in enumerate(grade.marks, start=2):
+                item = self.table.item(row, column)
+                if item is not None:
+                    item.setForeground(QColor(palette.good if mark.right else palette.bad))
+
+    def _fill(self, row: int, grade: "Grade") -> None:
         tips = ["", "", *(mark.said for mark in grade.marks)]
-        inks = ["", "", *(palette.good if mark.right else palette.bad for mark in grade.marks)]
-        for column, (text, tip, ink) in enumerate(zip(_list_texts(grade), tips, inks, strict=True)):
+        for column, (text, tip) in enumerate(zip(_list_texts(grade), tips, strict=True)):
             item = QTableWidgetItem(text)
             item.setToolTip(plain_tip(tip))
-            if ink:
-                item.setForeground(QColor(ink))
+            if tip:
                 item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{text}: {tip}")
             self.table.setItem(row, column, item)
 

@@ -14,6 +14,7 @@ from attnlab.attention.stages.trace import Trace
 from attnlab.figures.palette import DARK, LIGHT
 from attnlab.lessons.exercise import trace_exactly
 from attnlab.lessons.lesson import Question
+from attnlab.ui.base.themed import dress
 from attnlab.ui.predict.answer_sheet import AnswerSheet
 
 STARTS = (Cell("weights", 2, 1, 0), Cell("weights", 2, 3, 0))
@@ -189,7 +190,7 @@ def test_another_question_begins_anew_and_cells_that_are_not_there_are_left_out(
 
 def test_it_is_in_the_colours_of_the_slide_it_lies_on(sheet: AnswerSheet, qtbot: QtBot) -> None:
     for palette in (DARK, LIGHT):
-        sheet.set_palette(palette)
+        dress(sheet, palette)
         enter(qtbot, fields(sheet)[0], "0.9")
         labels = [label for label in sheet.findChildren(QLabel) if label.isVisible() and label.text()]
         colours = {label.palette().color(label.foregroundRole()).name().upper() for label in labels}
@@ -213,7 +214,7 @@ def test_it_is_in_the_colours_of_the_slide_it_lies_on(sheet: AnswerSheet, qtbot:
 def test_every_kind_of_attention_is_asked_and_explained(preset: str, cell: Cell, qtbot: QtBot) -> None:
     sheet = AnswerSheet(zoom=2.0)
     qtbot.addWidget(sheet)
-    sheet.set_palette(DARK)
+    dress(sheet, DARK)
     sheet.show_question(Question((cell,)), (cell,), trace_exactly(attnlab.preset(preset)))
     sheet.show()
     assert "arithmetic:" not in read(sheet)

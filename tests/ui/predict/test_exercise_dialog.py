@@ -14,6 +14,7 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.walk import Place
 from attnlab.figures.palette import DARK
 from attnlab.lessons.exercise import compute_answers, make_variant
+from attnlab.ui.base.themed import dress
 from attnlab.ui.predict.exercise_dialog import ExerciseDialog
 from attnlab.ui.predict.solution_actions import ask_save, copy_latex, copy_markdown, save_to
 
@@ -187,7 +188,7 @@ def test_answers_are_graded_and_the_table_can_be_copied(dialog: ExerciseDialog, 
     lines[1] = "Ada,b,oops"
     path = tmp_path / "answers.csv"
     path.write_text("\n".join(["student,cell,value", *lines, "Eve,a,1", "nonsense"]), encoding="utf-8")
-    dialog.set_palette(DARK)
+    dress(dialog, DARK)
     with qtbot.waitSignal(dialog.slices.finished):
         dialog.grade_file(path)
     table = dialog.grades
