@@ -90,7 +90,7 @@ def _present(theme: str, playground: "Playground", window: MainWindow) -> QWidge
     for _ in range(3):
         desk.player.go_next()
     hall = _hall(desk)
-    hall.set_palette(PALETTES[theme])
+    hall.set_theme(PALETTES[theme])
     return hall
 
 

@@ -67,8 +67,8 @@ class LensSheet(QGraphicsView):
         dress(lens, palette)
         self.setBackgroundBrush(QColor(palette.ground))
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
+    def dress_lens(self, palette: Palette) -> None:
+        """Give the lens another palette; it is in a scene of its own, so it does not read the window's."""
         if self.lens is not None:
             self._dress(self.lens, palette)
 

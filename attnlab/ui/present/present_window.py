@@ -3,7 +3,7 @@
 ``PresentWindow(playground, player, parent, reduced_motion=False)`` follows the player and the numbers of the
 playground. ``present()`` opens it on the second screen if there is one, else on the parent's; ``left`` is emitted once
 when it closes, by Esc, F5 or otherwise; the owner then calls ``deleteLater()``. The player keeps its place.
-``set_palette(palette)`` sets its colours; the default is the program's theme.
+``set_theme(palette)`` sets its colours; the default is the program's theme.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from attnlab.figures.palette import PALETTES, Palette
 from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
-from attnlab.ui.base.themed import application_palette, dress
+from attnlab.ui.base.themed import application_palette, dress, palette_of
 from attnlab.ui.present.content import fill_text
 from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_parts import SlideParts
@@ -68,7 +68,6 @@ class PresentWindow(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(320, 200)
         self._playground, self._player = playground, player
-        self._palette = application_palette()
         self._zoom = ZOOMS.index(1.0)
         self._typed = ""
         self._over = False
@@ -87,7 +86,7 @@ class PresentWindow(QWidget):
         self._cursor.timeout.connect(self._on_cursor_rested)
         self._keys = self._make_keys()
         self._connect()
-        self.set_palette(self._palette)
+        self.set_theme(application_palette())
 
     def _connect(self) -> None:
         self.presenter.shown.connect(self._on_shown)
@@ -168,22 +167,18 @@ class PresentWindow(QWidget):
 
     # Appearance
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self.view.set_palette(palette)
-        if self.speaker is not None:
-            self.speaker.set_palette(palette)
+    def set_theme(self, palette: Palette) -> None:
+        """Show the presentation and the speaker window in a palette of their own."""
+        dress(self, palette)
         set_sheet(
             self._jump, f"color: {palette.on_accent}; background: {palette.accent}; border-radius: 6px; padding: 8px"
         )
-        dress(self, palette)
-        self.parts.set_palette(palette)
+        self.parts.follow_theme()
 
     def change_theme(self) -> None:
         """Change to the next theme: light, dark, and both in high contrast."""
         themes = list(PALETTES.values())
-        self.set_palette(themes[(themes.index(self._palette) + 1) % len(themes)])
+        self.set_theme(themes[(themes.index(palette_of(self)) + 1) % len(themes)])
 
     def step_zoom(self, step: int) -> None:
         """Enlarge or reduce the font size, or with 0 reset it."""
@@ -270,7 +265,6 @@ class PresentWindow(QWidget):
         self.speaker.key_pressed.connect(self._on_key)
         self.speaker.closed.connect(self._on_speaker_closed)
         self.speaker.ticked.connect(self._on_speaker_ticked)
-        self.speaker.set_palette(self._palette)
         other = next((screen for screen in QGuiApplication.screens() if screen is not self.screen()), None)
         if other is not None:
             self.speaker.setGeometry(other.availableGeometry())

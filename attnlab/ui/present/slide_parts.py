@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.present.content import find_stage
 from attnlab.ui.present.help_card import HelpCard
 from attnlab.ui.present.table_sheet import TableSheet
@@ -26,7 +26,6 @@ class SlideParts(QObject):
     def __init__(self, playground: "Playground", presenter: "Presenter", view: "SlideView", over: QWidget) -> None:
         super().__init__(over)
         self._playground, self._presenter, self._view, self._over = playground, presenter, view, over
-        self._palette = LIGHT
         self.table = TableSheet(playground.document, over)
         self.table.hide()
         self.help = HelpCard(over)
@@ -36,13 +35,10 @@ class SlideParts(QObject):
         presenter.slide_entered.connect(self.table.hide)
         view.laid_out.connect(self.place)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        if self.answers is not None:
-            self.answers.sheet.set_palette(palette)
+    def follow_theme(self) -> None:
+        """Show the parts in the palette of the window."""
         if self.lens is not None:
-            self.lens.set_palette(palette)
+            self.lens.dress_lens(palette_of(self._over))
         self.place()
 
     @property
@@ -96,7 +92,6 @@ class SlideParts(QObject):
 
         self.answers = AnswerArea(self._over)
         self.answers.sheet.revealed.connect(self._presenter.reveal)
-        self.answers.sheet.set_palette(self._palette)
         return self.answers
 
     def _mount_lens(self, content: "SlideContent") -> None:
@@ -110,7 +105,7 @@ class SlideParts(QObject):
             from attnlab.ui.present.lens_sheet import LensSheet
 
             self.lens = LensSheet(self._playground, self._over)
-        if not self.lens.open(slide.step.lens or "", self._palette):
+        if not self.lens.open(slide.step.lens or "", palette_of(self._over)):
             self._presenter.lenses = False
             self._presenter.refresh()
             return
@@ -123,7 +118,7 @@ class SlideParts(QObject):
         """Place every part in the slide's free areas."""
         sheet, drawn, over = self._view.sheet, self._view.drawn, self._over
         if drawn.table is not None:
-            self.table.set_look(self._palette, sheet.body)
+            self.table.set_look(palette_of(self._over), sheet.body)
             self.table.setGeometry(*_round_box(drawn.table))
         content = self._view.content
         if drawn.side is not None and content is not None:
@@ -132,7 +127,7 @@ class SlideParts(QObject):
             elif self.answers is not None and self._presenter.sheet:
                 self.answers.place(drawn.side, sheet.body)
         if self.help.isVisible():
-            self.help.set_look(self._palette, sheet.unit)
+            self.help.set_look(palette_of(self._over), sheet.unit)
             self.help.move((over.width() - self.help.width()) // 2, (over.height() - self.help.height()) // 2)
             self.help.raise_()
 

@@ -7,12 +7,13 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QVariantAnimation
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPixmap, QRegion, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from attnlab.figures.palette import LIGHT, Palette, luminance
+from attnlab.figures.palette import luminance
 from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.figures.slides.slide_layout import Box, Sheet
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.motion import motion_ms
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.present.formulas import FORMULAS
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ DIM = 0.72
 
 
 @guarded
-class SlideView(QWidget):
+class SlideView(FollowsTheme, QWidget):
     """Shows one slide; ``drawn`` carries its layout."""
 
     painted = Signal()
@@ -39,7 +40,7 @@ class SlideView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette, self._zoom = LIGHT, 1.0
+        self._zoom = 1.0
         self._content: SlideContent | None = None
         self._pictures: dict[int, tuple[SlideContent, QPixmap, Drawn]] = {}
         self._fresh: list[QRectF] = []
@@ -75,9 +76,8 @@ class SlideView(QWidget):
         """Whether a fade is running."""
         return self._motion.state() == QVariantAnimation.State.Running
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Draw the slides again."""
         self._forget()
 
     def set_zoom(self, zoom: float) -> None:
@@ -169,7 +169,7 @@ class SlideView(QWidget):
         picture = QPixmap(QSize(max(self.width(), 1), max(self.height(), 1)) * ratio)
         picture.setDevicePixelRatio(ratio)
         painter = QPainter(picture)
-        drawn = draw_slide(painter, self.sheet, content, self._palette, FORMULAS)
+        drawn = draw_slide(painter, self.sheet, content, palette_of(self), FORMULAS)
         painter.end()
         return content, picture, drawn
 
@@ -207,20 +207,20 @@ class SlideView(QWidget):
         painter = QPainter(self)
         if self._cover or self._content is None:
             painter.fillRect(
-                event.rect(), QColor({"black": "#000000", "white": "#FFFFFF"}.get(self._cover, self._palette.ground))
+                event.rect(), QColor({"black": "#000000", "white": "#FFFFFF"}.get(self._cover, palette_of(self).ground))
             )
             return
         _, picture, _ = self._find_picture(self._content)
         painter.drawPixmap(0, 0, picture)
         if self._fresh and self.moving:
-            veil = QColor(self._palette.ground)
+            veil = QColor(palette_of(self).ground)
             veil.setAlphaF(float(self._motion.currentValue() or 0.0))
             for rect in self._fresh:
                 painter.fillRect(rect, veil)
         if self._inset is not None and self.drawn.side is not None:
             self._paint_inset(painter, self._inset, self.drawn.side)
         if self.framed:
-            painter.setPen(QColor(self._palette.hatch))
+            painter.setPen(QColor(palette_of(self).hatch))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         if self._spot is not None:
             self._paint_spot(painter, self._spot)
@@ -239,7 +239,7 @@ class SlideView(QWidget):
         radius = self._radius * self.height() / 100
         dark.addEllipse(at, radius, radius)
         shade = QColor("#000000")
-        shade.setAlphaF(DIM if luminance(self._palette.ground) > 0.2 else 0.82)
+        shade.setAlphaF(DIM if luminance(palette_of(self).ground) > 0.2 else 0.82)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillPath(dark, shade)
 

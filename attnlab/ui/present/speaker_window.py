@@ -6,11 +6,11 @@ from PySide6.QtCore import QDateTime, QElapsedTimer, QLocale, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slides.slide_markdown import plain
 from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.present.slide_view import SlideView
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Stopwatch:
 
 
 @guarded
-class SpeakerWindow(QWidget):
+class SpeakerWindow(FollowsTheme, QWidget):
     """Shows the lecturer's view; emits its keys, so that they work here as in the audience's window."""
 
     key_pressed = Signal(QKeyEvent)
@@ -67,7 +67,6 @@ class SpeakerWindow(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle("Speaker — attnlab")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._palette = LIGHT
         self.watch = Stopwatch()
         self.now, self.next = SlideView(), SlideView()
         for view, name in ((self.now, "Shown now"), (self.next, "Next")):
@@ -121,11 +120,9 @@ class SpeakerWindow(QWidget):
         self._grid.setContentsMargins(24, 16, 24, 16)
         self._grid.setSpacing(12)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
-        self.now.set_palette(palette)
-        self.next.set_palette(palette)
+    def restyle(self) -> None:
+        """Set colours and fonts."""
+        palette = palette_of(self)
         set_sheet(
             self, f"SpeakerWindow, QScrollArea, QScrollArea > QWidget > QWidget {{ background: {palette.ground} }}"
         )
