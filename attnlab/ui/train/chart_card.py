@@ -18,7 +18,7 @@ class ChartCard(FollowsTheme, Surface):
         super().__init__(parent)
         self._title = QLabel(title)
         self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._title.setProperty("role", "title")
+        self._title.setProperty("role", "caption_strong")
         self.chart = LineChart(title)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 8)

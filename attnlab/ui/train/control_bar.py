@@ -12,10 +12,11 @@ from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.overflow import Overflow
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
@@ -30,7 +31,7 @@ PACE = " · 00,000 steps/s · 59 min left"
 
 
 @guarded
-class ControlBar(QFrame):
+class ControlBar(FollowsTheme, QFrame):
     """Shows a session; emits a signal for each button."""
 
     start_requested = Signal()
@@ -43,7 +44,7 @@ class ControlBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("ground", "top")
-        self._palette, self._share, self._icon = LIGHT, 0.0, ""
+        self._share, self._icon = 0.0, ""
         self._told, self._longest, self._offered = [""], "step 0 of 0", False
         self._rooms: Mapping[QWidget, int] = {}
         self._tools: list[QWidget] = []
@@ -89,14 +90,20 @@ class ControlBar(QFrame):
         self.row.insertWidget(self.row.indexOf(self.more), widget)
         self._tools.append(widget)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette, self._icon, self._fitted = palette, "", ()
+    def restyle(self) -> None:
+        """Set fonts, icon and sizes."""
+        self._fitted = ()
+        self._show_icon()
         self.title.setFont(font("title"))
         self.speed.setFont(font("number"))
         self.main.setIconSize(QSize(px(14), px(14)))
         self.main.setMinimumWidth(px(92))  # whatever its text
+        self.setMinimumHeight(px(50))
         self._fit()
+
+    def _show_icon(self) -> None:
+        if self._icon:
+            self.main.setIcon(_on_accent(self._icon, palette_of(self)))
 
     def show_session(self, session: "TrainSession", ready: bool) -> None:
         """Show the model and the progress; ``ready`` says whether the settings can be trained."""
@@ -106,7 +113,7 @@ class ControlBar(QFrame):
         self.main.setText(text)
         if self._icon != name:
             self._icon = name
-            self.main.setIcon(_on_accent(name, self._palette))
+            self._show_icon()
         can = session.alive or session.can_go_on or ready
         self.main.setEnabled(can)
         tip = f"{text} (Ctrl+Return)" + (f"\n{AGAIN}" if text == "Restart" else "")
@@ -183,7 +190,7 @@ class ControlBar(QFrame):
         if self._share > 0:
             painter = QPainter(self)
             line = QRectF(0, self.height() - 2, self.width() * min(self._share, 1.0), 2)
-            painter.fillRect(line, QColor(self._palette.accent))
+            painter.fillRect(line, QColor(palette_of(self).accent))
             painter.end()
 
 

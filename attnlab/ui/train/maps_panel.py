@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px, set_sheet
+from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.chart_card import ChartCard
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.maps_view import MapsView, find_group, list_titles
@@ -46,7 +46,7 @@ POINT = "Point at a cell, or click it to hold it"
 
 
 @guarded
-class MapsPanel(QWidget):
+class MapsPanel(FollowsTheme, QWidget):
     """Shows a moment; requests another probe, gradients, and the step that was pressed in the chart."""
 
     probe_changed = Signal(str)
@@ -167,12 +167,11 @@ class MapsPanel(QWidget):
         column.addWidget(self.sheet, 1)
         return page
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
+    def restyle(self) -> None:
+        """Set fonts and sizes."""
         for label in (self._title, self._sheet_title):
             label.setFont(font("title"))
         self.step.setFont(font("number"))
-        set_sheet(self.none, f"color: {palette.muted}")
         self.probe.setMinimumWidth(px(110))
 
     @property

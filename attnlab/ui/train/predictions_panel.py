@@ -7,10 +7,10 @@ from PySide6.QtCore import QEvent, QPointF, QSize
 from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 
 SPACE, GAP, HEAD = 4, 12, 18
 """Pixels at 100 % between two tokens, between two columns, and of the line with the headings."""
@@ -43,7 +43,7 @@ class PredictionRow:
 
 
 @guarded
-class PredictionsPanel(QWidget):
+class PredictionsPanel(FollowsTheme, QWidget):
     """Shows rows of tokens under headings: source and expected muted, predicted in ink at the right.
 
     If three columns do not fit, the source is on a line of its own above the other two.
@@ -51,7 +51,6 @@ class PredictionsPanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._rows: tuple[PredictionRow, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Expected and predicted")
@@ -61,12 +60,10 @@ class PredictionsPanel(QWidget):
         """The rows shown."""
         return self._rows
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Measure the rows for the size of type."""
         self._settle()
         self.updateGeometry()
-        self.update()
 
     def show_rows(self, rows: Sequence[PredictionRow]) -> None:
         """Show other examples."""
@@ -134,7 +131,7 @@ class PredictionsPanel(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.setPen(QColor(self._palette.muted))
+        painter.setPen(QColor(palette_of(self).muted))
         if not self._rows:
             Pen(painter, font("text")).draw(0, self._measure_row() / 2, "Shown when the model has learned a little")
         places = self._place_columns()
@@ -153,7 +150,7 @@ class PredictionsPanel(QWidget):
         return [(0.0, wide), *_share_width(wide, 2, gap)] if self._stacked else _share_width(wide, 3, gap)
 
     def _paint_row(self, painter: QPainter, row: PredictionRow, top: float, places: list[tuple[float, float]]) -> None:
-        pen, p = Pen(painter, font("text")), self._palette
+        pen, p = Pen(painter, font("text")), palette_of(self)
         middle = top + px(13)
         asked, expected, predicted = (
             _fit_tokens(part, wide, row.gap, pen) for part, (_, wide) in zip(_list_columns(row), places, strict=True)

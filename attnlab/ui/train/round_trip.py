@@ -7,7 +7,6 @@ import numpy as np
 from PySide6.QtCore import QObject, QPoint, Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
@@ -77,10 +76,6 @@ class RoundTrip(QObject):
         playground.document.history_changed.connect(self._show_strip)
         self._show_strip()
         self._show_layer()
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self.strip.set_palette(palette)
 
     def close(self) -> None:
         """Stop the thread; may be called twice."""

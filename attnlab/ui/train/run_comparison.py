@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.run import Run
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.train.inspector import Seen
@@ -24,7 +23,7 @@ class RunComparison(QObject):
 
     def __init__(self, workspace: "TrainWorkspace", keeper: RunFiles) -> None:
         super().__init__(workspace)
-        self._workspace, self._keeper, self._palette = workspace, keeper, LIGHT
+        self._workspace, self._keeper = workspace, keeper
         self.first: RunHead | None = None
         self.second: SecondRun | None = None
         self._probe_row: QWidget | None = None
@@ -35,13 +34,6 @@ class RunComparison(QObject):
     def compare(self, folder: Path) -> None:
         """Show a saved run beside the current one."""
         self._keeper.load(folder, self._show)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
-        if self.second is not None and self.first is not None:
-            self.first.set_palette()
-            self.second.set_palette(palette)
 
     @Slot()
     def close(self) -> None:
@@ -60,7 +52,6 @@ class RunComparison(QObject):
         body, maps = self._workspace.body, self._workspace.maps
         self.second = second = SecondRun(run, self._format_name(run))
         self._put_head()
-        second.set_palette(self._palette)
         second.closed.connect(self.close)
         maps.close_map()
         right = body.sizes()[-1]
@@ -86,7 +77,6 @@ class RunComparison(QObject):
         """Give the first run a header like the second's; the row of its probe, below, then omits the step."""
         session, maps = self._workspace.session, self._workspace.maps
         self.first = RunHead(self._format_name(session.run) if session.run is not None else "This run", "first")
-        self.first.set_palette()
         self._probe_row = maps.head
         self._probe_row.installEventFilter(self)
         cast(QVBoxLayout, maps.layout()).insertWidget(0, self.first)

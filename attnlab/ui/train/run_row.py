@@ -6,21 +6,21 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 
 
 @guarded
-class RunRow(QAbstractButton):
+class RunRow(FollowsTheme, QAbstractButton):
     """Checked while the curves of its run are shown; a click or Space changes that, a double click or Enter opens."""
 
     opened = Signal()
 
     def __init__(self, name: str, loss: float, colour: str, tip: str) -> None:
         super().__init__()
-        self._palette, self._colour = LIGHT, colour
+        self._colour = colour
         self.loss = ""
         self.setText(name)
         self.show_loss(loss)
@@ -38,11 +38,9 @@ class RunRow(QAbstractButton):
         self.setAccessibleName(f"{self.text()}: loss {self.loss}" if self.loss else self.text())
         self.update()
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Take the height of the size of type."""
         self.updateGeometry()
-        self.update()
 
     def sizeHint(self) -> QSize:
         return QSize(px(200), px(26))
@@ -57,7 +55,7 @@ class RunRow(QAbstractButton):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        p, middle, radius = self._palette, self.height() / 2, px(5)
+        p, middle, radius = palette_of(self), self.height() / 2, px(5)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colour = QColor(getattr(p, self._colour) if self.isChecked() else p.muted)

@@ -6,7 +6,6 @@ from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QTableWidgetItem, QVBoxLayout, QWidget
 
 from attnlab.ui.base.theme import font, px
-from attnlab.ui.base.themed import application_palette
 from attnlab.ui.export.dialog_size import fit
 from attnlab.ui.train.run_words import describe_state, format_title
 from attnlab.ui.train.runs_panel import RunsPanel
@@ -52,7 +51,6 @@ class RunsDialog(QDialog):
         self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.setProperty("role", "caption")
         self.note.setWordWrap(True)
-        self.table.set_palette(application_palette())
         head, foot = QHBoxLayout(), FlowLayout(gap=px(8))
         head.addWidget(self.heading)
         for each in self._abouts:

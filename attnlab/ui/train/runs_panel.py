@@ -9,7 +9,6 @@ from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.run import Run
 from attnlab.training.store import Summary
 from attnlab.ui.train.curves_panel import OTHERS
@@ -34,7 +33,6 @@ class RunsPanel(QWidget):
     def __init__(self, workspace: "TrainWorkspace", keeper: RunFiles) -> None:
         super().__init__()
         self._workspace, self._session, self.keeper = workspace, workspace.session, keeper
-        self._palette = LIGHT
         self.found: tuple[Summary, ...] = ()
         self.rows: dict[Path | None, RunRow] = {}
         self._told: object = None
@@ -56,12 +54,6 @@ class RunsPanel(QWidget):
         keeper.listed.connect(self._on_listed)
         self._session.progressed.connect(self._on_progressed)
         keeper.refresh()
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
-        for row in self.rows.values():
-            row.set_palette(palette)
 
     def is_open(self, folder: Path) -> bool:
         """Whether a run is open in the workspace."""
@@ -197,7 +189,6 @@ class RunsPanel(QWidget):
         self.setVisible(bool(self.rows))
 
     def _add(self, folder: Path | None, row: RunRow) -> None:
-        row.set_palette(self._palette)
         self.rows[folder] = row
         self._lines.addWidget(row)
 

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.store import Summary
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mixed, px, set_sheet
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.run_words import format_time, format_title
 
 COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Correct", "Time", "Saved")
@@ -47,7 +47,7 @@ class Cell(QTableWidgetItem):
 
 
 @guarded
-class RunsTable(QTableWidget):
+class RunsTable(FollowsTheme, QTableWidget):
     """One run per row. Enter or a double click asks to open the chosen one, Delete to delete it, F2 edits its name."""
 
     open_asked = Signal()
@@ -55,7 +55,6 @@ class RunsTable(QTableWidget):
 
     def __init__(self) -> None:
         super().__init__(0, len(COLUMNS))
-        self._palette = LIGHT
         self.setAccessibleName("Runs")
         self.setAccessibleDescription("Enter opens the chosen run, F2 renames it, Delete deletes it")
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -115,9 +114,9 @@ class RunsTable(QTableWidget):
                 self.setCurrentItem(name)
                 self.editItem(name)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours, and the fonts of the current font size."""
-        self._palette = p = palette
+    def restyle(self) -> None:
+        """Set fonts, colours and widths."""
+        p = palette_of(self)
         self.setFont(font("text"))
         self.horizontalHeader().setFont(font("caption_strong"))
         self.verticalHeader().setDefaultSectionSize(px(30))
@@ -153,12 +152,13 @@ class RunsTable(QTableWidget):
         """Write the titles, with an arrow at the sorted column; Qt would draw the arrow over the title."""
         header = self.horizontalHeader()
         arrow = " ↓" if header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder else " ↑"
+        palette = palette_of(self)
         for column, title in enumerate(COLUMNS):
             by = self.isSortingEnabled() and column == header.sortIndicatorSection()
             item = QTableWidgetItem(title + arrow * by)
             side = Qt.AlignmentFlag.AlignRight if column in NUMBERS else Qt.AlignmentFlag.AlignLeft
             item.setTextAlignment(side | MIDDLE)
-            item.setForeground(QColor(self._palette.accent if by else self._palette.muted))
+            item.setForeground(QColor(palette.accent if by else palette.muted))
             item.setToolTip(f"{ABOUT[title]}. Click to sort by it" if title in ABOUT else "Click to sort by it")
             self.setHorizontalHeaderItem(column, item)
 

@@ -5,17 +5,17 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.training.run import Run
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.inspector import Inspector, Seen
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.train.model_worker import ModelWorker
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 
-class RunHead(QWidget):
+class RunHead(FollowsTheme, QWidget):
     """Shows a run's title and step above its maps; both runs' headers are equally high."""
 
     def __init__(self, name: str, which: str) -> None:
@@ -32,14 +32,14 @@ class RunHead(QWidget):
         self.row.addWidget(self.title, 1)
         self.row.addWidget(self.step)
 
-    def set_palette(self) -> None:
-        """Apply the current font size."""
+    def restyle(self) -> None:
+        """Set the fonts and the height."""
         self.title.setFont(font("title"))
         self.step.setFont(font("number"))
         self.setFixedHeight(px(36))
 
 
-class SecondRun(QWidget):
+class SecondRun(FollowsTheme, QWidget):
     """Shows a run beside another, at the same step and probe. ``closed`` is emitted when its button is pressed."""
 
     closed = Signal()
@@ -97,10 +97,9 @@ class SecondRun(QWidget):
         column.addWidget(self.under)
         column.addWidget(self.area, 1)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self.head.set_palette()
-        self.close_button.setIcon(icon("close", palette, px(14)))
+    def restyle(self) -> None:
+        """Set the icon and the least width."""
+        self.close_button.setIcon(icon("close", palette_of(self), px(14)))
         self.setMinimumWidth(px(200))
 
     def look(self, step: int, probe: str) -> None:

@@ -7,10 +7,10 @@ from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, px, set_sheet
+from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
 from attnlab.ui.widgets.charts.timeline import Timeline, TimeMark
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill import Choice, Pill
@@ -31,7 +31,7 @@ METHODS = {"first": "go_first", "play": "toggle_playing", "last": "go_last", "ma
 
 
 @guarded
-class TimeBar(QFrame):
+class TimeBar(FollowsTheme, QFrame):
     """Shows moments; ``moment_chosen`` carries the index of the chosen one, ``mark_requested`` the step to mark."""
 
     moment_chosen = Signal(int)
@@ -40,7 +40,6 @@ class TimeBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("ground", "bottom")
-        self._palette = LIGHT
         self._speed, self._at = 1.0, 0.0
         self._buttons_show: tuple[object, ...] = ()
         self.line = Timeline()
@@ -57,6 +56,7 @@ class TimeBar(QFrame):
         self.speed.set_value(self._speed)
         self.speed.chosen.connect(self._on_speed_chosen)
         self.memory, self.message = QLabel(), ElidedLabel()
+        self.memory.setProperty("role", "muted")
         self.memory.setAccessibleName("Recorded moments")
         self.message.setObjectName("message")
         self.message.setAccessibleName("Message")
@@ -86,11 +86,9 @@ class TimeBar(QFrame):
         button.clicked.connect(getattr(self, METHODS[name]))
         return button
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Set the font and the icons."""
         self.memory.setFont(font("number"))
-        self.memory.setProperty("role", "muted")
         self._show_buttons()
 
     def show_moments(self, steps: Sequence[int], losses: Sequence[float], memory: str) -> None:
@@ -111,7 +109,7 @@ class TimeBar(QFrame):
 
     def show_message(self, sentence: str, *, wrong: bool = True) -> None:
         """Show one sentence, or with "" nothing."""
-        set_sheet(self.message, f"color: {self._palette.bad if wrong else self._palette.good}")
+        set_role(self.message, "error" if wrong else "good")
         self.message.setText(sentence)
         self.message.setToolTip(sentence)
         self.message.setVisible(bool(sentence))
@@ -146,7 +144,7 @@ class TimeBar(QFrame):
 
     def _show_buttons(self) -> None:
         there = len(self.line.steps) > 0
-        state = (there, self.playing, self._palette, px(100))
+        state = (there, self.playing, palette_of(self), px(100))
         if state == self._buttons_show:  # drawing icons is the slowest part of this method
             return
         self._buttons_show = state
@@ -154,7 +152,7 @@ class TimeBar(QFrame):
             button = self.buttons[name]
             button.setEnabled(there)
             pausing = name == "play" and self.playing
-            button.setIcon(icon("pause" if pausing else icon_name, self._palette))
+            button.setIcon(icon("pause" if pausing else icon_name, palette_of(self)))
             told = "Pause (Space)" if pausing else tip
             button.setToolTip(told)
             button.setAccessibleName(told)

@@ -8,9 +8,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMenu, QPushButton
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.palette import Palette
 from attnlab.figures.panels.figure_source import Sheets
-from attnlab.ui.base.themed import application_palette
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.figure_choices import read_words
 from attnlab.ui.train.round_trip import RoundTrip
@@ -73,7 +71,6 @@ class TrainTools(QObject):
         layers, head = find_visible(self._workspace.maps, maps)
         dialog = ExportDialog(maps, layers[0], head, self._window.settings.figure, self._window)
         dialog.form.choose(layers)
-        dialog.set_palette(application_palette())
         dialog.remembered.connect(lambda choices: self._window.change_settings(figure=choices))
         dialog.exported.connect(lambda path: self._workspace.footer.show_message(f"Saved {path}", wrong=False))
         dialog.open()
@@ -121,12 +118,6 @@ class TrainTools(QObject):
         from attnlab.ui.train.runs_dialog import RunsDialog
 
         RunsDialog(self.runs, self._window).open()
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        self.round_trip.set_palette(palette)
-        self.runs.set_palette(palette)
-        self.comparing.set_palette(palette)
 
     def stop(self) -> None:
         """Stop the threads; may be called twice."""

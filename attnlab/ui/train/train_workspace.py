@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QWidget
 from attnlab.figures.palette import Palette
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
-from attnlab.ui.base.theme import px
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.curves_panel import CurvesPanel
 from attnlab.ui.train.inspector import Checked, Seen
@@ -32,9 +31,6 @@ class Tools(Protocol):
     @property
     def busy(self) -> bool:
         """Whether a run is being read or written."""
-
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
 
     def stop(self) -> None:
         """Stop the threads; may be called twice."""
@@ -172,13 +168,7 @@ class TrainWorkspace(QObject):
         self.session.watch(False)
 
     def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours and the current font size."""
-        for part in (self.header, self.footer, self.maps, self.written):
-            part.set_palette(palette)
-        if self.tools is not None:
-            self.tools.set_palette(palette)
-        self.header.setMinimumHeight(px(50))
-        self.room.arrange()
+        """Do nothing: every part reads its colours when it paints."""
 
     def arrange(self, width: int) -> None:
         """Lay the panels out for a width: if it is narrow, the curves are below the maps."""

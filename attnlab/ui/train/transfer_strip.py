@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import mixed, px, set_sheet
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ ABOUT = (
 
 
 @guarded
-class TransferStrip(QFrame):
+class TransferStrip(FollowsTheme, QFrame):
     """Shows the origin of the open layer; asks to send it back, or to return without sending."""
 
     send_requested = Signal()
@@ -34,6 +34,7 @@ class TransferStrip(QFrame):
         self.setObjectName("sent-strip")
         self.setAccessibleName("From the training")
         self.label, self._rest = QLabel(), ElidedLabel()
+        self._rest.setProperty("role", "muted")
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.send, self.leave = QPushButton("Send back"), QPushButton("To the training")
         self.send.setProperty("primary", "true")
@@ -49,11 +50,11 @@ class TransferStrip(QFrame):
         row.addWidget(self.leave)
         row.addWidget(self.send)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Apply a theme's colours."""
+    def restyle(self) -> None:
+        """Set the colours of the ground and the line below."""
+        palette = palette_of(self)
         ground = mixed(palette.surface, palette.accent, 0.08)
         set_sheet(self, f"#sent-strip {{ background: {ground}; border-bottom: 1px solid {palette.hairline}; }}")
-        set_sheet(self._rest, f"color: {palette.muted}")
 
     def show_origin(self, origin: "Origin | None") -> None:
         """Show the origin of the open layer; nothing if it did not come from a training."""

@@ -7,7 +7,6 @@ import pytest
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from attnlab.figures.palette import LIGHT
 from attnlab.training.run import Run
 from attnlab.training.tasks import make_spec
 from attnlab.ui.train.control_bar import ControlBar
@@ -28,7 +27,6 @@ def session(request: pytest.FixtureRequest, qtbot: QtBot) -> Iterator[TrainSessi
 def bar(session: TrainSession, qtbot: QtBot) -> ControlBar:
     bar = ControlBar()
     qtbot.addWidget(bar)
-    bar.set_palette(LIGHT)
     bar.add_tool(QPushButton("Export film"))
     bar.show_about(session)
     bar.show_session(session, ready=True)
