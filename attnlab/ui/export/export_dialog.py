@@ -8,14 +8,13 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.figure_formats import FIGURES
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.panels.figure_file import page_of
 from attnlab.figures.panels.figure_page import Page
 from attnlab.figures.panels.figure_source import Source
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.ui.base.dialog_parts import ask_where, button, scrolled
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import px, set_sheet
+from attnlab.ui.base.theme import px
 from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.dialog_size import fit
 from attnlab.ui.export.export_form import ExportForm
@@ -102,11 +101,6 @@ class ExportDialog(QDialog):
         whole.addLayout(left)
         whole.addLayout(right, 1)
         self.message.hide()
-
-    def set_palette(self, palette: Palette = LIGHT) -> None:
-        """Use a theme's colours; the figure keeps its own."""
-        self.preview.set_palette(palette)
-        set_sheet(self.message, f"color:{palette.bad}")
 
     def export_to(self, path: Path) -> bool:
         """Write the file; an error is shown in the dialog, and no partial file is left."""

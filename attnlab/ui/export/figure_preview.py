@@ -6,10 +6,11 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import LIGHT
 from attnlab.figures.panels.figure_page import Page, draw_steps
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
+from attnlab.ui.base.themed import palette_of
 
 _MARGIN, _SQUARE = 16, 8
 _LARGEST = 2.5
@@ -25,7 +26,6 @@ class FigurePreview(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._page: Page | None = None
-        self._palette = LIGHT
         self._text = ""
         self.image: QImage | None = None
         self._slices = Slices(self)
@@ -39,11 +39,6 @@ class FigurePreview(QWidget):
     def page(self) -> Page | None:
         """The page shown."""
         return self._page
-
-    def set_palette(self, palette: Palette) -> None:
-        """Use a theme's colours around the figure."""
-        self._palette = palette
-        self.update()
 
     def show_page(self, page: Page | None, text: str = "") -> None:
         """Show a page; or a text if there is none."""
@@ -94,7 +89,7 @@ class FigurePreview(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self.image is None or self._page is None:
-            painter.setPen(QColor(self._palette.muted))
+            painter.setPen(QColor(palette_of(self).muted))
             wrap = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter
             painter.drawText(QRectF(self.rect()).adjusted(_MARGIN, 0, -_MARGIN, 0), int(wrap), self._text)
             return
@@ -104,7 +99,7 @@ class FigurePreview(QWidget):
         if self._page.spec.ground == "transparent":
             _draw_squares(painter, rect)
         painter.drawImage(at, self.image)
-        painter.setPen(QColor(self._palette.hairline))
+        painter.setPen(QColor(palette_of(self).hairline))
         painter.drawRect(rect.adjusted(-0.5, -0.5, 0.5, 0.5))
 
 

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QW
 
 from attnlab.ui.base.dialog_parts import button
 from attnlab.ui.base.slices import Call, Slices
-from attnlab.ui.base.theme import px, set_sheet
-from attnlab.ui.base.themed import application_palette
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import set_role
 
 
 class Job(Protocol):
@@ -81,9 +81,9 @@ class FilmSaver(QWidget):
         self.slices.start(job.run_steps(), doing="writing the film")
         self.started.emit()
 
-    def say(self, sentence: str, ink: str = "") -> None:
-        """Show an error message, or in another ink a note; "" for none."""
-        set_sheet(self.message, f"color:{ink or application_palette().bad}")
+    def say(self, sentence: str, role: str = "error") -> None:
+        """Show an error message, or in the role "muted" a note; "" for none."""
+        set_role(self.message, role)
         self.message.setText(sentence)
         self.message.setVisible(bool(sentence))
 
@@ -103,7 +103,7 @@ class FilmSaver(QWidget):
     def _on_finished(self, error: str) -> None:
         self._show_progress(0)
         self.ended.emit()
-        self.say(error or f"Saved {self._path}", "" if error else application_palette().muted)
+        self.say(error or f"Saved {self._path}", "error" if error else "muted")
         if not error:
             self.saved.emit(self._path)
 
@@ -112,4 +112,4 @@ class FilmSaver(QWidget):
         self._show_progress(0)
         self.ended.emit()
         if self._job is not None:
-            self.say(self._job.describe_cancellation(), application_palette().muted)
+            self.say(self._job.describe_cancellation(), "muted")

@@ -15,7 +15,6 @@ from attnlab.document.opened import Opened
 from attnlab.document.saved_view import describe_dropped
 from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_file import Session
-from attnlab.ui.base.themed import application_palette
 from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.playground.reader import Opening, Reader
 from attnlab.ui.playground.saver import Saver, Saving
@@ -232,7 +231,6 @@ class SessionFiles(QObject):
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
         held = head != self._playground.document.view.head
         dialog = ExportDialog(reply.trace, self._playground.current_stage, head, choices, self._window, held=held)
-        dialog.set_palette(application_palette())
         dialog.remembered.connect(self._on_figure_remembered)
         dialog.exported.connect(self._on_exported)
         dialog.open()

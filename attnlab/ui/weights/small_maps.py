@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData, draw_cells
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.weights.trial import Small
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.subscripts import draw_text, text_width
@@ -23,18 +23,13 @@ _SIDE, _THIN, _LARGEST = 88, 8, 14
 class SmallMap(QWidget):
     """One matrix, as large as the limits of its cells and its longer side allow."""
 
-    def __init__(self, small: Small, palette: Palette, parent: QWidget | None = None) -> None:
+    def __init__(self, small: Small, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.small, self._palette = small, palette
+        self.small = small
         self._shape = " × ".join(map(str, small.shape))
         self.setAccessibleName(f"{small.name}, {self._shape}")
         self.setToolTip(plain_tip(f"{small.name}, {self._shape}; the colours range over ±{small.limit:.4g}"))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
-        self._palette = palette
-        self.update()
 
     def _measure_map(self) -> tuple[float, float]:
         """Return width and height of the picture: the matrix's proportions, but never too thin to see."""
@@ -54,19 +49,19 @@ class SmallMap(QWidget):
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        painter, palette = QPainter(self), palette_of(self)
         width, height = self._measure_map()
         tall = self._measure_height()
         rows, columns = self.small.values.shape
         grid = Grid(0.0, tall - height, width / columns, height / rows, rows, columns, 1, 1, (0, 0), 0.0, 0.0)
         data = MapData(self.small.values[None], "signed", self.small.limit, None, (), ())
-        draw_cells(painter, grid, data, self._palette)
-        painter.setPen(QColor(self._palette.hairline))
+        draw_cells(painter, grid, data, palette)
+        painter.setPen(QColor(palette.hairline))
         if not grid.framed:
             painter.drawRect(QRectF(QPointF(0, tall - height), QPointF(width, tall)).adjusted(0, 0, -1, -1))
-        painter.setPen(QColor(self._palette.ink))
+        painter.setPen(QColor(palette.ink))
         draw_text(painter, 0, tall + px(12), self.small.name, font("caption_strong"))
-        painter.setPen(QColor(self._palette.muted))
+        painter.setPen(QColor(palette.muted))
         draw_text(painter, 0, tall + px(27), self._shape, font("caption"))
         painter.end()
 
@@ -76,7 +71,6 @@ class SmallMaps(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._flow = FlowLayout(self, px(12))
         self.shown: list[SmallMap] = []
         self.setAccessibleName("Preview of the matrices")
@@ -84,19 +78,13 @@ class SmallMaps(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
-        self._palette = palette
-        for each in self.shown:
-            each.set_palette(palette)
-
     def show_matrices(self, matrices: Sequence[Small]) -> None:
         """Replace the matrices."""
         for each in self.shown:
             self._flow.removeWidget(each)
             each.hide()
             each.deleteLater()
-        self.shown = [SmallMap(small, self._palette, self) for small in matrices]
+        self.shown = [SmallMap(small, self) for small in matrices]
         for each in self.shown:
             self._flow.addWidget(each)
             each.show()

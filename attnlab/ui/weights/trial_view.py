@@ -3,7 +3,6 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.theme import px
 from attnlab.ui.weights.small_maps import SmallMaps
 from attnlab.ui.weights.trial import Trial
@@ -35,11 +34,6 @@ class TrialView(QWidget):
         column.addStretch(0)
         for part in (*parts, self.sheet):
             part.hide()
-
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
-        self.matrices.set_palette(palette)
-        self.biases.set_palette(palette)
 
     def show_trial(self, trial: Trial) -> None:
         """Show another trial."""

@@ -16,7 +16,6 @@ from attnlab.files.weights.weights_in import Proposal, guess
 from attnlab.files.weights.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Job, Lane, Progress, run
-from attnlab.ui.base.themed import application_palette
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.weights.trial import Trial, run_trial
 from attnlab.ui.weights.weights_frame import MAPPING, WeightsFrame
@@ -261,7 +260,6 @@ def open_weights_dialog(
     if dialog is None:
         dialog = WeightsDialog(playground, window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.set_palette(application_palette())
     if paths:
         dialog.show_files(paths)
     else:

@@ -4,10 +4,9 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.dialog_parts import button, scrolled
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import px, set_sheet
+from attnlab.ui.base.theme import px
 from attnlab.ui.weights.array_list import ArrayList
 from attnlab.ui.weights.mapping import MappingForm
 from attnlab.ui.weights.trial_view import TrialView
@@ -38,11 +37,6 @@ class WeightsFrame(QDialog):
         self._late.timeout.connect(self._on_late)
         self._make()
         self.segments.chosen.connect(self._on_side)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
-        self.view.set_palette(palette)
-        set_sheet(self.message, f"color:{palette.bad}")
 
     @property
     def two_sides(self) -> bool:
@@ -84,6 +78,7 @@ class WeightsFrame(QDialog):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         self.message.setAccessibleName("What does not fit")
+        self.message.setProperty("role", "error")
         self.info.setProperty("role", "caption")
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
