@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.charts.line_chart import LineChart
 from attnlab.ui.widgets.surface import Surface
@@ -25,9 +25,7 @@ class ChartCard(FollowsTheme, Surface):
         column.setSpacing(4)
         column.addWidget(self._title)
         column.addWidget(self.chart)
-        self.restyle()
 
     def restyle(self) -> None:
-        """Set the font and the height."""
-        self._title.setFont(font("caption_strong"))
+        """Set the height."""
         self.chart.setFixedHeight(px(150))

@@ -58,7 +58,6 @@ class CurvesPanel(FollowsTheme, QWidget):
         self._key = QLabel("thin: training · thick: held-out")
         self._key.setProperty("role", "caption")
         self._lay_out()
-        self.restyle()
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)

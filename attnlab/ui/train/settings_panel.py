@@ -55,7 +55,6 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         self._runs = QVBoxLayout()
         self.setWidget(self._laid_out())
         self.show_spec(spec)
-        self.restyle()
 
     def _tasks(self) -> QComboBox:
         from attnlab.training.tasks import TASKS
