@@ -47,4 +47,4 @@ def _root() -> Traversable:
 
 
 def _missing(name: str) -> str:
-    return f"attnlab's own file {name} is missing from {_root()}: install attnlab again."
+    return f"attnlab's own file {name} is missing from {_root()}: reinstall attnlab."

@@ -95,7 +95,9 @@ def _shares(quick: bool) -> Iterator[Case]:
     for name, done in _seeds("masked", quick):
         yield _above(f"{name}: weight of -self on its subject", subject(done.trainer), 0.5, "", "some head > 0.5")
         unigram = done.trainer.data.baselines["unigram"]
-        yield case("learning", f"{name}: held-out loss, unigram beside", [done.last.loss], [unigram], "nats", "below")
+        yield case(
+            "learning", f"{name}: held-out loss, compared with unigram", [done.last.loss], [unigram], "nats", "below"
+        )
 
 
 def _share(name: str, done: Learned, of: str, needed: float, limit_s: float) -> Iterator[Case]:
@@ -108,7 +110,7 @@ def _share(name: str, done: Learned, of: str, needed: float, limit_s: float) -> 
     reached = done.until(lambda metric: value(metric) >= needed)
     if reached is not None:
         seconds, steps = reached
-        yield case("learning", f"{name}: until then, {steps} steps", [seconds], [limit_s], "s", f"≤ {limit_s:g} s")
+        yield case("learning", f"{name}: time for {steps} steps", [seconds], [limit_s], "s", f"≤ {limit_s:g} s")
 
 
 def _against_recurrent(quick: bool) -> Iterator[Case]:
@@ -123,9 +125,11 @@ def _losses(quick: bool) -> Iterator[Case]:
     """Yield losses compared with simpler baselines, and the loss of the sum task as courses train it."""
     for name, done in _seeds("characters", quick):
         bigram = done.trainer.data.baselines["bigram"]
-        yield case("learning", f"{name}: held-out loss, bigram beside", [done.last.loss], [bigram], "nats", "below")
+        yield case(
+            "learning", f"{name}: held-out loss, compared with bigram", [done.last.loss], [bigram], "nats", "below"
+        )
         seconds, steps = done.metrics[-1][0], done.last.step
-        yield case("learning", f"{name}: until then, {steps} steps", [seconds], [180], "s", "≤ 180 s")
+        yield case("learning", f"{name}: time for {steps} steps", [seconds], [180], "s", "≤ 180 s")
     for name, done in _seeds("sum", quick):
         point = done.points[min(48, len(done.points) - 1)]
         yield case("learning", f"{name}: loss at epoch {point.step}", [point.loss], [0.5448], "MSE", "0.5 to 0.6")

@@ -55,7 +55,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
             hall.deleteLater()
         yield case("lesson", "forward, key to picture", forward, baseline, "ms", TARGET)
         yield case("lesson", "back, key to picture", back, baseline, "ms", TARGET)
-        yield case("lesson", "forward without a rest", hurried, baseline, "ms", "")
+        yield case("lesson", "forward without pauses", hurried, baseline, "ms", "")
 
 
 class Walk:

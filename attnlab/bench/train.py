@@ -94,7 +94,7 @@ def recording_cases(steps: int) -> Iterator[Case]:
         start = time.perf_counter()
         viewer.look(moment.step, moment.weights, probe)
         looks.append(1 / (time.perf_counter() - start))
-    yield case("train", "scrubbing, looks", looks, [PICTURES], "1/s", "ours ≥ 30", rate=True)
+    yield case("train", "scrubbing, moments shown", looks, [PICTURES], "1/s", "ours ≥ 30", rate=True)
     yield case("train", "saving, longest hold-up", [hold_up_ms(run)], [LATE_MS], "ms", f"ours < {LATE_MS:g}")
 
 

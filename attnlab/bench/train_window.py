@@ -43,7 +43,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
             target = f"ours < {LATE_MS:g}" if share == 99 else ""
             yield case("train", f"window: lateness of a timer, {name}", [late], [LATE_MS], "ms", target)
         found = [watched.stop_ms() for _ in range(stops)]
-        yield case("train", "window: stop, until it says so", found, [STOP_MS], "ms", f"p95 < {STOP_MS:g}")
+        yield case("train", "window: stop, until it is reported", found, [STOP_MS], "ms", f"p95 < {STOP_MS:g}")
         scrubbed = [watched.scrubbed_per_s(turn_s) for _ in range(turns)]
         yield case("train", "window: scrubbing, pictures", scrubbed, [PICTURES], "1/s", "ours ≥ 30", rate=True)
 

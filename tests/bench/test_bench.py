@@ -131,7 +131,7 @@ def test_a_lesson_is_walked_there_and_back_in_the_window_that_presents(
 ) -> None:
     assert main(["lesson"], True, quick=True) == 0
     cases = read_json(capsys.readouterr().out)
-    names = ["forward, key to picture", "back, key to picture", "forward without a rest"]
+    names = ["forward, key to picture", "back, key to picture", "forward without pauses"]
     assert [case["case"] for case in cases] == names
     assert [case["runs"] for case in cases] == [3, 3, 3]
     assert all(float(str(case["ours"])) > 0 for case in cases)
