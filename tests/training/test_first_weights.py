@@ -27,7 +27,7 @@ eyes.prepare()
 checked = eyes.check(spec)
 assert eyes.look(spec, 0, None, checked.probe, gradients=True).gradients
 assert eyes.predict_examples(spec, None, 2)
-assert eyes.text(spec, None, checked.probe, 4, (0.8, 0, 0))
+assert eyes.generate_text(spec, None, checked.probe, 4, (0.8, 0, 0))
 print("torch._dynamo" in sys.modules)
 """
 
