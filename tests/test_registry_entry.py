@@ -26,7 +26,7 @@ from attnlab.attention.stages.arithmetic import line, number, short
 from attnlab.attention.stages.explain import Cell, explain
 from attnlab.cli.main import main
 from attnlab.files.export.script import script
-from attnlab.ui.widgets.fields.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch

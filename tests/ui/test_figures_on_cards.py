@@ -15,7 +15,7 @@ from attnlab.attention.measures.statistics import describe_stage, format_brief
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import about
 from attnlab.ui.playground import stage_maps as looks
-from attnlab.ui.widgets.fields.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.switch import Switch
 

@@ -14,7 +14,7 @@ import attnlab
 from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries import registry
-from attnlab.ui.widgets.fields.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch

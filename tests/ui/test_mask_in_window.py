@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QWidget
 
 import attnlab
 from attnlab.attention import edits
-from attnlab.ui.widgets.fields.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch

@@ -11,7 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.train.train_workspace import TrainWorkspace
-from attnlab.ui.widgets.fields.option_controls import Chosen, Control, Number, NumberEdit
+from attnlab.ui.widgets.fields.number_edit import NumberEdit
+from attnlab.ui.widgets.fields.option_controls import Chosen, Control, Number
 from attnlab.ui.widgets.fields.option_fields import OptionFields
 
 SMALL = {"layers": "1", "heads": "2", "d_model": "8", "d_ff": "8", "batch": "4", "steps": "60"}
