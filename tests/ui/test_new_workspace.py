@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QToolButton
 
 from attnlab.figures.palette import DARK
 from attnlab.ui import workspaces
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.base.workspace import Host
 from tests.ui.conftest import Person
 
@@ -64,6 +65,6 @@ def test_it_gets_keys_messages_themes_and_the_end(person: Person) -> None:
     window.set_theme("dark")
     assert asked == ["shown", "F9", "escape"]
     assert notes(window).bars[2].text() == "Something to read."
-    assert notes(window).palette == DARK
+    assert palette_of(notes(window).bars[1]) is DARK
     window.close()
     assert "stop" in asked

@@ -20,7 +20,6 @@ from attnlab.ui.app.window_place import keep_place, restore_place
 from attnlab.ui.app.window_start import WindowStart
 from attnlab.ui.base.actions import ActionList, Context
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.themed_window import Themed
 from attnlab.ui.base.workspace import Host, W, Workspace, WorkspaceKind
 from attnlab.ui.workspaces.lessons import LESSONS
 from attnlab.ui.workspaces.playground import PLAYGROUND
@@ -144,9 +143,6 @@ class MainWindow(Host):
         if self.playground is not None:
             self.playground.document.set_history_budget(mib << 20)
 
-    def parts(self) -> list[Themed]:
-        return list(self._workspaces.values())
-
     def apply_theme(self) -> None:
         super().apply_theme()
         for workspace in self._workspaces.values():
@@ -194,7 +190,6 @@ class MainWindow(Host):
         found: Any = self._workspaces.get(kind.name)
         if found is None and make and self.loaded:
             found = self._workspaces[kind.name] = kind.make(self)
-            found.set_palette(self._palette)
         return found  # type: ignore[no-any-return]
 
     def show_workspace(self, name: str) -> None:
@@ -222,7 +217,6 @@ class MainWindow(Host):
         for page, place in zip(self._pages[name], PLACES, strict=True):
             self._grid.addWidget(page, *place)
         workspace.arrange(self._width())
-        workspace.set_palette(self._palette)  # setting a parent resets fonts
 
     def _width(self) -> int:
         """Return the width that workspaces have in pixels."""

@@ -1,15 +1,12 @@
 """A window with settings such as theme and size of type, which are applied at once and saved."""
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Protocol
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from attnlab.base.errors import AttnlabError
 from attnlab.document.settings import Settings, save_settings
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.faults import show_faults
 from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.base.theme import CHOICES, TYPE_SIZES, apply_theme
@@ -18,21 +15,13 @@ UNSEEN = {"recent", "figure", "history_mib"}
 """Settings without an effect on the screen."""
 
 
-class Themed(Protocol):
-    """A part of a window that is painted in the colours of the theme."""
-
-    def set_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme."""
-
-
 class ThemedWindow(QMainWindow):
-    """Owns the settings. A subclass lists the parts that follow the theme, and shows sentences."""
+    """Owns the settings. A subclass shows sentences."""
 
     def __init__(self, settings: Settings, *, remember: bool) -> None:
         super().__init__()
         self.settings = settings
         self._remember = remember
-        self._palette = LIGHT
         show_faults()
         QApplication.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
 
@@ -40,10 +29,6 @@ class ThemedWindow(QMainWindow):
     def remembers(self) -> bool:
         """Whether settings, unsaved work and runs are kept in the user's folder."""
         return self._remember
-
-    def parts(self) -> Iterable[Themed]:
-        """Return the parts that exist so far."""
-        raise NotImplementedError
 
     def say(self, sentence: str) -> None:
         """Show one sentence in the line for messages."""
@@ -54,9 +39,7 @@ class ThemedWindow(QMainWindow):
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         set_reduced_motion(self.settings.reduced_motion)
-        self._palette = apply_theme(app, self.settings.theme, self.settings.type_size)
-        for part in self.parts():
-            part.set_palette(self._palette)
+        apply_theme(app, self.settings.theme, self.settings.type_size)
 
     def change_settings(self, **changes: object) -> None:
         """Change settings, save them, and show them."""

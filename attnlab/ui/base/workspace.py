@@ -8,7 +8,6 @@ from typing import Any, Generic, Protocol, TypeVar
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.actions import Action, ActionList, Context
 from attnlab.ui.base.themed_window import ThemedWindow
 
@@ -27,9 +26,6 @@ class Workspace(Protocol):
 
     def arrange(self, width: int) -> None:
         """Lay out the pages for a width in pixels."""
-
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, at the current size of type."""
 
     def say(self, sentence: str) -> None:
         """Show a sentence in the line for messages; "" clears it."""

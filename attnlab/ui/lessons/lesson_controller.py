@@ -7,7 +7,6 @@ from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.palette import Palette
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.lessons.draft import Draft
@@ -289,9 +288,6 @@ class LessonController(QObject):
     def refuse(self, sentence: str) -> None:
         """Show one sentence about a failure, in every workspace."""
         self._window.say(sentence)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Do nothing: every part reads its colours when it paints."""
 
     def make_dialog(self, title: str, name_filter: str = FILTER, suffix: str = "") -> QFileDialog:
         """Return a dialog for one file, to open, or with a suffix to save."""

@@ -15,7 +15,6 @@ from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
 from attnlab.document.document import Document, View, fit_view
 from attnlab.document.scene import Scene
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_export import CodeExport
 from attnlab.ui.playground.columns import Columns
@@ -99,9 +98,6 @@ class Playground(QObject):
         self.top_bar.history_requested.connect(self.open_history)
         self.gallery.preset_chosen.connect(self.open_preset)
         self.history.step_chosen.connect(document.jump)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Do nothing: the colours are read while painting. Stays until no workspace needs it."""
 
     def _request(self) -> None:
         scene, view = self.document.scene, self.document.view

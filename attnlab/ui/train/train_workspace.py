@@ -5,7 +5,6 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.ui.train.control_bar import ControlBar
@@ -166,9 +165,6 @@ class TrainWorkspace(QObject):
         """Keep training, without drawing."""
         self._shown = False
         self.session.watch(False)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Do nothing: every part reads its colours when it paints."""
 
     def arrange(self, width: int) -> None:
         """Lay the panels out for a width: if it is narrow, the curves are below the maps."""

@@ -3,7 +3,6 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from attnlab.figures.palette import Palette
 from attnlab.ui.base.actions import Action
 from attnlab.ui.base.workspace import WorkspaceKind, on
 
@@ -13,7 +12,6 @@ class Notes:
 
     def __init__(self) -> None:
         self.asked: list[object] = []
-        self.palette: Palette | None = None
         self.bars = QLabel("above"), QLabel("the notes"), QLabel("below")
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
@@ -27,9 +25,6 @@ class Notes:
 
     def arrange(self, width: int) -> None:
         assert width > 0
-
-    def set_palette(self, palette: Palette) -> None:
-        self.palette = palette
 
     def say(self, sentence: str) -> None:
         self.bars[2].setText(sentence)
