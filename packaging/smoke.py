@@ -230,10 +230,10 @@ def _svg(path: Path) -> ElementTree.Element:
 def _ffmpeg() -> Path | None:
     """Return an ffmpeg of this machine: that of the environment, or of the system."""
     from attnlab.base.errors import AttnlabError
-    from attnlab.figures.films.film_file import ffmpeg
+    from attnlab.figures.films.film_file import find_ffmpeg
 
     try:
-        return Path(ffmpeg())
+        return Path(find_ffmpeg())
     except AttnlabError:
         return None
 

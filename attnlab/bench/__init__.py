@@ -23,5 +23,5 @@ def main(names: Sequence[str], as_json: bool, *, quick: bool = False) -> int:
     for name in names:
         cases: Callable[[bool], Iterator[Case]] = import_module(f"attnlab.bench.{name}").cases
         found += cases(quick)
-    say(measure.as_json(found) if as_json else measure.as_table(found))
+    say(measure.to_json(found) if as_json else measure.to_table(found))
     return OK

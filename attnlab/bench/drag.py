@@ -27,7 +27,7 @@ class Drag:
     pictures: list[int] = field(default_factory=list)
 
 
-def drag_cases(driver: Driver, runs: int) -> Iterator[Case]:
+def measure_drags(driver: Driver, runs: int) -> Iterator[Case]:
     """Yield the cases of a drag in the window, compared with a notebook that skips the edits it cannot draw in time."""
     notebook = Notebook()
     notebook.draw_kept(driver.experiment)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.bench.measure import Case, case, in_turns
+from attnlab.bench.measure import Case, case, run_in_turns
 from attnlab.compute.engine import compute, prepare
 
 SIZES = {16: (2000, 1.3), 512: (60, 1.05)}
@@ -24,7 +24,7 @@ def experiment(tokens: int, causal: bool = True) -> Experiment:
     return Experiment([f"token{i}" for i in range(tokens)], X, Weights(*weights), config)
 
 
-def by_hand(
+def compute_by_hand(
     x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, future: Tensor
 ) -> tuple[Tensor, ...]:
     """Compute every stage of causal attention in plain torch; ``future`` [T, T] is true where a pair is masked."""
@@ -48,12 +48,12 @@ def cases(quick: bool = False) -> Iterator[Case]:
     prepare()
     try:
         for tokens, (runs, slack) in SIZES.items():
-            yield _measured(tokens, 3 if quick else runs, slack)
+            yield _measure(tokens, 3 if quick else runs, slack)
     finally:
         torch.set_num_threads(threads)
 
 
-def _measured(tokens: int, runs: int, slack: float) -> Case:
+def _measure(tokens: int, runs: int, slack: float) -> Case:
     e = experiment(tokens)
     w = e.weights
     assert w.W_q is not None
@@ -69,15 +69,15 @@ def _measured(tokens: int, runs: int, slack: float) -> Case:
 
     def baseline() -> tuple[Tensor, ...]:
         with torch.no_grad():
-            return by_hand(*tensors, HEADS, future)
+            return compute_by_hand(*tensors, HEADS, future)
 
     for mine, other in zip(ours(), baseline(), strict=True):
         torch.testing.assert_close(mine, other)  # both must compute the same
-    mine_us, other_us = in_turns(runs, _timed(ours), _timed(baseline))
+    mine_us, other_us = run_in_turns(runs, _time(ours), _time(baseline))
     return case("engine", f"T={tokens}", mine_us, other_us, "µs", f"ratio ≥ {1 / slack:.2f}")
 
 
-def _timed(function: Callable[[], object]) -> Callable[[], float]:
+def _time(function: Callable[[], object]) -> Callable[[], float]:
     """Return a function that times one call and keeps its result until the next, as a window keeps what it shows.
 
     Otherwise the allocator would return the memory to the system after each call, and getting it again takes longer

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.stages.trace import Trace
-from attnlab.bench.measure import Case, case, in_turns
+from attnlab.bench.measure import Case, case, run_in_turns
 from attnlab.bench.notebook import require_matplotlib
 from attnlab.compute.engine import compute
-from attnlab.figures.panels.figure_file import figure_bytes
+from attnlab.figures.panels.figure_file import encode_figure
 from attnlab.figures.panels.figure_spec import MM_PER_INCH, WIDTH_MM, FigureSpec
 
 SIDE, TOKENS, DPI = 12, 64, 300
@@ -30,25 +30,25 @@ def cases(quick: bool = False) -> Iterator[Case]:
     app = QApplication.instance() or QApplication([])
     trace = compute(experiment())
     trace.array("weights")
-    ours, baseline = in_turns(1 if quick else RUNS, lambda: _timed_ours(trace), lambda: _timed_baseline(trace))
+    ours, baseline = run_in_turns(1 if quick else RUNS, lambda: _time_ours(trace), lambda: _time_baseline(trace))
     yield case("export", f"PNG, {SIDE}×{SIDE} maps of T={TOKENS}", ours, baseline, "ms", "ratio ≥ 3")
-    sizes = [len(figure_bytes(trace, SPEC, ".svg")) / 1e6], [len(by_matplotlib(trace, "svg")) / 1e6]
+    sizes = [len(encode_figure(trace, SPEC, ".svg")) / 1e6], [len(draw_by_matplotlib(trace, "svg")) / 1e6]
     yield case("export", f"SVG, {SIDE}×{SIDE} maps of T={TOKENS}", *sizes, "MB", f"ours < {TARGET_BYTES / 1e6:g}")
     if not quick:
-        yield film_case()
+        yield measure_film()
     del app
 
 
-def film_case(frames: int = FRAMES) -> Case:
+def measure_film(frames: int = FRAMES) -> Case:
     """Return the time to write a temperature sweep as an MP4, compared with its playing time."""
     from attnlab.attention.examples.presets import preset
-    from attnlab.figures.films.film_frame import film_spec
+    from attnlab.figures.films.film_frame import make_film_spec
     from attnlab.lessons.sweep import make_sweep
     from attnlab.ui.base.slices import draw_now
     from attnlab.ui.export.filming import Filming, Scenario
 
     e = preset("journey")
-    spec = film_spec(FigureSpec(("weights",)), WIDTH_PX, WIDTH_MM)
+    spec = make_film_spec(FigureSpec(("weights",)), WIDTH_PX, WIDTH_MM)
     scenario = Scenario(e, make_sweep(e, "temperature", 0.1, 4.0, frames), spec, FPS)
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
@@ -66,7 +66,7 @@ def experiment() -> Experiment:
     return Experiment([f"token{i}" for i in range(TOKENS)], X, Weights(*weights), AttentionConfig(n_heads=heads))
 
 
-def by_matplotlib(trace: Trace, kind: str) -> bytes:
+def draw_by_matplotlib(trace: Trace, kind: str) -> bytes:
     """Draw the same grid with matplotlib: the same size, titles, tokens along the outer maps, and one scale."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -92,13 +92,13 @@ def by_matplotlib(trace: Trace, kind: str) -> bytes:
     return data.getvalue()
 
 
-def _timed_ours(trace: Trace) -> float:
+def _time_ours(trace: Trace) -> float:
     start = time.perf_counter()
-    figure_bytes(trace, SPEC, ".png")
+    encode_figure(trace, SPEC, ".png")
     return (time.perf_counter() - start) * 1e3
 
 
-def _timed_baseline(trace: Trace) -> float:
+def _time_baseline(trace: Trace) -> float:
     start = time.perf_counter()
-    by_matplotlib(trace, "png")
+    draw_by_matplotlib(trace, "png")
     return (time.perf_counter() - start) * 1e3

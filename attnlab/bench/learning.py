@@ -52,9 +52,9 @@ def cases(quick: bool = False) -> Iterator[Case]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield from _shares(quick)
-        yield from _against_recurrent(quick)
-        yield from _losses(quick)
+        yield from _measure_shares(quick)
+        yield from _compare_with_recurrent(quick)
+        yield from _measure_losses(quick)
     finally:
         torch.set_num_threads(threads)
 
@@ -72,7 +72,7 @@ def learn(spec: RunSpec, quick: bool = False) -> Learned:
     return done
 
 
-def _seeds(task: str, quick: bool, kind: str | None = None) -> Iterator[tuple[str, Learned]]:
+def _learn_seeds(task: str, quick: bool, kind: str | None = None) -> Iterator[tuple[str, Learned]]:
     for seed in SEEDS[:1] if quick else SEEDS:
         spec = make_spec(task, kind)
         yield (
@@ -81,62 +81,68 @@ def _seeds(task: str, quick: bool, kind: str | None = None) -> Iterator[tuple[st
         )
 
 
-def _shares(quick: bool) -> Iterator[Case]:
+def _measure_shares(quick: bool) -> Iterator[Case]:
     """Yield the accuracy on held-out examples, the time it took, and whether a map shows the pattern."""
     for task in ("copy", "reverse", "sort"):
-        for name, done in _seeds(task, quick):
-            yield from _share(name, done, "tokens", 0.99, 60)
-    for name, done in _seeds("induction", quick):
-        yield from _share(name, done, "tokens", 0.95, 60)
-        yield _above(f"{name}: weight on what followed", induction(done.trainer), 0.8, "", "some head > 0.8")
-    for name, done in _seeds("dates", quick):
-        yield from _share(name, done, "dates", 0.95, 300)
-        yield _above(f"{name}: weight on the part written", alignment(done.trainer), 0.5, "", "some head > 0.5")
-    for name, done in _seeds("masked", quick):
-        yield _above(f"{name}: weight of -self on its subject", subject(done.trainer), 0.5, "", "some head > 0.5")
+        for name, done in _learn_seeds(task, quick):
+            yield from _measure_share(name, done, "tokens", 0.99, 60)
+    for name, done in _learn_seeds("induction", quick):
+        yield from _measure_share(name, done, "tokens", 0.95, 60)
+        yield _make_case(
+            f"{name}: weight on what followed", measure_induction(done.trainer), 0.8, "", "some head > 0.8"
+        )
+    for name, done in _learn_seeds("dates", quick):
+        yield from _measure_share(name, done, "dates", 0.95, 300)
+        yield _make_case(
+            f"{name}: weight on the part written", measure_alignment(done.trainer), 0.5, "", "some head > 0.5"
+        )
+    for name, done in _learn_seeds("masked", quick):
+        yield _make_case(
+            f"{name}: weight of -self on its subject", measure_subject(done.trainer), 0.5, "", "some head > 0.5"
+        )
         unigram = done.trainer.data.baselines["unigram"]
         yield case(
             "learning", f"{name}: held-out loss, compared with unigram", [done.last.loss], [unigram], "nats", "below"
         )
 
 
-def _share(name: str, done: Learned, of: str, needed: float, limit_s: float) -> Iterator[Case]:
+def _measure_share(name: str, done: Learned, of: str, needed: float, limit_s: float) -> Iterator[Case]:
     """Yield the final accuracy and, if the target was reached, the seconds until then."""
 
     def value(metric: Metric) -> float:
         return metric.exact if of == "dates" else metric.right
 
-    yield _above(f"{name}: {of} right", 100 * value(done.last), 100 * needed, "%", f"≥ {needed:.0%}")
+    yield _make_case(f"{name}: {of} right", 100 * value(done.last), 100 * needed, "%", f"≥ {needed:.0%}")
     reached = done.until(lambda metric: value(metric) >= needed)
     if reached is not None:
         seconds, steps = reached
         yield case("learning", f"{name}: time for {steps} steps", [seconds], [limit_s], "s", f"≤ {limit_s:g} s")
 
 
-def _against_recurrent(quick: bool) -> Iterator[Case]:
+def _compare_with_recurrent(quick: bool) -> Iterator[Case]:
     """Yield the accuracy of recurrent models with and without attention on the longest third of the dates."""
-    with_it, without = _seeds("dates", quick, "bahdanau"), _seeds("dates", quick, "recurrent")
+    with_it, without = _learn_seeds("dates", quick, "bahdanau"), _learn_seeds("dates", quick, "recurrent")
     for (name, done), (_, other) in zip(with_it, without, strict=True):
-        ours, needed = 100 * longest_third(done), 100 * longest_third(other) + POINTS
-        yield _above(f"{name}: longest third right", ours, needed, "%", f"≥ recurrent without + {POINTS} points")
+        ours, needed = 100 * measure_longest_third(done), 100 * measure_longest_third(other) + POINTS
+        yield _make_case(f"{name}: longest third right", ours, needed, "%", f"≥ recurrent without + {POINTS} points")
 
 
-def _losses(quick: bool) -> Iterator[Case]:
+def _measure_losses(quick: bool) -> Iterator[Case]:
     """Yield losses compared with simpler baselines, and the loss of the sum task as courses train it."""
-    for name, done in _seeds("characters", quick):
+    for name, done in _learn_seeds("characters", quick):
         bigram = done.trainer.data.baselines["bigram"]
         yield case(
             "learning", f"{name}: held-out loss, compared with bigram", [done.last.loss], [bigram], "nats", "below"
         )
         seconds, steps = done.metrics[-1][0], done.last.step
         yield case("learning", f"{name}: time for {steps} steps", [seconds], [180], "s", "≤ 180 s")
-    for name, done in _seeds("sum", quick):
+    for name, done in _learn_seeds("sum", quick):
         point = done.points[min(48, len(done.points) - 1)]
         yield case("learning", f"{name}: loss at epoch {point.step}", [point.loss], [0.5448], "MSE", "0.5 to 0.6")
         yield case("learning", f"{name}: held-out loss", [done.last.loss], [0.9548], "MSE", "high: no positions")
 
 
-def _above(name: str, ours: float, needed: float, unit: str, target: str) -> Case:
+def _make_case(name: str, ours: float, needed: float, unit: str, target: str) -> Case:
     return case("learning", name, [ours], [needed], unit, target, rate=True)
 
 
@@ -149,7 +155,7 @@ def weights(trainer: Trainer) -> dict[str, Tensor]:
         return {name: trace.join("weights") for name, trace in traces.items()}
 
 
-def induction(trainer: Trainer) -> float:
+def measure_induction(trainer: Trainer) -> float:
     """Return the best head's mean weight on the token that followed an earlier copy of the present letter."""
     held_out = trainer.data.held_out
     rows, asked = held_out.inputs, held_out.targets != IGNORED
@@ -163,7 +169,7 @@ def induction(trainer: Trainer) -> float:
     )
 
 
-def alignment(trainer: Trainer) -> float:
+def measure_alignment(trainer: Trainer) -> float:
     """Return the best head's mean weight on the source characters of the year, month or day being written."""
     data = trainer.data
     held_out = data.held_out
@@ -180,7 +186,7 @@ def alignment(trainer: Trainer) -> float:
     return max(float((part[:, head] * told).sum(-1)[asked].mean()) for part in maps for head in range(part.shape[1]))
 
 
-def subject(trainer: Trainer) -> float:
+def measure_subject(trainer: Trainer) -> float:
     """Return the best head's mean weight from a hidden himself, themselves, … on its subject."""
     data = trainer.data
     actors = {word for noun in PEOPLE for word in (noun.one, noun.several)}
@@ -195,7 +201,7 @@ def subject(trainer: Trainer) -> float:
     return max(float(part[rows, :, queries, keys].mean(0).max()) for part in weights(trainer).values())
 
 
-def longest_third(done: Learned) -> float:
+def measure_longest_third(done: Learned) -> float:
     """Return the share of fully correct examples among the longest third of the held-out ones."""
     lengths = sorted(done.trainer.data.held_out_lengths)
     least = lengths[-len(lengths) // 3]

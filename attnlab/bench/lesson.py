@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtTest import QTest
 
-from attnlab.bench.measure import Case, case, garbage_as_in_the_program
+from attnlab.bench.measure import Case, case, collect_garbage_like_the_program
 from attnlab.bench.notebook import require_matplotlib
 from attnlab.bench.window import wait_until
 from attnlab.compute.engine import compute
@@ -39,7 +39,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.present.present_window import PresentWindow
 
-    with window() as driver, garbage_as_in_the_program(driver.window):
+    with window() as driver, collect_garbage_like_the_program(driver.window):
         player = LessonPlayer(driver.playground.document, driver.window)
         player.open(find(LESSON))
         hall = PresentWindow(driver.playground, player, driver.window)

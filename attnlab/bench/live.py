@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.bench.engine import experiment
-from attnlab.bench.measure import Case, case, garbage_as_in_the_program, in_turns
+from attnlab.bench.measure import Case, case, collect_garbage_like_the_program, run_in_turns
 from attnlab.bench.notebook import Notebook, require_matplotlib
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ def cases(quick: bool = False) -> Iterator[Case]:
         AttnlabError: matplotlib is missing.
     """
     require_matplotlib()
-    from attnlab.bench.drag import drag_cases
+    from attnlab.bench.drag import measure_drags
     from attnlab.bench.window import window
 
-    with window() as driver, garbage_as_in_the_program(driver.window):
+    with window() as driver, collect_garbage_like_the_program(driver.window):
         for tokens, rounds in SIZES.items():
             driver.open(experiment(tokens, causal=False))
             yield from _edit_cases(driver, tokens, 1 if quick else rounds)
         driver.open(experiment(MAIN, causal=False))
-        yield from drag_cases(driver, 1 if quick else DRAGS)
+        yield from measure_drags(driver, 1 if quick else DRAGS)
         for name, values in SWITCHES:
             driver.open(experiment(MAIN, causal=False))
             yield from _switch_cases(driver, name, values, 1 if quick else SIZES[MAIN] // 2)
@@ -74,7 +74,7 @@ def _switch_cases(driver: "Driver", name: str, values: tuple[object, object], ro
         return took_ms
 
     for title, ours in (("flip", flip), ("first flip", first)):
-        mine, theirs = in_turns(rounds, ours, kept)
+        mine, theirs = run_in_turns(rounds, ours, kept)
         yield case("live", f"T={MAIN} {title} {name}", mine, theirs, "ms", TARGETS["flip"])
 
 
@@ -102,7 +102,7 @@ def _edit_cases(driver: "Driver", tokens: int, rounds: int) -> Iterator[Case]:
 
         return run
 
-    first, kept_ms, second, new_ms = in_turns(rounds, ours, notebook(kept.draw_kept), ours, notebook(new.draw_new))
+    first, kept_ms, second, new_ms = run_in_turns(rounds, ours, notebook(kept.draw_kept), ours, notebook(new.draw_new))
     for name, baseline in (("kept", kept_ms), ("new", new_ms)):
         target = TARGETS[name] if tokens == MAIN else ""
         yield case("live", f"T={tokens} {name}", first + second, baseline, "ms", target)

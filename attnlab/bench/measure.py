@@ -62,7 +62,7 @@ def percentile(runs: Sequence[float], share: float) -> float:
     return ordered[max(math.ceil(len(ordered) * share / 100) - 1, 0)]
 
 
-def in_turns(rounds: int, *ways: Callable[[], float]) -> tuple[list[float], ...]:
+def run_in_turns(rounds: int, *ways: Callable[[], float]) -> tuple[list[float], ...]:
     """Return the measurements of each way in every round; the ways alternate, and the first round is discarded."""
     for way in ways:
         way()
@@ -74,7 +74,7 @@ def in_turns(rounds: int, *ways: Callable[[], float]) -> tuple[list[float], ...]
 
 
 @contextmanager
-def garbage_as_in_the_program(parent: QObject) -> Iterator[None]:
+def collect_garbage_like_the_program(parent: QObject) -> Iterator[None]:
     """Collect garbage like the running program: on a timer, in the window's thread."""
     from attnlab.ui.app.application import GarbageTimer
 
@@ -85,7 +85,7 @@ def garbage_as_in_the_program(parent: QObject) -> Iterator[None]:
         timer.stop()
 
 
-def as_json(cases: Sequence[Case]) -> str:
+def to_json(cases: Sequence[Case]) -> str:
     """Return the cases as a JSON list of objects with the fields of the contract."""
     lines = [
         json.dumps({name: getattr(each, name) for name in FIELDS}, ensure_ascii=False, allow_nan=False)
@@ -94,23 +94,23 @@ def as_json(cases: Sequence[Case]) -> str:
     return "[" + ",\n ".join(lines) + "]\n"
 
 
-def as_table(cases: Sequence[Case]) -> str:
+def to_table(cases: Sequence[Case]) -> str:
     """Return the cases as a text table with their targets."""
-    rows = [("bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs", "target"), *map(_row, cases)]
+    rows = [("bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs", "target"), *map(_make_row, cases)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "".join("  ".join(map(_padded, row, widths, range(len(row)))).rstrip() + "\n" for row in rows)
+    return "".join("  ".join(map(_pad, row, widths, range(len(row)))).rstrip() + "\n" for row in rows)
 
 
-def _padded(text: str, width: int, column: int) -> str:
+def _pad(text: str, width: int, column: int) -> str:
     return text.rjust(width) if column in NUMBERS else text.ljust(width)
 
 
-def _row(each: Case) -> tuple[str, ...]:
-    ours, baseline, p95 = map(_short, (each.ours, each.baseline, each.p95))
+def _make_row(each: Case) -> tuple[str, ...]:
+    ours, baseline, p95 = map(_shorten, (each.ours, each.baseline, each.p95))
     return (each.bench, each.case, ours, baseline, each.unit, f"{each.ratio:.2f}×", p95, str(each.runs), each.target)
 
 
-def _short(value: float) -> str:
+def _shorten(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
 
 

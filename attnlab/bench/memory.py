@@ -3,7 +3,7 @@
 import os
 
 
-def resident_mb() -> float:
+def measure_resident_mb() -> float:
     """Return megabytes: the current use on Linux, the peak on macOS and other Unixes."""
     if os.path.exists("/proc/self/status"):
         with open("/proc/self/status", encoding="ascii", errors="replace") as status:

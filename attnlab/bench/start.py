@@ -24,9 +24,9 @@ def say(name, value):
     print(name, repr(value), flush=True)
 """
 _MEMORY = """
-from attnlab.bench.memory import resident_mb
+from attnlab.bench.memory import measure_resident_mb
 if sys.platform != "win32":
-    say("memory", resident_mb())
+    say("memory", measure_resident_mb())
 """
 _BARE = f"{_PRELUDE}{BARE}\nsay('imported', time.time())\n{_MEMORY}"
 _PROGRAM = f"""{_PRELUDE}

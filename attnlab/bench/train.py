@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional as F
 
 from attnlab.base.errors import TrainingError
-from attnlab.bench.measure import Case, case, in_turns
+from attnlab.bench.measure import Case, case, run_in_turns
 from attnlab.training import models, tasks
 from attnlab.training.batch import IGNORED, Batch
 from attnlab.training.look import Viewer
@@ -61,7 +61,7 @@ def speed_cases(turn_s: float, turns: int) -> Iterator[Case]:
     spec = task(ENDLESS)
     watched, bare = Watched(spec), Bare(spec)
     try:
-        ours, baseline = in_turns(turns, lambda: watched.steps_per_s(turn_s), lambda: bare.steps_per_s(turn_s))
+        ours, baseline = run_in_turns(turns, lambda: watched.steps_per_s(turn_s), lambda: bare.steps_per_s(turn_s))
     finally:
         watched.process.stop()
     yield case("train", f"{TASK}, steps", ours, baseline, "1/s", "ratio ≥ 0.9", rate=True)
@@ -75,7 +75,7 @@ def stop_case(runs: int) -> Case:
     for _ in range(runs):
         process = TrainingProcess(task(ENDLESS))
         process.start()
-        _until(process, lambda message: isinstance(message, Progress) and message.step > 0)
+        _wait_until(process, lambda message: isinstance(message, Progress) and message.step > 0)
         start = time.perf_counter()
         process.stop()
         found.append((time.perf_counter() - start) * 1e3)
@@ -84,7 +84,7 @@ def stop_case(runs: int) -> Case:
 
 def recording_cases(steps: int) -> Iterator[Case]:
     """Yield the memory of a recorded run, the scrubbing rate, and how long saving blocks the window."""
-    run, most = recorded(steps)
+    run, most = record(steps)
     moments = f"{steps:,} steps, {len(run.recorder.moments)} moments"
     yield case("train", f"recording of {moments}", [most / 1e6], [LIMIT / 1e6], "MB", f"ours ≤ {LIMIT / 1e6:.0f}")
     viewer = Viewer(run.spec)
@@ -98,7 +98,7 @@ def recording_cases(steps: int) -> Iterator[Case]:
     yield case("train", "saving, longest hold-up", [hold_up_ms(run)], [LATE_MS], "ms", f"ours < {LATE_MS:g}")
 
 
-def recorded(steps: int) -> tuple[Run, int]:
+def record(steps: int) -> tuple[Run, int]:
     """Return a run trained for a number of steps, and the peak bytes of its moments."""
     run, most = Run(task(steps), TASK), 0
     process = TrainingProcess(run.spec, interval=run.recorder.interval)
@@ -136,7 +136,7 @@ class Watched:
         self.process = TrainingProcess(spec, interval=ENDLESS)
         self.process.start()
         self.process.send(Pause())
-        self._step = _until(self.process, _is_paused).step
+        self._step = _wait_until(self.process, _is_paused).step
 
     def steps_per_s(self, seconds: float) -> float:
         """Return the steps per second while maps are computed continuously, at most 30 times a second."""
@@ -150,7 +150,7 @@ class Watched:
                     looks += 1
                     self.process.send(Want())
         self.process.send(Pause())
-        self._step = _until(self.process, _is_paused).step
+        self._step = _wait_until(self.process, _is_paused).step
         took = time.perf_counter() - begun
         self.pictures_per_s.append(looks / took)
         return (self._step - step) / took
@@ -202,7 +202,7 @@ def _is_paused(message: Message) -> bool:
     return isinstance(message, Progress) and message.paused
 
 
-def _until(process: TrainingProcess, right: Callable[[Message], bool]) -> Progress:
+def _wait_until(process: TrainingProcess, right: Callable[[Message], bool]) -> Progress:
     """Return the first message of the expected kind.
 
     Raises:

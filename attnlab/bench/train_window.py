@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from attnlab.bench.measure import Case, case, garbage_as_in_the_program, in_turns, percentile
+from attnlab.bench.measure import Case, case, collect_garbage_like_the_program, percentile, run_in_turns
 from attnlab.bench.train import ENDLESS, LATE_MS, PICTURES, STOP_MS, STOPS, TASK, TURN_S, TURNS, Bare, task
 from attnlab.bench.window import Driver, wait_until, window
 from attnlab.ui.base.guard import guarded
@@ -32,9 +32,9 @@ def cases(quick: bool = False) -> Iterator[Case]:
         AttnlabError: training does not start or end.
     """
     turn_s, turns, stops = (0.3, 1, 1) if quick else (TURN_S, TURNS, STOPS)
-    with watching() as watched:
+    with watch() as watched:
         with bare_process() as bare:
-            ours, baseline = in_turns(turns, lambda: watched.steps_per_s(turn_s), lambda: bare(turn_s))
+            ours, baseline = run_in_turns(turns, lambda: watched.steps_per_s(turn_s), lambda: bare(turn_s))
         yield case("train", f"window: {TASK}, steps", ours, baseline, "1/s", "ratio ≥ 0.9", rate=True)
         pictures = watched.pictures_per_s[1:]  # the first turn is discarded
         yield case("train", "window: pictures of the maps", pictures, [PICTURES], "1/s", "about 30", rate=True)
@@ -99,7 +99,7 @@ class Watched(QObject):
         while (passed := time.perf_counter() - begun) < seconds:
             share = passed / seconds * 2 % 2
             self._press(QEvent.Type.MouseMove, line.width() * (share if share < 1 else 2 - share))
-            wait_until(partial(_past, time.perf_counter() + MOVE_MS / 1e3))
+            wait_until(partial(_is_past, time.perf_counter() + MOVE_MS / 1e3))
         self._press(QEvent.Type.MouseButtonRelease, 0.0)
         return (self._pictures - pictures) / (time.perf_counter() - begun)
 
@@ -139,9 +139,9 @@ class Watched(QObject):
 
 
 @contextmanager
-def watching() -> Iterator[Watched]:
+def watch() -> Iterator[Watched]:
     """Open the window with the default run, paused, and remove everything afterwards."""
-    with window() as driver, garbage_as_in_the_program(driver.window):
+    with window() as driver, collect_garbage_like_the_program(driver.window):
         yield Watched(driver)
 
 
@@ -172,5 +172,5 @@ def serve() -> None:
         print(bare.steps_per_s(float(line)), flush=True)
 
 
-def _past(end: float) -> bool:
+def _is_past(end: float) -> bool:
     return time.perf_counter() >= end

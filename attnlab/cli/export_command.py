@@ -62,10 +62,10 @@ def _write_one(
     from attnlab.files.atomic import write_bytes
 
     if spec is not None:
-        from attnlab.figures.panels.figure_file import figure_bytes
+        from attnlab.figures.panels.figure_file import encode_figure
 
         with delay_interrupts():
-            data = figure_bytes(trace, spec, ending)
+            data = encode_figure(trace, spec, ending)
         write_bytes(path, data)
     else:
         from attnlab.files.export.stage_tables import encode, table

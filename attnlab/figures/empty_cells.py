@@ -7,10 +7,10 @@ from PySide6.QtGui import QColor, QPainter
 
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
-from attnlab.figures.tiles import hollow
+from attnlab.figures.tiles import draw_hollow
 
 
-def runs(cells: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
+def find_runs(cells: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
     """Return the runs of True along the rows of maps [n, rows, columns]: map, row, first column and end."""
     padded = np.pad(cells.astype(np.int8), ((0, 0), (0, 0), (1, 1)))
     steps = np.diff(padded, axis=-1)
@@ -26,8 +26,8 @@ def draw_frames(painter: QPainter, grid: Grid, empty: NDArray[np.bool_], palette
         for index in range(grid.count):
             painter.drawRect(QRectF(*grid.rect(index, None, None)))
         return
-    tile = hollow(grid.cell_width, grid.cell_height, painter.device().devicePixelRatioF(), palette.hairline)
-    for rect in _rects(grid, empty):
+    tile = draw_hollow(grid.cell_width, grid.cell_height, painter.device().devicePixelRatioF(), palette.hairline)
+    for rect in _find_rects(grid, empty):
         painter.drawTiledPixmap(rect, tile)
 
 
@@ -35,16 +35,16 @@ def draw_veil(painter: QPainter, grid: Grid, cells: NDArray[np.bool_], colour: s
     """Draw a colour over cells [n, rows, columns] with an opacity of ``strength``, 0 to 1."""
     veil = QColor(colour)
     veil.setAlphaF(strength)
-    for rect in _rects(grid, cells):
+    for rect in _find_rects(grid, cells):
         painter.fillRect(rect, veil)
 
 
-def _rects(grid: Grid, cells: NDArray[np.bool_]) -> list[QRectF]:
+def _find_rects(grid: Grid, cells: NDArray[np.bool_]) -> list[QRectF]:
     """Return rectangles that cover the cells, with whole rows joined."""
     if cells.all():
         return [QRectF(*grid.rect(index, None, None)) for index in range(grid.count)]
     rects = []
-    for index, row, start, stop in runs(cells):
+    for index, row, start, stop in find_runs(cells):
         x, y, _, height = grid.rect(index, row, start)
         rects.append(QRectF(x, y, (stop - start) * grid.cell_width, height))
     return rects

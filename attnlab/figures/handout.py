@@ -108,8 +108,8 @@ def lay_out(sheet: Sheet, paper: str, formulas: Formulas, solved: bool) -> tuple
     Raises:
         AttnlabError: a table is too large for the paper; the sentence names it.
     """
-    room = _room(paper)
-    placed = _placed(_blocks(sheet, room.size(), formulas, solved), room)
+    room = _find_room(paper)
+    placed = _place(_make_blocks(sheet, room.size(), formulas, solved), room)
     return tuple(Page(sheet, i + 1, len(placed), solved, tuple(blocks)) for i, blocks in enumerate(placed))
 
 
@@ -169,7 +169,7 @@ class HandoutWriter:
             self._painter.end()
 
 
-def page_image(page: Page, paper: str, width_px: int, ratio: float = 1.0) -> QImage:
+def draw_page_image(page: Page, paper: str, width_px: int, ratio: float = 1.0) -> QImage:
     """Return a page as a picture, ``width_px`` screen pixels wide."""
     size, scale = PAPERS[paper], width_px * ratio / PAPERS[paper].width()
     drawn = QPicture()  # keeps formulas as drawings; as scaled pictures they would be unreadable
@@ -187,12 +187,12 @@ def page_image(page: Page, paper: str, width_px: int, ratio: float = 1.0) -> QIm
     return image
 
 
-def _room(paper: str) -> QRectF:
+def _find_room(paper: str) -> QRectF:
     size = PAPERS[paper]
     return QRectF(MARGIN, MARGIN + _HEADER, size.width() - 2 * MARGIN, size.height() - 2 * MARGIN - _HEADER - _FOOTER)
 
 
-def _placed(blocks: Sequence[Block], room: QRectF) -> list[list[tuple[QPointF, Block]]]:
+def _place(blocks: Sequence[Block], room: QRectF) -> list[list[tuple[QPointF, Block]]]:
     """Place blocks in lines, and lines on pages; a heading stays with the block after it."""
     lines: list[list[Block]] = []
     x = 0.0
@@ -205,8 +205,8 @@ def _placed(blocks: Sequence[Block], room: QRectF) -> list[list[tuple[QPointF, B
     pages: list[list[tuple[QPointF, Block]]] = [[]]
     y = 0.0
     for i, line in enumerate(lines):
-        height = _height(line)
-        needed = height + (GAP / 2 + _height(lines[i + 1]) if line[0].with_next and i + 1 < len(lines) else 0.0)
+        height = _find_height(line)
+        needed = height + (GAP / 2 + _find_height(lines[i + 1]) if line[0].with_next and i + 1 < len(lines) else 0.0)
         if y and y + needed > room.height():
             pages.append([])
             y = 0.0
@@ -218,35 +218,37 @@ def _placed(blocks: Sequence[Block], room: QRectF) -> list[list[tuple[QPointF, B
     return pages
 
 
-def _height(line: Sequence[Block]) -> float:
+def _find_height(line: Sequence[Block]) -> float:
     return max(block.size.height() for block in line)
 
 
-def _blocks(sheet: Sheet, room: QSizeF, formulas: Formulas, solved: bool) -> list[Block]:
-    blocks = [_paragraph(sentence, room.width()) for sentence in sheet.task]
-    blocks += [_formula(title, latex, formulas) for title, latex in sheet.formulas]
-    blocks += [_heading("Given", room.width()), *(_table(table, room, True) for table in sheet.given)]
-    blocks += [_heading("Compute" if not solved else "Answers", room.width())]
-    blocks += [_table(table, room, solved) for table in sheet.wanted]
+def _make_blocks(sheet: Sheet, room: QSizeF, formulas: Formulas, solved: bool) -> list[Block]:
+    blocks = [_make_paragraph(sentence, room.width()) for sentence in sheet.task]
+    blocks += [_make_formula(title, latex, formulas) for title, latex in sheet.formulas]
+    blocks += [_make_heading("Given", room.width()), *(_make_table(table, room, True) for table in sheet.given)]
+    blocks += [_make_heading("Compute" if not solved else "Answers", room.width())]
+    blocks += [_make_table(table, room, solved) for table in sheet.wanted]
     if solved:
-        return [*blocks, *(_solution(blank, room) for blank in sheet.blanks)]
-    return [*blocks, *_lines_to_fill(sheet.blanks, room.width())]
+        return [*blocks, *(_make_solution(blank, room) for blank in sheet.blanks)]
+    return [*blocks, *_make_answer_lines(sheet.blanks, room.width())]
 
 
-def _paragraph(text: str, width: float) -> Block:
-    return _document(f"<p>{_escaped(text)}</p>", width)
+def _make_paragraph(text: str, width: float) -> Block:
+    return _make_document(f"<p>{_escape(text)}</p>", width)
 
 
-def _heading(text: str, width: float) -> Block:
+def _make_heading(text: str, width: float) -> Block:
     def draw(painter: QPainter, at: QPointF) -> None:
         rect = QRectF(at, QSizeF(width, 220))
-        _write(painter, rect, text, _font(_TEXT + 10, QFont.Weight.DemiBold), LIGHT.ink, Qt.AlignmentFlag.AlignBottom)
+        _write(
+            painter, rect, text, _make_font(_TEXT + 10, QFont.Weight.DemiBold), LIGHT.ink, Qt.AlignmentFlag.AlignBottom
+        )
 
     return Block(QSizeF(width, 220), draw, alone=True, with_next=True)
 
 
-def _formula(title: str, latex: str, formulas: Formulas) -> Block:
-    font = _font(_SMALL)
+def _make_formula(title: str, latex: str, formulas: Formulas) -> Block:
+    font = _make_font(_SMALL)
     shift = QFontMetricsF(font).horizontalAdvance(title) + 70
     size = formulas.size(latex, _FORMULA)
     height = max(size.height(), 160.0)
@@ -259,10 +261,10 @@ def _formula(title: str, latex: str, formulas: Formulas) -> Block:
     return Block(QSizeF(shift + size.width(), height), draw)
 
 
-def _document(html: str, width: float) -> Block:
+def _make_document(html: str, width: float) -> Block:
     document = QTextDocument()
     document.setDocumentMargin(0)
-    document.setDefaultFont(_font(_TEXT))
+    document.setDefaultFont(_make_font(_TEXT))
     document.setHtml(
         f'<div style="color:{LIGHT.ink}">{html}</div>'
     )  # otherwise the window's colour, which is white in dark themes
@@ -275,9 +277,9 @@ def _document(html: str, width: float) -> Block:
     return Block(QSizeF(width, document.size().height()), draw, alone=True)
 
 
-def _solution(blank: Blanked, room: QSizeF) -> Block:
-    head = f"<b>{blank.letter}</b>&nbsp; {_escaped(blank.place)} = <b>{_escaped(blank.value)}</b>"
-    block = _document(f"<p style='margin:0'>{head}<br>{blank.html}</p>", room.width())
+def _make_solution(blank: Blanked, room: QSizeF) -> Block:
+    head = f"<b>{blank.letter}</b>&nbsp; {_escape(blank.place)} = <b>{_escape(blank.value)}</b>"
+    block = _make_document(f"<p style='margin:0'>{head}<br>{blank.html}</p>", room.width())
     if block.size.height() > room.height():
         raise AttnlabError(
             f"The arithmetic of {blank.letter}, {blank.place}, is longer than a page; use smaller sizes."
@@ -285,9 +287,9 @@ def _solution(blank: Blanked, room: QSizeF) -> Block:
     return block
 
 
-def _lines_to_fill(blanks: Sequence[Blanked], width: float) -> list[Block]:
+def _make_answer_lines(blanks: Sequence[Blanked], width: float) -> list[Block]:
     """Return a block for each answer: the letter, the cell, and a box; as many side by side as fit."""
-    font, bold = _font(_TEXT), _font(_TEXT, QFont.Weight.DemiBold)
+    font, bold = _make_font(_TEXT), _make_font(_TEXT, QFont.Weight.DemiBold)
     longest = max(QFontMetricsF(font).horizontalAdvance(blank.place) for blank in blanks)
     place = min(longest + 100, width - 1100)
 
@@ -296,20 +298,20 @@ def _lines_to_fill(blanks: Sequence[Blanked], width: float) -> list[Block]:
             middle = Qt.AlignmentFlag.AlignVCenter
             _write(painter, QRectF(at, QSizeF(150, 240)), blank.letter, bold, LIGHT.ink, middle)
             _write(painter, QRectF(at + QPointF(170, 0), QSizeF(place, 240)), blank.place, font, LIGHT.ink, middle)
-            _box(painter, QRectF(at + QPointF(170 + place, 10), QSizeF(800, 220)))
+            _draw_box(painter, QRectF(at + QPointF(170 + place, 10), QSizeF(800, 220)))
 
         return Block(QSizeF(970 + place, 240), draw, first=first)
 
     return [line(blank, i == 0) for i, blank in enumerate(blanks)]
 
 
-def _table(table: SheetTable, room: QSizeF, solved: bool) -> Block:
+def _make_table(table: SheetTable, room: QSizeF, solved: bool) -> Block:
     """Return a table with its title, scaled down if it is wider or higher than the page.
 
     Raises:
         AttnlabError: it would be too small to read.
     """
-    number, label, title = _font(_TEXT), _font(_SMALL), _font(_TEXT, QFont.Weight.DemiBold)
+    number, label, title = _make_font(_TEXT), _make_font(_SMALL), _make_font(_TEXT, QFont.Weight.DemiBold)
     texts = [text for row in table.cells for text in row] + list(table.columns)
     cell = max([QFontMetricsF(number).horizontalAdvance(text[:14]) for text in texts] + [260.0]) + (
         110 if table.boxes else 50
@@ -339,8 +341,8 @@ def _table(table: SheetTable, room: QSizeF, solved: bool) -> Block:
                 _draw_cell(painter, QRectF(side + j * cell, _ROW * (2 + i), cell, _ROW), table, (i, j), solved)
         for (i, j), letter in table.boxes.items():  # drawn over the lines of neighbouring cells
             rect = QRectF(side + j * cell, _ROW * (2 + i), cell, _ROW)
-            _box(painter, rect)
-            _write(painter, rect.adjusted(20, 10, 0, 0), letter, _font(60), LIGHT.muted, Qt.AlignmentFlag.AlignTop)
+            _draw_box(painter, rect)
+            _write(painter, rect.adjusted(20, 10, 0, 0), letter, _make_font(60), LIGHT.muted, Qt.AlignmentFlag.AlignTop)
 
     return Block(QSizeF(whole * scale, height * scale), draw)
 
@@ -353,10 +355,10 @@ def _draw_cell(painter: QPainter, rect: QRectF, table: SheetTable, at: tuple[int
     if solved or not (boxed or at in table.secret):
         weight = QFont.Weight.DemiBold if boxed else QFont.Weight.Normal
         middle = Qt.AlignmentFlag.AlignCenter
-        _write(painter, rect, table.cells[at[0]][at[1]], _font(_TEXT, weight), LIGHT.ink, middle)
+        _write(painter, rect, table.cells[at[0]][at[1]], _make_font(_TEXT, weight), LIGHT.ink, middle)
 
 
-def _box(painter: QPainter, rect: QRectF) -> None:
+def _draw_box(painter: QPainter, rect: QRectF) -> None:
     painter.setPen(QPen(QColor(LIGHT.ink), 10))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(rect)
@@ -367,17 +369,19 @@ def _draw_header(painter: QPainter, page: Page, paper: str) -> None:
     sheet, size = page.sheet, PAPERS[paper]
     width, middle = size.width() - 2 * MARGIN, Qt.AlignmentFlag.AlignVCenter
     title = sheet.title + (" · answers" if page.solved else "")
-    _write(painter, QRectF(MARGIN, MARGIN, width, 220), title, _font(_TITLE, QFont.Weight.DemiBold), LIGHT.ink, middle)
+    _write(
+        painter, QRectF(MARGIN, MARGIN, width, 220), title, _make_font(_TITLE, QFont.Weight.DemiBold), LIGHT.ink, middle
+    )
     line = QRectF(MARGIN, MARGIN + 260, width, 200)
-    _write(painter, line, "Name", _font(_SMALL), LIGHT.muted, middle)
+    _write(painter, line, "Name", _make_font(_SMALL), LIGHT.muted, middle)
     if sheet.student:
-        _write(painter, line.adjusted(360, 0, 0, 0), sheet.student, _font(_TEXT + 10), LIGHT.ink, middle)
+        _write(painter, line.adjusted(360, 0, 0, 0), sheet.student, _make_font(_TEXT + 10), LIGHT.ink, middle)
     painter.setPen(QPen(QColor(LIGHT.hatch), 6))
     painter.drawLine(QPointF(MARGIN + 340, line.bottom()), QPointF(MARGIN + width, line.bottom()))
     foot = QRectF(MARGIN, size.height() - MARGIN - 100, width, 140)
-    _write(painter, foot, f"{sheet.title} · {sheet.student}".rstrip(" ·"), _font(_SMALL), LIGHT.muted, middle)
+    _write(painter, foot, f"{sheet.title} · {sheet.student}".rstrip(" ·"), _make_font(_SMALL), LIGHT.muted, middle)
     right = middle | Qt.AlignmentFlag.AlignRight
-    _write(painter, foot, f"{page.number} of {page.count}", _font(_SMALL), LIGHT.muted, right)
+    _write(painter, foot, f"{page.number} of {page.count}", _make_font(_SMALL), LIGHT.muted, right)
 
 
 def _write(painter: QPainter, rect: QRectF, text: str, font: QFont, ink: str, flags: Qt.AlignmentFlag) -> None:
@@ -388,11 +392,11 @@ def _write(painter: QPainter, rect: QRectF, text: str, font: QFont, ink: str, fl
     painter.drawText(rect, int(flags), shown)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _font(size: int, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+def _make_font(size: int, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
     font = QFont(["Inter", QFont().family()])
     font.setPixelSize(size)
     font.setWeight(weight)

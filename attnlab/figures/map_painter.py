@@ -14,10 +14,10 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPen
 from attnlab.figures.empty_cells import draw_frames
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_shapes import draw_shapes, wants_shapes
-from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, dark_text
-from attnlab.figures.raster import MAP_OF, colours, indices, mosaic, reduced
-from attnlab.figures.text import Pen, elided, key_of, width
-from attnlab.figures.tiles import RADIUS, frame, hatching
+from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, choose_dark_text
+from attnlab.figures.raster import MAP_OF, colour_cells, find_indices, join_maps, reduce_maps
+from attnlab.figures.text import Pen, elided, find_key, width
+from attnlab.figures.tiles import RADIUS, draw_frame, make_hatching
 
 BAR_HEIGHT = 4.0
 LEAST_GROUPED = 3.0
@@ -73,15 +73,15 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
     values, masked = data.values, data.masked
     empty = data.empty
     if min(grid.cell_width, grid.cell_height) < 1:
-        rows, cols = _pixels(grid, painter)
+        rows, cols = _count_pixels(grid, painter)
         if empty is not None:
             values = np.where(empty, np.float32(0), values)
-            empty = ~(reduced((~empty).astype(np.float32), rows, cols) > 0)
+            empty = ~(reduce_maps((~empty).astype(np.float32), rows, cols) > 0)
         if masked is not None:
-            masked = ~(reduced((~masked)[None].astype(np.float32), rows, cols)[0] > 0)
+            masked = ~(reduce_maps((~masked)[None].astype(np.float32), rows, cols)[0] > 0)
             values = np.where(values == -np.inf, np.float32(0), values)
-        values = reduced(values, rows, cols)
-    image = colours(values, data.kind, data.limit, palette, masked)
+        values = reduce_maps(values, rows, cols)
+    image = colour_cells(values, data.kind, data.limit, palette, masked)
     if empty is not None:
         image[empty] = QColor(palette.surface).rgba()
     if wants_shapes(painter, grid):
@@ -91,7 +91,7 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
         return
     if data.masked is not None:
         for index in range(grid.count):
-            painter.fillRect(QRectF(*grid.rect(index, None, None)), hatching(palette))
+            painter.fillRect(QRectF(*grid.rect(index, None, None)), make_hatching(palette))
     _draw_image(painter, grid, data, palette, image)
     if data.column_group:
         _draw_group_lines(painter, grid, data.column_group, palette)
@@ -104,13 +104,13 @@ def _draw_image(painter: QPainter, grid: Grid, data: MapData, palette: Palette, 
     gap = grid.gap
     if image.shape[1:] != data.values.shape[1:]:
         for index in range(grid.count):
-            painter.drawImage(QRectF(*grid.rect(index, None, None)), _image(np.ascontiguousarray(image[index])))
+            painter.drawImage(QRectF(*grid.rect(index, None, None)), _to_image(np.ascontiguousarray(image[index])))
         return
-    sheet = mosaic(image, grid.per_row, gap)
-    painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _image(sheet))
+    sheet = join_maps(image, grid.per_row, gap)
+    painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _to_image(sheet))
     if grid.framed:
         ratio = painter.device().devicePixelRatioF()
-        tile = frame(grid.cell_width, grid.cell_height, ratio, palette.surface)
+        tile = draw_frame(grid.cell_width, grid.cell_height, ratio, palette.surface)
         for first in range(0, grid.count, grid.per_row):  # not over the titles between two rows of maps
             _, y, _, height = grid.rect(first, None, None)
             painter.drawTiledPixmap(QRectF(grid.x, y, grid.width, height), tile)
@@ -135,19 +135,19 @@ def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette,
     Only numbers inside the painter's clip are drawn. Returns whether there is room for numbers at all.
     """
     shown = np.ones(data.values.shape[1:], dtype=bool) if data.masked is None else ~data.masked
-    chosen = _chosen(painter, grid, data.values[:, shown], fonts)
+    chosen = _choose_format(painter, grid, data.values[:, shown], fonts)
     if chosen is None:
         return False
     pen, form = chosen
-    bright = dark_text(MAP_OF[data.kind], palette)
+    bright = choose_dark_text(MAP_OF[data.kind], palette)
     empty = data.empty
     for index in range(grid.count):
         x, y = grid.origin(index)
-        rows = _visible(painter, y, grid.cell_height, grid.rows, vertical=True)
-        columns = _visible(painter, x, grid.cell_width, grid.columns, vertical=False)
+        rows = _find_visible(painter, y, grid.cell_height, grid.rows, vertical=True)
+        columns = _find_visible(painter, x, grid.cell_width, grid.columns, vertical=False)
         values = data.values[index, rows, columns]
         known = shown[rows, columns] if empty is None else shown[rows, columns] & ~empty[index, rows, columns]
-        on_dark = ~bright[indices(values, data.kind, data.limit)] | ~np.isfinite(values)
+        on_dark = ~bright[find_indices(values, data.kind, data.limit)] | ~np.isfinite(values)
         for light in (False, True):
             painter.setPen(QColor(LIGHT_INK if light else DARK_INK))
             for row, column in np.argwhere(known & (on_dark == light)).tolist():
@@ -161,7 +161,7 @@ def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette,
     return True
 
 
-def _chosen(
+def _choose_format(
     painter: QPainter, grid: Grid, values: NDArray[np.floating], fonts: Sequence[QFont]
 ) -> tuple[Pen, Callable[[float], str]] | None:
     """Return the font and the format: two decimals or more in the largest font, else fewer characters in the smallest.
@@ -173,9 +173,9 @@ def _chosen(
     finite = values[np.isfinite(values)]
     ends = [float(finite.min(initial=0.0)), float(finite.max(initial=0.0))]
     odd = ["NaN"] * (len(finite) < values.size)
-    tried = [(font, form, room) for font in fonts for form, room in ((_fixed(4), 6.0), (_fixed(2), 1.25))]
+    tried = [(font, form, room) for font in fonts for form, room in ((_fix_decimals(4), 6.0), (_fix_decimals(2), 1.25))]
     largest = max(-ends[0], ends[1])
-    for form, least in ((_bare, 0), (_fixed(1), 1), (_fixed(0), 10), (_power, 1000)):
+    for form, least in ((_write_bare, 0), (_fix_decimals(1), 1), (_fix_decimals(0), 10), (_write_power, 1000)):
         tried += [(font, form, 1.25) for font in fonts if largest >= least]
     for font, form, room in tried:
         pen = Pen(painter, font)
@@ -185,7 +185,7 @@ def _chosen(
     return None
 
 
-def _visible(painter: QPainter, start: float, cell: float, count: int, *, vertical: bool) -> slice:
+def _find_visible(painter: QPainter, start: float, cell: float, count: int, *, vertical: bool) -> slice:
     """Return the slice of ``count`` rows or columns from ``start`` inside the painter's clip; all without a clip."""
     if not painter.hasClipping():
         return slice(0, count)
@@ -196,44 +196,44 @@ def _visible(painter: QPainter, start: float, cell: float, count: int, *, vertic
 
 
 @lru_cache(maxsize=8)
-def _fixed(decimals: int) -> Callable[[float], str]:
+def _fix_decimals(decimals: int) -> Callable[[float], str]:
     """Return a function that writes numbers with this many decimals, however large they are."""
 
     def write(value: float) -> str:
-        return _special(value) or _unsigned_zero(f"{value:.{decimals}f}")
+        return _write_special(value) or _correct_sign(f"{value:.{decimals}f}")
 
     return write
 
 
-def _bare(value: float) -> str:
+def _write_bare(value: float) -> str:
     """Return a number with two decimals and no 0 before the point."""
-    return _special(value) or re.sub(r"^(−?)0\.", r"\1.", _unsigned_zero(f"{value:.2f}"))
+    return _write_special(value) or re.sub(r"^(−?)0\.", r"\1.", _correct_sign(f"{value:.2f}"))
 
 
-def _power(value: float) -> str:
+def _write_power(value: float) -> str:
     """Return a number as one digit and a power of ten; below 10 only the digit."""
     if abs(value) < 9.5:
-        return _unsigned_zero(f"{value:.0f}")
-    return _special(value) or f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+        return _correct_sign(f"{value:.0f}")
+    return _write_special(value) or f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
 
-def _special(value: float) -> str:
+def _write_special(value: float) -> str:
     if value != value:
         return "NaN"
     return "" if abs(value) != float("inf") else ("∞" if value > 0 else "−∞")
 
 
-def _unsigned_zero(text: str) -> str:
+def _correct_sign(text: str) -> str:
     """Return a number with a proper minus sign, and a zero without one."""
     return (text[1:] if text.startswith("-") and not text.strip("-0.") else text).replace("-", "−")
 
 
-def cell_text(value: float, decimals: int) -> str:
+def write_cell_text(value: float, decimals: int) -> str:
     """Return a short text of a number: fixed decimals, or an exponent if it is long; ∞ and NaN as such."""
     if not abs(value) < float("inf"):
-        return _special(value)
+        return _write_special(value)
     if abs(value) < 10 ** (5 - min(decimals, 3)):
-        return _unsigned_zero(f"{value:.{decimals}f}")
+        return _correct_sign(f"{value:.{decimals}f}")
     return f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
 
@@ -244,8 +244,8 @@ def draw_labels(
     pen = Pen(painter, font)
     for line in range(grid.lines if grid.label_width else 0):
         _, y = grid.origin(line * grid.per_row)
-        seen = _visible(painter, y, grid.cell_height, grid.rows, vertical=True)
-        for row in _thinned(grid.rows, grid.cell_height, 1.1 * font.pixelSize(), strong[0], seen):
+        seen = _find_visible(painter, y, grid.cell_height, grid.rows, vertical=True)
+        for row in _thin_out(grid.rows, grid.cell_height, 1.1 * font.pixelSize(), strong[0], seen):
             painter.setPen(QColor(palette.ink if row == strong[0] else palette.muted))
             text = pen.elided(data.row_labels[row], grid.label_width - 6)
             pen.draw(grid.x - 6, y + (row + 0.5) * grid.cell_height, text, 1.0)
@@ -257,8 +257,10 @@ def draw_labels(
     flat = all(pen.width(label) <= grid.cell_width - 2 for label in data.column_labels)
     for place in range(min(grid.per_row, grid.count)):
         x, _ = grid.origin(place)
-        seen = _visible(painter, x, grid.cell_width, grid.columns, vertical=False)
-        for column in _thinned(grid.columns, grid.cell_width, 0.0 if flat else 1.1 * font.pixelSize(), strong[1], seen):
+        seen = _find_visible(painter, x, grid.cell_width, grid.columns, vertical=False)
+        for column in _thin_out(
+            grid.columns, grid.cell_width, 0.0 if flat else 1.1 * font.pixelSize(), strong[1], seen
+        ):
             painter.setPen(QColor(palette.ink if column == strong[1] else palette.muted))
             middle = x + (column + 0.5) * grid.cell_width
             if flat:
@@ -299,7 +301,7 @@ def draw_titles(
     """
     if grid.count < 2 or grid.title_height < 8:
         return
-    pen, key = Pen(painter, font), key_of(font)
+    pen, key = Pen(painter, font), find_key(font)
     painter.setPen(QColor(palette.muted))
     for index, title in enumerate(data.titles):
         x, y = grid.origin(index)
@@ -307,7 +309,7 @@ def draw_titles(
         room = (grid.columns + grid.gap[1]) * grid.cell_width
         if kept.get(index):
             room = grid.columns * grid.cell_width - kept[index]
-        shown = _title_for(title, key, room)
+        shown = _shorten_title(title, key, room)
         pen.draw(x, y - lift - 2, shown, 0.0, 1.0)
         if index in struck:
             middle = round(y - lift - 2 - 0.6 * font.pixelSize())
@@ -315,7 +317,7 @@ def draw_titles(
 
 
 @lru_cache(maxsize=1024)
-def _title_for(title: str, font_key: str, room: float) -> str:
+def _shorten_title(title: str, font_key: str, room: float) -> str:
     """Return the longest form of a title that fits."""
     name, _, span = title.partition(" · ")
     texts = (title, f"{name} · {span.split(' ')[-1]}" if span else name, name)
@@ -351,7 +353,7 @@ def draw_colour_strip(painter: QPainter, rect: QRectF, kind: str, palette: Palet
     """Draw the colours of a colour bar, which do not depend on the numbers."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-    painter.drawImage(QRectF(rect.x(), rect.y(), rect.width(), BAR_HEIGHT), _strip(kind, palette))
+    painter.drawImage(QRectF(rect.x(), rect.y(), rect.width(), BAR_HEIGHT), _make_strip(kind, palette))
     painter.restore()
 
 
@@ -360,7 +362,7 @@ def draw_colour_ends(painter: QPainter, rect: QRectF, data: MapData, palette: Pa
     painter.setPen(QColor(palette.muted))
     pen = Pen(painter, font)
     sequential = MAP_OF[data.kind] == "sequential"
-    ends = ("0", "", f"{data.limit:.3g}") if sequential else (_end(-data.limit), "0", _end(data.limit))
+    ends = ("0", "", f"{data.limit:.3g}") if sequential else (_write_end(-data.limit), "0", _write_end(data.limit))
     widths = [pen.width(text) for text in ends]
     if sum(widths) + 8 > rect.width():  # drop the middle, which is 0, then the end that mirrors the other
         ends = (ends[0] if widths[0] + widths[2] + 4 <= rect.width() else "", "", ends[2])
@@ -368,11 +370,11 @@ def draw_colour_ends(painter: QPainter, rect: QRectF, data: MapData, palette: Pa
         pen.draw(rect.x() + place * rect.width(), rect.y() + BAR_HEIGHT + 2, text, place, 0.0)
 
 
-def _end(value: float) -> str:
-    return cell_text(value, 2 if abs(value) < 100 else 0)
+def _write_end(value: float) -> str:
+    return write_cell_text(value, 2 if abs(value) < 100 else 0)
 
 
-def _thinned(count: int, cell: float, least: float, strong: int | None, seen: slice) -> list[int]:
+def _thin_out(count: int, cell: float, least: float, strong: int | None, seen: slice) -> list[int]:
     """Return the labels to draw among those ``seen``, at least ``least`` px apart; the strong one always."""
     step = max(1, int(np.ceil(least / cell))) if cell else 1
     chosen = list(range(seen.start // step * step, seen.stop, step))
@@ -381,19 +383,19 @@ def _thinned(count: int, cell: float, least: float, strong: int | None, seen: sl
     return chosen
 
 
-def _pixels(grid: Grid, painter: QPainter) -> tuple[int, int]:
+def _count_pixels(grid: Grid, painter: QPainter) -> tuple[int, int]:
     ratio = painter.device().devicePixelRatioF()
     rows = min(grid.rows, max(1, int(grid.rows * grid.cell_height * ratio)))
     return rows, min(grid.columns, max(1, int(grid.columns * grid.cell_width * ratio)))
 
 
-def _image(argb: NDArray[np.uint32]) -> QImage:
+def _to_image(argb: NDArray[np.uint32]) -> QImage:
     height, width = argb.shape
     return QImage(argb.data, width, height, width * 4, QImage.Format.Format_ARGB32_Premultiplied)
 
 
 @lru_cache(maxsize=8)
-def _strip(kind: str, palette: Palette) -> QImage:
+def _make_strip(kind: str, palette: Palette) -> QImage:
     """Return a colour bar one pixel high."""
     values = np.linspace(0.0 if MAP_OF[kind] == "sequential" else -1.0, 1.0, 128, dtype=np.float32)
-    return _image(np.ascontiguousarray(colours(values[None, None], kind, 1.0, palette, None)[0])).copy()
+    return _to_image(np.ascontiguousarray(colour_cells(values[None, None], kind, 1.0, palette, None)[0])).copy()

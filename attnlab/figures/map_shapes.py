@@ -42,16 +42,16 @@ def draw_shapes(
     painter.setPen(Qt.PenStyle.NoPen)
     shown = image if masked is None else np.where(masked, np.uint32(0), image)
     for colour in np.unique(shown[shown != 0]).tolist():
-        painter.fillPath(_cells(grid, np.argwhere(shown == colour)), QColor.fromRgba(colour))
+        painter.fillPath(_make_path(grid, np.argwhere(shown == colour)), QColor.fromRgba(colour))
     if masked is not None and masked.any():
         hidden = np.broadcast_to(masked, image.shape)
         _draw_hatching(painter, grid, np.argwhere(hidden), palette)
     if empty is not None and empty.any():
-        painter.strokePath(_cells(grid, np.argwhere(empty)), QPen(QColor(palette.hairline), 1))
+        painter.strokePath(_make_path(grid, np.argwhere(empty)), QPen(QColor(palette.hairline), 1))
     painter.restore()
 
 
-def _cells(grid: Grid, places: NDArray[np.intp]) -> QPainterPath:
+def _make_path(grid: Grid, places: NDArray[np.intp]) -> QPainterPath:
     """Return one path of cells (index, row, column), each inset by half the gap."""
     least = min(grid.cell_width, grid.cell_height)
     gap, radius = (1.0 if least >= 8 else 0.5), (RADIUS if least >= 12 else 1.5)
@@ -65,7 +65,7 @@ def _cells(grid: Grid, places: NDArray[np.intp]) -> QPainterPath:
 
 def _draw_hatching(painter: QPainter, grid: Grid, places: NDArray[np.intp], palette: Palette) -> None:
     """Draw fine diagonal lines over cells, cut off at each cell by arithmetic, because Qt's SVG has no clipping."""
-    painter.fillPath(_cells(grid, places), QColor(palette.control))
+    painter.fillPath(_make_path(grid, places), QColor(palette.control))
     inset = 1.0 + (0.5 if min(grid.cell_width, grid.cell_height) >= 8 else 0.25)
     lines = QPainterPath()
     for index, row, column in places.tolist():

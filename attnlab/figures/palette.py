@@ -122,7 +122,7 @@ def colour_map(name: str, palette: Palette) -> NDArray[np.uint32]:
 
 
 @lru_cache(maxsize=16)
-def dark_text(name: str, palette: Palette) -> NDArray[np.bool_]:
+def choose_dark_text(name: str, palette: Palette) -> NDArray[np.bool_]:
     """Return, for each colour map entry, whether dark text reads better on it than light text."""
     table = colour_map(name, palette)
     colours = [f"#{int(entry) & 0xFFFFFF:06X}" for entry in table]

@@ -12,7 +12,7 @@ LONG_ROW = 32
 MAP_OF = {"signed": "diverging", "probability": "sequential", "positive": "sequential"}
 
 
-def limit_of(values: NDArray[np.floating], kind: str, masked: NDArray[np.bool_] | None = None) -> float:
+def find_limit(values: NDArray[np.floating], kind: str, masked: NDArray[np.bool_] | None = None) -> float:
     """Return the end of the colour scale of maps [..., rows, columns].
 
     Probabilities end at 1; in rows of more than ``LONG_ROW`` they end at the largest, rounded up to one digit, because
@@ -33,7 +33,7 @@ def limit_of(values: NDArray[np.floating], kind: str, masked: NDArray[np.bool_] 
     return max(largest, 1.0) if kind == "positive" else largest or 1.0
 
 
-def indices(values: NDArray[np.floating], kind: str, limit: float) -> NDArray[np.uint8]:
+def find_indices(values: NDArray[np.floating], kind: str, limit: float) -> NDArray[np.uint8]:
     """Return the colour map entry of each value; −∞ and NaN get entry 0, and the caller must mark them."""
     middle, share = (0.0, LEVELS - 1.0) if MAP_OF[kind] == "sequential" else ((LEVELS - 1) / 2, (LEVELS - 1) / 2)
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
@@ -46,11 +46,11 @@ def indices(values: NDArray[np.floating], kind: str, limit: float) -> NDArray[np
         return scaled.astype(np.uint8)
 
 
-def colours(
+def colour_cells(
     values: NDArray[np.floating], kind: str, limit: float, palette: Palette, masked: NDArray[np.bool_] | None
 ) -> NDArray[np.uint32]:
     """Return the ARGB of each value [..., rows, columns]; masked cells are transparent, NaN and ∞ pink."""
-    entries = indices(values, kind, limit)
+    entries = find_indices(values, kind, limit)
     if masked is not None:
         entries = np.where(masked, np.uint8(LEVELS), entries)
     image: NDArray[np.uint32] = colour_map(MAP_OF[kind], palette)[entries]
@@ -61,7 +61,7 @@ def colours(
     return image
 
 
-def reduced(values: NDArray[np.floating], rows: int, columns: int) -> NDArray[np.floating]:
+def reduce_maps(values: NDArray[np.floating], rows: int, columns: int) -> NDArray[np.floating]:
     """Return maps [n, r, c] reduced to at most ``rows`` × ``columns``; a block becomes its value of largest magnitude.
 
     So a single strong weight among thousands of weak ones stays visible, and so do NaN and ∞.
@@ -69,17 +69,17 @@ def reduced(values: NDArray[np.floating], rows: int, columns: int) -> NDArray[np
     signed = not values.min(initial=0.0) >= 0  # NaN counts too
     for axis, size in ((1, rows), (2, columns)):
         if values.shape[axis] > size:
-            high = _of_blocks(np.maximum, values, size, axis)
+            high = _reduce_blocks(np.maximum, values, size, axis)
             if not signed:
                 values = high
                 continue
-            low = _of_blocks(np.minimum, values, size, axis)
+            low = _reduce_blocks(np.minimum, values, size, axis)
             with np.errstate(invalid="ignore"):
                 values = np.where(-low > high, low, high)
     return values
 
 
-def _of_blocks(extreme: np.ufunc, values: NDArray[np.floating], size: int, axis: int) -> NDArray[np.floating]:
+def _reduce_blocks(extreme: np.ufunc, values: NDArray[np.floating], size: int, axis: int) -> NDArray[np.floating]:
     """Return the extreme value of each of ``size`` blocks along an axis; six times as fast as ``reduceat``."""
     length = values.shape[axis]
     starts = (np.arange(size) * length) // size
@@ -91,7 +91,7 @@ def _of_blocks(extreme: np.ufunc, values: NDArray[np.floating], size: int, axis:
     return result
 
 
-def mosaic(maps: NDArray[np.uint32], per_row: int, gap: tuple[int, int]) -> NDArray[np.uint32]:
+def join_maps(maps: NDArray[np.uint32], per_row: int, gap: tuple[int, int]) -> NDArray[np.uint32]:
     """Return maps [n, rows, columns] joined in one image with ``gap`` (rows, columns) transparent cells between."""
     count, rows, cols = maps.shape
     lines = -(-count // per_row)

@@ -17,13 +17,13 @@ class Face(QFont):
         self.called = font.toString()
 
 
-def key_of(font: QFont) -> str:
+def find_key(font: QFont) -> str:
     """Return the key of a font (``QFont.toString``), which a :class:`Face` has cached."""
     return font.called if isinstance(font, Face) else font.toString()
 
 
 @lru_cache(maxsize=32768)
-def _laid_out(text: str, key: str) -> tuple[QStaticText, float, float]:
+def _lay_out(text: str, key: str) -> tuple[QStaticText, float, float]:
     font = QFont()
     font.fromString(key)
     static = QStaticText(text)
@@ -51,7 +51,7 @@ def elided(text: str, key: str, width: int) -> str:
 
 def width(text: str, key: str) -> float:
     """Return the width of a text in pixels in the font with this key (``QFont.toString``)."""
-    return _laid_out(text, key)[1]
+    return _lay_out(text, key)[1]
 
 
 class Pen:
@@ -59,7 +59,7 @@ class Pen:
 
     def __init__(self, painter: QPainter, font: QFont) -> None:
         self._painter = painter
-        self._key = key_of(font)
+        self._key = find_key(font)
         painter.setFont(font)
 
     def width(self, text: str) -> float:
@@ -72,12 +72,12 @@ class Pen:
 
     def draw(self, x: float, y: float, text: str, across: float = 0.0, down: float = 0.5) -> None:
         """Draw a text; ``across`` and ``down`` are the anchor at x, y: 0 for left and top, 1 for right and bottom."""
-        static, width, height = _laid_out(text, self._key)
+        static, width, height = _lay_out(text, self._key)
         self._painter.drawStaticText(QPointF(x - across * width, y - down * height), static)
 
     def draw_upwards(self, x: float, y: float, text: str) -> None:
         """Draw a text vertically, reading upwards from x, y and centred on x."""
-        static, _, height = _laid_out(text, self._key)
+        static, _, height = _lay_out(text, self._key)
         self._painter.save()
         self._painter.translate(x, y)
         self._painter.rotate(-90)

@@ -11,7 +11,7 @@ RADIUS = 3.0
 
 
 @lru_cache(maxsize=256)
-def frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
+def draw_frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
     """Return the frame of one cell: the surface with a rounded hole, and a gap of 1 px at the right and below."""
     tile = QPixmap(round(width * ratio), round(height * ratio))
     tile.setDevicePixelRatio(ratio)
@@ -30,7 +30,7 @@ def frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
 
 
 @lru_cache(maxsize=8)
-def hatching(palette: Palette) -> QBrush:
+def make_hatching(palette: Palette) -> QBrush:
     """Return the fine diagonal lines of masked cells."""
     tile = QPixmap(6, 6)
     tile.fill(QColor(palette.control))
@@ -44,7 +44,7 @@ def hatching(palette: Palette) -> QBrush:
 
 
 @lru_cache(maxsize=64)
-def hollow(width: float, height: float, ratio: float, colour: str) -> QPixmap:
+def draw_hollow(width: float, height: float, ratio: float, colour: str) -> QPixmap:
     """Return an empty cell: a hairline with rounded corners."""
     tile = QPixmap(round(width * ratio), round(height * ratio))
     tile.setDevicePixelRatio(ratio)

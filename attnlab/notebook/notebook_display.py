@@ -95,10 +95,10 @@ def figure(
         "ground": _text("ground", ground),
     }
     _prepare_qt()
-    from attnlab.figures.panels.figure_file import figure_bytes
+    from attnlab.figures.panels.figure_file import encode_figure
     from attnlab.figures.panels.figure_spec import FigureSpec
 
-    data = figure_bytes(trace, FigureSpec(**spec), ending)
+    data = encode_figure(trace, FigureSpec(**spec), ending)
     if path is None:
         return Figure(data, ending.removeprefix("."))
     write_bytes(path, data)

@@ -48,7 +48,7 @@ def test_above_one_is_ahead(ours: float, baseline: float, ratio: float) -> None:
 def test_what_ours_does_worse_than_never_is_not_printed_as_a_number_that_json_lacks() -> None:
     endless = measure.case("live", "x", [0.0], [1.0], "ms")
     with pytest.raises(ValueError, match="JSON"):
-        measure.as_json([endless])
+        measure.to_json([endless])
 
 
 def test_the_percentile_is_a_run_that_was_measured() -> None:
@@ -63,7 +63,7 @@ def test_ways_are_taken_in_turns_after_one_round_that_does_not_count() -> None:
         order.append(name)
         return float(len(order))
 
-    first, second = measure.in_turns(2, lambda: way("a"), lambda: way("b"))
+    first, second = measure.run_in_turns(2, lambda: way("a"), lambda: way("b"))
     assert "".join(order) == "ababab"
     assert (first, second) == ([3.0, 5.0], [4.0, 6.0])
 
@@ -93,7 +93,7 @@ def test_the_baseline_by_hand_makes_the_same_tensors(causal: bool) -> None:
     trace = attnlab.compute(e)
     w = e.weights
     future = torch.ones(7, 7, dtype=torch.bool).triu(1) if causal else torch.zeros(7, 7, dtype=torch.bool)
-    made = engine.by_hand(e.embeddings, w.W_q, w.W_k, w.W_v, w.W_o, engine.HEADS, future)  # type: ignore[arg-type]
+    made = engine.compute_by_hand(e.embeddings, w.W_q, w.W_k, w.W_v, w.W_o, engine.HEADS, future)  # type: ignore[arg-type]
     if not causal:
         made = (*made[:6], *made[7:])  # without a mask there is no stage for it
     for name, tensor in zip(trace.stages, made, strict=True):

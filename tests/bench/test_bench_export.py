@@ -17,12 +17,12 @@ def test_both_ways_draw_the_same_grid_at_the_same_size() -> None:
     trace = compute(export.experiment())
     assert trace.array("weights").shape == (144, 64, 64)
     with (
-        Image.open(io.BytesIO(export.figure_bytes(trace, export.SPEC, ".png"))) as ours,
-        Image.open(io.BytesIO(export.by_matplotlib(trace, "png"))) as other,
+        Image.open(io.BytesIO(export.encode_figure(trace, export.SPEC, ".png"))) as ours,
+        Image.open(io.BytesIO(export.draw_by_matplotlib(trace, "png"))) as other,
     ):
         assert ours.width == pytest.approx(other.width, abs=1)
         assert ours.height == pytest.approx(other.height, abs=1)
-    assert len(export.figure_bytes(trace, export.SPEC, ".svg")) < export.TARGET_BYTES
+    assert len(export.encode_figure(trace, export.SPEC, ".svg")) < export.TARGET_BYTES
 
 
 def test_its_cases_say_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,6 @@ pytestmark = pytest.mark.usefixtures("qapp")
 
 
 def test_a_film_is_held_against_how_long_it_plays() -> None:
-    film = export.film_case(frames=5)
+    film = export.measure_film(frames=5)
     assert (film.case, film.unit, film.baseline) == ("MP4, 5 frames", "ms", 200.0)
     assert film.ours > 0

@@ -23,7 +23,9 @@ def test_the_longest_third_counts_every_example_of_the_longest_lengths() -> None
     assert lengths.count(8) + lengths.count(7) > len(lengths) / 3
     right = tuple((length, 1.0 if length == 8 else 0.0) for length in range(4, 9))
     done.metrics.append((1.0, Metric(10, 0.1, 0.9, 0.5, right)))
-    assert learning.longest_third(done) == pytest.approx(lengths.count(8) / (lengths.count(8) + lengths.count(7)))
+    assert learning.measure_longest_third(done) == pytest.approx(
+        lengths.count(8) / (lengths.count(8) + lengths.count(7))
+    )
 
 
 def test_the_first_time_that_something_is_reached_counts() -> None:
@@ -36,10 +38,10 @@ def test_the_first_time_that_something_is_reached_counts() -> None:
 @pytest.mark.parametrize(
     ("task", "kind", "measure"),
     [
-        ("induction", None, learning.induction),
-        ("dates", None, learning.alignment),
-        ("dates", "luong", learning.alignment),
-        ("masked", None, learning.subject),
+        ("induction", None, learning.measure_induction),
+        ("dates", None, learning.measure_alignment),
+        ("dates", "luong", learning.measure_alignment),
+        ("masked", None, learning.measure_subject),
     ],
 )
 def test_weights_that_look_everywhere_alike_are_far_from_what_is_aimed_at(

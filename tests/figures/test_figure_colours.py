@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from attnlab.figures.palette import DARK, LEVELS, LIGHT, colour_map, luminance
-from attnlab.figures.panels.figure_colours import MAPS, ColourMap, dressed
+from attnlab.figures.panels.figure_colours import MAPS, ColourMap, make_palette
 
 
 def lightness(name: str, of: str, *, dark: bool = False) -> np.ndarray:
     """Return the lightness L* of CIE 1976, 0 to 100, of each colour of a map."""
-    table = colour_map(of, dressed(name, dark=dark))[:LEVELS]
+    table = colour_map(of, make_palette(name, dark=dark))[:LEVELS]
     light = np.array([luminance(f"#{int(entry) & 0xFFFFFF:06X}") for entry in table])
     return np.where(light > 0.008856, 116 * np.cbrt(light) - 16, 903.3 * light)
 
@@ -33,17 +33,17 @@ def test_diverging_maps_are_lightest_or_darkest_in_their_middle_and_alike_on_bot
 
 
 def test_a_map_colours_what_it_is_for_alone() -> None:
-    assert dressed("attnlab") is LIGHT
-    assert dressed("attnlab", dark=True) is DARK
-    assert dressed("viridis").diverging == LIGHT.diverging
-    assert dressed("vik").sequential == LIGHT.sequential
-    assert colour_map("sequential", dressed("viridis"))[0] == 0xFF440154
-    assert colour_map("sequential", dressed("viridis"))[LEVELS - 1] == 0xFFFDE725
+    assert make_palette("attnlab") is LIGHT
+    assert make_palette("attnlab", dark=True) is DARK
+    assert make_palette("viridis").diverging == LIGHT.diverging
+    assert make_palette("vik").sequential == LIGHT.sequential
+    assert colour_map("sequential", make_palette("viridis"))[0] == 0xFF440154
+    assert colour_map("sequential", make_palette("viridis"))[LEVELS - 1] == 0xFFFDE725
 
 
 @pytest.mark.parametrize("each", [each for each in MAPS if each.signed], ids=lambda each: each.name)
 def test_negative_is_blue_and_positive_red(each: ColourMap) -> None:
-    table = colour_map("diverging", dressed(each.name))
+    table = colour_map("diverging", make_palette(each.name))
     low, high = int(table[30]), int(table[LEVELS - 30])
     assert low & 0xFF > low >> 16 & 0xFF
     assert high >> 16 & 0xFF > high & 0xFF

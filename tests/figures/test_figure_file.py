@@ -23,9 +23,9 @@ from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import AttnlabError, FileError
 from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.palette import DARK, LIGHT, Palette, colour_map
-from attnlab.figures.panels.figure_file import figure_bytes, figure_image, painting, write_figure
+from attnlab.figures.panels.figure_file import draw_figure, encode_figure, paint_on, write_figure
 from attnlab.figures.panels.figure_page import Page, draw_page, lay_out_page
-from attnlab.figures.panels.figure_panel import map_data
+from attnlab.figures.panels.figure_panel import make_map_data
 from attnlab.figures.panels.figure_spec import FigureSpec
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -68,7 +68,7 @@ def texts(svg: bytes) -> list[str]:
     ("width_mm", "dpi", "width"), [(120, 300, 1417), (85, 96, 321), (25.4, 1200, 1200), (170, 72, 482)]
 )
 def test_the_width_is_exact_to_the_pixel(width_mm: float, dpi: int, width: int) -> None:
-    image = figure_image(trace_of("journey"), FigureSpec(dpi=dpi, width_mm=width_mm))
+    image = draw_figure(trace_of("journey"), FigureSpec(dpi=dpi, width_mm=width_mm))
     assert image.width() == width
     assert image.devicePixelRatio() == 1.0
     assert image.dotsPerMeterX() == image.dotsPerMeterY() == round(dpi / 0.0254)
@@ -76,12 +76,12 @@ def test_the_width_is_exact_to_the_pixel(width_mm: float, dpi: int, width: int) 
 
 @pytest.mark.parametrize("size", [(85.0, 60.0), (170.0, 200.0), (338.7, 190.5)])
 def test_a_height_that_is_asked_for_is_exact_too(size: tuple[float, float]) -> None:
-    image = figure_image(trace_of("multi-head-8"), FigureSpec(width_mm=size[0], height_mm=size[1], dpi=100))
+    image = draw_figure(trace_of("multi-head-8"), FigureSpec(width_mm=size[0], height_mm=size[1], dpi=100))
     assert (image.width(), image.height()) == tuple(round(side / 25.4 * 100) for side in size)
 
 
 def test_an_svg_says_how_large_it_is_and_what_it_shows() -> None:
-    svg = figure_bytes(trace_of("journey"), FigureSpec(width_mm=85, height_mm=70, title="A <b> & c"), ".svg")
+    svg = encode_figure(trace_of("journey"), FigureSpec(width_mm=85, height_mm=70, title="A <b> & c"), ".svg")
     root = ET.fromstring(svg)
     assert (root.get("width"), root.get("height")) == ("85mm", "70mm")
     assert root.findtext(f"{SVG}title") == "A <b> & c"
@@ -89,7 +89,7 @@ def test_an_svg_says_how_large_it_is_and_what_it_shows() -> None:
 
 
 def test_a_pdf_is_one_page_as_large_as_the_figure() -> None:
-    pdf = figure_bytes(trace_of("journey"), FigureSpec(width_mm=85, height_mm=70), ".pdf")
+    pdf = encode_figure(trace_of("journey"), FigureSpec(width_mm=85, height_mm=70), ".pdf")
     boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
     assert len(boxes) == 1
     assert [float(side) for side in boxes[0]] == pytest.approx([85 / 25.4 * 72, 70 / 25.4 * 72], abs=0.6)
@@ -110,7 +110,7 @@ def test_the_strongest_weight_is_where_it_belongs_and_in_its_colour(palette: Pal
     values = [[0.0, 0.0, 0.0], [0.0, 0.0, 50.0], [0.0, 0.0, 0.0]]
     trace = attnlab.compute(Experiment(("a", "b", "c"), np.eye(3), attnlab.Weights(W_q=values)))
     assert trace.array("weights")[0].argmax() == 5
-    image = figure_image(trace, FigureSpec(head=0, dpi=96, width_mm=100, ground=ground, colour_bar=False))
+    image = draw_figure(trace, FigureSpec(head=0, dpi=96, width_mm=100, ground=ground, colour_bar=False))
     assert QColor(image.pixel(0, 0)).name().upper() == palette.surface
     places = np.argwhere(coloured(image, int(colour_map("sequential", palette)[254])))
     rows, columns = np.nonzero(coloured(image, int(colour_map("sequential", palette)[85])))  # ⅓, the two other rows
@@ -121,20 +121,20 @@ def test_the_strongest_weight_is_where_it_belongs_and_in_its_colour(palette: Pal
 
 def test_without_a_ground_what_is_between_cells_is_transparent() -> None:
     trace = trace_of("causal-5x8")
-    clear = pixels(figure_image(trace, FigureSpec(ground="transparent", dpi=150)))
-    solid = pixels(figure_image(trace, FigureSpec(dpi=150)))
+    clear = pixels(draw_figure(trace, FigureSpec(ground="transparent", dpi=150)))
+    solid = pixels(draw_figure(trace, FigureSpec(dpi=150)))
     assert clear[0, 0] == 0
     assert (solid >> 24 == 255).all()
     np.testing.assert_array_equal(clear[clear >> 24 == 255], solid[clear >> 24 == 255])
     assert 0.2 < (clear >> 24 == 255).mean() < 0.9
-    assert '<rect x="0" y="0"' not in figure_bytes(trace, FigureSpec(ground="transparent"), ".svg").decode()
+    assert '<rect x="0" y="0"' not in encode_figure(trace, FigureSpec(ground="transparent"), ".svg").decode()
 
 
 def test_text_is_text_and_cells_are_shapes() -> None:
-    svg = figure_bytes(trace_of("journey"), FigureSpec(), ".svg")
+    svg = encode_figure(trace_of("journey"), FigureSpec(), ".svg")
     assert {"Weights", "query", "key", "journey", "6 × 6", "0.2264"} <= set(texts(svg))
     assert b"<image" not in svg
-    pdf = figure_bytes(trace_of("journey"), FigureSpec(), ".pdf")
+    pdf = encode_figure(trace_of("journey"), FigureSpec(), ".pdf")
     assert b"/Font" in pdf
     assert b"/Subtype /Image" not in pdf
 
@@ -147,7 +147,7 @@ def test_maps_of_an_svg_have_no_seams(source: str, zoom: float) -> None:
     trace = attnlab.compute(Experiment(tuple("x" * tokens), np.zeros((tokens, 2))))
     spec = FigureSpec(width_mm=85, labels=False, title="", numbers="off", colour_bar=False)
     page = lay_out_page(trace, spec)
-    image = rendered(figure_bytes(trace, spec, ".svg"), round(page.width * zoom), round(page.height * zoom))
+    image = rendered(encode_figure(trace, spec, ".svg"), round(page.width * zoom), round(page.height * zoom))
     grid = page.panels[0][2].layout.first
     left, top, width, height = (round(side * zoom) for side in grid.rect(0, None, None))
     inside = pixels(image)[top + 3 : top + height - 3, left + 3 : left + width - 3]
@@ -161,7 +161,7 @@ def test_maps_of_an_svg_have_no_seams(source: str, zoom: float) -> None:
 
 def test_between_maps_vectors_are_transparent_white_as_renderers_mix_edges_with_it() -> None:
     trace = attnlab.compute(draw_experiment(tuple(map(str, range(24))), 12, AttentionConfig(n_heads=12)))
-    data = figure_bytes(trace, FigureSpec(width_mm=85), ".svg")
+    data = encode_figure(trace, FigureSpec(width_mm=85), ".svg")
     found = re.findall(rb'<image [^>]*xlink:href="data:image/png;base64,([^"]*)"', data)
     assert len(found) > 1
     for each in found:
@@ -173,18 +173,18 @@ def test_between_maps_vectors_are_transparent_white_as_renderers_mix_edges_with_
 
 def test_a_scale_that_is_wide_enough_says_what_its_quarters_stand_for() -> None:
     trace = trace_of("journey")
-    limit = map_data(trace, "scores", 0).limit
-    wide = texts(figure_bytes(trace, FigureSpec(("weights",), width_mm=85, numbers="off"), ".svg"))
+    limit = make_map_data(trace, "scores", 0).limit
+    wide = texts(encode_figure(trace, FigureSpec(("weights",), width_mm=85, numbers="off"), ".svg"))
     assert {"0", "0.25", "0.5", "0.75", "1"} <= set(wide)
-    signed = texts(figure_bytes(trace, FigureSpec(("scores",), width_mm=85, numbers="off"), ".svg"))
+    signed = texts(encode_figure(trace, FigureSpec(("scores",), width_mm=85, numbers="off"), ".svg"))
     assert {f"−{limit / 2:.3g}", "0", f"{limit / 2:.3g}"} <= set(signed)
-    narrow = texts(figure_bytes(trace, FigureSpec(("scores",), width_mm=30, numbers="off"), ".svg"))
+    narrow = texts(encode_figure(trace, FigureSpec(("scores",), width_mm=30, numbers="off"), ".svg"))
     assert f"{limit / 2:.3g}" not in narrow
 
 
 def test_heads_that_stand_too_close_are_not_all_numbered() -> None:
     trace = attnlab.compute(draw_experiment(("a", "b"), 120, AttentionConfig(n_heads=120)))
-    data = figure_bytes(trace, FigureSpec(width_mm=60, columns=60, labels=False, colour_bar=False, title=""), ".svg")
+    data = encode_figure(trace, FigureSpec(width_mm=60, columns=60, labels=False, colour_bar=False, title=""), ".svg")
     numbers = [int(text) for text in texts(data) if text.isdecimal()]
     assert 8 < len(numbers) < 60
     assert len({b - a for a, b in pairwise(numbers[: len(numbers) // 2])}) == 1
@@ -205,7 +205,7 @@ def test_what_a_pdf_says_can_be_searched_and_copied(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", [".svg", ".pdf"])
 def test_a_map_of_many_cells_is_a_picture_without_loss_of_every_cell(ending: str) -> None:
     trace = attnlab.compute(draw_experiment(tuple(map(str, range(512))), 4, AttentionConfig(causal=True)))
-    data = figure_bytes(trace, FigureSpec(width_mm=85), ending)
+    data = encode_figure(trace, FigureSpec(width_mm=85), ending)
     assert b"DCTDecode" not in data
     if ending == ".svg":
         assert b"image-rendering:pixelated" in data
@@ -220,24 +220,24 @@ def test_a_map_of_many_cells_is_a_picture_without_loss_of_every_cell(ending: str
 @pytest.mark.parametrize("stage", attnlab.compute(attnlab.preset("multi-head-causal")).stages)
 @pytest.mark.parametrize("head", [0, "all", "mean"])
 def test_every_stage_can_be_drawn(stage: str, head: int | str) -> None:
-    image = figure_image(trace_of("multi-head-causal"), FigureSpec((stage,), head=head, dpi=96))
+    image = draw_figure(trace_of("multi-head-causal"), FigureSpec((stage,), head=head, dpi=96))
     assert image.width() > image.height() * 0.5 > 40
     assert coloured(image, QColor(LIGHT.surface).rgb()).mean() < 0.95
 
 
 def test_tokens_that_xml_cannot_hold_are_drawn_and_the_file_can_be_read() -> None:
     trace = attnlab.compute(draw_experiment(("a\x01b", "<i>&", "\ud800x", "\uffff", "]]>"), 2, AttentionConfig()))
-    found = texts(figure_bytes(trace, FigureSpec(title="a\x00 & <b>"), ".svg"))
+    found = texts(encode_figure(trace, FigureSpec(title="a\x00 & <b>"), ".svg"))
     assert "<i>&" in found
     assert "]]>" in found
 
 
 def test_several_stages_and_the_canvas_hold_all_that_is_asked_for() -> None:
     trace = trace_of("multi-head-causal")
-    two = texts(figure_bytes(trace, FigureSpec(("scores", "weights"), head=0), ".svg"))
+    two = texts(encode_figure(trace, FigureSpec(("scores", "weights"), head=0), ".svg"))
     assert {"Scores", "Weights"} <= set(two)
     assert "Masked" not in two
-    canvas = texts(figure_bytes(trace, FigureSpec(canvas=True, head="mean", title="All of it"), ".svg"))
+    canvas = texts(encode_figure(trace, FigureSpec(canvas=True, head="mean", title="All of it"), ".svg"))
     assert {trace.stage(name).title for name in trace.all_stages} | {"All of it"} <= set(canvas)
     page = lay_out_page(trace, FigureSpec(canvas=True, head=0))
     places = [QRectF(x, y, *panel.size) for x, y, panel in page.panels]
@@ -250,8 +250,8 @@ def test_several_stages_and_the_canvas_hold_all_that_is_asked_for() -> None:
 def test_what_is_left_out_is_not_there() -> None:
     trace = trace_of("journey")
     bare = FigureSpec(labels=False, title="", numbers="off", colour_bar=False)
-    assert texts(figure_bytes(trace, bare, ".svg")) == []
-    numbers = texts(figure_bytes(trace, FigureSpec(labels=False, title="", colour_bar=False, decimals=1), ".svg"))
+    assert texts(encode_figure(trace, bare, ".svg")) == []
+    numbers = texts(encode_figure(trace, FigureSpec(labels=False, title="", colour_bar=False, decimals=1), ".svg"))
     assert len(numbers) == 36
     assert all(re.fullmatch(r"0\.[0-9]", text) for text in numbers)
 
@@ -259,14 +259,14 @@ def test_what_is_left_out_is_not_there() -> None:
 def test_numbers_come_where_they_can_be_read_and_very_small_ones_when_asked_for() -> None:
     trace = trace_of("multi-head-8")
     plain = {"labels": False, "title": "", "colour_bar": False, "width_mm": 100.0}
-    auto, on = (texts(figure_bytes(trace, FigureSpec(numbers=n, **plain), ".svg")) for n in ("auto", "on"))  # type: ignore[arg-type]
+    auto, on = (texts(encode_figure(trace, FigureSpec(numbers=n, **plain), ".svg")) for n in ("auto", "on"))  # type: ignore[arg-type]
     assert len(auto) == 8  # the captions alone
     assert len(on) == 8 + 800
 
 
 def test_a_long_title_stands_whole_on_several_lines() -> None:
     title = "Where every token of a rather long sentence looks when it is asked what it is about " * 2
-    svg = figure_bytes(trace_of("journey"), FigureSpec(width_mm=60, title=title.strip()), ".svg")
+    svg = encode_figure(trace_of("journey"), FigureSpec(width_mm=60, title=title.strip()), ".svg")
     assert title.strip() in " ".join(texts(svg))
 
 
@@ -289,10 +289,10 @@ def test_a_long_title_stands_whole_on_several_lines() -> None:
 @pytest.mark.parametrize("stage", ["weights", "queries", "keys", "output"])
 def test_nothing_is_too_small_too_large_or_too_odd(make: Callable[[], Experiment], stage: str) -> None:
     trace = attnlab.compute(make())
-    image = figure_image(trace, FigureSpec((stage,), dpi=150, width_mm=120))
+    image = draw_figure(trace, FigureSpec((stage,), dpi=150, width_mm=120))
     assert image.width() == 709
     assert 60 < image.height() < 8000
-    ET.fromstring(figure_bytes(trace, FigureSpec((stage,), width_mm=120), ".svg"))
+    ET.fromstring(encode_figure(trace, FigureSpec((stage,), width_mm=120), ".svg"))
 
 
 def test_masked_cells_and_infinities_are_drawn_without_a_warning() -> None:
@@ -300,11 +300,11 @@ def test_masked_cells_and_infinities_are_drawn_without_a_warning() -> None:
     trace = attnlab.compute(e)
     for stage in trace.stages:
         for ending in FIGURES:
-            assert figure_bytes(trace, FigureSpec((stage,), dpi=96, decimals=2), ending)
+            assert encode_figure(trace, FigureSpec((stage,), dpi=96, decimals=2), ending)
 
 
 def test_the_hatching_of_masked_cells_stays_inside_of_them() -> None:
-    svg = figure_bytes(trace_of("causal-5x8"), FigureSpec(labels=False, title="", numbers="off"), ".svg")
+    svg = encode_figure(trace_of("causal-5x8"), FigureSpec(labels=False, title="", numbers="off"), ".svg")
     page = lay_out_page(trace_of("causal-5x8"), FigureSpec(labels=False, title="", numbers="off"))
     image = rendered(svg, round(page.width * 2), round(page.height * 2))
     grid = page.panels[0][2].layout.first
@@ -319,15 +319,15 @@ def test_the_hatching_of_masked_cells_stays_inside_of_them() -> None:
 
 def test_all_heads_share_one_scale() -> None:
     trace = trace_of("multi-head-8")
-    limits = {map_data(trace, "scores", head).limit for head in (0, 5, "all", "mean")}
+    limits = {make_map_data(trace, "scores", head).limit for head in (0, 5, "all", "mean")}
     assert limits == {float(np.abs(trace.array("scores")).max())}
 
 
 def test_several_maps_are_titled_with_their_head() -> None:
     trace = trace_of("multi-head-8")
-    assert list(map_data(trace, "weights", "all").titles) == [f"head {i}" for i in range(8)]
-    assert list(map_data(trace, "weights", 3).titles) == ["head 3 of 8"]
-    assert list(map_data(trace, "weights", "mean").titles) == ["mean of 8 heads"]
+    assert list(make_map_data(trace, "weights", "all").titles) == [f"head {i}" for i in range(8)]
+    assert list(make_map_data(trace, "weights", 3).titles) == ["head 3 of 8"]
+    assert list(make_map_data(trace, "weights", "mean").titles) == ["mean of 8 heads"]
 
 
 def drawn_small(page: Page, scale: float) -> QImage:
@@ -342,7 +342,7 @@ def drawn_small(page: Page, scale: float) -> QImage:
 def test_a_page_drawn_smaller_is_the_file_made_smaller() -> None:
     page = lay_out_page(trace_of("multi-head-causal"), FigureSpec(dpi=300))
     small = drawn_small(page, 1.0)
-    file = figure_image(trace_of("multi-head-causal"), FigureSpec(dpi=300))
+    file = draw_figure(trace_of("multi-head-causal"), FigureSpec(dpi=300))
     blocks = QImage(file).scaled(
         small.size(), mode=__import__("PySide6.QtCore").QtCore.Qt.TransformationMode.SmoothTransformation
     )
@@ -376,7 +376,7 @@ def test_a_page_drawn_smaller_is_the_file_made_smaller() -> None:
 )
 def test_what_cannot_be_drawn_is_a_sentence(arguments: dict[str, object], sentence: str) -> None:
     with pytest.raises(AttnlabError, match=sentence):
-        figure_image(trace_of("journey"), FigureSpec(**arguments))  # type: ignore[arg-type]
+        draw_figure(trace_of("journey"), FigureSpec(**arguments))  # type: ignore[arg-type]
 
 
 def test_a_fault_while_painting_ends_the_painter_before_its_picture() -> None:
@@ -384,7 +384,7 @@ def test_a_fault_while_painting_ends_the_painter_before_its_picture() -> None:
     kept = []
 
     def paint() -> None:
-        with painting(image) as painter:
+        with paint_on(image) as painter:
             kept.append(painter)
             raise ZeroDivisionError
 
@@ -395,7 +395,7 @@ def test_a_fault_while_painting_ends_the_painter_before_its_picture() -> None:
 
 def test_an_ending_that_no_figure_has_is_refused() -> None:
     with pytest.raises(AttnlabError, match=r"'\.bmp'; it can be \.png, \.svg, \.pdf"):
-        figure_bytes(trace_of("journey"), FigureSpec(), ".bmp")
+        encode_figure(trace_of("journey"), FigureSpec(), ".bmp")
 
 
 @pytest.mark.parametrize("ending", FIGURES)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.panels.figure_file import figure_bytes, figure_image
+from attnlab.figures.panels.figure_file import draw_figure, encode_figure
 from attnlab.figures.panels.figure_page import lay_out_page
-from attnlab.figures.panels.figure_panel import map_data
-from attnlab.figures.panels.figure_source import Sheet, Sheets, heads_of
+from attnlab.figures.panels.figure_panel import make_map_data
+from attnlab.figures.panels.figure_source import Sheet, Sheets, count_heads
 from attnlab.figures.panels.figure_spec import FigureSpec
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -24,7 +24,7 @@ SHEETS = Sheets(
 
 
 def texts(spec: FigureSpec) -> list[str]:
-    root = ET.fromstring(figure_bytes(SHEETS, spec, ".svg"))
+    root = ET.fromstring(encode_figure(SHEETS, spec, ".svg"))
     return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
@@ -42,13 +42,15 @@ def test_a_title_of_ones_own_stands_for_the_heading_and_none_for_nothing() -> No
 
 def test_one_head_the_mean_and_what_has_a_single_map() -> None:
     for head in (0, 1):
-        np.testing.assert_array_equal(map_data(SHEETS, "first", head).values, VALUES[head : head + 1])
-    np.testing.assert_allclose(map_data(SHEETS, "first", "mean").values[0], VALUES.mean(0), rtol=1e-6)
-    np.testing.assert_array_equal(map_data(SHEETS, "second", 1).values, VALUES[:1])  # which has no heads to choose from
-    assert heads_of(SHEETS) == 2
+        np.testing.assert_array_equal(make_map_data(SHEETS, "first", head).values, VALUES[head : head + 1])
+    np.testing.assert_allclose(make_map_data(SHEETS, "first", "mean").values[0], VALUES.mean(0), rtol=1e-6)
+    np.testing.assert_array_equal(
+        make_map_data(SHEETS, "second", 1).values, VALUES[:1]
+    )  # which has no heads to choose from
+    assert count_heads(SHEETS) == 2
     assert "head 1 of 2" in texts(FigureSpec(("first",), head=1))
     with pytest.raises(AttnlabError, match=re.escape("There is no head 2; there are heads 0 to 1, all and mean.")):
-        map_data(SHEETS, "first", 2)
+        make_map_data(SHEETS, "first", 2)
 
 
 def test_what_is_not_there_is_a_sentence() -> None:
@@ -59,14 +61,14 @@ def test_what_is_not_there_is_a_sentence() -> None:
 
 
 def test_it_is_as_large_as_it_is_asked_to_be_and_wide_for_several_heads() -> None:
-    image = figure_image(SHEETS, FigureSpec(("first",), width_mm=50.8, height_mm=50.8, dpi=100))
+    image = draw_figure(SHEETS, FigureSpec(("first",), width_mm=50.8, height_mm=50.8, dpi=100))
     assert (image.width(), image.height()) == (200, 200)
     assert lay_out_page(SHEETS, FigureSpec(("first",))).size_mm[0] == pytest.approx(170)
     assert lay_out_page(SHEETS, FigureSpec(("second",))).size_mm[0] == pytest.approx(120)
 
 
 def test_those_who_listen_are_told_the_heading_too() -> None:
-    root = ET.fromstring(figure_bytes(SHEETS, FigureSpec(("first",), head=0), ".svg"))
+    root = ET.fromstring(encode_figure(SHEETS, FigureSpec(("first",), head=0), ".svg"))
     title, about = (root.findtext(f"{{http://www.w3.org/2000/svg}}{name}") for name in ("title", "desc"))
     assert title == "Translating, step 12: First layer"
     assert about == "Maps drawn by attnlab: First layer head 0 of 2 (3 × 2)."
@@ -75,7 +77,7 @@ def test_those_who_listen_are_told_the_heading_too() -> None:
 def test_maps_on_several_lines_have_their_own_numbers_and_titles() -> None:
     values = np.arange(1, 13, dtype=np.float32).reshape(6, 1, 2) / 16
     sheets = Sheets((Sheet("only", "Only", values, ("a",), ("b", "c")),), "Six", "Six")
-    root = ET.fromstring(figure_bytes(sheets, FigureSpec(("only",), columns=2, numbers="on", decimals=4), ".svg"))
+    root = ET.fromstring(encode_figure(sheets, FigureSpec(("only",), columns=2, numbers="on", decimals=4), ".svg"))
     written = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert sorted(text for text in written if text.startswith("head ")) == [f"head {i}" for i in range(6)]
     numbers = [text for text in written if re.fullmatch(r"0\.\d{4}", text)]
@@ -86,7 +88,7 @@ def test_masked_cells_of_a_figure_have_no_numbers() -> None:
     values = np.arange(1, 10, dtype=np.float32).reshape(1, 3, 3) / 16
     mask = np.triu(np.ones((3, 3), bool), 1)
     sheets = Sheets((Sheet("only", "Only", values, "abc", "def", mask),))
-    root = ET.fromstring(figure_bytes(sheets, FigureSpec(("only",), numbers="on", decimals=4), ".svg"))
+    root = ET.fromstring(encode_figure(sheets, FigureSpec(("only",), numbers="on", decimals=4), ".svg"))
     written = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
     numbers = [text for text in written if re.fullmatch(r"0\.\d{4}", text)]
     assert sorted(numbers) == [f"{value:.4f}" for value in values[0][~mask]]

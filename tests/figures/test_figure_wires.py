@@ -10,11 +10,11 @@ from attnlab.attention.stages.flow import Link
 from attnlab.attention.stages.table import sources
 from attnlab.attention.stages.trace import Trace
 from attnlab.figures.palette import LIGHT
-from attnlab.figures.panels.figure_canvas import LEAST_CARD, broken, canvas_rows
-from attnlab.figures.panels.figure_file import figure_bytes, figure_image
+from attnlab.figures.panels.figure_canvas import LEAST_CARD, break_rows, find_canvas_rows
+from attnlab.figures.panels.figure_file import draw_figure, encode_figure
 from attnlab.figures.panels.figure_page import Page, lay_out_page
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.figures.panels.figure_wires import Point, Routes, Span, Wire, lanes_of
+from attnlab.figures.panels.figure_wires import Point, Routes, Span, Wire, count_lanes
 
 pytestmark = pytest.mark.usefixtures("qapp")
 PRESETS = ("journey", "multi-head-causal", "cross-attention", "rope", "qk-norm", "mask-after-softmax", "dropout")
@@ -86,11 +86,11 @@ def at(cards: dict[str, Rect], point: Point) -> str:
 
 
 def test_a_narrow_figure_has_fewer_cards_in_a_row_and_loses_none() -> None:
-    rows = canvas_rows(trace_of("cross-attention"))
-    assert max(map(len, broken(rows, 321))) == 2
-    assert [name for row in broken(rows, 321) for name in row] == [name for row in rows for name in row]
-    assert broken(rows, 2000) == rows
-    assert broken(rows, 100) == [[name] for row in rows for name in row]
+    rows = find_canvas_rows(trace_of("cross-attention"))
+    assert max(map(len, break_rows(rows, 321))) == 2
+    assert [name for row in break_rows(rows, 321) for name in row] == [name for row in rows for name in row]
+    assert break_rows(rows, 2000) == rows
+    assert break_rows(rows, 100) == [[name] for row in rows for name in row]
     assert all(card[2] >= LEAST_CARD for card in canvas("qk-norm", 85).cards)
 
 
@@ -115,7 +115,7 @@ def test_a_given_height_is_kept_with_wires_and_all() -> None:
 
 
 def test_svg_holds_each_wire_in_the_colour_of_what_flows() -> None:
-    root = ElementTree.fromstring(figure_bytes(trace_of("journey"), FigureSpec(canvas=True), ".svg"))
+    root = ElementTree.fromstring(encode_figure(trace_of("journey"), FigureSpec(canvas=True), ".svg"))
     groups = root.iter("{http://www.w3.org/2000/svg}g")
     strokes = {each.get("stroke", "").lower() for each in groups if len(each)}
     for role in ("query", "key", "value", "attention"):
@@ -124,7 +124,7 @@ def test_svg_holds_each_wire_in_the_colour_of_what_flows() -> None:
 
 def test_png_has_the_wire_where_the_page_has_it() -> None:
     trace, spec = trace_of("journey"), FigureSpec(canvas=True, width_mm=180, dpi=192, ground="transparent")
-    page, image = lay_out_page(trace, spec), figure_image(trace, spec)
+    page, image = lay_out_page(trace, spec), draw_figure(trace, spec)
     for role in ("query", "key", "value"):
         (wire,) = (wire for wire in page.wires if wire.role == role)
         (left, y, right, _) = max(pieces(wire), key=lambda each: each[2] - each[0])
@@ -136,7 +136,7 @@ def test_png_has_the_wire_where_the_page_has_it() -> None:
 def test_what_wires_share_is_as_thin_as_the_rest() -> None:
     """Lines of less than a dot let what is behind them through, and would not where two lie on one another."""
     trace, spec = trace_of("journey"), FigureSpec(canvas=True, width_mm=180, dpi=48, ground="transparent")
-    page, image = lay_out_page(trace, spec), figure_image(trace, spec)
+    page, image = lay_out_page(trace, spec), draw_figure(trace, spec)
     y = page.wires[0].points[1][1]
     middles = [(a + b) / 2 for a, b in pairwise(card[0] + card[2] / 2 for card in page.cards[:4])]
     column = [[image.pixelColor(round(m * page.ratio), row).alpha() for row in range(int(y) + 3)] for m in middles]
@@ -147,7 +147,7 @@ def test_what_wires_share_is_as_thin_as_the_rest() -> None:
 def test_what_passes_rows_goes_right_of_them() -> None:
     cards = {name: Span(i, 0, 0.0, 100.0) for i, name in enumerate("abcd")}
     links = [Link("a", "b", "query"), Link("a", "d", "query"), Link("b", "c", "key"), Link("b", "d", "key")]
-    assert lanes_of(cards, links) == 2
+    assert count_lanes(cards, links) == 2
     routes = Routes(cards, links, 110.0)
     tops, heights = [0.0, 200.0, 400.0, 600.0], [100.0] * 4
     rightmost = [max(x for x, _ in wire.points) for wire in routes.wires(tops, heights)]

@@ -12,7 +12,16 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.handout import PAPERS, Blanked, Formulas, HandoutWriter, Sheet, SheetTable, lay_out, page_image
+from attnlab.figures.handout import (
+    PAPERS,
+    Blanked,
+    Formulas,
+    HandoutWriter,
+    Sheet,
+    SheetTable,
+    draw_page_image,
+    lay_out,
+)
 
 FORMULAS = Formulas(lambda latex, size: QSizeF(len(latex) * size / 2, size), lambda *_: 0.0)
 
@@ -115,7 +124,7 @@ def test_an_endless_arithmetic_is_refused(qtbot: QtBot) -> None:
 
 def test_the_preview_is_the_page_at_the_size_asked_for(qtbot: QtBot) -> None:
     (page,) = lay_out(sheet(), "A4", FORMULAS, solved=False)
-    image = page_image(page, "A4", 300, 2.0)
+    image = draw_page_image(page, "A4", 300, 2.0)
     assert (image.width(), image.devicePixelRatio()) == (600, 2.0)
     assert abs(image.height() - 600 * 8419 / 5953) <= 1
     grey = image.convertToFormat(QImage.Format.Format_Grayscale8)

@@ -14,17 +14,17 @@ from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import (
     MapData,
     Outline,
-    cell_text,
     draw_cells,
     draw_colour_bar,
     draw_labels,
     draw_numbers,
     draw_outlines,
     draw_titles,
+    write_cell_text,
 )
 from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, colour_map, contrast
-from attnlab.figures.raster import MAP_OF, NOT_A_NUMBER, indices
-from attnlab.figures.text import Pen, _laid_out
+from attnlab.figures.raster import MAP_OF, NOT_A_NUMBER, find_indices
+from attnlab.figures.text import Pen, _lay_out
 from attnlab.ui.base.theme import apply_theme
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -94,7 +94,7 @@ def strength(image: QImage, rect: tuple[float, float, float, float], palette: Pa
 
 def expected(data: MapData, palette: Palette) -> NDArray[np.uint32]:
     table = colour_map(MAP_OF[data.kind], palette) & np.uint32(0xFFFFFF)
-    return table[indices(data.values, data.kind, data.limit)]
+    return table[find_indices(data.values, data.kind, data.limit)]
 
 
 # Cells
@@ -353,9 +353,9 @@ def test_only_what_lies_in_the_clip_is_written(face: QFont) -> None:
         painter.setClipRect(QRectF(0, 0, 300, 200))
         draw(painter)
 
-    part, before = picture(LIGHT, clipped), _laid_out.cache_info()
+    part, before = picture(LIGHT, clipped), _lay_out.cache_info()
     picture(LIGHT, clipped)
-    after = _laid_out.cache_info()
+    after = _lay_out.cache_info()
     assert after.hits + after.misses - before.hits - before.misses < 1000
     whole = picture(LIGHT, draw)
     assert part.copy(0, 0, 300, 200) == whole.copy(0, 0, 300, 200)
@@ -379,7 +379,7 @@ def test_only_what_lies_in_the_clip_is_written(face: QFont) -> None:
     ],
 )
 def test_a_number_in_a_cell_is_short_and_has_a_true_minus(value: float, decimals: int, text: str) -> None:
-    assert cell_text(value, decimals) == text
+    assert write_cell_text(value, decimals) == text
 
 
 # Labels, titles, outlines, colour bar

@@ -11,7 +11,7 @@ from PySide6.QtSvg import QSvgGenerator, QSvgRenderer
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData, draw_cells
 from attnlab.figures.palette import LIGHT
-from attnlab.figures.raster import colours
+from attnlab.figures.raster import colour_cells
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -53,7 +53,7 @@ def test_a_cell_of_an_svg_has_its_colour_up_to_its_edge(tmp_path: Path) -> None:
     painter = QPainter(image)
     QSvgRenderer(str(tmp_path / "a.svg")).render(painter)
     painter.end()
-    wanted = colours(shown.values, "probability", 1.0, LIGHT, None)
+    wanted = colour_cells(shown.values, "probability", 1.0, LIGHT, None)
     for row, column in ((0, 3), (2, 1), (3, 3)):
         x, y, width, height = where.rect(0, row, column)
         for across in (0.1, 0.5, 0.9):

@@ -17,15 +17,23 @@ from attnlab.attention.experiment import Experiment
 from attnlab.base.errors import AttnlabError
 from attnlab.base.formats import FILMS
 from attnlab.figures.films import film_file
-from attnlab.figures.films.film_frame import Film, Survey, film_colours, film_page, film_spec, frame_image, rgb
-from attnlab.figures.panels.figure_file import figure_image
+from attnlab.figures.films.film_frame import (
+    Film,
+    Survey,
+    choose_film_colours,
+    draw_frame,
+    lay_out_film,
+    make_film_spec,
+    to_rgb,
+)
+from attnlab.figures.panels.figure_file import draw_figure
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.lessons.sweep import Sweep, make_sweep
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
 Pixels = NDArray[np.uint8]
-SMALL = film_spec(FigureSpec(("weights",)), 321, 120.0)
+SMALL = make_film_spec(FigureSpec(("weights",)), 321, 120.0)
 
 
 def frames_of(e: Experiment, sweep: Sweep, spec: FigureSpec) -> tuple[Film, list[bytes]]:
@@ -34,7 +42,7 @@ def frames_of(e: Experiment, sweep: Sweep, spec: FigureSpec) -> tuple[Film, list
     for trace in traces:
         survey.add(trace)
     film, last = survey.film(), len(traces) - 1
-    return film, [rgb(frame_image(film, trace, sweep.text(i), i / last)) for i, trace in enumerate(traces)]
+    return film, [to_rgb(draw_frame(film, trace, sweep.text(i), i / last)) for i, trace in enumerate(traces)]
 
 
 def decoded(data: bytes, ending: str, size: tuple[int, int], tmp_path: Path) -> list[Pixels]:
@@ -42,7 +50,7 @@ def decoded(data: bytes, ending: str, size: tuple[int, int], tmp_path: Path) -> 
     path.write_bytes(data)
     if ending == ".mp4":
         command = [
-            film_file.ffmpeg(),
+            film_file.find_ffmpeg(),
             "-loglevel",
             "error",
             "-i",
@@ -64,7 +72,7 @@ def decoded(data: bytes, ending: str, size: tuple[int, int], tmp_path: Path) -> 
 
 
 def pixels(image: QImage) -> Pixels:
-    return np.frombuffer(rgb(image), np.uint8).reshape(image.height(), image.width(), 3)
+    return np.frombuffer(to_rgb(image), np.uint8).reshape(image.height(), image.width(), 3)
 
 
 @pytest.mark.parametrize(
@@ -76,11 +84,11 @@ def test_each_frame_is_the_figure_of_its_value(ending: str, mean: float, most: i
     film, frames = frames_of(e, sweep, SMALL)
     assert film.size[0] == 322
     assert film.size[1] % 2 == 0
-    data = film_file.encoded(iter(frames), film.size, 5, 25, ending, film_colours(film))
+    data = film_file.encode(iter(frames), film.size, 5, 25, ending, choose_film_colours(film))
     shown = decoded(data, ending, film.size, tmp_path)
     assert len(shown) == 5
     for i, each in enumerate(shown):
-        single = pixels(figure_image(attnlab.compute(sweep.at(e, i)), SMALL))
+        single = pixels(draw_figure(attnlab.compute(sweep.at(e, i)), SMALL))
         there = each[film.strip : film.strip + single.shape[0], : single.shape[1]].astype(int)
         apart = np.abs(there - single)
         assert apart.mean() <= mean
@@ -95,7 +103,7 @@ def test_a_film_lasts_as_long_as_asked_and_is_repeated(ending: str, fps: int, la
     frames = [bytes([i * 16] * 24) for i in range(15)]
     greys = tuple((i, i, i) for i in range(256))
     path = tmp_path / f"a{ending}"
-    path.write_bytes(film_file.encoded(frames, size, 15, fps, ending, greys))
+    path.write_bytes(film_file.encode(frames, size, 15, fps, ending, greys))
     with Image.open(path) as film:
         assert film.info["loop"] == 0
         times = []
@@ -111,14 +119,14 @@ def test_a_film_lasts_as_long_as_asked_and_is_repeated(ending: str, fps: int, la
 def test_one_scale_of_colours_holds_over_the_whole_film(values: tuple[float, ...]) -> None:
     e = attnlab.preset("journey")
     sweep = Sweep("W_q[0, 0]", values)
-    spec = film_spec(FigureSpec(("scores", "queries")), 640, 120.0)
+    spec = make_film_spec(FigureSpec(("scores", "queries")), 640, 120.0)
     film, _ = frames_of(e, sweep, spec)
     traces = [attnlab.compute(sweep.at(e, i)) for i in range(4)]
     for place, stage in enumerate(("scores", "queries")):
         each = [float(np.abs(trace.array(stage)).max()) for trace in traces]
         assert each.index(max(each)) == values.index(3.0), "the largest number is in that frame"
         assert sorted(each)[-2] < max(each)
-        limits = [film_page(film, trace).panels[place][2].data.limit for trace in traces]
+        limits = [lay_out_film(film, trace).panels[place][2].data.limit for trace in traces]
         assert limits == [pytest.approx(max(each))] * 4
 
 
@@ -130,14 +138,14 @@ def test_frames_of_figures_of_several_sizes_are_of_one_size() -> None:
         assert {len(frame) for frame in frames} == {film.size[0] * film.size[1] * 3}
         sizes.add(film.size)
     assert len(sizes) == 1, "the largest figure counts, be it the first or the last"
-    frames_of(e, Sweep("causal", (False, True)), film_spec(FigureSpec((), canvas=True), 400, 170.0))
+    frames_of(e, Sweep("causal", (False, True)), make_film_spec(FigureSpec((), canvas=True), 400, 170.0))
 
 
 def test_a_gif_has_the_nearest_of_its_colours_to_the_last_bit() -> None:
     random = np.random.default_rng(1)
     colours = tuple(map(tuple, random.integers(0, 256, (200, 3)).tolist()))
     frame = random.integers(0, 256, (40, 50, 3), dtype=np.uint8)
-    entries = film_file._Nearest(colours).entries(frame.tobytes(), (50, 40))
+    entries = film_file._Nearest(colours).find_entries(frame.tobytes(), (50, 40))
     apart = ((frame[:, :, None].astype(int) - np.array(colours)) ** 2).sum(3)
     np.testing.assert_array_equal(np.take_along_axis(apart, entries[..., None].astype(int), 2)[..., 0], apart.min(2))
 
@@ -164,7 +172,7 @@ def test_a_film_that_is_given_up_leaves_no_process_and_no_file(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        film_file.encoded(frames(), (64, 64), 9, 25, ending, ((0, 0, 0),))
+        film_file.encode(frames(), (64, 64), 9, 25, ending, ((0, 0, 0),))
     assert all(child.poll() is not None for child in children)
     films = [child for child in children if "rawvideo" in child.args]  # imageio-ffmpeg tries the program once too
     assert len(films) == (ending == ".mp4")
@@ -186,7 +194,7 @@ def test_what_cannot_be_a_film_is_one_sentence(
 ) -> None:
     frames = (bytes(size[0] * size[1] * 3) for _ in range(count))
     with pytest.raises(AttnlabError) as caught:
-        film_file.encoded(frames, size, count, fps, ending)
+        film_file.encode(frames, size, count, fps, ending)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -201,25 +209,25 @@ def test_without_ffmpeg_an_mp4_says_what_to_install(monkeypatch: pytest.MonkeyPa
 
 def test_a_film_has_no_transparent_ground() -> None:
     with pytest.raises(AttnlabError, match="cannot have a transparent background"):
-        film_spec(FigureSpec(ground="transparent"), 640, 120.0)
+        make_film_spec(FigureSpec(ground="transparent"), 640, 120.0)
 
 
 def test_ffmpeg_does_not_load_the_libraries_of_a_frozen_program(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What starts a frozen program sets where libraries are looked for, and keeps what was set before."""
-    said, real = tmp_path / "said", film_file.ffmpeg()
+    said, real = tmp_path / "said", film_file.find_ffmpeg()
     wrapper = tmp_path / "ffmpeg"
     wrapper.write_text(f'#!/bin/sh\necho "$LD_LIBRARY_PATH" > "{said}"\nexec "{real}" "$@"\n')
     wrapper.chmod(0o700)
-    monkeypatch.setattr(film_file, "ffmpeg", lambda: str(wrapper))
+    monkeypatch.setattr(film_file, "find_ffmpeg", lambda: str(wrapper))
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/attnlab/_internal")
     monkeypatch.setenv("LD_LIBRARY_PATH_ORIG", "/opt/lib")
-    film_file.encoded(iter([bytes(12)] * 2), (2, 2), 2, 5, ".mp4")
+    film_file.encode(iter([bytes(12)] * 2), (2, 2), 2, 5, ".mp4")
     assert said.read_text() == "/opt/lib\n"
     monkeypatch.delenv("LD_LIBRARY_PATH_ORIG")
-    film_file.encoded(iter([bytes(12)] * 2), (2, 2), 2, 5, ".mp4")
+    film_file.encode(iter([bytes(12)] * 2), (2, 2), 2, 5, ".mp4")
     assert said.read_text() == "\n"
 
 
@@ -228,4 +236,4 @@ def test_a_frozen_program_does_not_send_people_to_pip(monkeypatch: pytest.Monkey
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     with pytest.raises(AttnlabError, match="An MP4 needs ffmpeg: install it with your system's packages; a GIF"):
-        film_file.ffmpeg()
+        film_file.find_ffmpeg()

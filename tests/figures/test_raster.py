@@ -15,12 +15,21 @@ from attnlab.figures.palette import (
     LIGHT_INK,
     PALETTES,
     Palette,
+    choose_dark_text,
     colour_map,
     contrast,
-    dark_text,
     luminance,
 )
-from attnlab.figures.raster import LONG_ROW, MAP_OF, NOT_A_NUMBER, colours, indices, limit_of, mosaic, reduced
+from attnlab.figures.raster import (
+    LONG_ROW,
+    MAP_OF,
+    NOT_A_NUMBER,
+    colour_cells,
+    find_indices,
+    find_limit,
+    join_maps,
+    reduce_maps,
+)
 
 NUMBERS = st.floats(-(2.0**100), 2.0**100, width=32)
 MAPS = arrays(np.float32, st.tuples(st.integers(1, 3), st.integers(1, 24), st.integers(1, 24)), elements=NUMBERS)
@@ -36,8 +45,8 @@ def entry(value: float, kind: str, limit: float) -> int:
 
 @given(MAPS, KINDS)
 def test_every_value_has_the_entry_of_its_share(values: NDArray[np.float32], kind: str) -> None:
-    limit = limit_of(values, kind)
-    found = indices(values, kind, limit)
+    limit = find_limit(values, kind)
+    found = find_indices(values, kind, limit)
     for place in np.ndindex(values.shape):
         assert abs(int(found[place]) - entry(values[place], kind, limit)) <= 1  # float32 may round the other way
 
@@ -45,24 +54,24 @@ def test_every_value_has_the_entry_of_its_share(values: NDArray[np.float32], kin
 @given(arrays(np.float32, st.integers(2, 60), elements=NUMBERS), KINDS)
 def test_a_larger_value_never_has_a_lower_entry(values: NDArray[np.float32], kind: str) -> None:
     values = np.sort(values)[None, None]
-    found = indices(values, kind, limit_of(values, kind)).astype(int)
+    found = find_indices(values, kind, find_limit(values, kind)).astype(int)
     assert (np.diff(found) >= 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_zero_is_the_middle_and_the_ends_are_the_ends(dtype: type) -> None:
     values = np.array([[[-2.0, -1.0, 0.0, 1.0, 2.0]]], dtype=dtype)
-    assert indices(values, "signed", 2.0).tolist() == [[[0, 64, 127, 191, 254]]]
-    assert indices(values, "probability", 1.0).tolist() == [[[0, 0, 0, 254, 254]]]
-    assert indices(values, "positive", 2.0).tolist() == [[[0, 0, 0, 127, 254]]]
+    assert find_indices(values, "signed", 2.0).tolist() == [[[0, 64, 127, 191, 254]]]
+    assert find_indices(values, "probability", 1.0).tolist() == [[[0, 0, 0, 254, 254]]]
+    assert find_indices(values, "positive", 2.0).tolist() == [[[0, 0, 0, 127, 254]]]
 
 
 def test_what_stands_for_infinity_does_not_stretch_the_scale() -> None:
     values = np.array([[[1.0, -1e9], [2.0, 0.5]]], dtype=np.float32)
     masked = np.array([[False, True], [False, False]])
-    assert limit_of(values, "signed", masked) == 2.0
-    assert limit_of(np.array([[[0.2, 1.25]]]), "positive") == 1.25
-    assert limit_of(np.array([[[0.2, 0.4]]]), "positive") == 1.0
+    assert find_limit(values, "signed", masked) == 2.0
+    assert find_limit(np.array([[[0.2, 1.25]]]), "positive") == 1.25
+    assert find_limit(np.array([[[0.2, 0.4]]]), "positive") == 1.0
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
@@ -71,14 +80,14 @@ def test_colours_are_those_of_the_map(kind: str, palette: Palette) -> None:
     values = np.linspace(-1, 1, 255, dtype=np.float32)[None, None]
     if MAP_OF[kind] == "sequential":
         values = (values + 1) / 2
-    found = colours(values, kind, 1.0, palette, None)[0, 0]
+    found = colour_cells(values, kind, 1.0, palette, None)[0, 0]
     np.testing.assert_array_equal(found, colour_map(MAP_OF[kind], palette)[:LEVELS])
 
 
 def test_masked_is_transparent_and_what_is_no_number_stands_out() -> None:
     values = np.array([[[np.nan, np.inf, -np.inf, 0.5, -np.inf]]], dtype=np.float32)
     masked = np.array([[False, False, False, False, True]])
-    found = colours(values, "signed", 1.0, LIGHT, masked)[0, 0]
+    found = colour_cells(values, "signed", 1.0, LIGHT, masked)[0, 0]
     assert found[:3].tolist() == [NOT_A_NUMBER] * 3
     assert found[4] == 0
     assert NOT_A_NUMBER not in colour_map("diverging", LIGHT)
@@ -90,7 +99,7 @@ def test_masked_is_transparent_and_what_is_no_number_stands_out() -> None:
 def test_reducing_never_loses_a_spike(values: NDArray[np.float32], data: st.DataObject) -> None:
     _, rows, columns = values.shape
     to = data.draw(st.integers(1, rows)), data.draw(st.integers(1, columns))
-    small = reduced(values, *to)
+    small = reduce_maps(values, *to)
     assert small.shape == (len(values), *to)
     np.testing.assert_array_equal(np.abs(small).max((1, 2)), np.abs(values).max((1, 2)))
     assert np.isin(small, values).all()  # nothing is averaged or made up
@@ -100,7 +109,7 @@ def test_reducing_never_loses_a_spike(values: NDArray[np.float32], data: st.Data
 def test_a_block_is_its_value_of_largest_magnitude(values: NDArray[np.float32], data: st.DataObject) -> None:
     _, rows, columns = values.shape
     to = data.draw(st.integers(1, rows)), data.draw(st.integers(1, columns))
-    small = reduced(values, *to)
+    small = reduce_maps(values, *to)
     edges = [np.append((np.arange(n) * length) // n, length) for n, length in zip(to, (rows, columns), strict=True)]
     for i, j in np.ndindex(*to):
         block = values[:, edges[0][i] : edges[0][i + 1], edges[1][j] : edges[1][j + 1]]
@@ -113,15 +122,15 @@ def test_one_that_is_no_number_wins_over_all(size: int, data: st.DataObject) -> 
     row, column = data.draw(st.integers(0, size - 1)), data.draw(st.integers(0, size - 1))
     bad = data.draw(st.sampled_from([np.nan, np.inf, -np.inf]))
     values[0, row, column] = bad
-    small = reduced(values, 7, 5)
+    small = reduce_maps(values, 7, 5)
     assert (~np.isfinite(small)).sum() == 1
     assert repr(float(small[~np.isfinite(small)][0])) == repr(float(bad))
 
 
 def test_what_is_small_enough_is_left_alone() -> None:
     values = np.random.default_rng(0).normal(size=(2, 5, 6)).astype(np.float32)
-    assert reduced(values, 5, 6) is values
-    assert reduced(values, 50, 60) is values
+    assert reduce_maps(values, 5, 6) is values
+    assert reduce_maps(values, 50, 60) is values
 
 
 @pytest.mark.parametrize(
@@ -137,7 +146,7 @@ def test_what_is_small_enough_is_left_alone() -> None:
     ],
 )
 def test_a_scale_ends_where_its_numbers_do(values: NDArray[np.float64], kind: str, limit: float) -> None:
-    assert limit_of(values, kind) == pytest.approx(limit)
+    assert find_limit(values, kind) == pytest.approx(limit)
 
 
 @given(st.integers(1, 9), st.integers(1, 4), st.integers(1, 4), st.data())
@@ -145,7 +154,7 @@ def test_a_mosaic_holds_every_map_where_it_belongs(count: int, rows: int, column
     per_row = data.draw(st.integers(1, count))
     gap = data.draw(st.tuples(st.integers(0, 2), st.integers(0, 2)))
     maps = np.arange(1, count * rows * columns + 1, dtype=np.uint32).reshape(count, rows, columns)
-    sheet = mosaic(maps, per_row, gap)
+    sheet = join_maps(maps, per_row, gap)
     for index in range(count):
         line, place = divmod(index, per_row)
         top, left = line * (rows + gap[0]), place * (columns + gap[1])
@@ -159,7 +168,7 @@ def test_a_mosaic_holds_every_map_where_it_belongs(count: int, rows: int, column
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
 @pytest.mark.parametrize("name", ["diverging", "sequential"])
 def test_a_number_reads_on_every_colour_of_a_map(name: str, palette: Palette) -> None:
-    for colour, dark in zip(colour_map(name, palette)[:LEVELS], dark_text(name, palette), strict=False):
+    for colour, dark in zip(colour_map(name, palette)[:LEVELS], choose_dark_text(name, palette), strict=False):
         ground = f"#{int(colour) & 0xFFFFFF:06X}"
         text, other = (DARK_INK, LIGHT_INK) if dark else (LIGHT_INK, DARK_INK)
         assert contrast(text, ground) >= contrast(other, ground)

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication
 from attnlab.figures.map_painter import MapData, Outline
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
 from attnlab.figures.slides.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap
-from attnlab.figures.slides.slide_layout import Sheet, chosen_bars, columns, stacked
+from attnlab.figures.slides.slide_layout import Sheet, choose_bars, lay_out_columns, stack_boxes
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
-from attnlab.figures.slides.slide_text import Text, paragraph, readable_digits
+from attnlab.figures.slides.slide_text import Text, lay_out_paragraph, use_plain_digits
 from attnlab.ui.base.theme import apply_theme
 
 SIZES = [(1280, 720), (1920, 1080), (1024, 768), (3840, 2160), (1280, 800), (800, 800)]
@@ -100,7 +100,7 @@ def test_running_text_is_never_smaller_than_a_fortieth_of_the_height(height: int
 @given(y=st.floats(10, 50), sources=st.booleans(), side=st.booleans(), table=st.booleans())
 def test_columns_do_not_overlap_and_stay_inside(y: float, sources: bool, side: bool, table: bool) -> None:
     sheet = Sheet(0, 0, 1920, 1080)
-    made = columns(sheet, y * sheet.unit, sources=sources, side=side, table=table)
+    made = lay_out_columns(sheet, y * sheet.unit, sources=sources, side=side, table=table)
     boxes = [box for box in (made.sources, made.main, made.side) if box is not None]
     assert boxes[0].x >= sheet.left
     assert boxes[-1].right <= sheet.left + sheet.inner + 1e-6
@@ -110,7 +110,7 @@ def test_columns_do_not_overlap_and_stay_inside(y: float, sources: bool, side: b
 
 
 def test_boxes_below_one_another_share_the_height() -> None:
-    made = stacked(columns(Sheet(0, 0, 1280, 720), 200, sources=False, side=False).main, 3, 10)
+    made = stack_boxes(lay_out_columns(Sheet(0, 0, 1280, 720), 200, sources=False, side=False).main, 3, 10)
     assert [round(box.height, 6) for box in made] == [round(made[0].height, 6)] * 3
     assert made[1].y == pytest.approx(made[0].bottom + 10)
 
@@ -205,7 +205,7 @@ def test_of_a_long_row_the_current_and_the_longest_bars_are_drawn(
     values: list[float | None], room: int, data: st.DataObject
 ) -> None:
     current = data.draw(st.none() | st.integers(0, len(values) - 1))
-    which = chosen_bars(values, current, room)
+    which = choose_bars(values, current, room)
     assert which == sorted(set(which))
     assert len(which) == min(len(values), room)
     assert current is None or current in which
@@ -218,13 +218,13 @@ def test_items_of_a_list_are_set_in_and_paragraphs_wrap() -> None:
     plain, item = Paragraph((Run(WORDS),)), Paragraph((Run(WORDS),), "•")
     wide, narrow = (Text((plain, item), 20, width, LIGHT) for width in (4000, 300))
     assert narrow.height > 2 * wide.height
-    assert paragraph((Run(WORDS),), 20, 4000, LIGHT).lines == 1
+    assert lay_out_paragraph((Run(WORDS),), 20, 4000, LIGHT).lines == 1
     assert not Text((Paragraph((Run("x" * 200),)),), 20, 300, LIGHT).fits
 
 
 def test_digits_on_paper_are_the_plain_ones(request: pytest.FixtureRequest) -> None:
-    width: Callable[[str], float] = lambda text: paragraph((Run(text),), 40, 4000, LIGHT).width  # noqa: E731
+    width: Callable[[str], float] = lambda text: lay_out_paragraph((Run(text),), 40, 4000, LIGHT).width  # noqa: E731
     assert width("1111") == pytest.approx(width("0000"), abs=0.5)
-    with readable_digits():
+    with use_plain_digits():
         assert width("1111") < width("0000") - 5
     assert width("1111") == pytest.approx(width("0000"), abs=0.5)

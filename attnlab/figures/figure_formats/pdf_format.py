@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def _encode(page: "Page") -> bytes:
-    from attnlab.figures.panels.figure_file import described, pdf
+    from attnlab.figures.panels.figure_file import describe, encode_pdf
 
-    return pdf(page, described(page)[0])
+    return encode_pdf(page, describe(page)[0])
 
 
 PDF = FigureFormat(".pdf", "PDF", _encode, order=30)

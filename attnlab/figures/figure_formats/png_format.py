@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def _encode(page: "Page") -> bytes:
-    from attnlab.figures.panels.figure_file import page_image, png
+    from attnlab.figures.panels.figure_file import draw_page_image, encode_png
 
-    return png(page_image(page))
+    return encode_png(draw_page_image(page))
 
 
 PNG = FigureFormat(".png", "PNG", _encode, order=10, in_pixels=True)

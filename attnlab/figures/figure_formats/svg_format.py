@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def _encode(page: "Page") -> bytes:
-    from attnlab.figures.panels.figure_file import described, svg
+    from attnlab.figures.panels.figure_file import describe, encode_svg
 
-    return svg(page, *described(page))
+    return encode_svg(page, *describe(page))
 
 
 SVG = FigureFormat(".svg", "SVG", _encode, order=20)

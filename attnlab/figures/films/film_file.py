@@ -31,7 +31,7 @@ _LARGEST = 4096
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def encoded(
+def encode(
     frames: Iterable[bytes],
     size: tuple[int, int],
     count: int,
@@ -49,16 +49,16 @@ def encoded(
     check_film(size, count, fps, ending)
     if ending == ".mp4":
         try:
-            return _mp4(frames, size, fps)
+            return _encode_mp4(frames, size, fps)
         except OSError as error:  # no space for temporary files, or ffmpeg does not start
             raise AttnlabError(f"The film cannot be written: {error.strerror or error}.") from None
     if ending == ".gif":
-        return _gif(frames, size, count, fps, colours)
-    return b"".join(_apng(frames, size, count, fps))
+        return _encode_gif(frames, size, count, fps, colours)
+    return b"".join(_encode_apng(frames, size, count, fps))
 
 
 def check_film(size: tuple[int, int], count: int, fps: int, ending: str) -> None:
-    """Check the size of a film before any frame is drawn; errors as :func:`encoded`."""
+    """Check the size of a film before any frame is drawn; errors as :func:`encode`."""
     if ending not in FILMS:
         raise AttnlabError(f"A film cannot have the ending {ending!r}; it can be {', '.join(FILMS)}.")
     if not FPS_RANGE[0] <= fps <= FPS_RANGE[1]:
@@ -70,10 +70,10 @@ def check_film(size: tuple[int, int], count: int, fps: int, ending: str) -> None
     if ending == ".gif" and size[0] * size[1] * count > MOST_DOTS:
         raise AttnlabError(f"A GIF of {count} frames of this size is too large; use fewer frames, or an MP4.")
     if ending == ".mp4":
-        ffmpeg()
+        find_ffmpeg()
 
 
-def ffmpeg() -> str:
+def find_ffmpeg() -> str:
     """Return the path of ffmpeg: that of imageio-ffmpeg, or else the system's.
 
     Raises:
@@ -92,7 +92,7 @@ def ffmpeg() -> str:
     return found
 
 
-def _environ() -> dict[str, str]:
+def _make_environ() -> dict[str, str]:
     """Return the environment of ffmpeg, which must not load the libraries of a bundled attnlab."""
     environ = dict(os.environ)
     if getattr(sys, "frozen", False):  # https://pyinstaller.org/en/stable/common-issues-and-pitfalls.html
@@ -102,13 +102,13 @@ def _environ() -> dict[str, str]:
     return environ
 
 
-def _gif(
+def _encode_gif(
     frames: Iterable[bytes], size: tuple[int, int], count: int, fps: int, colours: tuple[tuple[int, int, int], ...]
 ) -> bytes:
     from PIL import Image
 
     nearest = _Nearest(colours)
-    pictures = (_indexed(Image.fromarray(nearest.entries(each, size)), colours) for each in frames)
+    pictures = (_index_colours(Image.fromarray(nearest.find_entries(each, size)), colours) for each in frames)
     ends = [round(i * 100 / fps) for i in range(count + 1)]  # hundredths of a second; rounding the sum avoids drift
     data = io.BytesIO()
     times = [10 * (b - a) for a, b in pairwise(ends)]
@@ -116,7 +116,7 @@ def _gif(
     return data.getvalue()
 
 
-def _indexed(picture: "Picture", colours: tuple[tuple[int, int, int], ...]) -> "Picture":
+def _index_colours(picture: "Picture", colours: tuple[tuple[int, int, int], ...]) -> "Picture":
     picture.putpalette([channel for colour in colours for channel in colour])
     return picture
 
@@ -129,7 +129,7 @@ class _Nearest:
         self._entry = np.zeros(1 << 24, dtype=np.uint8)
         self._known = np.zeros(1 << 24, dtype=np.bool_)
 
-    def entries(self, frame: bytes, size: tuple[int, int]) -> NDArray[np.uint8]:
+    def find_entries(self, frame: bytes, size: tuple[int, int]) -> NDArray[np.uint8]:
         """Return the index of the nearest colour for each pixel, [height, width]."""
         pixels = np.frombuffer(frame, dtype=np.uint8).reshape(-1, 3).astype(np.int32)
         packed = pixels @ np.array([1 << 16, 1 << 8, 1], dtype=np.int32)
@@ -142,7 +142,7 @@ class _Nearest:
         return entries
 
 
-def _apng(frames: Iterable[bytes], size: tuple[int, int], count: int, fps: int) -> Iterator[bytes]:
+def _encode_apng(frames: Iterable[bytes], size: tuple[int, int], count: int, fps: int) -> Iterator[bytes]:
     """Yield the parts of an APNG; see the PNG specification, third edition (W3C 2025), section 11.3.6."""
     from PIL import Image
 
@@ -150,19 +150,21 @@ def _apng(frames: Iterable[bytes], size: tuple[int, int], count: int, fps: int) 
     for index, pixels in enumerate(frames):
         data = io.BytesIO()
         Image.frombytes("RGB", size, pixels).save(data, "PNG", compress_level=6)
-        chunks = list(_chunks(data.getvalue()))
+        chunks = list(_read_chunks(data.getvalue()))
         if index == 0:
-            yield _PNG + _chunk(b"IHDR", chunks[0][1]) + _chunk(b"acTL", struct.pack(">II", count, 0))
-        yield _chunk(b"fcTL", struct.pack(">IIIIIHHBB", number, *size, 0, 0, 1, fps, 0, 0))
+            yield _PNG + _write_chunk(b"IHDR", chunks[0][1]) + _write_chunk(b"acTL", struct.pack(">II", count, 0))
+        yield _write_chunk(b"fcTL", struct.pack(">IIIIIHHBB", number, *size, 0, 0, 1, fps, 0, 0))
         number += 1
         for kind, body in chunks:
             if kind == b"IDAT":
-                yield _chunk(kind, body) if index == 0 else _chunk(b"fdAT", struct.pack(">I", number) + body)
+                yield (
+                    _write_chunk(kind, body) if index == 0 else _write_chunk(b"fdAT", struct.pack(">I", number) + body)
+                )
                 number += int(index > 0)
-    yield _chunk(b"IEND", b"")
+    yield _write_chunk(b"IEND", b"")
 
 
-def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _read_chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = len(_PNG)
     while at < len(png):
         (length,) = struct.unpack_from(">I", png, at)
@@ -170,18 +172,18 @@ def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
         at += 12 + length
 
 
-def _chunk(kind: bytes, body: bytes) -> bytes:
+def _write_chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def _mp4(frames: Iterable[bytes], size: tuple[int, int], fps: int) -> bytes:
+def _encode_mp4(frames: Iterable[bytes], size: tuple[int, int], fps: int) -> bytes:
     """Return an H.264 film that all players support (4:2:0, BT.709), with the index first, as web pages need it."""
-    program = ffmpeg()
+    program = find_ffmpeg()
     with tempfile.TemporaryDirectory(prefix="attnlab-film-") as folder, tempfile.TemporaryFile() as said:
         path = Path(folder) / "film.mp4"
         hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # no terminal window on Windows
-        command = _command(program, size, fps, path)
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said, env=_environ(), creationflags=hidden)
+        command = _make_command(program, size, fps, path)
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said, env=_make_environ(), creationflags=hidden)
         try:
             assert child.stdin is not None
             _feed(child.stdin, frames)
@@ -194,11 +196,11 @@ def _mp4(frames: Iterable[bytes], size: tuple[int, int], fps: int) -> bytes:
                 _close(child.stdin)
             child.wait()
         if code or not path.is_file():
-            raise AttnlabError(f"ffmpeg did not write the film: {_last_line(said)}.")
+            raise AttnlabError(f"ffmpeg did not write the film: {_read_last_line(said)}.")
         return path.read_bytes()
 
 
-def _command(program: str, size: tuple[int, int], fps: int, path: Path) -> list[str]:
+def _make_command(program: str, size: tuple[int, int], fps: int, path: Path) -> list[str]:
     taken = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(fps), "-i", "pipe:0", "-an"]
     colour = "scale=in_range=full:out_range=tv:out_color_matrix=bt709:flags=accurate_rnd+full_chroma_int"
     tags = ["-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv"]
@@ -221,7 +223,7 @@ def _close(pipe: IO[bytes]) -> None:
         pipe.close()
 
 
-def _last_line(said: IO[bytes]) -> str:
+def _read_last_line(said: IO[bytes]) -> str:
     said.seek(0)
     lines = said.read().decode(errors="replace").strip().splitlines()
     return lines[-1].rstrip(".") if lines else "there was no error message"

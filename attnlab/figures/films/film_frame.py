@@ -10,12 +10,12 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import Palette, colour_map
 from attnlab.figures.palette import rgb as channels
-from attnlab.figures.panels.figure_colours import dressed
-from attnlab.figures.panels.figure_file import page_image
+from attnlab.figures.panels.figure_colours import make_palette
+from attnlab.figures.panels.figure_file import draw_page_image
 from attnlab.figures.panels.figure_layout import MARGIN
 from attnlab.figures.panels.figure_page import Page, lay_out_page
 from attnlab.figures.panels.figure_spec import MM_PER_INCH, FigureSpec
-from attnlab.figures.panels.figure_type import TITLE_PX, figure_font
+from attnlab.figures.panels.figure_type import TITLE_PX, make_figure_font
 from attnlab.figures.raster import MAP_OF
 from attnlab.figures.text import Pen
 
@@ -69,7 +69,7 @@ class Survey:
         return Film(self.spec, (width + width % 2, height + height % 2), strip, dict(self._limits))
 
 
-def film_spec(spec: FigureSpec, width_px: int, width_mm: float) -> FigureSpec:
+def make_film_spec(spec: FigureSpec, width_px: int, width_mm: float) -> FigureSpec:
     """Return a figure that is exactly ``width_px`` pixels wide, with type as large as in a figure of ``width_mm``.
 
     Raises:
@@ -81,7 +81,7 @@ def film_spec(spec: FigureSpec, width_px: int, width_mm: float) -> FigureSpec:
     return replace(spec, dpi=dpi, width_mm=width_px * MM_PER_INCH / dpi, height_mm=None)
 
 
-def film_page(film: Film, trace: "Trace") -> Page:
+def lay_out_film(film: Film, trace: "Trace") -> Page:
     """Return the page of a state with the film's colour scales."""
     page = lay_out_page(trace, film.spec)
     panels = []
@@ -91,14 +91,14 @@ def film_page(film: Film, trace: "Trace") -> Page:
     return replace(page, panels=tuple(panels))
 
 
-def frame_image(film: Film, trace: "Trace", text: str, share: float) -> QImage:
+def draw_frame(film: Film, trace: "Trace", text: str, share: float) -> QImage:
     """Return a frame: the swept value ``text`` and the progress ``share`` (0 to 1) above the figure."""
-    page = film_page(film, trace)
-    palette = dressed(film.spec.colour_map, dark=film.spec.dark)
+    page = lay_out_film(film, trace)
+    palette = make_palette(film.spec.colour_map, dark=film.spec.dark)
     image = QImage(*film.size, QImage.Format.Format_RGB32)
     image.fill(QColor(palette.surface))
     painter = QPainter(image)
-    painter.drawImage(QPointF(0, film.strip), page_image(page))
+    painter.drawImage(QPointF(0, film.strip), draw_page_image(page))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.scale(page.ratio, page.ratio)
     _draw_strip(painter, page.width, palette, text, share)
@@ -106,16 +106,16 @@ def frame_image(film: Film, trace: "Trace", text: str, share: float) -> QImage:
     return image
 
 
-def rgb(image: QImage) -> bytes:
+def to_rgb(image: QImage) -> bytes:
     """Return the RGB bytes of a frame, row by row."""
     image = image.convertToFormat(QImage.Format.Format_RGB888)
     rows = np.frombuffer(image.constBits(), dtype=np.uint8).reshape(image.height(), image.bytesPerLine())
     return rows[:, : image.width() * 3].tobytes()
 
 
-def film_colours(film: Film) -> tuple[tuple[int, int, int], ...]:
+def choose_film_colours(film: Film) -> tuple[tuple[int, int, int], ...]:
     """Return at most 256 colours for a GIF, the same for all frames, so that nothing flickers."""
-    palette = dressed(film.spec.colour_map, dark=film.spec.dark)
+    palette = make_palette(film.spec.colour_map, dark=film.spec.dark)
     inks = dict.fromkeys([palette.ink, palette.muted, *(palette.role_ink(role) for role in ("query", "key", "value"))])
     paper = np.array(channels(palette.surface), dtype=float)
     shades = [paper + (np.array(channels(ink)) - paper) * i / _BLENDS for ink in inks for i in range(_BLENDS + 1)]
@@ -132,7 +132,7 @@ def film_colours(film: Film) -> tuple[tuple[int, int, int], ...]:
 
 
 def _draw_strip(painter: QPainter, width: float, palette: Palette, text: str, share: float) -> None:
-    pen = Pen(painter, figure_font(TITLE_PX, QFont.Weight.DemiBold, still=True))
+    pen = Pen(painter, make_figure_font(TITLE_PX, QFont.Weight.DemiBold, still=True))
     track = min(_TRACK, width / 4)
     left, middle = width - MARGIN - track, _STRIP / 2 + 2
     painter.setPen(QColor(palette.ink))

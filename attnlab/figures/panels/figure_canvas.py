@@ -10,9 +10,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 
 from attnlab.figures.palette import Palette
-from attnlab.figures.panels.figure_panel import Panel, panel
+from attnlab.figures.panels.figure_panel import Panel, lay_out_panel
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.figures.panels.figure_wires import PLAIN, TRACK, Point, Routes, Span, Wire, lanes_of
+from attnlab.figures.panels.figure_wires import PLAIN, TRACK, Point, Routes, Span, Wire, count_lanes
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -46,11 +46,11 @@ def lay_out_canvas(
     """Return the layout of all stages below ``top``, in a figure of the given width and optional height."""
     from attnlab.attention.stages.flow import stage_links
 
-    rows = broken(canvas_rows(trace), width)
+    rows = break_rows(find_canvas_rows(trace), width)
     links = list(stage_links(trace.experiment, trace.all_stages))
-    lanes = lanes_of({name: Span(i, j, 0, 0) for i, row in enumerate(rows) for j, name in enumerate(row)}, links)
+    lanes = count_lanes({name: Span(i, j, 0, 0) for i, row in enumerate(rows) for j, name in enumerate(row)}, links)
     right = width - EDGE - (PLAIN / 2 + TRACK * (lanes - 1) if lanes else 0.0)
-    spans = {name: span for i, row in enumerate(rows) for name, span in _spans(trace, rows, i, right).items()}
+    spans = {name: span for i, row in enumerate(rows) for name, span in _find_spans(trace, rows, i, right).items()}
     routes = Routes(spans, links, right + PLAIN / 2)
     spaces = [routes.space_above(i) for i in range(len(rows))]
     free = None if height is None else (height - top - 2 * EDGE - sum(spaces)) / len(rows)
@@ -58,7 +58,7 @@ def lay_out_canvas(
     y = top + EDGE
     for row, space in zip(rows, spaces, strict=True):
         y += space
-        made = [panel(trace, name, spec, spans[name].right - spans[name].left, ratio, free) for name in row]
+        made = [lay_out_panel(trace, name, spec, spans[name].right - spans[name].left, ratio, free) for name in row]
         high = max(each.layout.height for each in made)
         tops.append(y)
         heights.append(high)
@@ -68,14 +68,14 @@ def lay_out_canvas(
     return Flow(tuple(panels), tuple(cards), routes.wires(tops, heights), y + EDGE)
 
 
-def canvas_rows(trace: "Trace") -> list[list[str]]:
+def find_canvas_rows(trace: "Trace") -> list[list[str]]:
     """Return the names of all stages in the rows of the canvas."""
     from attnlab.attention.stages.flow import stage_rows
 
     return [[stage.name for stage in row] for row in stage_rows([trace.stage(name) for name in trace.all_stages])]
 
 
-def broken(rows: list[list[str]], width: float) -> list[list[str]]:
+def break_rows(rows: list[list[str]], width: float) -> list[list[str]]:
     """Return rows split into about equal parts, so that cards are legible in a figure of this width."""
     most = max(1, int((width - 2 * EDGE + PLAIN) // (LEAST_CARD + PLAIN)))
     parts = []
@@ -97,18 +97,18 @@ def draw_flow(painter: QPainter, cards: tuple[Rect, ...], wires: tuple[Wire, ...
         bundle = [wire.points for wire in wires if wire.points[0] == start]
         line = QPainterPath()
         for i, points in enumerate(bundle):
-            line.addPath(_path(_own_part(points, bundle[:i])))
+            line.addPath(_make_path(_find_own_part(points, bundle[:i])))
         painter.setPen(QPen(colour, _LINE, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(line)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
         for points in bundle:
-            painter.drawPolygon(_head(*points[-2:]))
+            painter.drawPolygon(_make_head(*points[-2:]))
     painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
-def _own_part(points: tuple[Point, ...], drawn: Sequence[tuple[Point, ...]]) -> tuple[Point, ...]:
+def _find_own_part(points: tuple[Point, ...], drawn: Sequence[tuple[Point, ...]]) -> tuple[Point, ...]:
     """Return the part of a wire that is not drawn yet; drawing shared parts twice would darken their edges."""
     best = points
     for other in drawn:
@@ -116,42 +116,42 @@ def _own_part(points: tuple[Point, ...], drawn: Sequence[tuple[Point, ...]]) -> 
         if same == 0:
             continue
         fork, ours, theirs = points[same - 1], points[same], other[same]
-        together = _towards(fork, ours, 1.0) == _towards(fork, theirs, 1.0)
+        together = _move_towards(fork, ours, 1.0) == _move_towards(fork, theirs, 1.0)
         last = min(ours, theirs, key=lambda end: math.dist(fork, end)) if together else fork
         before = fork if together else points[max(same - 2, 0)]
         if math.dist(last, before) > _BEND:
             rest = points[same:] if together else points[same - 1 :]
-            best = min(best, (_towards(last, before, _BEND), *rest), key=_length)
+            best = min(best, (_move_towards(last, before, _BEND), *rest), key=_measure)
     return best
 
 
-def _length(points: Sequence[Point]) -> float:
+def _measure(points: Sequence[Point]) -> float:
     return sum(math.dist(a, b) for a, b in pairwise(points))
 
 
-def _path(points: tuple[Point, ...]) -> QPainterPath:
+def _make_path(points: tuple[Point, ...]) -> QPainterPath:
     """Return a path with rounded bends that ends inside the arrowhead."""
     path = QPainterPath(QPointF(*points[0]))
     for before, at, after in zip(points, points[1:], points[2:], strict=False):
         radius = min(_BEND, math.dist(before, at) / 2, math.dist(at, after) / 2)
-        path.lineTo(QPointF(*_towards(at, before, radius)))
-        path.quadTo(QPointF(*at), QPointF(*_towards(at, after, radius)))
-    path.lineTo(QPointF(*_towards(points[-1], points[-2], _HEAD[0] - 1)))
+        path.lineTo(QPointF(*_move_towards(at, before, radius)))
+        path.quadTo(QPointF(*at), QPointF(*_move_towards(at, after, radius)))
+    path.lineTo(QPointF(*_move_towards(points[-1], points[-2], _HEAD[0] - 1)))
     return path
 
 
-def _head(before: Point, tip: Point) -> QPolygonF:
-    x, y = _towards(tip, before, _HEAD[0])
+def _make_head(before: Point, tip: Point) -> QPolygonF:
+    x, y = _move_towards(tip, before, _HEAD[0])
     across = (y - tip[1]) / _HEAD[0] * _HEAD[1], (tip[0] - x) / _HEAD[0] * _HEAD[1]
     return QPolygonF([QPointF(*tip), QPointF(x + across[0], y + across[1]), QPointF(x - across[0], y - across[1])])
 
 
-def _towards(start: Point, end: Point, length: float) -> Point:
+def _move_towards(start: Point, end: Point, length: float) -> Point:
     part = length / math.dist(start, end)
     return start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
 
 
-def _spans(trace: "Trace", rows: list[list[str]], line: int, right: float) -> dict[str, Span]:
+def _find_spans(trace: "Trace", rows: list[list[str]], line: int, right: float) -> dict[str, Span]:
     """Return the spans of a row's cards: wide matrices get more, up to twice as much; a short row is centred."""
     row = rows[line]
     longest = (right - EDGE + PLAIN) / max(map(len, rows)) - PLAIN

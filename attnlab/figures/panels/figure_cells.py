@@ -11,7 +11,7 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.map_shapes import MOST_SHAPES, draw_shapes
 from attnlab.figures.palette import Palette
-from attnlab.figures.raster import colours, mosaic, reduced
+from attnlab.figures.raster import colour_cells, join_maps, reduce_maps
 
 MOST_DOTS = 6_000_000
 """The largest picture inside a vector file, in pixels."""
@@ -24,13 +24,13 @@ def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Pal
     Some renderers smooth pictures and would blur cells of one dot, so each cell is a block of dots.
     """
     values, masked = data.values, data.masked
-    rows, columns = _dots(grid.rows, grid.cell_height, ratio), _dots(grid.columns, grid.cell_width, ratio)
+    rows, columns = _count_dots(grid.rows, grid.cell_height, ratio), _count_dots(grid.columns, grid.cell_width, ratio)
     if rows < grid.rows or columns < grid.columns:
         if masked is not None:
-            masked = ~(reduced((~masked)[None].astype(np.float32), rows, columns)[0] > 0)
+            masked = ~(reduce_maps((~masked)[None].astype(np.float32), rows, columns)[0] > 0)
             values = np.where(values == -np.inf, np.float32(0), values)
-        values = reduced(values, rows, columns)
-    image = colours(values, data.kind, data.limit, palette, masked)
+        values = reduce_maps(values, rows, columns)
+    image = colour_cells(values, data.kind, data.limit, palette, masked)
     if grid.framed and image.size <= MOST_SHAPES:
         draw_shapes(painter, grid, image, masked, None, palette)
         return
@@ -40,7 +40,7 @@ def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Pal
     ratio = painter.worldTransform().m11() if pixels else ratio  # a preview has fewer dots than a file
     sides = grid.cell_width * ratio, grid.cell_height * ratio
     even = pixels and all(abs(side - round(side)) < 1e-6 for side in sides)
-    blocks = (1, 1) if even and masked is None else _blocks(grid, image.size, ratio)
+    blocks = (1, 1) if even and masked is None else _find_block_size(grid, image.size, ratio)
     sheet = image.repeat(blocks[0], 1).repeat(blocks[1], 2)
     if masked is not None and masked.any():
         hidden = masked.repeat(blocks[0], 0).repeat(blocks[1], 1)
@@ -48,22 +48,22 @@ def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Pal
     painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # otherwise a PDF stores a JPEG
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, pixels and not even)  # all cells equally wide
     if sheet.shape[1:] == (rows * blocks[0], columns * blocks[1]) and (rows, columns) == (grid.rows, grid.columns):
-        picture = mosaic(sheet, grid.per_row, (grid.gap[0] * blocks[0], grid.gap[1] * blocks[1]))
+        picture = join_maps(sheet, grid.per_row, (grid.gap[0] * blocks[0], grid.gap[1] * blocks[1]))
         if not pixels:  # PDF viewers blend colours and transparency separately, which would darken edges
             picture[picture == 0] = QColor(palette.surface).rgba() & 0xFFFFFF
         kind = QImage.Format.Format_ARGB32_Premultiplied if pixels else QImage.Format.Format_ARGB32
-        painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _image(picture, kind))
+        painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _to_image(picture, kind))
         return
     for index in range(grid.count):
-        painter.drawImage(QRectF(*grid.rect(index, None, None)), _image(np.ascontiguousarray(sheet[index])))
+        painter.drawImage(QRectF(*grid.rect(index, None, None)), _to_image(np.ascontiguousarray(sheet[index])))
 
 
-def _dots(count: int, cell: float, ratio: float) -> int:
+def _count_dots(count: int, cell: float, ratio: float) -> int:
     """Return the number of dots along an axis if cells are narrower than a dot, else the number of cells."""
     return min(count, max(1, math.floor(count * cell * ratio + 1e-6)))
 
 
-def _blocks(grid: Grid, cells: int, ratio: float) -> tuple[int, int]:
+def _find_block_size(grid: Grid, cells: int, ratio: float) -> tuple[int, int]:
     """Return the dots of a cell, down and across, within the limit of the whole picture."""
     down, across = (max(1, math.ceil(side * ratio - 1e-6)) for side in (grid.cell_height, grid.cell_width))
     most = max(1, math.isqrt(MOST_DOTS // cells))
@@ -79,6 +79,6 @@ def _hatch(sheet: NDArray[np.uint32], masked: NDArray[np.bool_], dots: float, pa
     np.copyto(sheet, tones, where=masked)
 
 
-def _image(argb: NDArray[np.uint32], kind: QImage.Format = QImage.Format.Format_ARGB32_Premultiplied) -> QImage:
+def _to_image(argb: NDArray[np.uint32], kind: QImage.Format = QImage.Format.Format_ARGB32_Premultiplied) -> QImage:
     height, width = argb.shape
     return QImage(argb.data, width, height, width * 4, kind)

@@ -11,11 +11,11 @@ from PySide6.QtSvg import QSvgGenerator
 
 from attnlab.base.errors import AttnlabError, FileError
 from attnlab.figures.figure_formats import FIGURES
-from attnlab.figures.panels.figure_colours import dressed
+from attnlab.figures.panels.figure_colours import make_palette
 from attnlab.figures.panels.figure_page import Page, draw_page, lay_out_page
 from attnlab.figures.panels.figure_source import Source
 from attnlab.figures.panels.figure_spec import MM_PER_INCH, POINTS_PER_INCH, FigureSpec
-from attnlab.figures.panels.figure_svg import mended
+from attnlab.figures.panels.figure_svg import improve_svg
 
 PIXELS = 120_000_000
 """The largest figure in pixels; a larger one could fill the memory and no printer would need it."""
@@ -26,7 +26,7 @@ _SVG_DPI, _PDF_DPI = 25_400, 1200
 """The resolution of sizes in a file: a thousandth of a millimetre, and Qt's own for a PDF."""
 
 
-def figure_bytes(source: Source, spec: FigureSpec, ending: str) -> bytes:
+def encode_figure(source: Source, spec: FigureSpec, ending: str) -> bytes:
     """Return the bytes of a figure file with this ending. It needs a QGuiApplication.
 
     Raises:
@@ -34,11 +34,11 @@ def figure_bytes(source: Source, spec: FigureSpec, ending: str) -> bytes:
     """
     if ending not in FIGURES:
         raise AttnlabError(f"A figure cannot have the ending {ending!r}; it can be {', '.join(FIGURES)}.")
-    return FIGURES[ending].encode(page_of(source, spec, ending))
+    return FIGURES[ending].encode(lay_out_for(source, spec, ending))
 
 
-def page_of(source: Source, spec: FigureSpec, ending: str) -> Page:
-    """Return the layout of a figure for a file with this ending; errors as :func:`figure_bytes`.
+def lay_out_for(source: Source, spec: FigureSpec, ending: str) -> Page:
+    """Return the layout of a figure for a file with this ending; errors as :func:`encode_figure`.
 
     Maps in vector files have the resolution of good printers, whatever the requested dots per inch.
     """
@@ -46,12 +46,12 @@ def page_of(source: Source, spec: FigureSpec, ending: str) -> Page:
 
 
 def write_figure(path: str | os.PathLike[str], source: Source, spec: FigureSpec) -> None:
-    """Write a figure atomically in the format of the file's ending; errors as :func:`figure_bytes`.
+    """Write a figure atomically in the format of the file's ending; errors as :func:`encode_figure`.
 
     Raises:
         FileError: the file cannot be written.
     """
-    data = figure_bytes(source, spec, os.path.splitext(os.fspath(path))[1].lower())
+    data = encode_figure(source, spec, os.path.splitext(os.fspath(path))[1].lower())
     file = QSaveFile(os.fspath(path))
     file.setDirectWriteFallback(True)  # for special files such as pipes
     written = file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(data) > 0 and file.commit()
@@ -59,12 +59,12 @@ def write_figure(path: str | os.PathLike[str], source: Source, spec: FigureSpec)
         raise FileError(f"{os.fspath(path)} cannot be written: {file.errorString()}.")
 
 
-def figure_image(source: Source, spec: FigureSpec) -> QImage:
-    """Return a figure as an image of exactly the requested pixels. Errors as :func:`figure_bytes`."""
-    return page_image(lay_out_page(source, spec))
+def draw_figure(source: Source, spec: FigureSpec) -> QImage:
+    """Return a figure as an image of exactly the requested pixels. Errors as :func:`encode_figure`."""
+    return draw_page_image(lay_out_page(source, spec))
 
 
-def page_image(page: Page) -> QImage:
+def draw_page_image(page: Page) -> QImage:
     """Return a page as an image at its dots per inch, with a transparent background if the spec says so.
 
     Raises:
@@ -76,8 +76,8 @@ def page_image(page: Page) -> QImage:
     clear = page.spec.ground == "transparent"
     kind = QImage.Format.Format_ARGB32_Premultiplied if clear else QImage.Format.Format_RGB32
     image = QImage(width, height, kind)
-    image.fill(0 if clear else QColor(dressed(page.spec.colour_map, dark=page.spec.dark).surface).rgb())
-    with painting(image) as painter:
+    image.fill(0 if clear else QColor(make_palette(page.spec.colour_map, dark=page.spec.dark).surface).rgb())
+    with paint_on(image) as painter:
         painter.scale(page.ratio, page.ratio)
         draw_page(painter, page)
     image.setDotsPerMeterX(round(page.spec.dpi * 1000 / MM_PER_INCH))
@@ -85,18 +85,18 @@ def page_image(page: Page) -> QImage:
     return image
 
 
-def png(image: QImage) -> bytes:
+def encode_png(image: QImage) -> bytes:
     """Return an image as PNG, including its dots per inch."""
-    data, buffer = _buffer()
+    data, buffer = _open_buffer()
     writer = QImageWriter(buffer, QByteArray(b"png"))
     if not writer.write(image):
         raise FileError(f"The figure cannot be written as PNG: {writer.errorString()}.")
     return bytes(data.data())
 
 
-def svg(page: Page, title: str, description: str) -> bytes:
+def encode_svg(page: Page, title: str, description: str) -> bytes:
     """Return a page as SVG with text as text, its size in millimetres, a title and a description."""
-    data, buffer = _buffer()
+    data, buffer = _open_buffer()
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
     generator.setResolution(_SVG_DPI)
@@ -105,14 +105,14 @@ def svg(page: Page, title: str, description: str) -> bytes:
     generator.setViewBox(QRectF(0, 0, page.width, page.height))
     generator.setTitle(title)
     generator.setDescription(description)
-    with painting(generator) as painter:
+    with paint_on(generator) as painter:
         draw_page(painter, page)
-    return mended(bytes(data.data()).decode(errors="replace")).encode()
+    return improve_svg(bytes(data.data()).decode(errors="replace")).encode()
 
 
-def pdf(page: Page, title: str) -> bytes:
+def encode_pdf(page: Page, title: str) -> bytes:
     """Return a page as a PDF with one page of the figure's size."""
-    data, buffer = _buffer()
+    data, buffer = _open_buffer()
     writer = QPdfWriter(buffer)
     writer.setTitle(title)
     writer.setCreator("attnlab")
@@ -120,14 +120,14 @@ def pdf(page: Page, title: str) -> bytes:
     size = QSizeF(*page.size_mm) / MM_PER_INCH * POINTS_PER_INCH
     paper = QPageSize(size, QPageSize.Unit.Point, "Figure", QPageSize.SizeMatchPolicy.ExactMatch)
     writer.setPageLayout(QPageLayout(paper, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
-    with painting(writer) as painter:
+    with paint_on(writer) as painter:
         painter.scale(_PDF_DPI / page.spec.units_per_inch, _PDF_DPI / page.spec.units_per_inch)
         draw_page(painter, page)
     buffer.close()
     return bytes(data.data())
 
 
-def described(page: Page) -> tuple[str, str]:
+def describe(page: Page) -> tuple[str, str]:
     """Return the title of a figure and one sentence that describes it."""
     stages = ", ".join(each.stage.title for _, _, each in page.panels)
     title = page.spec.title or ": ".join(filter(None, (" ".join(page.title), stages)))
@@ -136,7 +136,7 @@ def described(page: Page) -> tuple[str, str]:
 
 
 @contextmanager
-def painting(device: QPaintDevice) -> Iterator[QPainter]:
+def paint_on(device: QPaintDevice) -> Iterator[QPainter]:
     """Provide a painter that always ends, because a painter that outlives its device crashes the process."""
     painter = QPainter(device)
     try:
@@ -145,7 +145,7 @@ def painting(device: QPaintDevice) -> Iterator[QPainter]:
         painter.end()
 
 
-def _buffer() -> tuple[QByteArray, QBuffer]:
+def _open_buffer() -> tuple[QByteArray, QBuffer]:
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)

@@ -121,19 +121,19 @@ class _Plan:
 def lay_out(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> FigureLayout:
     """Return the layout of ``maps`` (count, rows, columns) in a panel, centred if the height is given."""
     count, rows, columns = maps
-    plan = _chosen(maps, labels, wish)
+    plan = _choose_plan(maps, labels, wish)
     if labels.row_width and count > 1 and rows * plan.cell_height < LEAST_LABELLED:
         labels = replace(labels, row_width=0.0)
-        plan = _chosen(maps, labels, wish)
-    left, room = MARGIN + wish.axis + labels.row_width, _room(labels, wish)
+        plan = _choose_plan(maps, labels, wish)
+    left, room = MARGIN + wish.axis + labels.row_width, _find_room(labels, wish)
     spare_x = max(room - plan.used, 0.0)
     height = wish.height if wish.height is not None else float(math.ceil(plan.tall))
     top = MARGIN + max(height - plan.tall, 0.0) / 2
-    x, y = _snapped(left + spare_x / 2, wish.ratio), top + wish.header + wish.axis
+    x, y = _snap(left + spare_x / 2, wish.ratio), top + wish.header + wish.axis
     grids = []
     for line, start in enumerate(range(0, count, plan.per_row)):
         label = plan.label_height if line == 0 or not plan.shared else 0.0
-        y = _snapped(y + plan.caption + label, wish.ratio)
+        y = _snap(y + plan.caption + label, wish.ratio)
         here = min(plan.per_row, count - start)
         grids.append(
             Grid(
@@ -154,33 +154,33 @@ def lay_out(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> FigureLay
     return FigureLayout(wish.width, height, tuple(grids), plan.caption, wish.axis, top)
 
 
-def _room(labels: Labels, wish: Wish) -> float:
+def _find_room(labels: Labels, wish: Wish) -> float:
     return wish.width - 2 * MARGIN - wish.axis - labels.row_width
 
 
-def _chosen(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> _Plan:
+def _choose_plan(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> _Plan:
     """Return the best plan; it does not depend on the dots, so that all kinds of files have the same one."""
-    room, fine = _room(labels, wish), replace(wish, ratio=_FINE)
+    room, fine = _find_room(labels, wish), replace(wish, ratio=_FINE)
     tried = range(1, maps[0] + 1) if wish.per_row is None else (min(wish.per_row, maps[0]),)
-    best = min(tried, key=lambda per_row: _badness(_plan(room, maps, labels, fine, per_row), maps, wish))
-    return _plan(room, maps, labels, wish, best)
+    best = min(tried, key=lambda per_row: _rate_badness(_make_plan(room, maps, labels, fine, per_row), maps, wish))
+    return _make_plan(room, maps, labels, wish, best)
 
 
-def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, per_row: int) -> _Plan:
+def _make_plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, per_row: int) -> _Plan:
     """Return the plan with horizontal column labels if these fit the resulting cells, else with vertical ones."""
     count, rows, columns = maps
     lines = -(-count // per_row)
     space = SPACE if room / per_row >= DENSE else max(SPACE / 3, 4.0)
-    widest = min(_cell_width(room, columns, per_row, space), CELL_WIDTH)
+    widest = min(_find_cell_width(room, columns, per_row, space), CELL_WIDTH)
     caption = 0.0 if count == 1 else CAPTION
     shared = widest * columns < DENSE or wish.height is not None
-    label_height = _label_height(labels, widest, maps)
+    label_height = _find_label_height(labels, widest, maps)
     around = 2 * MARGIN + wish.header + wish.axis + lines * caption + (lines - 1) * space
     around += SPACE + wish.bar if wish.bar else 0.0
     for _ in range(2):
         fixed = around + label_height * (1 if shared else lines)
-        cell_w, cell_h = _cell(widest, fixed, room, (lines, rows), columns, wish)
-        if _label_height(labels, cell_w, maps) == label_height:
+        cell_w, cell_h = _find_cell_size(widest, fixed, room, (lines, rows), columns, wish)
+        if _find_label_height(labels, cell_w, maps) == label_height:
             break
         label_height = labels.turned if label_height == labels.upright else label_height
     gap = math.ceil(space / cell_w)
@@ -189,7 +189,7 @@ def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, p
     return _Plan(per_row, cell_w, cell_h, gap, space, label_height, shared, caption, used, tall)
 
 
-def _cell(
+def _find_cell_size(
     widest: float, fixed: float, room: float, lines: tuple[int, int], columns: int, wish: Wish
 ) -> tuple[float, float]:
     """Return the width and height of cells in ``lines`` of maps, when ``fixed`` units of the height are used."""
@@ -203,17 +203,17 @@ def _cell(
         height = min(height, max(1.1 * room / lines[1], 1 / wish.ratio))
     elif not wish.square:
         height = min(height, max(1.3 * width * columns / lines[1], 1 / wish.ratio))
-    return _whole(width, wish.ratio), _whole(height, wish.ratio)
+    return _round_to_dots(width, wish.ratio), _round_to_dots(height, wish.ratio)
 
 
-def _label_height(labels: Labels, cell_width: float, maps: tuple[int, int, int]) -> float:
+def _find_label_height(labels: Labels, cell_width: float, maps: tuple[int, int, int]) -> float:
     """Return the height of column labels: horizontal if they fit, else vertical, 0 above the narrowest maps."""
     if cell_width * maps[2] < (labels.upright if maps[0] == 1 else max(labels.upright, LEAST_LABELLED)):
         return 0.0
     return labels.upright if labels.column_width <= cell_width - 2 else labels.turned
 
 
-def _cell_width(room: float, columns: int, per_row: int, space: float) -> float:
+def _find_cell_width(room: float, columns: int, per_row: int, space: float) -> float:
     """Return the width of cells with which ``per_row`` maps and gaps of whole cells fill the room."""
     room = max(room, 1.0)
     cell = room / (per_row * columns)
@@ -223,7 +223,7 @@ def _cell_width(room: float, columns: int, per_row: int, space: float) -> float:
     return cell
 
 
-def _badness(plan: _Plan, maps: tuple[int, int, int], wish: Wish) -> float:
+def _rate_badness(plan: _Plan, maps: tuple[int, int, int], wish: Wish) -> float:
     """Return a penalty for a plan: a bad height, tiny maps, and empty positions in the last line."""
     empty = 0.15 * (-maps[0] % plan.per_row)
     if wish.height is not None:
@@ -233,10 +233,10 @@ def _badness(plan: _Plan, maps: tuple[int, int, int], wish: Wish) -> float:
     return shape + tiny + empty + 0.3 * (1 - min(plan.used / wish.width, 1))
 
 
-def _whole(length: float, ratio: float) -> float:
+def _round_to_dots(length: float, ratio: float) -> float:
     """Return a length rounded down to whole dots, unless it is so small that rounding would matter."""
     return math.floor(length * ratio) / ratio if length * ratio >= LEAST_WHOLE else length
 
 
-def _snapped(length: float, ratio: float) -> float:
+def _snap(length: float, ratio: float) -> float:
     return round(length * ratio) / ratio

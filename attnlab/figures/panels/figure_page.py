@@ -8,12 +8,12 @@ from PySide6.QtGui import QColor, QFont, QPainter
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.panels.figure_canvas import Rect, draw_flow, lay_out_canvas
-from attnlab.figures.panels.figure_colours import dressed
+from attnlab.figures.panels.figure_colours import make_palette
 from attnlab.figures.panels.figure_layout import LINE, MARGIN
-from attnlab.figures.panels.figure_panel import Panel, draw_panel, panel
-from attnlab.figures.panels.figure_source import Sheets, Source, heads_of
+from attnlab.figures.panels.figure_panel import Panel, draw_panel, lay_out_panel
+from attnlab.figures.panels.figure_source import Sheets, Source, count_heads
 from attnlab.figures.panels.figure_spec import MM_PER_INCH, WIDE_MM, WIDTH_MM, FigureSpec
-from attnlab.figures.panels.figure_type import TITLE_PX, figure_font, wrapped
+from attnlab.figures.panels.figure_type import TITLE_PX, make_figure_font, wrap
 from attnlab.figures.panels.figure_wires import Wire
 from attnlab.figures.text import Pen
 
@@ -62,9 +62,9 @@ def lay_out_page(source: Source, spec: FigureSpec) -> Page:
             names = ", ".join(source.all_stages)
             raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {names}.")
     units, ratio = spec.units_per_inch / MM_PER_INCH, spec.dpi / spec.units_per_inch
-    width = (spec.width_mm or _usual_width(source, spec)) * units
+    width = (spec.width_mm or _choose_width(source, spec)) * units
     height = None if spec.height_mm is None else spec.height_mm * units
-    title = wrapped(_heading(source, spec), width - 2 * MARGIN, figure_font(TITLE_PX, QFont.Weight.DemiBold))
+    title = wrap(_choose_heading(source, spec), width - 2 * MARGIN, make_figure_font(TITLE_PX, QFont.Weight.DemiBold))
     top = len(title) * LINE + (MARGIN if title else 0.0)
     if spec.canvas:
         if isinstance(source, Sheets):
@@ -76,7 +76,7 @@ def lay_out_page(source: Source, spec: FigureSpec) -> Page:
     _check_room(width, free or width)
     panels, y = [], top
     for name in spec.stages:
-        panels.append((0.0, y, panel(source, name, spec, width, ratio, free)))
+        panels.append((0.0, y, lay_out_panel(source, name, spec, width, ratio, free)))
         y += panels[-1][2].layout.height
     return Page(spec, width, height or y, ratio, title, tuple(panels))
 
@@ -95,11 +95,11 @@ def draw_page(painter: QPainter, page: Page) -> None:
 
 def draw_steps(painter: QPainter, page: Page) -> Iterator[None]:
     """Draw a figure like :func:`draw_page`, yielding after each line of maps, so that a window can respond."""
-    palette = dressed(page.spec.colour_map, dark=page.spec.dark)
+    palette = make_palette(page.spec.colour_map, dark=page.spec.dark)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if page.spec.ground != "transparent":
         painter.fillRect(QRectF(0, 0, page.width, page.height), QColor(palette.surface))
-    pen, y = Pen(painter, figure_font(TITLE_PX, QFont.Weight.DemiBold)), MARGIN + LINE / 2 - 3
+    pen, y = Pen(painter, make_figure_font(TITLE_PX, QFont.Weight.DemiBold)), MARGIN + LINE / 2 - 3
     painter.setPen(QColor(palette.ink))
     for line in page.title:
         pen.draw(MARGIN, y, line)
@@ -114,13 +114,13 @@ def draw_steps(painter: QPainter, page: Page) -> Iterator[None]:
             painter.restore()
 
 
-def _heading(source: Source, spec: FigureSpec) -> str:
+def _choose_heading(source: Source, spec: FigureSpec) -> str:
     """Return the heading above all panels; with a single panel the user's title is that of the panel instead."""
     if spec.title is None:
         return source.heading if isinstance(source, Sheets) else ""
     return spec.title if spec.canvas or len(spec.stages) > 1 else ""
 
 
-def _usual_width(source: Source, spec: FigureSpec) -> float:
-    several = spec.head == "all" and heads_of(source) > 1
+def _choose_width(source: Source, spec: FigureSpec) -> float:
+    several = spec.head == "all" and count_heads(source) > 1
     return WIDE_MM if spec.canvas or (several and source.stage(spec.stages[0]).has_heads) else WIDTH_MM

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainte
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, cell_text, draw_colour_ends, draw_labels
+from attnlab.figures.map_painter import MapData, draw_colour_ends, draw_labels, write_cell_text
 from attnlab.figures.palette import Palette
 from attnlab.figures.panels.figure_cells import draw_figure_cells
 from attnlab.figures.panels.figure_layout import (
@@ -32,10 +32,10 @@ from attnlab.figures.panels.figure_layout import (
     lay_out,
 )
 from attnlab.figures.panels.figure_numbers import draw_figure_numbers
-from attnlab.figures.panels.figure_source import Drawn, Sheets, Source, heads_of
+from attnlab.figures.panels.figure_source import Drawn, Sheets, Source, count_heads
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.figures.panels.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, figure_font, wrapped
-from attnlab.figures.raster import MAP_OF, limit_of
+from attnlab.figures.panels.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, make_figure_font, wrap
+from attnlab.figures.raster import MAP_OF, find_limit
 from attnlab.figures.text import Pen
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Panel:
         return self.layout.width, self.layout.height
 
 
-def map_data(source: Source, stage: str, head: int | str) -> MapData:
+def make_map_data(source: Source, stage: str, head: int | str) -> MapData:
     """Return the maps of a stage with their labels, titles, and the common scale of all heads.
 
     Raises:
@@ -93,10 +93,10 @@ def map_data(source: Source, stage: str, head: int | str) -> MapData:
     if isinstance(source, Sheets):
         sheet = source.stage(stage)
         return MapData(values, sheet.kind, sheet.limit, sheet.masked, sheet.row_labels, sheet.column_labels, titles)
-    return _computed(source, source.stage(stage), values, titles)
+    return _make_computed_maps(source, source.stage(stage), values, titles)
 
 
-def _computed(trace: "Trace", entry: "Stage", values: NDArray[np.floating], titles: Sequence[str]) -> MapData:
+def _make_computed_maps(trace: "Trace", entry: "Stage", values: NDArray[np.floating], titles: Sequence[str]) -> MapData:
     """Return maps of a stage with the labels and the scale of the experiment."""
     from attnlab.attention.axes import labels
     from attnlab.attention.stages.table import kind_of
@@ -104,19 +104,19 @@ def _computed(trace: "Trace", entry: "Stage", values: NDArray[np.floating], titl
     e = trace.experiment
     rows, columns = (labels(e, axis, n) for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True))
     kind, masked = kind_of(entry, e), trace.shown_mask(entry.name)
-    return MapData(values, kind, limit_of(trace.array(entry.name), kind, masked), masked, rows, columns, titles)
+    return MapData(values, kind, find_limit(trace.array(entry.name), kind, masked), masked, rows, columns, titles)
 
 
-def panel(
+def lay_out_panel(
     source: Source, stage: str, spec: FigureSpec, width: float, ratio: float, height: float | None = None
 ) -> Panel:
     """Return the panel of a stage, ``width`` units wide; its cells are fitted to ``ratio`` dots per unit."""
-    data, entry = map_data(source, stage, spec.head), source.stage(stage)
+    data, entry = make_map_data(source, stage, spec.head), source.stage(stage)
     one = len(data.values) == 1
-    which = data.titles[0] if one and entry.has_heads and heads_of(source) > 1 else ""
+    which = data.titles[0] if one and entry.has_heads and count_heads(source) > 1 else ""
     shape = " × ".join(map(str, data.values.shape[1 if one else 0 :]))
     text = entry.title if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
-    title = wrapped(text, width - 2 * MARGIN, figure_font(TITLE_PX, QFont.Weight.DemiBold)) if text else ()
+    title = wrap(text, width - 2 * MARGIN, make_figure_font(TITLE_PX, QFont.Weight.DemiBold)) if text else ()
     wish = Wish(
         width,
         height,
@@ -129,7 +129,7 @@ def panel(
         cell_height=_CARD_CELL_HEIGHT if spec.canvas and not entry.is_map else CELL_HEIGHT,
         shape=1.0 if spec.canvas else SHAPE,
     )
-    labels = _labels(data, width) if spec.labels else NO_LABELS
+    labels = _measure_labels(data, width) if spec.labels else NO_LABELS
     return Panel(entry, data, title, which, shape, lay_out(data.values.shape, labels, wish))
 
 
@@ -143,7 +143,7 @@ def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palet
         draw_figure_cells(painter, grid, part, palette, ratio)
         draw_figure_numbers(painter, grid, part, palette, spec)
         if spec.labels:
-            draw_labels(painter, grid, part, palette, figure_font(TEXT_PX), (None, None))
+            draw_labels(painter, grid, part, palette, make_figure_font(TEXT_PX), (None, None))
         if shown.layout.caption:
             _draw_captions(painter, grid, part.titles, shown.data.titles, palette)
         first = last
@@ -158,7 +158,7 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
     """Write the title, and on its last line the head and the shape, if they fit."""
     if not shown.title:
         return
-    layout, font = shown.layout, figure_font(TITLE_PX, QFont.Weight.DemiBold)
+    layout, font = shown.layout, make_figure_font(TITLE_PX, QFont.Weight.DemiBold)
     pen = Pen(painter, font)
     widest = max(map(pen.width, shown.title))
     left = max(min(layout.left, layout.width - MARGIN - widest), MARGIN)
@@ -174,7 +174,7 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
     if spec.title is not None and shown.title != (shown.stage.title,):
         return  # the user's title stays as it is
     after = left + pen.width(shown.title[-1]) + 8
-    small = Pen(painter, figure_font(TEXT_PX))
+    small = Pen(painter, make_figure_font(TEXT_PX))
     painter.setPen(QColor(palette.muted))
     if shown.which and after + small.width(shown.which) <= layout.width - MARGIN:
         small.draw(after, y - LINE + 1, shown.which)
@@ -188,10 +188,10 @@ def _draw_captions(
 ) -> None:
     """Write the head above each of several maps and its labels; only its number above narrow maps."""
     width = grid.columns * grid.cell_width
-    pen = Pen(painter, figure_font(TEXT_PX, QFont.Weight.DemiBold))
+    pen = Pen(painter, make_figure_font(TEXT_PX, QFont.Weight.DemiBold))
     bare = any(pen.width(title) > width for title in of_all)
     if bare:
-        pen = Pen(painter, figure_font(SMALL_PX))
+        pen = Pen(painter, make_figure_font(SMALL_PX))
     painter.setPen(QColor(palette.muted if bare else palette.ink))
     texts = [title.split(" ")[-1] if bare else title for title in titles]
     apart = width + grid.gap[1] * grid.cell_width
@@ -205,10 +205,10 @@ def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
     """Write the names of the axes: rows at the left, vertically, columns above the maps."""
     rows, columns = shown.stage.axes[-2:]
     grid, layout = shown.layout.first, shown.layout
-    pen = Pen(painter, figure_font(TEXT_PX))
-    painter.setPen(QColor(_ink(columns, palette)))
+    pen = Pen(painter, make_figure_font(TEXT_PX))
+    painter.setPen(QColor(_choose_ink(columns, palette)))
     pen.draw(grid.x + grid.width / 2, grid.y - grid.label_height - layout.caption - AXIS / 2, columns, 0.5)
-    painter.setPen(QColor(_ink(rows, palette)))
+    painter.setPen(QColor(_choose_ink(rows, palette)))
     x = grid.x - grid.label_width - AXIS / 2 - (0 if grid.label_width else 3)
     if grid.columns * grid.cell_width < DENSE and len(layout.grids) > 1:
         pen.draw_upwards(x, (grid.y + layout.bottom + pen.width(rows)) / 2, rows)
@@ -217,7 +217,7 @@ def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
         pen.draw_upwards(x, each.y + (each.height + pen.width(rows)) / 2, rows)
 
 
-def _ink(axis: str, palette: Palette) -> str:
+def _choose_ink(axis: str, palette: Palette) -> str:
     return palette.role_ink(axis) if axis in ("query", "key") else palette.muted
 
 
@@ -233,7 +233,7 @@ def _draw_colour_bar(painter: QPainter, shown: Panel, palette: Palette) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.fillRect(rect, colours)
     below = rect.translated(0, 2)
-    draw_colour_ends(painter, below, shown.data, palette, figure_font(SMALL_PX))
+    draw_colour_ends(painter, below, shown.data, palette, make_figure_font(SMALL_PX))
     _draw_quarters(painter, rect, shown.data, palette)
 
 
@@ -243,8 +243,8 @@ def _draw_quarters(painter: QPainter, bar: QRectF, data: MapData, palette: Palet
     places = (0.25, 0.75) if signed else (0.25, 0.5, 0.75)
     values = [(2 * place - 1) * limit if signed else place * limit for place in places]
     texts = [f"{value:.3g}".replace("-", "−") for value in values]
-    pen = Pen(painter, figure_font(SMALL_PX))
-    end = pen.width(cell_text(-limit, 2 if limit < 100 else 0) if signed else f"{limit:.3g}")
+    pen = Pen(painter, make_figure_font(SMALL_PX))
+    end = pen.width(write_cell_text(-limit, 2 if limit < 100 else 0) if signed else f"{limit:.3g}")
     if end + max(map(pen.width, texts)) / 2 + _APART > bar.width() / 4:
         return
     painter.setPen(QColor(palette.muted))
@@ -254,9 +254,9 @@ def _draw_quarters(painter: QPainter, bar: QRectF, data: MapData, palette: Palet
         pen.draw(bar.x() + place * bar.width(), bar.bottom() + 3, text, 0.5, 0.0)
 
 
-def _labels(data: MapData, width: float) -> Labels:
+def _measure_labels(data: MapData, width: float) -> Labels:
     """Measure the labels; long words get at most a part of the figure."""
-    metrics = QFontMetricsF(figure_font(TEXT_PX))
+    metrics = QFontMetricsF(make_figure_font(TEXT_PX))
 
     def widest(labels: "list[str] | tuple[str, ...]") -> float:
         return max((metrics.horizontalAdvance(" ".join(x.split())[:60] or "∅") for x in labels), default=0.0)

@@ -77,7 +77,7 @@ class Sheets:
         return mean
 
 
-def heads_of(source: Source) -> int:
+def count_heads(source: Source) -> int:
     """Return the maximum number of heads in any stage."""
     if isinstance(source, Sheets):
         return max(len(sheet.values) for sheet in source.sheets)

@@ -51,18 +51,18 @@ class FigureSpec:
     def __post_init__(self) -> None:
         if not self.stages and not self.canvas:
             raise AttnlabError("A figure needs a stage; name one, such as weights.")
-        _within(self.dpi, DPI_RANGE, "The resolution cannot be {} dots per inch, only {} to {}.")
+        _check_within(self.dpi, DPI_RANGE, "The resolution cannot be {} dots per inch, only {} to {}.")
         for side, name in ((self.width_mm, "width"), (self.height_mm, "height")):
             if side is not None:
-                _within(side, WIDTH_RANGE_MM, f"The {name} cannot be {{}} mm, only {{}} to {{}} mm.")
-        _within(self.font_pt, FONT_RANGE_PT, "The type cannot have {} points, only {} to {} points.")
+                _check_within(side, WIDTH_RANGE_MM, f"The {name} cannot be {{}} mm, only {{}} to {{}} mm.")
+        _check_within(self.font_pt, FONT_RANGE_PT, "The type cannot have {} points, only {} to {} points.")
         if self.decimals is not None:
-            _within(self.decimals, DECIMALS, "Numbers cannot have {} decimals, only {} to {}.", whole=True)
+            _check_within(self.decimals, DECIMALS, "Numbers cannot have {} decimals, only {} to {}.", whole=True)
         if self.columns is not None:
-            _within(self.columns, (1, 1000), "A row cannot have {} maps, only {} to {}.", whole=True)
-        _among(self.numbers, NUMBERS, "Numbers")
-        _among(self.ground, GROUNDS, "The ground")
-        _among(self.colour_map, tuple(BY_NAME), "The colour map")
+            _check_within(self.columns, (1, 1000), "A row cannot have {} maps, only {} to {}.", whole=True)
+        _check_among(self.numbers, NUMBERS, "Numbers")
+        _check_among(self.ground, GROUNDS, "The ground")
+        _check_among(self.colour_map, tuple(BY_NAME), "The colour map")
 
     @property
     def units_per_inch(self) -> float:
@@ -75,12 +75,12 @@ class FigureSpec:
         return self.ground == "dark"
 
 
-def _within(value: float, limits: tuple[float, float], sentence: str, *, whole: bool = False) -> None:
+def _check_within(value: float, limits: tuple[float, float], sentence: str, *, whole: bool = False) -> None:
     if not limits[0] <= value <= limits[1] or (whole and value != int(value)):
         told = f"{Decimal(value):.6g}" if type(value) is int else f"{value:g}"  # an int may be too large for a float
         raise AttnlabError(sentence.format(told, f"{limits[0]:g}", f"{limits[1]:g}"))
 
 
-def _among(value: str, known: tuple[str, ...], what: str) -> None:
+def _check_among(value: str, known: tuple[str, ...], what: str) -> None:
     if value not in known:
         raise AttnlabError(f"{what} cannot be {value!r}, only {', '.join(known)}.")

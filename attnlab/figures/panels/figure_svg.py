@@ -5,7 +5,7 @@ from collections import Counter
 
 from PySide6.QtGui import QFont, QFontMetricsF
 
-from attnlab.figures.panels.figure_type import TITLE_PX, figure_font
+from attnlab.figures.panels.figure_type import TITLE_PX, make_figure_font
 
 _EMPTY = re.compile(r"<g [^>]*>\s*</g>\s*")
 _TEXT = re.compile(
@@ -18,38 +18,40 @@ _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&
 _FAMILIES = "Inter, Helvetica, Arial, sans-serif"
 
 
-def mended(svg: str) -> str:
+def improve_svg(svg: str) -> str:
     """Return Qt's SVG changed so that browsers, editors and typesetters draw it in the same way.
 
     Each text has its width, so that another typeface is fitted to it if ours is not installed. Pictures of cells are
     not smoothed, which is written both for current renderers and for SVG 1.1.
     """
     svg = _FORBIDDEN.sub("�", _EMPTY.sub("", svg))
-    ends = Counter(end for end, _ in {_ends(found) for found in _TEXT.finditer(svg)})
-    svg = _TEXT.sub(lambda found: _anchored(found, ends), svg)
+    ends = Counter(end for end, _ in {_find_ends(found) for found in _TEXT.finditer(svg)})
+    svg = _TEXT.sub(lambda found: _anchor(found, ends), svg)
     svg = re.sub(r'font-family="[^"]*,[^"]*"', f'font-family="{_FAMILIES}"', svg)
     svg = svg.replace(' version="1.2" baseProfile="tiny"', ' version="1.1"')
     crisp = 'image-rendering="optimizeSpeed" style="image-rendering:crisp-edges;image-rendering:pixelated"'
     return svg.replace('image-rendering="optimizeSpeed"', crisp)
 
 
-def _width(found: re.Match[str]) -> float:
+def _measure_width(found: re.Match[str]) -> float:
     """Return the width of a text in its own typeface."""
     text = found["text"]
     for entity, letter in _ENTITIES.items():
         text = text.replace(entity, letter)
-    return QFontMetricsF(figure_font(int(found["size"]), QFont.Weight(int(found["weight"])))).horizontalAdvance(text)
+    return QFontMetricsF(make_figure_font(int(found["size"]), QFont.Weight(int(found["weight"])))).horizontalAdvance(
+        text
+    )
 
 
-def _ends(found: re.Match[str]) -> tuple[int, int]:
+def _find_ends(found: re.Match[str]) -> tuple[int, int]:
     """Return the end and the start of a text in whole units."""
     x = float(found["x"])
-    return round(x + _width(found)), round(x)
+    return round(x + _measure_width(found)), round(x)
 
 
-def _anchored(found: re.Match[str], ends: Counter[int]) -> str:
+def _anchor(found: re.Match[str], ends: Counter[int]) -> str:
     """Return a text anchored at its end if others end there too, at its start if that is 0, else at its middle."""
-    width, x, size, end = _width(found), float(found["x"]), int(found["size"]), _ends(found)[0]
+    width, x, size, end = _measure_width(found), float(found["x"]), int(found["size"]), _find_ends(found)[0]
     upwards_or_title = x == 0 or size >= TITLE_PX
     anchor, share = ("start", 0.0) if upwards_or_title else ("end", 1.0) if ends[end] > 1 else ("middle", 0.5)
     fitted = f' textLength="{width:.2f}" lengthAdjust="spacingAndGlyphs"' if width > size else ""

@@ -9,7 +9,7 @@ from attnlab.base import assets
 TITLE_PX, TEXT_PX, SMALL_PX, NUMBER_PX = 13, 10, 9, 10
 
 
-def figure_font(size_px: int, weight: QFont.Weight = QFont.Weight.Normal, *, still: bool = False) -> QFont:
+def make_figure_font(size_px: int, weight: QFont.Weight = QFont.Weight.Normal, *, still: bool = False) -> QFont:
     """Return a font of figures; its size is in units. It needs a QGuiApplication.
 
     ``still`` gives all digits the same width, so that a changing number in a film does not move. A PDF must not use
@@ -19,11 +19,11 @@ def figure_font(size_px: int, weight: QFont.Weight = QFont.Weight.Normal, *, sti
         for name in assets.names("fonts"):
             if name.endswith(".ttf"):
                 QFontDatabase.addApplicationFontFromData(assets.read_bytes(name))
-    return QFont(_font(size_px, weight, still))
+    return QFont(_make_font(size_px, weight, still))
 
 
 @lru_cache(maxsize=32)
-def _font(size_px: int, weight: QFont.Weight, still: bool) -> QFont:
+def _make_font(size_px: int, weight: QFont.Weight, still: bool) -> QFont:
     font = QFont(["Inter", QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()])
     font.setPixelSize(size_px)
     font.setWeight(weight)
@@ -33,7 +33,7 @@ def _font(size_px: int, weight: QFont.Weight, still: bool) -> QFont:
     return font
 
 
-def wrapped(text: str, width: float, font: QFont) -> tuple[str, ...]:
+def wrap(text: str, width: float, font: QFont) -> tuple[str, ...]:
     """Return a text in lines within a width, broken between words, and inside words only if necessary."""
     metrics = QFontMetricsF(font)
     lines: list[str] = []

@@ -65,10 +65,10 @@ class Routes:
 
     def __init__(self, cards: dict[str, Span], links: Sequence["Link"], lane_x: float) -> None:
         self._cards, self._links = cards, tuple(links)
-        self._lanes = {name: lane_x + TRACK * lane for name, lane in _lanes(cards, links).items()}
-        self._ports = self._entries()
+        self._lanes = {name: lane_x + TRACK * lane for name, lane in _assign_lanes(cards, links).items()}
+        self._ports = self._find_entries()
         rows = max((card.row for card in cards.values()), default=0) + 1
-        self._levels = [_levels(self._stubs(row)) for row in range(rows)]
+        self._levels = [_assign_levels(self._find_stubs(row)) for row in range(rows)]
 
     def space_above(self, row: int) -> float:
         """Return the required height of the space above a row."""
@@ -77,30 +77,36 @@ class Routes:
 
     def wires(self, tops: Sequence[float], heights: Sequence[float]) -> tuple[Wire, ...]:
         """Return the wires for rows at ``tops`` with ``heights``, in drawing order."""
-        straight = [Wire(link.role, self._across(link, tops, heights)) for link in self._links if self._direct(link)]
+        straight = [
+            Wire(link.role, self._route_across(link, tops, heights)) for link in self._links if self._is_direct(link)
+        ]
         return (
-            *(Wire(link.role, self._along(link, tops, heights)) for link in self._links if not self._direct(link)),
+            *(
+                Wire(link.role, self._route_along(link, tops, heights))
+                for link in self._links
+                if not self._is_direct(link)
+            ),
             *straight,
         )
 
-    def _across(self, link: "Link", tops: Sequence[float], heights: Sequence[float]) -> tuple[Point, ...]:
+    def _route_across(self, link: "Link", tops: Sequence[float], heights: Sequence[float]) -> tuple[Point, ...]:
         a, b = self._cards[link.source], self._cards[link.target]
         y = tops[a.row] + heights[a.row] / 2
         return (a.right, y), (b.left, y)
 
-    def _along(self, link: "Link", tops: Sequence[float], heights: Sequence[float]) -> tuple[Point, ...]:
+    def _route_along(self, link: "Link", tops: Sequence[float], heights: Sequence[float]) -> tuple[Point, ...]:
         a, b = self._cards[link.source], self._cards[link.target]
         end = self._ports[link.target, link.source]
-        x = self._leaves(link)
+        x = self._find_exit(link)
         points: list[Point] = [(x, tops[a.row] + (heights[a.row] if a.row < b.row else 0.0))]
         if b.row > a.row + 1:
             lane = self._lanes[link.source]
-            points += self._track(link.source, a.row + 1, x, lane, tops)
+            points += self._route_track(link.source, a.row + 1, x, lane, tops)
             x = lane
-        points += self._track(link.source, b.row, x, end, tops)
-        return _without_doubles((*points, (end, tops[b.row])))
+        points += self._route_track(link.source, b.row, x, end, tops)
+        return _drop_doubles((*points, (end, tops[b.row])))
 
-    def _track(self, name: str, row: int, start: float, end: float, tops: Sequence[float]) -> list[Point]:
+    def _route_track(self, name: str, row: int, start: float, end: float, tops: Sequence[float]) -> list[Point]:
         level = self._levels[row].get(name)
         if level is None:  # no part of it runs along this row
             return []
@@ -109,21 +115,21 @@ class Routes:
         y = tops[row] - above + TRACK * level - used / 2
         return [(start, y), (end, y)]
 
-    def _direct(self, link: "Link") -> bool:
+    def _is_direct(self, link: "Link") -> bool:
         """Return whether a wire goes straight to the next card: only if no other of its source goes further."""
         a, b = self._cards[link.source], self._cards[link.target]
-        beside = [each for each in self._of(link.source) if self._cards[each.target].row == a.row]
+        beside = [each for each in self._list_links(link.source) if self._cards[each.target].row == a.row]
         return a.row == b.row and b.place == a.place + 1 and len(beside) == 1
 
-    def _of(self, source: str) -> list["Link"]:
+    def _list_links(self, source: str) -> list["Link"]:
         return [link for link in self._links if link.source == source]
 
-    def _leaves(self, link: "Link") -> float:
+    def _find_exit(self, link: "Link") -> float:
         """Return the x at which a wire leaves its card."""
         a, b = self._cards[link.source], self._cards[link.target]
         return self._ports[link.source, link.source] if a.row == b.row else a.middle
 
-    def _entries(self) -> dict[tuple[str, str], float]:
+    def _find_entries(self) -> dict[tuple[str, str], float]:
         """Return the x at which the wire from a card (the second name) passes through the top of a card (the first).
 
         Wires from further left enter further left. A wire from almost above goes straight down.
@@ -131,7 +137,7 @@ class Routes:
         coming: dict[str, dict[str, float]] = defaultdict(dict)
         for link in self._links:
             a, b = self._cards[link.source], self._cards[link.target]
-            if not self._direct(link):
+            if not self._is_direct(link):
                 coming[link.target][link.source] = self._lanes[link.source] if b.row > a.row + 1 else a.middle
                 if a.row == b.row:
                     coming[link.source][link.source] = b.middle
@@ -144,28 +150,28 @@ class Routes:
             ports |= {(name, each): x + aside for each, x in places.items()}
         return ports
 
-    def _stubs(self, row: int) -> dict[str, tuple[Stub, ...]]:
+    def _find_stubs(self, row: int) -> dict[str, tuple[Stub, ...]]:
         """Return the stubs above a row, by the card from which their wires come."""
         found: dict[str, set[Stub]] = defaultdict(set)
         for link in self._links:
             a, b = self._cards[link.source], self._cards[link.target]
-            if self._direct(link) or not (b.row == row or a.row < row < b.row):
+            if self._is_direct(link) or not (b.row == row or a.row < row < b.row):
                 continue
             lane = self._lanes.get(link.source, 0.0)
             at_source, through = row <= a.row + 1, row < b.row
-            found[link.source].add(Stub(self._leaves(link) if at_source else lane, up=a.row < row))
+            found[link.source].add(Stub(self._find_exit(link) if at_source else lane, up=a.row < row))
             found[link.source].add(
                 Stub(lane, up=False) if through else Stub(self._ports[link.target, link.source], up=False)
             )
         return {name: tuple(stubs) for name, stubs in found.items() if len({round(each.x, 3) for each in stubs}) > 1}
 
 
-def lanes_of(cards: dict[str, Span], links: Sequence["Link"]) -> int:
+def count_lanes(cards: dict[str, Span], links: Sequence["Link"]) -> int:
     """Return the number of lanes needed at the right; it depends only on the rows of the cards."""
-    return 1 + max(_lanes(cards, links).values(), default=-1)
+    return 1 + max(_assign_lanes(cards, links).values(), default=-1)
 
 
-def _lanes(cards: dict[str, Span], links: Sequence["Link"]) -> dict[str, int]:
+def _assign_lanes(cards: dict[str, Span], links: Sequence["Link"]) -> dict[str, int]:
     """Return the lane of each card whose wires pass whole rows, with the shortest innermost."""
     ends: dict[str, tuple[int, int]] = {}
     for link in links:
@@ -179,7 +185,7 @@ def _lanes(cards: dict[str, Span], links: Sequence["Link"]) -> dict[str, int]:
     return lanes
 
 
-def _levels(nets: dict[str, tuple[Stub, ...]]) -> dict[str, int]:
+def _assign_levels(nets: dict[str, tuple[Stub, ...]]) -> dict[str, int]:
     """Return the track of each net, 0 for the topmost, so that wires cross rarely and stay short."""
     names = sorted(nets)
     orders: Iterator[tuple[str, ...]] = permutations(names) if len(names) <= _MOST_TRIED else iter([tuple(names)])
@@ -187,36 +193,38 @@ def _levels(nets: dict[str, tuple[Stub, ...]]) -> dict[str, int]:
     for order in orders:
         levels: dict[str, int] = {}
         for name in order:
-            met = [levels[other] for other in levels if _meet(nets[name], nets[other])]
+            met = [levels[other] for other in levels if _has_overlap(nets[name], nets[other])]
             levels[name] = 1 + max(met, default=-1)
-        faults = sum(_faults(nets[a], nets[b]) for a in names for b in names if levels[a] < levels[b])
+        faults = sum(_count_faults(nets[a], nets[b]) for a in names for b in names if levels[a] < levels[b])
         faults += 0.01 * max(levels.values(), default=0)
         if faults < least:
             best, least = levels, faults
     return best
 
 
-def _meet(a: Sequence[Stub], b: Sequence[Stub]) -> bool:
+def _has_overlap(a: Sequence[Stub], b: Sequence[Stub]) -> bool:
     """Return whether two nets would overlap on one track."""
-    return _first(a) - TRACK < _last(b) and _first(b) - TRACK < _last(a)
+    return _find_first(a) - TRACK < _find_last(b) and _find_first(b) - TRACK < _find_last(a)
 
 
-def _faults(upper: Sequence[Stub], lower: Sequence[Stub]) -> float:
+def _count_faults(upper: Sequence[Stub], lower: Sequence[Stub]) -> float:
     """Return the number of crossings of two nets, one above the other; an overlap counts much more."""
     down, up = [stub.x for stub in upper if not stub.up], [stub.x for stub in lower if stub.up]
-    crossings = sum(_first(upper) < x < _last(upper) for x in up) + sum(_first(lower) < x < _last(lower) for x in down)
-    ends = [(x, end) for x in up for end in (_first(upper), _last(upper))]
-    ends += [(x, end) for x in down for end in (_first(lower), _last(lower))]
+    crossings = sum(_find_first(upper) < x < _find_last(upper) for x in up) + sum(
+        _find_first(lower) < x < _find_last(lower) for x in down
+    )
+    ends = [(x, end) for x in up for end in (_find_first(upper), _find_last(upper))]
+    ends += [(x, end) for x in down for end in (_find_first(lower), _find_last(lower))]
     return crossings + 20 * sum(abs(x - end) < _CLEAR for x, end in ends)
 
 
-def _first(stubs: Sequence[Stub]) -> float:
+def _find_first(stubs: Sequence[Stub]) -> float:
     return min(stub.x for stub in stubs)
 
 
-def _last(stubs: Sequence[Stub]) -> float:
+def _find_last(stubs: Sequence[Stub]) -> float:
     return max(stub.x for stub in stubs)
 
 
-def _without_doubles(points: Sequence[Point]) -> tuple[Point, ...]:
+def _drop_doubles(points: Sequence[Point]) -> tuple[Point, ...]:
     return (points[0], *(b for a, b in pairwise(points) if math.dist(a, b) > 1e-6))

@@ -99,7 +99,7 @@ class Columns:
     side: Box | None
 
 
-def columns(sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = False) -> Columns:
+def lay_out_columns(sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = False) -> Columns:
     """Return the columns between the end of the text at ``y`` and the bottom."""
     top = y + GAP * sheet.unit
     height, gap = max(sheet.foot - top, 1.0), GAP * sheet.unit * 1.4
@@ -116,13 +116,13 @@ def columns(sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = 
     return Columns(source_box, Box(x, top, right - x, height), side_box)
 
 
-def stacked(box: Box, count: int, gap: float) -> tuple[Box, ...]:
+def stack_boxes(box: Box, count: int, gap: float) -> tuple[Box, ...]:
     """Return ``count`` boxes of equal height below one another."""
     height = (box.height - gap * (count - 1)) / count
     return tuple(Box(box.x, box.y + i * (height + gap), box.width, height) for i in range(count))
 
 
-def chosen_bars(values: list[float | None], current: int | None, room: int) -> list[int]:
+def choose_bars(values: list[float | None], current: int | None, room: int) -> list[int]:
     """Return the indices of the ``room`` bars of a row to draw: the current one and the longest."""
     if len(values) <= room:
         return list(range(len(values)))

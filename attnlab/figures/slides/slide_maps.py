@@ -19,7 +19,7 @@ from attnlab.figures.map_painter import (
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet
-from attnlab.figures.slides.slide_text import face
+from attnlab.figures.slides.slide_text import make_face
 from attnlab.figures.text import Pen, width
 
 NUMBERS = (3.4, 3.05, 2.75, 2.4, 2.1, 1.85, 1.6)
@@ -63,22 +63,22 @@ def draw_map(
     unit, ratio = sheet.unit * min(max(sheet.zoom, 0.9), 1.25), painter.device().devicePixelRatioF()
     here = replace(palette, surface=palette.ground)  # the gaps between cells show the slide
     caption = 1.7 * (2.0 if source else 2.4) * sheet.unit
-    complaints = _caption(painter, box, each, sheet, palette, formulas, source)
+    complaints = _draw_caption(painter, box, each, sheet, palette, formulas, source)
     area = Box(box.x, box.y + caption, box.width, box.height - caption)
     sizes = tuple(size * unit for size in (SOURCE_LABELS if source else LABELS))
-    label_px, grid = labelled(each, area, sizes, (SOURCE_CELL if source else CELL), unit, ratio)
-    label = face(label_px)
+    label_px, grid = fit_labelled(each, area, sizes, (SOURCE_CELL if source else CELL), unit, ratio)
+    label = make_face(label_px)
     draw_cells(painter, grid, each.data, here)
     sizes = tuple(size * unit for size in (SOURCE_NUMBERS if source else NUMBERS))
-    draw_numbers(painter, grid, each.data, here, *_number_fonts(each, grid, sizes))
+    draw_numbers(painter, grid, each.data, here, *_choose_number_fonts(each, grid, sizes))
     draw_labels(painter, grid, each.data, here, label, each.strong)
     draw_titles(painter, grid, each.data, here, label)
-    _marks(painter, grid, each, palette, unit)
-    draw_outlines(painter, grid, [_coloured(o, sheet.unit, palette) for o in each.outlines])
-    return grid, (*complaints, *_left_out(grid, area, each, label.toString(), painter))
+    _draw_marks(painter, grid, each, palette, unit)
+    draw_outlines(painter, grid, [_colour_outline(o, sheet.unit, palette) for o in each.outlines])
+    return grid, (*complaints, *_find_left_out(grid, area, each, label.toString(), painter))
 
 
-def labelled(
+def fit_labelled(
     each: SlideMap, area: Box, sizes: Sequence[float], cell: tuple[float, float], unit: float, ratio: float = 1.0
 ) -> tuple[float, Grid]:
     """Return the label size and the grid: the largest size with horizontal column labels, else the first."""
@@ -93,9 +93,9 @@ def labelled(
 def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], unit: float, ratio: float = 1.0) -> Grid:
     """Return the grid of the largest cells, with labels if these fit."""
     count, rows, columns = each.data.values.shape
-    metrics = QFontMetricsF(face(label_px))
+    metrics = QFontMetricsF(make_face(label_px))
     across = each.data.group_labels or each.data.column_labels
-    down_px, over_px = _widest(each.data.row_labels, metrics), _widest(across, metrics)
+    down_px, over_px = _measure_widest(each.data.row_labels, metrics), _measure_widest(across, metrics)
     title = 1.5 * label_px if count > 1 else 0.0
     rect, line = (area.x, area.y, area.width, area.height), FLAT * label_px
 
@@ -115,25 +115,25 @@ def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], u
     return grid(wide, min(over_px + 0.8 * label_px, 0.3 * area.height))
 
 
-def _number_fonts(each: SlideMap, grid: Grid, sizes: Sequence[float]) -> list[QFont]:
+def _choose_number_fonts(each: SlideMap, grid: Grid, sizes: Sequence[float]) -> list[QFont]:
     """Return the fonts in which two decimals fit with space between them, else the smallest font."""
     signed = bool((each.data.values < 0).any())
-    fonts = [face(size) for size in sizes]
-    airy = [font for font in fonts if _room_for("−0.00" if signed else "0.00", font) <= grid.cell_width]
-    if not airy and _room_for("−.00" if signed else ".00", fonts[-1]) <= grid.cell_width:
+    fonts = [make_face(size) for size in sizes]
+    airy = [font for font in fonts if _measure_room("−0.00" if signed else "0.00", font) <= grid.cell_width]
+    if not airy and _measure_room("−.00" if signed else ".00", fonts[-1]) <= grid.cell_width:
         return fonts[-1:]
     return airy
 
 
-def _room_for(text: str, font: QFont) -> float:
+def _measure_room(text: str, font: QFont) -> float:
     return width(text, font.toString()) + AIR * font.pixelSize()
 
 
-def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
+def _measure_widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
     return max((metrics.horizontalAdvance(" ".join(label.split())[:40] or "∅") for label in labels[:64]), default=0.0)
 
 
-def _caption(
+def _draw_caption(
     painter: QPainter, box: Box, each: SlideMap, sheet: Sheet, palette: Palette, formulas: Formulas | None, source: bool
 ) -> tuple[str, ...]:
     """Write the caption above a map, with the formula beside it if that fits."""
@@ -145,7 +145,7 @@ def _caption(
     painter.drawRoundedRect(QRectF(box.x, middle - mark / 2, mark, mark), mark / 4, mark / 4)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    pen = Pen(painter, face(size))
+    pen = Pen(painter, make_face(size))
     painter.setPen(QColor(palette.ink))
     x = box.x + 1.6 * mark
     pen.draw(x, middle, each.title)
@@ -157,25 +157,25 @@ def _caption(
     return () if x <= box.right + 0.5 else (f"the caption “{each.title}”",)
 
 
-def _marks(painter: QPainter, grid: Grid, each: SlideMap, palette: Palette, unit: float) -> None:
+def _draw_marks(painter: QPainter, grid: Grid, each: SlideMap, palette: Palette, unit: float) -> None:
     """Draw a question mark in each cell of the question."""
     size = min(2.6 * unit, grid.cell_height * 0.8, grid.cell_width * 1.2)
     if not each.marks or size < 6:
         return
-    pen = Pen(painter, face(size, bold=True))
+    pen = Pen(painter, make_face(size, bold=True))
     painter.setPen(QColor(palette.accent))
     for index, row, column in each.marks:
         x, y, width, height = grid.rect(index, row, column)
         pen.draw(x + width / 2, y + height / 2, "?", 0.5)
 
 
-def _coloured(outline: Outline, unit: float, palette: Palette) -> Outline:
+def _colour_outline(outline: Outline, unit: float, palette: Palette) -> Outline:
     """Return a frame in its colour of the palette, with a thickness that suits the slide's size."""
     colour = palette.ink if outline.colour == "ink" else palette.role(outline.colour)
     return replace(outline, colour=colour, width=max(outline.width * unit / 9, 1.5))
 
 
-def _left_out(grid: Grid, area: Box, each: SlideMap, font_key: str, painter: QPainter) -> tuple[str, ...]:
+def _find_left_out(grid: Grid, area: Box, each: SlideMap, font_key: str, painter: QPainter) -> tuple[str, ...]:
     """Return the parts of a map that do not fit: the map itself, or shortened labels of a map with few rows."""
     found = []
     if grid.x + grid.width > area.right + 1 or grid.y + grid.height > area.bottom + 1:

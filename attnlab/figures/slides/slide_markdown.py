@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 
 from attnlab.figures.slides.slide_content import Paragraph, Run, Runs
-from attnlab.figures.slides.slide_text import face
+from attnlab.figures.slides.slide_text import make_face
 
 _BULLETS = (QTextListFormat.Style.ListDisc, QTextListFormat.Style.ListCircle, QTextListFormat.Style.ListSquare)
 _ESCAPED = re.compile(r"\\([\\_])")
@@ -70,7 +70,7 @@ def _without_link(style: QTextCharFormat) -> QTextCharFormat:
 def paragraphs(markdown: str) -> tuple[Paragraph, ...]:
     """Return the paragraphs of Markdown; ``W_q`` gets a subscript, unless its underscore is escaped."""
     marked = _ESCAPED.sub(lambda each: _STAND_IN if each[1] == "_" else each[0], markdown)
-    document = read_document(marked, face(16))  # whatever the size: a slide sets type of its own
+    document = read_document(marked, make_face(16))  # whatever the size: a slide sets type of its own
     found: list[Paragraph] = []
     numbers: dict[int, int] = {}
     for is_code, blocks in groupby(_blocks(document), _is_code):

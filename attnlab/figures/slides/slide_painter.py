@@ -9,10 +9,19 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
-from attnlab.figures.slides.slide_layout import FOOT_LINE, GAP, LEAST_PART, TOP, Box, Sheet, columns, stacked
+from attnlab.figures.slides.slide_layout import (
+    FOOT_LINE,
+    GAP,
+    LEAST_PART,
+    TOP,
+    Box,
+    Sheet,
+    lay_out_columns,
+    stack_boxes,
+)
 from attnlab.figures.slides.slide_maps import Formulas, draw_map
 from attnlab.figures.slides.slide_side import draw_side
-from attnlab.figures.slides.slide_text import Block, Text, draw_line, face, paragraph
+from attnlab.figures.slides.slide_text import Block, Text, draw_line, lay_out_paragraph, make_face
 
 TEXT_EM = 62
 """The longest line of running text, in font sizes."""
@@ -37,18 +46,18 @@ def draw_slide(
     """Draw a slide on its whole sheet."""
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     painter.fillRect(QRectF(sheet.x, sheet.y, sheet.width, sheet.height), QColor(palette.ground))
-    missing = _heading(painter, sheet, content, palette)
-    y, more = _words(painter, sheet, content, palette)
+    missing = _draw_heading(painter, sheet, content, palette)
+    y, more = _draw_words(painter, sheet, content, palette)
     missing += more
-    _foot(painter, sheet, content, palette)
+    _draw_foot(painter, sheet, content, palette)
     if content.whole:
-        return Drawn(side=columns(sheet, y, sources=False, side=False).main, left_out=missing)
+        return Drawn(side=lay_out_columns(sheet, y, sources=False, side=False).main, left_out=missing)
     if content.main is None and not content.side:
         return Drawn(left_out=missing)
     has_side = content.side or bool(content.arithmetic) or content.row is not None
     if has_side and sheet.width < NARROW * sheet.height:
         content = replace(content, sources=())
-    parts = columns(sheet, y, sources=bool(content.sources), side=has_side, table=content.table)
+    parts = lay_out_columns(sheet, y, sources=bool(content.sources), side=has_side, table=content.table)
     if parts.main.height < LEAST_PART * sheet.unit:
         missing += ("the map below the text",)
     grid = None
@@ -56,28 +65,30 @@ def draw_slide(
         grid, more = draw_map(painter, parts.main, content.main, sheet, palette, formulas)
         missing += more
     if parts.sources is not None and not content.table:
-        missing += _sources(painter, parts.sources, content, sheet, palette, formulas)
+        missing += _draw_sources(painter, parts.sources, content, sheet, palette, formulas)
     if parts.side is not None:
         missing += draw_side(painter, parts.side, content.arithmetic, content.row, sheet, palette)
     return Drawn(grid, parts.sources if content.table else None, parts.side, missing)
 
 
-def _heading(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> tuple[str, ...]:
+def _draw_heading(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> tuple[str, ...]:
     """Write the top line: lesson and step, and a note at the right."""
-    font = face(sheet.small)
+    font = make_face(sheet.small)
     rect = QRectF(sheet.left, sheet.y + TOP * sheet.unit, sheet.inner, 1.4 * sheet.small)
     if content.note:
-        bold = face(sheet.small, bold=True)
+        bold = make_face(sheet.small, bold=True)
         draw_line(painter, rect, content.note, bold, palette.accent, right=True)
         rect.setWidth(rect.width() - QFontMetricsF(bold).horizontalAdvance(content.note) - sheet.small)
     fits = draw_line(painter, rect, content.heading, font, palette.muted)
     return () if fits else ("the heading",)
 
 
-def _words(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> tuple[float, tuple[str, ...]]:
+def _draw_words(
+    painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette
+) -> tuple[float, tuple[str, ...]]:
     """Write title, text and question; return the y of their end, and the parts that did not fit."""
     y = sheet.y + TOP * sheet.unit + 1.9 * sheet.small
-    title = _title(content, sheet, palette)
+    title = _fit_title(content, sheet, palette)
     title.draw(painter, sheet.left, y, palette.ink)
     y += title.height + 0.6 * sheet.unit
     missing: tuple[str, ...] = () if title.fits and title.lines <= 2 else ("the title",)
@@ -85,23 +96,23 @@ def _words(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Pale
     paragraphs = content.text + ask
     if not paragraphs:
         return y, missing
-    text = _text(paragraphs, sheet, content, palette, sheet.foot - y)
+    text = _fit_text(paragraphs, sheet, content, palette, sheet.foot - y)
     text.draw(painter, sheet.left, y, palette.muted)
     if y + text.height > sheet.foot or not text.fits:
         missing += ("the text",)
     return y + text.height, missing
 
 
-def _title(content: SlideContent, sheet: Sheet, palette: Palette) -> Block:
+def _fit_title(content: SlideContent, sheet: Sheet, palette: Palette) -> Block:
     """Return the title on one line if possible, else in the size in which it takes two."""
     runs, sizes = (Run(content.title),), sheet.title_sizes()
-    laid = [paragraph(runs, size, sheet.inner, palette, bold=True) for size in sizes]
+    laid = [lay_out_paragraph(runs, size, sheet.inner, palette, bold=True) for size in sizes]
     one = (each for each in laid[:2] if each.lines == 1)
     two = (each for each in laid[1:] if each.lines == 2)
     return next(one, None) or next(two, None) or laid[-1]
 
 
-def _text(
+def _fit_text(
     paragraphs: tuple[Paragraph, ...], sheet: Sheet, content: SlideContent, palette: Palette, room: float
 ) -> Text:
     """Return the text, larger if nothing is below it, smaller if the content below needs the space."""
@@ -115,24 +126,24 @@ def _text(
     return Text(paragraphs, sizes[-1], sheet.inner, palette)
 
 
-def _sources(
+def _draw_sources(
     painter: QPainter, box: Box, content: SlideContent, sheet: Sheet, palette: Palette, formulas: Formulas | None
 ) -> tuple[str, ...]:
     """Draw the sources below one another; unused space of one goes to the next."""
     missing: tuple[str, ...] = ()
     for left, each in zip(range(len(content.sources), 0, -1), content.sources, strict=True):
-        place = stacked(box, left, 2 * sheet.unit)[0]
+        place = stack_boxes(box, left, 2 * sheet.unit)[0]
         grid, more = draw_map(painter, place, each, sheet, palette, formulas, source=True)
         y = grid.y + grid.height + 2.5 * sheet.unit
         box, missing = Box(box.x, y, box.width, box.bottom - y), missing + more
     return missing
 
 
-def _foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> None:
+def _draw_foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> None:
     """Draw the progress of the lesson, and as many hints as fit."""
     middle = sheet.y + FOOT_LINE * sheet.unit
-    end = _segments(painter, sheet, content, palette, middle)
-    font = face(0.86 * sheet.small)
+    end = _draw_segments(painter, sheet, content, palette, middle)
+    font = make_face(0.86 * sheet.small)
     metrics, gap = QFontMetricsF(font), 1.5 * sheet.small
     x = sheet.left + sheet.inner
     painter.setFont(font)
@@ -146,7 +157,7 @@ def _foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palet
         x -= gap
 
 
-def _segments(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, middle: float) -> float:
+def _draw_segments(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, middle: float) -> float:
     """Draw a short bar for each step, filled up to the current one; return the x of their end."""
     count = min(content.count, MOST_SEGMENTS)
     if not count:

@@ -5,8 +5,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from attnlab.figures.palette import Palette, rgb
 from attnlab.figures.slides.slide_content import Bar, BarRow, Runs
-from attnlab.figures.slides.slide_layout import Box, Sheet, chosen_bars
-from attnlab.figures.slides.slide_text import Block, face, paragraph
+from attnlab.figures.slides.slide_layout import Box, Sheet, choose_bars
+from attnlab.figures.slides.slide_text import Block, lay_out_paragraph, make_face
 from attnlab.figures.text import elided
 
 ROW_HEIGHT, LEAST_ROW = 5.6, 1.32
@@ -28,7 +28,7 @@ def draw_side(
     y = box.y
     missing: tuple[str, ...] = ()
     if arithmetic:
-        laid = _chosen(arithmetic, box, _room(box, row, sheet), sheet, palette)
+        laid = _choose_form(arithmetic, box, _find_room(box, row, sheet), sheet, palette)
         if laid is None:
             return ("the arithmetic",)
         for each in laid:
@@ -40,7 +40,7 @@ def draw_side(
     return missing
 
 
-def _room(box: Box, row: BarRow | None, sheet: Sheet) -> float:
+def _find_room(box: Box, row: BarRow | None, sheet: Sheet) -> float:
     """Return the maximum height of the arithmetic: the space that a short row leaves, within limits."""
     if row is None:
         return box.height
@@ -48,13 +48,13 @@ def _room(box: Box, row: BarRow | None, sheet: Sheet) -> float:
     return min(max(box.height - bars, 0.16 * box.height), 0.42 * box.height)
 
 
-def _chosen(
+def _choose_form(
     ways: tuple[tuple[Runs, ...], ...], box: Box, height: float, sheet: Sheet, palette: Palette
 ) -> list[Block] | None:
     """Return the fullest form of the arithmetic that fits, in the largest type in which it fits."""
     for index, lines in enumerate(ways):
         for size in (1.24 * sheet.body, sheet.body):
-            laid = [paragraph(line, size, box.width, palette) for line in lines]
+            laid = [lay_out_paragraph(line, size, box.width, palette) for line in lines]
             room = height if index < len(ways) - 1 else box.height
             if sum(each.height for each in laid) <= room and all(each.fits for each in laid):
                 return laid
@@ -65,7 +65,7 @@ def draw_row(painter: QPainter, box: Box, row: BarRow, sheet: Sheet, palette: Pa
     """Draw a row as bars; if it is too long, the longest bars and the number of the others."""
     size = sheet.body
     title = 1.9 * sheet.small
-    pen_font = face(sheet.small)
+    pen_font = make_face(sheet.small)
     painter.setFont(pen_font)
     painter.setPen(QColor(palette.muted))
     painter.drawText(
@@ -78,24 +78,24 @@ def draw_row(painter: QPainter, box: Box, row: BarRow, sheet: Sheet, palette: Pa
         return ("the row as bars",)
     most = room if len(row.bars) <= room else room - 1
     current = next((i for i, bar in enumerate(row.bars) if bar.current), None)
-    which = chosen_bars([bar.value for bar in row.bars], current, most)
+    which = choose_bars([bar.value for bar in row.bars], current, most)
     high = min((box.height - title) / (len(which) + (len(which) < len(row.bars))), ROW_HEIGHT * sheet.unit)
-    labels, ends, missing = _widths(row, which, size, box.width)
+    labels, ends, missing = _measure_widths(row, which, size, box.width)
     y = box.y + title
     for index in which:
         _draw_bar(painter, Box(box.x, y, box.width, high), row, row.bars[index], (labels, ends), size, palette)
         y += high
     if len(which) < len(row.bars):
-        painter.setFont(face(size))
+        painter.setFont(make_face(size))
         painter.setPen(QColor(palette.muted))
         more = f"and {len(row.bars) - len(which)} more"
         painter.drawText(QRectF(box.x, y, box.width, high), int(Qt.AlignmentFlag.AlignVCenter), more)
     return missing
 
 
-def _widths(row: BarRow, which: list[int], size: float, room: float) -> tuple[float, float, tuple[str, ...]]:
+def _measure_widths(row: BarRow, which: list[int], size: float, room: float) -> tuple[float, float, tuple[str, ...]]:
     """Return the widths of labels and of numbers, and the labels that must be shortened."""
-    bold = QFontMetricsF(face(size, bold=True))
+    bold = QFontMetricsF(make_face(size, bold=True))
     shown = [row.bars[i] for i in which]
     labels = max((bold.horizontalAdvance(" ".join(bar.label.split()) or "∅") for bar in shown), default=0.0)
     ends = max((bold.horizontalAdvance(bar.text) for bar in shown), default=0.0)
@@ -107,7 +107,7 @@ def _widths(row: BarRow, which: list[int], size: float, room: float) -> tuple[fl
 def _draw_bar(
     painter: QPainter, box: Box, row: BarRow, bar: Bar, widths: tuple[float, float], size: float, palette: Palette
 ) -> None:
-    font = face(size, bold=bar.current)
+    font = make_face(size, bold=bar.current)
     middle = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
     painter.setFont(font)
     painter.setPen(QColor(palette.muted if bar.faint else palette.ink))
@@ -127,7 +127,7 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
     share = 0.0 if bar.value is None else max(min(bar.value / row.limit, 1.0), -1.0) * (1 - zero)
     start, end = sorted((zero, zero + share))
     length = max((end - start) * lane.width, max(thick / 12, 1.0))
-    colour = palette.role(row.role) if bar.current else _paler(palette.role(row.role), palette.ground)
+    colour = palette.role(row.role) if bar.current else _make_paler(palette.role(row.role), palette.ground)
     if bar.value is None:
         colour = palette.hatch
     if bar.text == "?":
@@ -142,7 +142,7 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
 
-def _paler(colour: str, ground: str) -> str:
+def _make_paler(colour: str, ground: str) -> str:
     """Return the colour of the bars other than the current one."""
     channels = (round(a + (b - a) * 0.5) for a, b in zip(rgb(colour), rgb(ground), strict=True))
     return "#{:02X}{:02X}{:02X}".format(*channels)

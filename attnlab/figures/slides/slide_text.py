@@ -35,7 +35,7 @@ _TABULAR: ContextVar[bool] = ContextVar("tabular", default=True)
 
 
 @contextmanager
-def readable_digits() -> Iterator[None]:
+def use_plain_digits() -> Iterator[None]:
     """Use plain digits inside the block, because tabular ones cannot be searched or copied in a PDF."""
     token = _TABULAR.set(False)
     try:
@@ -44,7 +44,7 @@ def readable_digits() -> Iterator[None]:
         _TABULAR.reset(token)
 
 
-def face(size_px: float, *, bold: bool = False) -> QFont:
+def make_face(size_px: float, *, bold: bool = False) -> QFont:
     """Return the program's font in a size; ``bold`` is for titles."""
     made = QFont(QGuiApplication.font())
     made.setPixelSize(max(LEAST_PX, round(size_px)))
@@ -66,7 +66,7 @@ class Block:
         option.setWrapMode(QTextOption.WrapMode.WordWrap)
         self._layout.setTextOption(option)
         self._layout.setCacheEnabled(True)
-        self._layout.setFormats(_formats(runs, font, palette))
+        self._layout.setFormats(_make_formats(runs, font, palette))
         self._break(max(width, 1.0))
         self.fits = self.width <= width + 0.5
 
@@ -88,18 +88,18 @@ class Block:
         self._layout.draw(painter, QPointF(x, y))
 
 
-def _formats(runs: Runs, font: QFont, palette: Palette) -> list[QTextLayout.FormatRange]:
+def _make_formats(runs: Runs, font: QFont, palette: Palette) -> list[QTextLayout.FormatRange]:
     found, at = [], 0
     for run in runs:
         each = QTextLayout.FormatRange()
         each.start, each.length = at, len(run.text)
-        each.format = _format(run, font, palette)
+        each.format = _make_format(run, font, palette)
         found.append(each)
         at += len(run.text)
     return found
 
 
-def _format(run: Run, font: QFont, palette: Palette) -> QTextCharFormat:
+def _make_format(run: Run, font: QFont, palette: Palette) -> QTextCharFormat:
     made = QTextCharFormat()
     made.setFont(font)
     if run.style in RAISED:
@@ -123,14 +123,14 @@ def _format(run: Run, font: QFont, palette: Palette) -> QTextCharFormat:
 
 
 @lru_cache(maxsize=1024)
-def block(runs: Runs, size_px: float, bold: bool, width: float, palette: Palette, face_key: str) -> Block:
+def lay_out_block(runs: Runs, size_px: float, bold: bool, width: float, palette: Palette, face_key: str) -> Block:
     """Return a paragraph laid out for a width; equal arguments share a cached one."""
-    return Block(runs, face(size_px, bold=bold), width, palette)
+    return Block(runs, make_face(size_px, bold=bold), width, palette)
 
 
-def paragraph(runs: Runs, size_px: float, width: float, palette: Palette, *, bold: bool = False) -> Block:
+def lay_out_paragraph(runs: Runs, size_px: float, width: float, palette: Palette, *, bold: bool = False) -> Block:
     """Return a paragraph laid out for a width in the program's current font."""
-    return block(
+    return lay_out_block(
         runs, round(size_px, 2), bold, round(width, 1), palette, f"{QGuiApplication.font().key()} {_TABULAR.get()}"
     )
 
@@ -145,7 +145,7 @@ class Text:
         y = 0.0
         before = ""
         for index, each in enumerate(paragraphs):
-            laid = paragraph(each.runs, size_px, width - self._left(each), palette)
+            laid = lay_out_paragraph(each.runs, size_px, width - self._left(each), palette)
             if index:
                 y += (0.12 if each.mark and before else 0.45) * size_px
             self._placed.append((y, each, laid))
@@ -158,7 +158,7 @@ class Text:
         for down, each, laid in self._placed:
             left = x + each.level * self._indent
             if each.mark:
-                mark = paragraph((Run(each.mark),), self._size, 2 * self._indent, self._palette)
+                mark = lay_out_paragraph((Run(each.mark),), self._size, 2 * self._indent, self._palette)
                 mark.draw(painter, left, y + down, colour)
             elif not each.runs:
                 painter.setPen(QColor(self._palette.hatch))

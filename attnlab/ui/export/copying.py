@@ -3,7 +3,7 @@
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QImage
 
-from attnlab.figures.panels.figure_file import described, page_image, page_of, png, svg
+from attnlab.figures.panels.figure_file import describe, draw_page_image, encode_png, encode_svg, lay_out_for
 from attnlab.figures.panels.figure_source import Source
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.ui.base.clipboard import copy_data
@@ -15,10 +15,10 @@ def copy_figure(source: Source, spec: FigureSpec) -> QImage:
     Raises:
         AttnlabError: the figure cannot be drawn.
     """
-    image, vectors = page_image(page_of(source, spec, ".png")), page_of(source, spec, ".svg")
+    image, vectors = draw_page_image(lay_out_for(source, spec, ".png")), lay_out_for(source, spec, ".svg")
     data = QMimeData()
     data.setImageData(image)
-    data.setData("image/png", png(image))
-    data.setData("image/svg+xml", svg(vectors, *described(vectors)))
+    data.setData("image/png", encode_png(image))
+    data.setData("image/svg+xml", encode_svg(vectors, *describe(vectors)))
     copy_data(data)
     return image

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.figure_formats import FIGURES
-from attnlab.figures.panels.figure_file import page_of
+from attnlab.figures.panels.figure_file import lay_out_for
 from attnlab.figures.panels.figure_page import Page
 from attnlab.figures.panels.figure_source import Source
 from attnlab.figures.panels.figure_spec import FigureSpec
@@ -149,7 +149,7 @@ class ExportDialog(QDialog):
         try:
             self._spec = self.form.read_spec()
             if self.form.is_figure:
-                self._page = page_of(self._source, self._spec, f".{self.form.ending}")
+                self._page = lay_out_for(self._source, self._spec, f".{self.form.ending}")
         except AttnlabError as error:
             sentence = str(error)
         self._say(sentence)

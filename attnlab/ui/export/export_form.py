@@ -7,7 +7,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.base.number_text import NumberError, parse_number
 from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.panels.figure_colours import MAPS
-from attnlab.figures.panels.figure_source import Sheets, Source, heads_of
+from attnlab.figures.panels.figure_source import Sheets, Source, count_heads
 from attnlab.figures.panels.figure_spec import DECIMALS, FigureSpec
 from attnlab.ui.export.figure_choices import FORMATS
 from attnlab.ui.export.file_name import make_slug
@@ -131,7 +131,7 @@ class ExportForm(OptionFields):
             self.menu.addSeparator()
             self._offer("The whole canvas", CANVAS)
         self.heads.clear()
-        n_heads = heads_of(source)
+        n_heads = count_heads(source)
         for title, value in (("All", "all"), ("Mean", "mean"), *((f"Head {i}", i) for i in range(n_heads))):
             self.heads.addItem(f"{title} (held)" if held and value == head else title, value)
         self.heads.setCurrentIndex(max(self.heads.findData(head), 0))

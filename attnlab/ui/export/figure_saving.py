@@ -5,7 +5,7 @@ from pathlib import Path
 from attnlab.base.errors import AttnlabError, FileError
 from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.panels.figure_file import write_figure
-from attnlab.figures.panels.figure_panel import map_data
+from attnlab.figures.panels.figure_panel import make_map_data
 from attnlab.figures.panels.figure_source import Sheets, Source
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.atomic import write_bytes
@@ -36,7 +36,7 @@ def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
 def _export_sheet(sheets: Sheets, spec: FigureSpec, path: Path) -> None:
     from attnlab.files.export.stage_tables import Table, encode
 
-    sheet, data = sheets.stage(spec.stages[0]), map_data(sheets, spec.stages[0], spec.head)
+    sheet, data = sheets.stage(spec.stages[0]), make_map_data(sheets, spec.stages[0], spec.head)
     several = sheet.has_heads and spec.head == "all"
     rows, columns = tuple(sheet.row_labels), tuple(sheet.column_labels)
     values = data.values if several else data.values[0]

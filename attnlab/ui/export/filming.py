@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from PySide6.QtGui import QImage
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.films.film_file import encoded
-from attnlab.figures.films.film_frame import Film, Survey, film_colours, frame_image, rgb
+from attnlab.figures.films.film_file import encode
+from attnlab.figures.films.film_frame import Film, Survey, choose_film_colours, draw_frame, to_rgb
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.atomic import format_name, write_bytes
 from attnlab.ui.base.jobs import Lane
@@ -64,7 +64,7 @@ class Scenario:
 
     def draw_image(self, film: Film, trace: "Trace", frame: int) -> QImage:
         """Return a frame as it is in the film; in the window's thread only."""
-        return frame_image(film, trace, self.sweep.text(frame), frame / (self.count - 1))
+        return draw_frame(film, trace, self.sweep.text(frame), frame / (self.count - 1))
 
 
 class Filmed(Protocol):
@@ -132,13 +132,13 @@ class Filming:
     def _draw_film(self, lane: Lane, film: Film) -> Generator[Call[Any] | None, Any, bytes]:
         """Draw the frames, and return the content of the file, which a second thread encodes meanwhile."""
         scenario, frames = self._scenario, Queue[bytes | None](_AHEAD)
-        given_up, colours = Event(), film_colours(film)
+        given_up, colours = Event(), choose_film_colours(film)
         taken = _take_frames(frames, given_up)
-        writing = Call(encoded, taken, film.size, scenario.count, scenario.fps, self._ending, colours)
+        writing = Call(encode, taken, film.size, scenario.count, scenario.fps, self._ending, colours)
         try:
             for frame in range(scenario.count):
                 trace = yield Call(scenario.compute_trace, frame, lane=lane)
-                yield from _put(frames, rgb(scenario.draw_image(film, trace, frame)), writing)
+                yield from _put(frames, to_rgb(scenario.draw_image(film, trace, frame)), writing)
                 self._step()
                 if writing.ended:  # it ended before the last frame, so it has failed
                     break

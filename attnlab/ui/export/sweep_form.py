@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
 from attnlab.base.formats import FILMS
 from attnlab.figures.films.film_file import FPS_RANGE
-from attnlab.figures.films.film_frame import film_spec
+from attnlab.figures.films.film_frame import make_film_spec
 from attnlab.figures.panels.figure_colours import MAPS
 from attnlab.figures.panels.figure_spec import WIDE_MM, WIDTH_MM, FigureSpec
 from attnlab.ui.base.theme import px
@@ -78,7 +78,7 @@ class SweepForm(HeldFields):
             ground=str(self.value("ground")),
         )
         several = name == CANVAS or (heads > 1 and head == "all")
-        return film_spec(spec, self.whole("width"), WIDE_MM if several else WIDTH_MM)
+        return make_film_spec(spec, self.whole("width"), WIDE_MM if several else WIDTH_MM)
 
     def show_trace(self, trace: "Trace", stage: str, head: int | str) -> None:
         """List what can be swept in a state, its stages and its heads."""

@@ -14,7 +14,7 @@ from attnlab.attention.stages.links import is_concatenated
 from attnlab.attention.stages.table import Stage, kind_of
 from attnlab.attention.stages.walk import fit_place, unknown_cells
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.raster import limit_of
+from attnlab.figures.raster import find_limit
 from attnlab.figures.text import Pen
 from attnlab.ui.playground.head_titles import head_titles
 
@@ -64,7 +64,8 @@ def _limit(trace: "Trace", pinned: "Trace | None", stage: Stage) -> float:
     """Return the end of the colour scale that both states share."""
     states = [each for each in (trace, pinned) if each is not None and stage.name in each]
     return max(
-        limit_of(each.array(stage.name), kind_of(stage, each.experiment), _filled(each, stage.name)) for each in states
+        find_limit(each.array(stage.name), kind_of(stage, each.experiment), _filled(each, stage.name))
+        for each in states
     )
 
 
@@ -85,7 +86,7 @@ def _difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> 
     masked = masks[0] & reorder_maps(masks[1], moved) if masks[0] is not None and masks[1] is not None else None
     with np.errstate(invalid="ignore", over="ignore"):
         change = np.where(values == before, 0, values - before)  # −∞ stays −∞: no change
-    end = limit_of(change, "signed")
+    end = find_limit(change, "signed")
     return Look(_data(trace, stage, change, "signed", end, masked, titles, unknown_of(trace, stage, view)), heads)
 
 
@@ -186,9 +187,9 @@ def heads_at_a_glance(trace: "Trace", pinned: "Trace | None", view: "View") -> M
         if before.shape != values.shape:
             return None
         change = values - reorder_maps(before, stage_places(trace.experiment, pinned.experiment, stage))
-        return MapData(change, "signed", limit_of(change, "signed"), None, (), (), _titles(trace), unknown=hidden)
+        return MapData(change, "signed", find_limit(change, "signed"), None, (), (), _titles(trace), unknown=hidden)
     kind = kind_of(stage, shown.experiment)
-    limit = _limit(trace, pinned, stage) if pinned is not None else limit_of(values, kind)
+    limit = _limit(trace, pinned, stage) if pinned is not None else find_limit(values, kind)
     return MapData(values, kind, limit, shown.shown_mask("weights"), (), (), _titles(shown), unknown=hidden)
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from attnlab.figures.handout import PAPERS, page_image
+from attnlab.figures.handout import PAPERS, draw_page_image
 from attnlab.ui.base.guard import guarded
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class PagePreview(QLabel):
         if self._page is None or width < _LEAST_PX:
             self.clear()
         else:
-            image = page_image(self._page, self._paper, width, self.devicePixelRatioF())
+            image = draw_page_image(self._page, self._paper, width, self.devicePixelRatioF())
             self.setPixmap(QPixmap.fromImage(image))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

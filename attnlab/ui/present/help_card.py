@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetricsF, QMouseEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.figures.slides.slide_text import face
+from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
 
 KEYS = (
@@ -49,11 +49,11 @@ class HelpCard(QWidget):
         """Apply a palette, scaled for a slide of which ``unit`` is a hundredth of the height."""
         size, pad = 2.5 * unit, round(4 * unit)
         for keys, what in self._labels:
-            keys.setFont(face(size, bold=True))
-            what.setFont(face(size))
+            keys.setFont(make_face(size, bold=True))
+            what.setFont(make_face(size))
         self._grid.setContentsMargins(pad, pad, pad, pad)
         self._grid.setVerticalSpacing(round(0.9 * unit))
-        self._grid.setHorizontalSpacing(round(QFontMetricsF(face(size)).height()))
+        self._grid.setHorizontalSpacing(round(QFontMetricsF(make_face(size)).height()))
         self.setStyleSheet(
             f"#help {{ background: {palette.surface}; border: 1px solid {palette.hairline};"
             f" border-radius: {round(1.5 * unit)}px; }} QLabel {{ color: {palette.ink}; background: transparent; }}"

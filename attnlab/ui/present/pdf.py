@@ -16,7 +16,7 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
 from attnlab.figures.slides.slide_layout import Sheet
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
-from attnlab.figures.slides.slide_text import readable_digits
+from attnlab.figures.slides.slide_text import use_plain_digits
 from attnlab.files.atomic import write_bytes
 from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, fill_text, make_content
@@ -147,7 +147,7 @@ def print_pages(
 
 
 def _draw_page(painter: QPainter, page: SlideContent, palette: Palette) -> Drawn:
-    with readable_digits():
+    with use_plain_digits():
         return draw_slide(painter, Sheet(0, 0, WIDTH, HEIGHT), page, palette, FORMULAS)
 
 
@@ -161,7 +161,7 @@ def _draw_lens_page(painter: QPainter, page: LensPage, palette: Palette) -> Iter
         yield from lens.finish(page.trace)
         side = _draw_page(painter, page, palette).side
         if side is not None:
-            with readable_digits():
+            with use_plain_digits():
                 lens.draw(painter, side, Sheet(0, 0, WIDTH, HEIGHT).body)
     finally:
         lens.let_go()

@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.figures.palette import PALETTES, Palette
-from attnlab.figures.slides.slide_text import face
+from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.base.themed import application_palette, dress, palette_of
@@ -216,7 +216,7 @@ class PresentWindow(QWidget):
     def _type(self, digit: str) -> None:
         self._typed = (self._typed + digit)[-3:]
         self._jump.setText(f"Step {self._typed}: Enter")
-        self._jump.setFont(face(2.6 * self.unit))
+        self._jump.setFont(make_face(2.6 * self.unit))
         self._jump.adjustSize()
         self._jump.move(round(self.width() * 0.95) - self._jump.width(), round(4 * self.unit))
         self._jump.show()

@@ -7,7 +7,7 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.figures.slides.slide_markdown import plain
-from attnlab.figures.slides.slide_text import face
+from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -149,12 +149,12 @@ class SpeakerWindow(FollowsTheme, QWidget):
 
     def _set_sizes(self) -> None:
         unit = max(self.height(), 1) / 100
-        self.place.setFont(face(max(2.6 * unit, 13)))
+        self.place.setFont(make_face(max(2.6 * unit, 13)))
         for label in (self.clock, self.elapsed):
-            label.setFont(face(max(4.2 * unit, 16), bold=True))
-        self.notes.setFont(face(max(3.6 * unit, 16)))
+            label.setFont(make_face(max(4.2 * unit, 16), bold=True))
+        self.notes.setFont(make_face(max(3.6 * unit, 16)))
         for label in self._captions:
-            label.setFont(face(max(2.0 * unit, 12)))
+            label.setFont(make_face(max(2.0 * unit, 12)))
         room = max(self.width() - 60, 100)
         for view, share in ((self.now, 0.6), (self.next, 0.4)):
             high = min(share * room * ASPECT, 0.5 * self.height())

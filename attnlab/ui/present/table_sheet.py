@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.figures.slides.slide_text import face
+from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.playground import input_tables as tables
@@ -43,7 +43,7 @@ class TableSheet(QWidget):
     def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document, self._palette, self._name = document, LIGHT, "embeddings"
-        self._button_font = face(20)
+        self._button_font = make_face(20)
         self.setAccessibleName("Numbers to change")
         self._buttons: dict[str, QToolButton] = {}
         self._row = FlowLayout(gap=4)
@@ -80,12 +80,12 @@ class TableSheet(QWidget):
         self._palette = palette
         set_sheet(self._hint, f"color: {palette.muted}")
         set_sheet(self, f"background: {palette.ground}")  # before the fonts, which a new style sheet takes away
-        self.table.setFont(face(0.85 * size_px))
+        self.table.setFont(make_face(0.85 * size_px))
         self._fit()
-        self._button_font = face(0.7 * size_px)
+        self._button_font = make_face(0.7 * size_px)
         for button in self._buttons.values():
             button.setFont(self._button_font)
-        self._hint.setFont(face(0.66 * size_px))
+        self._hint.setFont(make_face(0.66 * size_px))
 
     def _refresh(self) -> None:
         e = self._document.experiment

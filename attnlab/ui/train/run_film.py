@@ -12,9 +12,9 @@ from attnlab.base.counted import format_count
 from attnlab.figures.films.film_frame import Film
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData, draw_cells, draw_labels
-from attnlab.figures.panels.figure_colours import OWN, dressed
+from attnlab.figures.panels.figure_colours import OWN, make_palette
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.figures.panels.figure_type import SMALL_PX, TITLE_PX, figure_font
+from attnlab.figures.panels.figure_type import SMALL_PX, TITLE_PX, make_figure_font
 from attnlab.figures.text import Pen
 from attnlab.files.atomic import make_write_error, write_bytes
 from attnlab.training.recorder import Moment
@@ -92,24 +92,24 @@ class RunFilm:
     def draw_image(self, film: Film, trace: "Look", frame: int) -> QImage:
         """Return a frame as an image; in the window's thread only."""
         found, width, _ = place_maps(trace, self.choice)
-        palette = dressed(film.spec.colour_map, dark=film.spec.dark)
+        palette = make_palette(film.spec.colour_map, dark=film.spec.dark)
         image = QImage(*film.size, QImage.Format.Format_RGB32)
         image.fill(QColor(palette.surface))
         painter = QPainter(image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.scale(film.size[0] / width, film.size[0] / width)
-        pen = Pen(painter, figure_font(TITLE_PX, QFont.Weight.DemiBold, still=True))
+        pen = Pen(painter, make_figure_font(TITLE_PX, QFont.Weight.DemiBold, still=True))
         painter.setPen(QColor(palette.ink))
         step = f"step {trace.step:,}"
         pen.draw(width - MARGIN, STRIP / 2, step, 1.0)
         pen.draw(MARGIN, STRIP / 2, pen.elided(self.title, width - 3 * MARGIN - pen.width(step)))
         for place in found:
             data = _make_data(trace.maps[place.layer], place.head)
-            pen = Pen(painter, figure_font(SMALL_PX, QFont.Weight.DemiBold))
+            pen = Pen(painter, make_figure_font(SMALL_PX, QFont.Weight.DemiBold))
             painter.setPen(QColor(palette.ink))
             top = place.grid.y - place.grid.label_height - LINE / 2
             pen.draw(place.grid.x, top, pen.elided(place.title, place.grid.cell_width * place.grid.columns))
-            draw_labels(painter, place.grid, data, palette, figure_font(SMALL_PX), (None, None))
+            draw_labels(painter, place.grid, data, palette, make_figure_font(SMALL_PX), (None, None))
             draw_cells(painter, place.grid, data, palette)
         share = frame / max(self.count - 1, 1)
         painter.fillRect(QRectF(0, STRIP - 2, width * share, 1.5), QColor(palette.attention))

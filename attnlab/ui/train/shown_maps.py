@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from attnlab.figures.panels.figure_source import Sheet, Sheets
-from attnlab.figures.raster import limit_of
+from attnlab.figures.raster import find_limit
 from attnlab.ui.train.inspector import Seen
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def make_sheets(seen: Seen) -> Sheets | None:
     layers, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
     if not layers:
         return None
-    limit = max(limit_of(each.weights, kind, each.hidden) for each in layers)
+    limit = max(find_limit(each.weights, kind, each.hidden) for each in layers)
     what = ", gradients" if seen.gradients else ""
     heading = f"{TASKS[seen.spec.task].title}, seed {seen.spec.train.seed}, step {seen.look.step:,}{what}"
     found = (

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 def _encode(page: "Page") -> bytes:
     from PySide6.QtCore import QBuffer, QIODevice
 
-    from attnlab.figures.panels.figure_file import page_image
+    from attnlab.figures.panels.figure_file import draw_page_image
 
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    page_image(page).save(buffer, "BMP")
+    draw_page_image(page).save(buffer, "BMP")
     return bytes(buffer.data().data())
 
 

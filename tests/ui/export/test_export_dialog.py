@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 import attnlab
 from attnlab.cli.main import main
 from attnlab.document.settings import Settings, load_settings, save_settings
-from attnlab.figures.panels.figure_file import figure_image, page_of
+from attnlab.figures.panels.figure_file import draw_figure, lay_out_for
 from attnlab.figures.panels.figure_page import draw_steps, lay_out_page
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.export.table_formats import TABLES
@@ -187,7 +187,7 @@ def test_what_is_copied_is_a_picture_and_an_svg(make: Make, qtbot: QtBot) -> Non
     held = QGuiApplication.clipboard().mimeData()
     picture = QImage.fromData(held.data("image/png"), "PNG")
     assert picture.width() == round(60 / 25.4 * 300)
-    wanted = figure_image(attnlab.compute(attnlab.preset("journey")), FigureSpec(width_mm=60))
+    wanted = draw_figure(attnlab.compute(attnlab.preset("journey")), FigureSpec(width_mm=60))
     assert picture.convertToFormat(QImage.Format.Format_RGB32) == wanted.convertToFormat(QImage.Format.Format_RGB32)
     assert ElementTree.fromstring(bytes(held.data("image/svg+xml").data())).get("width") == "60mm"
     assert dialog.info.text() == "Copied as PNG and as SVG"
@@ -315,7 +315,7 @@ def test_a_preview_given_up_half_way_leaves_its_painter_in_order(qapp: object) -
     image = QImage(600, 600, QImage.Format.Format_ARGB32_Premultiplied)
     painter = QPainter(image)
     trace = attnlab.compute(attnlab.preset("multi-head-8"))
-    drawing = draw_steps(painter, page_of(trace, FigureSpec(stages=("scores", "weights")), ".png"))
+    drawing = draw_steps(painter, lay_out_for(trace, FigureSpec(stages=("scores", "weights")), ".png"))
     next(drawing)
     drawing.close()
     painter.end()  # Qt says so if a state is left on the painter, and the test fails

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.document.scene import Scene
-from attnlab.figures.films.film_frame import rgb
+from attnlab.figures.films.film_frame import to_rgb
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.ui.export import filming
 from attnlab.ui.export.figure_choices import read_words, write_words
@@ -80,7 +80,7 @@ def test_the_preview_is_a_frame_of_the_film(dialog: SweepDialog, qtbot: QtBot, t
         assert (film.n_frames, film.size) == (6, size)  # type: ignore[attr-defined]
         film.seek(4)
         written = np.asarray(film.convert("RGB"))
-    np.testing.assert_array_equal(written, np.frombuffer(rgb(dialog.frame.image), np.uint8).reshape(written.shape))
+    np.testing.assert_array_equal(written, np.frombuffer(to_rgb(dialog.frame.image), np.uint8).reshape(written.shape))
 
 
 def test_a_switch_is_chosen_with_its_ends_and_saved_by_the_button(
@@ -133,10 +133,10 @@ def test_a_film_is_computed_in_the_number_format_of_the_window(sit_down: Callabl
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         type_into(dialog.form, "frames", "2")
     assert dialog.form.value("stage") == "weights"
-    in_float32 = rgb(dialog.frame.image)
+    in_float32 = to_rgb(dialog.frame.image)
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         person.choose("Device and number format", "CPU float64")  # type: ignore[attr-defined]
-    in_float64 = rgb(dialog.frame.image)
+    in_float64 = to_rgb(dialog.frame.image)
     assert in_float64 != in_float32, "the picture is that of float32"
     trace = dialog.form.make_scenario(person.document.scene).compute_trace(0)  # type: ignore[attr-defined]  # at temperature 0.1
     np.testing.assert_allclose(trace.array("weights")[0, 1], [1 / (1 + np.exp(10)), 1 / (1 + np.exp(-10))])

@@ -4,7 +4,15 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from attnlab.document.settings import Settings, load_settings, save_settings
-from attnlab.figures.palette import CONTRAST_DARK, CONTRAST_LIGHT, PALETTES, Palette, colour_map, contrast, dark_text
+from attnlab.figures.palette import (
+    CONTRAST_DARK,
+    CONTRAST_LIGHT,
+    PALETTES,
+    Palette,
+    choose_dark_text,
+    colour_map,
+    contrast,
+)
 from attnlab.ui.base import theme
 from attnlab.ui.base.themed import application_palette
 
@@ -33,7 +41,7 @@ def test_the_ends_of_the_colours_are_far_apart(palette: Palette, name: str) -> N
     table = [f"#{int(entry) & 0xFFFFFF:06X}" for entry in colour_map(name, palette)[:-1]]
     ends = (table[0], table[127]) if name == "diverging" else (table[0], table[-1])
     assert contrast(*ends) >= 5
-    assert dark_text(name, palette).any()
+    assert choose_dark_text(name, palette).any()
 
 
 @pytest.mark.parametrize("name", PALETTES)

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.films.film_file import ffmpeg
+from attnlab.figures.films.film_file import find_ffmpeg
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.training.look import LayerMaps, Look
 from attnlab.ui.export.figure_choices import read_words, write_words
@@ -130,7 +130,7 @@ def test_a_frame_shows_the_head_that_is_chosen_and_its_step(qtbot: QtBot) -> Non
 @pytest.mark.slow
 def test_an_mp4_is_written_where_there_is_ffmpeg(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
     try:
-        ffmpeg()
+        find_ffmpeg()
     except AttnlabError:
         choose(dialog, ".mp4")
         assert "ffmpeg" in dialog.saver.message.text()

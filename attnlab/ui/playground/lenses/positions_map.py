@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import (
     MapData,
-    cell_text,
     draw_cells,
     draw_colour_bar,
     draw_labels,
     draw_numbers,
     draw_titles,
+    write_cell_text,
 )
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
@@ -74,7 +74,7 @@ class MapFigure(MapWidget):
         index, row, column = cell
         data, (down, across) = self._data, self._names
         value = data.values[index, row, column]
-        number = f"{value:.6g}".replace("-", "−") if np.isfinite(value) else cell_text(float(value), 4)
+        number = f"{value:.6g}".replace("-", "−") if np.isfinite(value) else write_cell_text(float(value), 4)
         if self.tokens:
             which = f"{data.titles[index]}, " if len(data.titles) > 1 else ""
             return f"{which}{data.row_labels[row] or '∅'} → {data.column_labels[column] or '∅'}: {number}"

@@ -18,7 +18,7 @@ from attnlab.attention.stages.table import BY_NAME, kind_of
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.raster import limit_of
+from attnlab.figures.raster import find_limit
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
@@ -199,7 +199,7 @@ def _maps(seen: OrderBlindness, head: int | str, end: float) -> tuple[MapData, .
     e, other = seen.experiment, seen.shuffled
     kind = kind_of(BY_NAME[seen.stage], e)
     shown = [_one(t, head) for t in (seen.weights, seen.shuffled_weights, seen.restored_weights, seen.difference)]
-    limit = limit_of(np.stack(shown[:3]), kind)
+    limit = find_limit(np.stack(shown[:3]), kind)
     hidden = other.hidden()
     back = None if hidden is None else seen.restored(hidden)
     return (

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import BAR_HEIGHT
-from attnlab.figures.text import key_of
+from attnlab.figures.text import find_key
 from attnlab.ui.base.fonts import face
 
 FOOT, STRIP, STRIP_MIDDLE = 22.0, 14.0, 10.0
@@ -93,7 +93,7 @@ def _arranged(
 
 def _widest(labels: tuple[str, ...], label_font: QFont) -> float:
     """Return the width of the widest of the first labels; only the beginning of a long one counts."""
-    return _measured(labels[:64], key_of(label_font))
+    return _measured(labels[:64], find_key(label_font))
 
 
 @lru_cache(maxsize=64)

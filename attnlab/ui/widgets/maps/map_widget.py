@@ -8,7 +8,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, cell_text
+from attnlab.figures.map_painter import MapData, write_cell_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.maps.drawn import Drawn
 
@@ -79,7 +79,7 @@ def cell_told(data: MapData, cell: MapCell) -> str:
     if data.masked is not None and data.masked[row, column]:
         return f"{pair}: masked"
     value = data.values[index, row, column]
-    return f"{pair}: {str(value).replace('-', '−') if np.isfinite(value) else cell_text(float(value), 4)}"
+    return f"{pair}: {str(value).replace('-', '−') if np.isfinite(value) else write_cell_text(float(value), 4)}"
 
 
 def longest(labels: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap, QStaticText
 
-from attnlab.figures.palette import DARK_INK, LEVELS, LIGHT_INK, Palette, colour_map, dark_text
+from attnlab.figures.palette import DARK_INK, LEVELS, LIGHT_INK, Palette, choose_dark_text, colour_map
 from attnlab.ui.widgets.matrix.matrix_grid import GAP, GROUP_GAP, Grid
 from attnlab.ui.widgets.matrix.matrix_selection import Selection
 from attnlab.ui.widgets.numbers.number_format import format_cell
@@ -72,7 +72,7 @@ class MatrixPainter:
         self._texts: dict[str, tuple[QStaticText, float]] = {}
         self._cells: dict[int, QPixmap] = {}
         self._cell_key: tuple[int, int, float] = (0, 0, 0.0)
-        self._dark_text = dark_text("diverging", palette).tolist()
+        self._dark_text = choose_dark_text("diverging", palette).tolist()
         self._colours = [QColor.fromRgb(int(entry)) for entry in colour_map("diverging", palette)]
 
     def minimum_cell(self) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPainterPath, QPen
 
 from attnlab.figures.palette import Palette
-from attnlab.figures.tiles import hatching
+from attnlab.figures.tiles import make_hatching
 from attnlab.ui.base.theme import draw_focus_ring, font, mixed, px, text_on
 from attnlab.ui.widgets.layouts.flow_layout import flow
 
@@ -152,7 +152,7 @@ def draw_chip(painter: QPainter, place: QRect, text: str, look: ChipLook, palett
         fills = [mixed(fill, palette.ink, 0.08) for fill in fills]
     painter.fillPath(path, QColor(fills[0]))
     if look.masked and not roles:
-        painter.fillPath(path, hatching(palette))
+        painter.fillPath(path, make_hatching(palette))
     if len(fills) == 2:
         painter.setClipRect(QRectF(box.center().x(), box.y(), box.width(), box.height()))
         painter.fillPath(path, QColor(fills[1]))
