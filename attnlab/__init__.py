@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from attnlab.files.sessions.session_file import load, save
     from attnlab.files.weights.multihead import from_multihead, to_multihead
     from attnlab.files.weights.weights_file import read_weights
+    from attnlab.notebook.notebook_display import draw_notebook_picture as draw_notebook_picture
     from attnlab.notebook.notebook_display import figure
-    from attnlab.notebook.notebook_display import notebook_picture as notebook_picture
-    from attnlab.notebook.notebook_html import notebook_page as notebook_page
+    from attnlab.notebook.notebook_html import write_notebook_page as write_notebook_page
     from attnlab.ui.app.view_function import view
 
 __version__ = "0.1.0"
@@ -57,8 +57,8 @@ _HOMES = {
     "figure": "attnlab.notebook.notebook_display",
     "from_multihead": "attnlab.files.weights.multihead",
     "load": "attnlab.files.sessions.session_file",
-    "notebook_page": "attnlab.notebook.notebook_html",  # for _repr_html_ and _repr_png_, not for scripts
-    "notebook_picture": "attnlab.notebook.notebook_display",
+    "write_notebook_page": "attnlab.notebook.notebook_html",  # for _repr_html_ and _repr_png_, not for scripts
+    "draw_notebook_picture": "attnlab.notebook.notebook_display",
     "preset": "attnlab.attention.examples.presets",
     "presets": "attnlab.attention.examples.presets",
     "read_weights": "attnlab.files.weights.weights_file",

@@ -93,7 +93,7 @@ def test_a_crash_is_told_and_the_next_case_is_read(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(mutate_files, "ROOT", f"{ROOT}{os.pathsep}{tmp_path}")
     monkeypatch.setenv("CRASHES", "once")
     faults = []
-    for case, said in mutate_files.faults_of(1, 7, 3, ["config"]):
+    for case, said in mutate_files.find_faults(1, 7, 3, ["config"]):
         faults.append((case, said.splitlines()[0]))
         monkeypatch.delenv("CRASHES", raising=False)
     assert faults == [(7, "config 7: the process ended with SIGABRT")]
@@ -102,25 +102,25 @@ def test_a_crash_is_told_and_the_next_case_is_read(tmp_path: Path, monkeypatch: 
 @pytest.mark.slow
 def test_the_same_seed_makes_the_same_files(tmp_path: Path) -> None:
     from tools.file_kinds import KINDS
-    from tools.mutants import random_for
+    from tools.mutants import make_random
 
     for kind in ("config", "settings", "block", "answers"):
         for case in range(20):
             for folder in ("one", "other"):
                 (tmp_path / folder / kind / str(case)).mkdir(parents=True)
-                KINDS[kind].spoil(random_for(3, case), tmp_path / folder / kind / str(case))
+                KINDS[kind].spoil(make_random(3, case), tmp_path / folder / kind / str(case))
             for path in (tmp_path / "one" / kind / str(case)).iterdir():
                 assert path.read_bytes() == (tmp_path / "other" / kind / str(case) / path.name).read_bytes()
 
 
 @pytest.mark.slow
 def test_random_events_find_nothing_and_are_the_same_for_the_same_seed(tmp_path: Path) -> None:
-    from tools.random_events import failure_of
+    from tools.random_events import find_failure
 
     logs = []
     for which in ("one", "other"):
         (cores := tmp_path / which).mkdir()
-        assert failure_of(21, 60, False, cores, log=tmp_path / f"{which}.txt") == ""
+        assert find_failure(21, 60, False, cores, log=tmp_path / f"{which}.txt") == ""
         logs.append((tmp_path / f"{which}.txt").read_text())
     assert logs[0] == logs[1]
     assert len(logs[0].splitlines()) > 40
@@ -145,11 +145,11 @@ def test_an_edit_that_writes_in_place_and_a_state_that_is_not_saved_whole_are_fo
 
     with monkeypatch.context() as changed:
         changed.setattr(random_edits, "EDITS", {"in place": in_place})
-        assert random_edits.faults_of(5, 0).startswith("in place changed the state")
+        assert random_edits.find_fault(5, 0).startswith("in place changed the state")
     monkeypatch.setattr(random_edits, "EDITS", {"biases": random_edits.EDITS["biases"]})
     read_arrays = session_file.read_arrays
     monkeypatch.setattr(session_file, "read_arrays", lambda packed: {n: -a for n, a in read_arrays(packed).items()})
-    assert "is not what was saved" in random_edits.faults_of(5, 0)
+    assert "is not what was saved" in random_edits.find_fault(5, 0)
 
 
 @pytest.mark.slow
@@ -167,7 +167,7 @@ def test_an_error_in_a_slot_is_told_with_the_last_events(tmp_path: Path, monkeyp
         "sys.meta_path.insert(0, Finder)\n"
     )
     monkeypatch.setattr(random_events, "ROOT", f"{ROOT}{os.pathsep}{tmp_path}")
-    said = random_events.failure_of(21, 60, False, tmp_path)
+    said = random_events.find_failure(21, 60, False, tmp_path)
     assert "IndexError: list index out of range" in said
     assert said.startswith("seed 21: ")
 
@@ -182,7 +182,7 @@ def test_a_killed_save_leaves_the_old_or_the_new_file(tmp_path: Path, kinds: str
 
 @posix
 def test_a_save_that_mixes_two_is_found(tmp_path: Path) -> None:
-    from tools.kill_saves import Kind, killed
+    from tools.kill_saves import Kind, kill_saves
 
     def save(which: int, folder: Path) -> None:
         for name in ("a", "b"):
@@ -194,5 +194,5 @@ def test_a_save_that_mixes_two_is_found(tmp_path: Path) -> None:
             raise ValueError("it is mixed")
         return int(first)
 
-    _, faults = killed(Kind(save, read), 20, random.Random(0))
+    _, faults = kill_saves(Kind(save, read), 20, random.Random(0))
     assert any("it is mixed" in fault for fault in faults)

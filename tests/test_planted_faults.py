@@ -19,12 +19,12 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_every_fault_can_be_planted_and_its_tests_exist(tool: ModuleType) -> None:
-    wrong = [f"{fault.room}: {fault.name}: {why}" for fault in tool.faults() if (why := tool.wrong(fault))]
+    wrong = [f"{fault.room}: {fault.name}: {why}" for fault in tool.read_faults() if (why := tool.find_problem(fault))]
     assert not wrong, "\n".join(["Follow your change in tools/faults:", *wrong])
 
 
 def test_there_are_many_faults_in_all_rooms_and_each_has_a_name(tool: ModuleType) -> None:
-    faults = tool.faults()
+    faults = tool.read_faults()
     assert len(faults) >= 100
     assert max(Counter((fault.room, fault.name) for fault in faults).values()) == 1
     rooms = {fault.file.split("/")[1] for fault in faults}
@@ -39,7 +39,7 @@ def test_a_fault_that_cannot_be_planted_is_named(tool: ModuleType, tmp_path: Pat
 
     def why(**changes: object) -> str:
         fault = {"room": "r", "name": "n", "file": "a.py", "find": "x = 1", "put": "x = 2", "tests": ("test_a.py",)}
-        return str(tool.wrong(tool.Fault(**{**fault, **changes}), tmp_path))
+        return str(tool.find_problem(tool.Fault(**{**fault, **changes}), tmp_path))
 
     assert why() == ""
     assert why(tests=("test_a.py::test_x[3]",)) == ""

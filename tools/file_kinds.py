@@ -22,7 +22,7 @@ MOST_LOOKED = 4_000_000
 
 
 @cache
-def good_sessions() -> tuple[bytes, ...]:
+def make_sessions() -> tuple[bytes, ...]:
     """Return valid sessions of many kinds, including the first format."""
     import attnlab
     from attnlab.attention import edits
@@ -61,31 +61,31 @@ def good_sessions() -> tuple[bytes, ...]:
     return (*found, old.read_bytes())
 
 
-def spoiled_session(r: random.Random) -> bytes:
+def spoil_session_bytes(r: random.Random) -> bytes:
     """Return a corrupted session, mostly with valid checksums."""
-    data = r.choice(good_sessions())
+    data = r.choice(make_sessions())
     way = r.random()
     if way < 0.15:
-        return mutants.spoiled_bytes(r, data, good_sessions())
-    members = mutants.members_of(data)
+        return mutants.spoil_bytes(r, data, make_sessions())
+    members = mutants.read_members(data)
     if way < 0.25:
-        return mutants.spoiled_zip(r, members)
+        return mutants.spoil_zip(r, members)
     if way < 0.75:
         manifest = json.loads(members[MANIFEST])
         if way < 0.6 and isinstance(manifest.get("experiment"), dict):
             part = r.choice(("experiment", "experiment", "view"))
             if isinstance(manifest.get(part), dict):
-                manifest[part] = mutants.Raw(mutants.spoiled_json(r, manifest[part]).decode("utf-8", "replace"))
-            text = mutants.spelt(manifest).encode("utf-8", "surrogatepass")
+                manifest[part] = mutants.Raw(mutants.spoil_json(r, manifest[part]).decode("utf-8", "replace"))
+            text = mutants.write_json(manifest).encode("utf-8", "surrogatepass")
         else:
-            text = mutants.spoiled_json(r, manifest)
+            text = mutants.spoil_json(r, manifest)
         members[MANIFEST] = text
     else:
-        members[TENSORS] = mutants.spoiled_tensors(r, members[TENSORS])
-    return _summed(members)
+        members[TENSORS] = mutants.spoil_tensors(r, members[TENSORS])
+    return _correct_sums(members)
 
 
-def _summed(members: dict[str, bytes]) -> bytes:
+def _correct_sums(members: dict[str, bytes]) -> bytes:
     """Return an archive with the checksums of its members corrected."""
     if SUMS in members:
         listed = [(name, data) for name, data in members.items() if name != SUMS]
@@ -93,11 +93,11 @@ def _summed(members: dict[str, bytes]) -> bytes:
     else:  # the first format has the checksum of the arrays in its manifest
         old = json.dumps(hashlib.sha256(members[TENSORS]).hexdigest()).encode()
         members[MANIFEST] = re.sub(rb'"sha256": *"[0-9a-f]*"', b'"sha256": ' + old, members[MANIFEST])
-    return mutants.zipped(list(members.items()))
+    return mutants.write_zip(list(members.items()))
 
 
 def _spoil_session(r: random.Random, folder: Path) -> None:
-    (folder / "s.attnlab").write_bytes(spoiled_session(r))
+    (folder / "s.attnlab").write_bytes(spoil_session_bytes(r))
 
 
 def _read_session(folder: Path) -> None:
@@ -133,7 +133,7 @@ def _spoil_unsaved(r: random.Random, folder: Path) -> None:
         name = r.choice(
             (f"unsaved-{stamp}.attnlab", f"unsaved-{stamp}-{'9' * r.randint(1, 99)}.attnlab", "current.attnlab")
         )
-        (folder / name).write_bytes(spoiled_session(r))
+        (folder / name).write_bytes(spoil_session_bytes(r))
 
 
 def _read_unsaved(folder: Path) -> None:
@@ -148,24 +148,24 @@ def _read_unsaved(folder: Path) -> None:
 
 
 @cache
-def good_lessons() -> tuple[bytes, ...]:
+def read_lessons() -> tuple[bytes, ...]:
     """Return the shipped lessons."""
     from attnlab.base import assets
 
     return tuple(assets.read_text(name).encode() for name in assets.names("lessons") if name.endswith(".md"))
 
 
-def _short(r: random.Random, data: bytes) -> bytes:
+def _shorten(r: random.Random, data: bytes) -> bytes:
     """Return the front matter of a lesson and one to three of its steps, so that reading is quick."""
     head, *steps = data.split(b"\n## ")
     return b"\n## ".join([head, *r.sample(steps, min(len(steps), r.choice((1, 2, 3))))])
 
 
 def _spoil_lesson(r: random.Random, folder: Path) -> None:
-    data = _short(r, r.choice(good_lessons()))
-    (folder / "lesson.md").write_bytes(mutants.spoiled_text(r, data, good_lessons()))
+    data = _shorten(r, r.choice(read_lessons()))
+    (folder / "lesson.md").write_bytes(mutants.spoil_text(r, data, read_lessons()))
     if r.random() < 0.05:
-        (folder / "state.attnlab").write_bytes(spoiled_session(r))
+        (folder / "state.attnlab").write_bytes(spoil_session_bytes(r))
 
 
 def _read_lesson(folder: Path) -> None:
@@ -188,7 +188,7 @@ def _read_lesson(folder: Path) -> None:
 
 
 @cache
-def good_exercise() -> bytes:
+def make_exercise() -> bytes:
     """Return the file of an exercise."""
     import attnlab
     from attnlab.attention.stages.explanation import Cell
@@ -211,10 +211,10 @@ _ANSWERS = (
 
 
 def _spoil_exercise(r: random.Random, folder: Path) -> None:
-    plain = json.loads(good_exercise())
+    plain = json.loads(make_exercise())
     if r.random() < 0.25:
-        plain["state"] = base64.b64encode(spoiled_session(r)).decode()
-    data = json.dumps(plain).encode() if r.random() < 0.2 else mutants.spoiled_json(r, plain)
+        plain["state"] = base64.b64encode(spoil_session_bytes(r)).decode()
+    data = json.dumps(plain).encode() if r.random() < 0.2 else mutants.spoil_json(r, plain)
     (folder / "e.json").write_bytes(data)
 
 
@@ -230,15 +230,15 @@ def _read_exercise(folder: Path) -> None:
 
 
 def _spoil_answers(r: random.Random, folder: Path) -> None:
-    (folder / "a.csv").write_bytes(mutants.spoiled_text(r, r.choice(_ANSWERS), _ANSWERS))
+    (folder / "a.csv").write_bytes(mutants.spoil_text(r, r.choice(_ANSWERS), _ANSWERS))
 
 
 @cache
-def _exercise() -> Any:
+def _load_exercise() -> Any:
     from attnlab.lessons.exercise import read_exercise
 
     with tempfile.TemporaryDirectory() as folder:
-        (path := Path(folder) / "e.json").write_bytes(good_exercise())
+        (path := Path(folder) / "e.json").write_bytes(make_exercise())
         return read_exercise(path)
 
 
@@ -246,7 +246,7 @@ def _read_answers(folder: Path) -> None:
     """Read a table of answers and grade it."""
     from attnlab.lessons.grading import grade, read_answer_file, sort_answers
 
-    exercise = _exercise()
+    exercise = _load_exercise()
     lines, _ = read_answer_file(folder / "a.csv")
     for student, given in sort_answers(exercise, lines)[0].items():
         grade(exercise, exercise.experiment, given, student)
@@ -256,7 +256,7 @@ def _read_answers(folder: Path) -> None:
 
 
 @cache
-def good_run() -> dict[str, bytes]:
+def make_run() -> dict[str, bytes]:
     """Return the files of a run of a few steps, by name."""
     from attnlab.training import store
     from attnlab.training.marks import Mark
@@ -283,14 +283,14 @@ def good_run() -> dict[str, bytes]:
 
 
 def _spoil_run(r: random.Random, folder: Path) -> None:
-    files = dict(good_run())
+    files = dict(make_run())
     name = r.choice((*files, "run.json", "run.json"))
     if name.endswith(".json"):
-        files[name] = mutants.spoiled_json(r, json.loads(files[name]))
+        files[name] = mutants.spoil_json(r, json.loads(files[name]))
     elif name.endswith(".safetensors"):
-        files[name] = mutants.spoiled_tensors(r, files[name])
+        files[name] = mutants.spoil_tensors(r, files[name])
     else:
-        files[name] = mutants.spoiled_bytes(r, files[name])
+        files[name] = mutants.spoil_bytes(r, files[name])
     if r.random() < 0.05:
         del files[r.choice(list(files))]
     for each, data in files.items():
@@ -309,14 +309,14 @@ def _read_run(folder: Path) -> None:
     run.state()
     if state.digest:
         check_text(state.spec, state.digest)
-    if not check(state.spec) and state.parameters < MOST_LOOKED and _small(state.spec):
+    if not check(state.spec) and state.parameters < MOST_LOOKED and _is_small(state.spec):
         viewer = Viewer(state.spec)
         probe = make_data(state.spec).probe_text
         for moment in state.moments[:1]:
             viewer.look(moment.step, moment.weights, probe)
 
 
-def _small(spec: Any) -> bool:
+def _is_small(spec: Any) -> bool:
     m = spec.model
     return bool(m.layers * m.d_model * (m.d_model + m.d_ff) < MOST_LOOKED and spec.train.batch < 10_000)
 
@@ -343,7 +343,7 @@ def _spoil_settings(r: random.Random, folder: Path) -> None:
         "recent": ["/a.attnlab"],
         "figure": figure,
     }
-    (folder / "settings.json").write_bytes(mutants.spoiled_json(r, good))
+    (folder / "settings.json").write_bytes(mutants.spoil_json(r, good))
 
 
 def _read_settings(folder: Path) -> None:
@@ -359,9 +359,9 @@ def _read_settings(folder: Path) -> None:
 
 def _spoil_config(r: random.Random, folder: Path) -> None:
     data = (
-        mutants.spoiled_json(r, weight_kinds.CONFIG)
+        mutants.spoil_json(r, weight_kinds.CONFIG)
         if r.random() < 0.9
-        else mutants.spoiled_bytes(r, json.dumps(weight_kinds.CONFIG).encode())
+        else mutants.spoil_bytes(r, json.dumps(weight_kinds.CONFIG).encode())
     )
     (folder / "config.json").write_bytes(data)
 
@@ -378,7 +378,7 @@ _TEXT = "The cat sat on the mat.\nIt was – of course – not alone.\n" * 20
 
 
 def _spoil_own_text(r: random.Random, folder: Path) -> None:
-    (folder / "text.txt").write_bytes(mutants.spoiled_text(r, _TEXT.encode()))
+    (folder / "text.txt").write_bytes(mutants.spoil_text(r, _TEXT.encode()))
 
 
 def _read_own_text(folder: Path) -> None:

@@ -50,25 +50,25 @@ def _pin(stage: str, row: int, column: int) -> Callable[["Playground", MainWindo
     return prepare
 
 
-def _causal(playground: "Playground", window: MainWindow) -> None:
+def _set_causal(playground: "Playground", window: MainWindow) -> None:
     playground.toggle_causal()
     _pin("weights", 2, 1)(playground, window)
 
 
-def _alone(playground: "Playground", window: MainWindow) -> None:
+def _show_alone(playground: "Playground", window: MainWindow) -> None:
     playground.document.show(alone="weights")
 
 
-def _step(playground: "Playground", window: MainWindow) -> None:
+def _show_step(playground: "Playground", window: MainWindow) -> None:
     playground.document.show(step=5)
 
 
-def _gallery(playground: "Playground", window: MainWindow) -> QWidget:
+def _open_gallery(playground: "Playground", window: MainWindow) -> QWidget:
     playground.open_gallery()
     return playground.gallery
 
 
-def _history(playground: "Playground", window: MainWindow) -> QWidget:
+def _open_history(playground: "Playground", window: MainWindow) -> QWidget:
     playground.toggle_causal()
     playground.toggle_output()
     playground.document.undo()
@@ -76,36 +76,36 @@ def _history(playground: "Playground", window: MainWindow) -> QWidget:
     return playground.history
 
 
-def _commands(playground: "Playground", window: MainWindow) -> None:
+def _open_commands(playground: "Playground", window: MainWindow) -> None:
     window.show_palette()
 
 
-def _large_type(playground: "Playground", window: MainWindow) -> None:
+def _enlarge_type(playground: "Playground", window: MainWindow) -> None:
     window.change_settings(type_size=150)
 
 
-def _scripts(playground: "Playground", window: MainWindow) -> None:
+def _set_many_scripts(playground: "Playground", window: MainWindow) -> None:
     from attnlab.attention.edits.token_edits import set_tokens
 
     tokens = ("שלום", "عالم", "注意力", "🙂", "Donaudampfschifffahrtsgesellschaft", "the", "the", "")
     playground.document.edit("Many scripts", lambda e: set_tokens(e, tokens))
 
 
-def _long(playground: "Playground", window: MainWindow) -> None:
+def _set_512_tokens(playground: "Playground", window: MainWindow) -> None:
     from attnlab.attention.edits.token_edits import resize_tokens
 
     playground.document.edit("T = 512", lambda e: resize_tokens(e, 512))
     _pin("weights", 100, 40)(playground, window)
 
 
-def _lens(name: str) -> Callable[["Playground", MainWindow], None]:
+def _open_lens(name: str) -> Callable[["Playground", MainWindow], None]:
     def prepare(playground: "Playground", window: MainWindow) -> None:
         playground.lenses.open_lens(name)
 
     return prepare
 
 
-def _page(name: str) -> Callable[["Playground", MainWindow], None]:
+def _open_page(name: str) -> Callable[["Playground", MainWindow], None]:
     """Open a page of the positions explorer."""
 
     def prepare(playground: "Playground", window: MainWindow) -> None:
@@ -114,7 +114,7 @@ def _page(name: str) -> Callable[["Playground", MainWindow], None]:
     return prepare
 
 
-def _look(look: str) -> Callable[["Playground", MainWindow], None]:
+def _compare_with_pinned(look: str) -> Callable[["Playground", MainWindow], None]:
     """Pin the state, switch the causal mask on, and show the pinned state, the current one or their difference."""
 
     def prepare(playground: "Playground", window: MainWindow) -> None:
@@ -127,20 +127,20 @@ def _look(look: str) -> Callable[["Playground", MainWindow], None]:
     return prepare
 
 
-def _opened(playground: "Playground", window: MainWindow) -> None:
+def _select_weight(playground: "Playground", window: MainWindow) -> None:
     """Select a weight of the third query, or of the last if there are fewer, as after opening a preset."""
     e = playground.document.experiment
     _pin("weights", min(2, e.T_q - 1), min(1, e.T_k - 1))(playground, window)
 
 
-def _batch(playground: "Playground", window: MainWindow) -> None:
+def _select_sequence(playground: "Playground", window: MainWindow) -> None:
     from attnlab.attention.edits.batches import select
 
     playground.document.edit("Sequence 3", lambda e: select(e, 2))
     _pin("weights", 1, 1)(playground, window)
 
 
-def _second_sequence(playground: "Playground", window: MainWindow) -> None:
+def _add_second_sequence(playground: "Playground", window: MainWindow) -> None:
     from attnlab.attention.edits.second_sequence import toggle_memory
     from attnlab.attention.edits.token_edits import set_tokens
 
@@ -149,7 +149,7 @@ def _second_sequence(playground: "Playground", window: MainWindow) -> None:
     _pin("weights", 3, 1)(playground, window)
 
 
-def _painting(playground: "Playground", window: MainWindow) -> None:
+def _paint_mask(playground: "Playground", window: MainWindow) -> None:
     from attnlab.attention.edits import paint_mask
 
     playground.mask.toggle()
@@ -160,19 +160,19 @@ def _painting(playground: "Playground", window: MainWindow) -> None:
     _pin("weights", 4, 2)(playground, window)
 
 
-def _ablated(playground: "Playground", window: MainWindow) -> None:
+def _ablate_head(playground: "Playground", window: MainWindow) -> None:
     playground.canvas.head_ablated.emit(1)
     playground.look("difference")
     _pin("output", 2, 1)(playground, window)
 
 
-def _token_masked(playground: "Playground", window: MainWindow) -> None:
+def _mask_token(playground: "Playground", window: MainWindow) -> None:
     playground.inputs.tokens.obey("mask")
     playground.look("difference")
     _pin("weights", 2, 1)(playground, window)
 
 
-def _everything(playground: "Playground", window: MainWindow) -> None:
+def _switch_on_everything(playground: "Playground", window: MainWindow) -> None:
     """Switch on one option of each kind, for the maximum number of stages."""
     from attnlab.attention.edits import with_setting
 
@@ -195,7 +195,7 @@ def _everything(playground: "Playground", window: MainWindow) -> None:
     _pin("weights", 3, 2)(playground, window)
 
 
-def _options(name: str) -> Callable[["Playground", MainWindow], QWidget | None]:
+def _open_options(name: str) -> Callable[["Playground", MainWindow], QWidget | None]:
     def prepare(playground: "Playground", window: MainWindow) -> QWidget | None:
         pill = playground.top_bar.switches.pills[name]
         pill.open()
@@ -204,71 +204,71 @@ def _options(name: str) -> Callable[["Playground", MainWindow], QWidget | None]:
     return prepare
 
 
-def _masks(playground: "Playground", window: MainWindow) -> QWidget | None:
+def _open_masks(playground: "Playground", window: MainWindow) -> QWidget | None:
     playground.top_bar.switches.masks.open()
     return playground.top_bar.switches.masks.popup()
 
 
-def _head_options(playground: "Playground", window: MainWindow) -> QWidget | None:
+def _open_head_options(playground: "Playground", window: MainWindow) -> QWidget | None:
     playground.top_bar.switches.heads.open()
     return playground.top_bar.switches.heads.popup()
 
 
-def shots() -> Iterator[Shot]:
+def list_shots() -> Iterator[Shot]:
     """Yield every picture of the gallery, for one theme."""
     for preset in SIZED:
         for size in SIZES.values():
             yield Shot(f"{preset}-{size[0]}x{size[1]}", preset, size, _pin("weights", 2, 1))
     usual = SIZES["usual"]
     states: tuple[tuple[str, str, Callable[[Playground, MainWindow], QWidget | None]], ...] = (
-        ("state-causal", "journey", _causal),
+        ("state-causal", "journey", _set_causal),
         ("state-query", "journey", _pin("queries", 1, 0)),
         ("state-context", "multi-head-causal", _pin("context", 2, 1)),
         ("state-output", "multi-head-causal", _pin("output", 2, 1)),
-        ("state-alone", "multi-head-8", _alone),
-        ("state-alone-one", "journey", _alone),
-        ("state-step", "causal-5x8", _step),
-        ("popup-presets", "journey", _gallery),
-        ("popup-history", "journey", _history),
-        ("state-commands", "journey", _commands),
-        ("state-large-type", "journey", _large_type),
-        ("state-scripts", "journey", _scripts),
-        ("state-512", "multi-head-8", _long),
-        ("state-difference", "journey", _look("difference")),
-        ("state-pinned", "journey", _look("pinned")),
-        ("state-pinned-present", "journey", _look("present")),
-        ("state-batch", "padding-batch", _batch),
-        ("state-second-sequence", "journey", _second_sequence),
-        ("state-painting", "journey", _painting),
-        ("state-head-off", "multi-head-8", _ablated),
-        ("state-token-masked", "journey", _token_masked),
-        ("state-everything", "multi-head-8", _everything),
-        ("popup-weights", "dropout", _options("normalizer")),
-        ("popup-score", "journey", _options("score")),
-        ("popup-positions", "t5-bias", _options("positions")),
-        ("popup-masks", "journey", _masks),
-        ("popup-heads", "multi-head-8", _head_options),
-        ("lens-statistics", "multi-head-8", _lens("statistics")),
-        ("lens-positions", "journey", _lens("positions")),
-        ("lens-positions-rotation", "journey", _page("rotation")),
-        ("lens-positions-order", "order-aware", _page("order")),
-        ("lens-saturation", "journey", _lens("saturation")),
-        ("lens-precision", "multi-head-8", _lens("precision")),
-        ("lens-cost", "journey", _lens("cost")),
+        ("state-alone", "multi-head-8", _show_alone),
+        ("state-alone-one", "journey", _show_alone),
+        ("state-step", "causal-5x8", _show_step),
+        ("popup-presets", "journey", _open_gallery),
+        ("popup-history", "journey", _open_history),
+        ("state-commands", "journey", _open_commands),
+        ("state-large-type", "journey", _enlarge_type),
+        ("state-scripts", "journey", _set_many_scripts),
+        ("state-512", "multi-head-8", _set_512_tokens),
+        ("state-difference", "journey", _compare_with_pinned("difference")),
+        ("state-pinned", "journey", _compare_with_pinned("pinned")),
+        ("state-pinned-present", "journey", _compare_with_pinned("present")),
+        ("state-batch", "padding-batch", _select_sequence),
+        ("state-second-sequence", "journey", _add_second_sequence),
+        ("state-painting", "journey", _paint_mask),
+        ("state-head-off", "multi-head-8", _ablate_head),
+        ("state-token-masked", "journey", _mask_token),
+        ("state-everything", "multi-head-8", _switch_on_everything),
+        ("popup-weights", "dropout", _open_options("normalizer")),
+        ("popup-score", "journey", _open_options("score")),
+        ("popup-positions", "t5-bias", _open_options("positions")),
+        ("popup-masks", "journey", _open_masks),
+        ("popup-heads", "multi-head-8", _open_head_options),
+        ("lens-statistics", "multi-head-8", _open_lens("statistics")),
+        ("lens-positions", "journey", _open_lens("positions")),
+        ("lens-positions-rotation", "journey", _open_page("rotation")),
+        ("lens-positions-order", "order-aware", _open_page("order")),
+        ("lens-saturation", "journey", _open_lens("saturation")),
+        ("lens-precision", "multi-head-8", _open_lens("precision")),
+        ("lens-cost", "journey", _open_lens("cost")),
     )
     for name, preset, prepare in states:
         yield Shot(name, preset, usual, prepare)
-    for name, size, prepare in gallery_lessons.states((1000, 640), usual):
+    for name, size, prepare in gallery_lessons.list_states((1000, 640), usual):
         yield Shot(name, "journey", size, prepare)
-    for name, size, prepare in gallery_train.states((720, 480), usual):
+    for name, size, prepare in gallery_train.list_states((720, 480), usual):
         yield Shot(name, "journey", size, prepare)
-    for name, prepare in gallery_weights.states():
+    for name, prepare in gallery_weights.list_states():
         yield Shot(name, "the-cat-sat", usual, prepare)
-    for name in _systems():
-        yield Shot(f"preset-{name}", name, usual, _opened)
+    for name in _list_presets():
+        yield Shot(f"preset-{name}", name, usual, _select_weight)
 
 
-def _systems() -> list[str]:
+def _list_presets() -> list[str]:
     """Return the names of all presets, which loads torch."""
     from attnlab.attention.examples.presets import PRESETS
 
@@ -321,7 +321,7 @@ def draw(shot: Shot, theme: str, folder: Path) -> Path:
     return path
 
 
-def _parser() -> Parser:
+def _make_parser() -> Parser:
     parser = Parser(prog="python -m tools.gallery", description="Draw pictures of the window, light and dark.")
     parser.add_argument("folder", nargs="?", type=Path, default=Path("gallery"), help="folder (default: gallery)")
     parser.add_argument("names", nargs="*", metavar="NAME", help="draw only pictures whose names contain one of these")
@@ -330,16 +330,16 @@ def _parser() -> Parser:
 
 def main(arguments: list[str]) -> int:
     """Draw the gallery into a folder; with ``names``, only pictures whose names contain one of them."""
-    options = _parser().parse_args(arguments)
+    options = _make_parser().parse_args(arguments)
     make_application()
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     wanted = options.names or [""]
-    chosen = [(shot, theme) for theme in THEMES for shot in shots() if _is_wanted(f"{shot.name}-{theme}", wanted)]
-    steps = [name for name, _, _ in gallery_lessons.step_names()]
+    chosen = [(shot, theme) for theme in THEMES for shot in list_shots() if _is_wanted(f"{shot.name}-{theme}", wanted)]
+    steps = [name for name, _, _ in gallery_lessons.list_step_names()]
     wanted_steps = {t: {name for name in steps if _is_wanted(f"{name}-{t}", wanted)} for t in THEMES}
     if not chosen and not any(wanted_steps.values()):
-        names = ", ".join([*(shot.name for shot in shots()), *steps])
+        names = ", ".join([*(shot.name for shot in list_shots()), *steps])
         print(f"No picture's name contains {' or '.join(wanted)}; there are, each light and dark: {names}.")
         return USER_ERROR
     for shot, theme in chosen:

@@ -25,13 +25,13 @@ Prepare = Callable[["Playground", MainWindow], QWidget | None]
 HALL = QSize(1440, 900)
 
 
-def _desk(window: MainWindow) -> "LessonController":
+def _find_controller(window: MainWindow) -> "LessonController":
     desk = window.workspace(LESSONS)
     assert desk is not None
     return desk
 
 
-def _hall(desk: "LessonController") -> "PresentWindow":
+def _open_presentation(desk: "LessonController") -> "PresentWindow":
     """Return the presentation window in the size of a picture."""
     if desk.presentation is None:
         desk.present()
@@ -42,27 +42,27 @@ def _hall(desk: "LessonController") -> "PresentWindow":
     return hall
 
 
-def _shelf(playground: "Playground", window: MainWindow) -> None:
+def _show_shelf(playground: "Playground", window: MainWindow) -> None:
     window.show_workspace("lessons")
 
 
-def _page(playground: "Playground", window: MainWindow) -> None:
-    _desk(window).open("causal-masks", 2)
+def _open_page(playground: "Playground", window: MainWindow) -> None:
+    _find_controller(window).open("causal-masks", 2)
     window.show_workspace("lessons")
 
 
 def _walk(playground: "Playground", window: MainWindow) -> None:
-    desk = _desk(window)
+    desk = _find_controller(window)
     desk.open("causal-masks", 2)
     for _ in range(3):
         desk.player.go_next()
 
 
-def _recorder(playground: "Playground", window: MainWindow) -> None:
+def _record(playground: "Playground", window: MainWindow) -> None:
     """Record three steps; the text of the last has one valid and one invalid placeholder."""
     from attnlab.attention.stages.explain import Cell
 
-    desk = _desk(window)
+    desk = _find_controller(window)
     desk.add_step()
     playground.toggle_causal()
     desk.add_step()
@@ -73,8 +73,8 @@ def _recorder(playground: "Playground", window: MainWindow) -> None:
         desk.draft.edit_step("Text", text="It gives **{{weights[2, 1]:.2f}}**, and not {{weights[2, 9]}}.")
 
 
-def _exercise(playground: "Playground", window: MainWindow) -> QWidget | None:
-    desk = _desk(window)
+def _open_exercise(playground: "Playground", window: MainWindow) -> QWidget | None:
+    desk = _find_controller(window)
     desk.make_exercise()
     assert desk.exercise is not None
     shown = QEventLoop()
@@ -85,27 +85,27 @@ def _exercise(playground: "Playground", window: MainWindow) -> QWidget | None:
 
 def _present(theme: str, playground: "Playground", window: MainWindow) -> QWidget | None:
     """Present a step half way through its rows, as an audience sees it."""
-    desk = _desk(window)
+    desk = _find_controller(window)
     desk.open("causal-masks", 2)
     for _ in range(3):
         desk.player.go_next()
-    hall = _hall(desk)
+    hall = _open_presentation(desk)
     hall.set_theme(PALETTES[theme])
     return hall
 
 
-def states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
+def list_states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
     """Yield name, size and preparation of each picture of lessons."""
-    sized = {"shelf": _shelf, "page": _page, "walk": _walk, "recorder": _recorder}
+    sized = {"shelf": _show_shelf, "page": _open_page, "walk": _walk, "recorder": _record}
     for name, prepare in sized.items():
         yield f"lessons-{name}", usual, prepare
         yield f"lessons-{name}-small", small, prepare
-    yield "lessons-exercise", usual, _exercise
+    yield "lessons-exercise", usual, _open_exercise
     for theme in PALETTES:
         yield f"present-{theme}", usual, partial(_present, theme)
 
 
-def step_names() -> Iterator[tuple[str, str, int]]:
+def list_step_names() -> Iterator[tuple[str, str, int]]:
     """Yield the picture's name, the lesson and the step number, from 0, of every step of every shipped lesson."""
     for name in list_shipped():
         for step in range(len(find(name).steps)):
@@ -124,8 +124,8 @@ def draw_steps(
     window = MainWindow(settings, Source(preset="journey"), remember=False)
     open_window(window)
     assert window.playground is not None
-    desk = _desk(window)
-    for picture, name, step in step_names():
+    desk = _find_controller(window)
+    for picture, name, step in list_step_names():
         if picture not in names:
             continue
         lesson = desk.player.lesson
@@ -134,7 +134,7 @@ def draw_steps(
         desk.player.go(step)
         while desk.player.frame_index < len(desk.player.frames) - 1:
             desk.player.go_next()
-        hall = _hall(desk)
+        hall = _open_presentation(desk)
         settle(window.playground)
         path = folder / f"{picture}-{theme}.png"
         hall.grab().save(str(path))

@@ -20,32 +20,32 @@ STEPS = 400
 """The training steps of the reverse task, enough for clear maps."""
 
 
-def states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
+def list_states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
     """Yield the name, the size and the preparation of every picture."""
-    yield "train-new", usual, _new
-    yield "train", usual, _trained
-    yield "train-1280", (1280, 800), _trained
-    yield "train-small", small, _trained
-    yield "train-large-type", (1280, 800), _large_type
-    yield "train-back", usual, _back
-    yield "train-one-map", usual, _one_map
-    yield "train-gradients", usual, _gradients
+    yield "train-new", usual, _show_new
+    yield "train", usual, _show_trained
+    yield "train-1280", (1280, 800), _show_trained
+    yield "train-small", small, _show_trained
+    yield "train-large-type", (1280, 800), _enlarge_type
+    yield "train-back", usual, _go_back
+    yield "train-one-map", usual, _show_one_map
+    yield "train-gradients", usual, _show_gradients
 
 
-def _new(playground: "Playground", window: MainWindow) -> None:
+def _show_new(playground: "Playground", window: MainWindow) -> None:
     _open(window)
 
 
-def _trained(playground: "Playground", window: MainWindow) -> None:
+def _show_trained(playground: "Playground", window: MainWindow) -> None:
     _train(_open(window))
 
 
-def _large_type(playground: "Playground", window: MainWindow) -> None:
+def _enlarge_type(playground: "Playground", window: MainWindow) -> None:
     window.change_settings(type_size=150)
     _train(_open(window))
 
 
-def _back(playground: "Playground", window: MainWindow) -> None:
+def _go_back(playground: "Playground", window: MainWindow) -> None:
     workspace = _open(window)
     _train(workspace)
     moments = workspace.footer.line.steps
@@ -59,13 +59,13 @@ def _back(playground: "Playground", window: MainWindow) -> None:
     )
 
 
-def _one_map(playground: "Playground", window: MainWindow) -> None:
+def _show_one_map(playground: "Playground", window: MainWindow) -> None:
     workspace = _open(window)
     _train(workspace)
     workspace.maps.open_map(len(workspace.maps.view.data) - 1)
 
 
-def _gradients(playground: "Playground", window: MainWindow) -> None:
+def _show_gradients(playground: "Playground", window: MainWindow) -> None:
     workspace = _open(window)
     _train(workspace)
     workspace.maps.gradients.click()

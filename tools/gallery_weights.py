@@ -19,7 +19,7 @@ Prepare = Callable[["Playground", MainWindow], QWidget | None]
 _LAYERS, _HEADS = 12, 4
 
 
-def _file(folder: Path) -> Path:
+def _write_weights(folder: Path) -> Path:
     """Write the weights of a torch encoder with fixed numbers."""
     import torch
 
@@ -38,14 +38,14 @@ def _wait(dialog: "WeightsDialog", start: Callable[[], object] = lambda: None) -
     dialog.previewed.disconnect(loop.quit)
 
 
-def _opened(
+def _open_dialog(
     size: tuple[int, int], side: str, fitting: bool, playground: "Playground", window: MainWindow
 ) -> QWidget | None:
     """Open the dialog, choose the heads, draw embeddings if the weights should fit, and wait for the preview."""
     from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     with tempfile.TemporaryDirectory() as folder:
-        dialog = open_weights_dialog(playground, window, [_file(Path(folder))])
+        dialog = open_weights_dialog(playground, window, [_write_weights(Path(folder))])
         assert dialog is not None
         dialog.resize(*size)
         _wait(dialog)
@@ -57,11 +57,11 @@ def _opened(
     return dialog
 
 
-def states() -> Iterator[tuple[str, Prepare]]:
+def list_states() -> Iterator[tuple[str, Prepare]]:
     """Yield name and preparation of each picture."""
     large, small = (1000, 680), (560, 420)
-    yield "weights-dialog", partial(_opened, large, "preview", True)
-    yield "weights-dialog-misfit", partial(_opened, large, "preview", False)
-    yield "weights-dialog-arrays", partial(_opened, large, "arrays", True)
-    yield "weights-dialog-small", partial(_opened, small, "mapping", True)
-    yield "weights-dialog-small-preview", partial(_opened, small, "preview", True)
+    yield "weights-dialog", partial(_open_dialog, large, "preview", True)
+    yield "weights-dialog-misfit", partial(_open_dialog, large, "preview", False)
+    yield "weights-dialog-arrays", partial(_open_dialog, large, "arrays", True)
+    yield "weights-dialog-small", partial(_open_dialog, small, "mapping", True)
+    yield "weights-dialog-small-preview", partial(_open_dialog, small, "preview", True)

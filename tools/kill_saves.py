@@ -40,7 +40,7 @@ class Kind:
 
 def main(argv: list[str] | None = None) -> int:
     """Do the chosen number of kills; return 1 if a save was lost or mixed."""
-    kinds = _kinds()
+    kinds = _make_kinds()
     parser = argparse.ArgumentParser(prog="python -m tools.kill_saves", description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, help="the seed of the times (default: random, printed)")
     parser.add_argument("--kills", type=int, default=200, help="how many processes are killed (default 200)")
@@ -56,7 +56,7 @@ def main(argv: list[str] | None = None) -> int:
     faults = 0
     for number, name in enumerate(chosen):
         share = options.kills // len(chosen) + (number < options.kills % len(chosen))
-        outcomes, said = killed(kinds[name], share, random.Random(f"{seed}/{name}"))
+        outcomes, said = kill_saves(kinds[name], share, random.Random(f"{seed}/{name}"))
         faults += len(said)
         for each in said[:5]:
             again = f"python -m tools.kill_saves --seed {seed} --kinds {name} --kills {share}"
@@ -66,7 +66,7 @@ def main(argv: list[str] | None = None) -> int:
     return 1 if faults else 0
 
 
-def killed(kind: Kind, kills: int, r: random.Random) -> tuple[Counter[str], list[str]]:
+def kill_saves(kind: Kind, kills: int, r: random.Random) -> tuple[Counter[str], list[str]]:
     """Kill a number of saves of one kind; return a count of the outcomes, and the faults."""
     from attnlab.base.errors import AttnlabError
 
@@ -78,13 +78,13 @@ def killed(kind: Kind, kills: int, r: random.Random) -> tuple[Counter[str], list
         longest, steps = 0.0, 0
         for which in (1, 0) * MEASURED:
             begun = time.monotonic()
-            _, counted = _saving(kind, which, folder, None, None)
+            _, counted = _save_and_kill(kind, which, folder, None, None)
             longest, steps = max(longest, time.monotonic() - begun), max(steps, counted)
         there = kind.read(folder)
         for number in range(kills):
             at_step = r.randrange(1, steps + 1) if number % 2 else None
             delay = None if at_step is not None else r.uniform(0, longest)
-            ended, _ = _saving(kind, 1 - there, folder, at_step, delay)
+            ended, _ = _save_and_kill(kind, 1 - there, folder, at_step, delay)
             when = (
                 f"step {at_step} of {steps}"
                 if at_step is not None
@@ -104,12 +104,12 @@ def killed(kind: Kind, kills: int, r: random.Random) -> tuple[Counter[str], list
     return outcomes, faults
 
 
-def _saving(kind: Kind, which: int, folder: Path, at_step: int | None, delay: float | None) -> tuple[bool, int]:
+def _save_and_kill(kind: Kind, which: int, folder: Path, at_step: int | None, delay: float | None) -> tuple[bool, int]:
     """Save in a forked process, killed before a step or after a delay; return whether it was killed, and its steps."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:  # pragma: no cover  # another process
-        _child(kind, which, folder, at_step, writing)
+        _run_child(kind, which, folder, at_step, writing)
     os.close(writing)
     os.read(reading, 1)  # the save starts now
     if delay is not None:
@@ -127,7 +127,7 @@ def _saving(kind: Kind, which: int, folder: Path, at_step: int | None, delay: fl
     return os.WIFSIGNALED(status), int(said or b"0")
 
 
-def _child(kind: Kind, which: int, folder: Path, at_step: int | None, writing: int) -> None:
+def _run_child(kind: Kind, which: int, folder: Path, at_step: int | None, writing: int) -> None:
     """Save, count the steps, and die before the given one."""
     counted, counting = 0, True
 
@@ -153,27 +153,27 @@ def _child(kind: Kind, which: int, folder: Path, at_step: int | None, writing: i
 # What is saved
 
 
-def _kinds() -> dict[str, Kind]:
+def _make_kinds() -> dict[str, Kind]:
     """Return every kind of save, with all its modules loaded before the fork."""
     return {
-        "session": _session(),
-        "run": _run(),
-        "settings": _settings(),
-        "lesson": _lesson(),
-        "exercise": _exercise(),
-        "table": _table(),
-        "unsaved": _unsaved(),
+        "session": _make_session_kind(),
+        "run": _make_run_kind(),
+        "settings": _make_settings_kind(),
+        "lesson": _make_lesson_kind(),
+        "exercise": _make_exercise_kind(),
+        "table": _make_table_kind(),
+        "unsaved": _make_unsaved_kind(),
     }
 
 
-def _which(found: Any, states: tuple[Any, Any], same: Callable[[Any, Any], bool]) -> int:
+def _find_which(found: Any, states: tuple[Any, Any], is_same: Callable[[Any, Any], bool]) -> int:
     for which, state in enumerate(states):
-        if same(found, state):
+        if is_same(found, state):
             return which
     raise ValueError("it is neither the old one nor the new one")
 
 
-def _experiments() -> tuple[Any, Any]:
+def _make_experiments() -> tuple[Any, Any]:
     import torch
 
     from attnlab.attention import edits
@@ -190,7 +190,7 @@ def _experiments() -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     """Whether two experiments have the same tokens and numbers."""
     import numpy as np
 
@@ -204,30 +204,30 @@ def _alike(one: Any, other: Any) -> bool:
     )
 
 
-def _session() -> Kind:
+def _make_session_kind() -> Kind:
     from attnlab.files.sessions.session_file import Session, load_session, save_session
 
-    states = _experiments()
+    states = _make_experiments()
 
     def save(which: int, folder: Path) -> None:
         save_session(Session(states[which], {"title": str(which)}, (states[1 - which],)), folder / "s.attnlab")
 
     def read(folder: Path) -> int:
         found = load_session(folder / "s.attnlab")
-        which = _which(found.experiment, states, _alike)
-        if found.view["title"] != str(which) or not _alike(found.pins[0], states[1 - which]):
+        which = _find_which(found.experiment, states, _is_same)
+        if found.view["title"] != str(which) or not _is_same(found.pins[0], states[1 - which]):
             raise ValueError("its title and its pin are of the other save")
         return which
 
     return Kind(save, read)
 
 
-def _unsaved() -> Kind:
+def _make_unsaved_kind() -> Kind:
     """The unsaved work of a closing window: written beside the settings, then moved into the list of the last ten."""
     from attnlab.files.sessions.session_file import load_session
     from attnlab.files.sessions.unsaved import UnsavedFolder
 
-    session = _session()
+    session = _make_session_kind()
 
     def save(which: int, folder: Path) -> None:
         session.save(which, folder)
@@ -244,7 +244,7 @@ def _unsaved() -> Kind:
     return Kind(save, read)
 
 
-def _run() -> Kind:
+def _make_run_kind() -> Kind:
     import numpy as np
 
     from attnlab.training import store
@@ -253,7 +253,7 @@ def _run() -> Kind:
     from attnlab.training.run import Run
     from attnlab.training.tasks import make_spec
 
-    def state(which: int) -> Any:
+    def make_state(which: int) -> Any:
         spec = make_spec("copy")
         run = Run(replace(spec, train=replace(spec.train, steps=100)), f"run {which}")
         run.take(Started(6, 6, "cpu"))
@@ -267,10 +267,10 @@ def _run() -> Kind:
         run.mark(Mark(1, f"mark {which}"))
         return run.state()
 
-    states = state(0), state(1)
+    states = make_state(0), make_state(1)
 
-    def same(one: Any, other: Any) -> bool:
-        return _told(one) == _told(other)
+    def is_same(one: Any, other: Any) -> bool:
+        return _collect(one) == _collect(other)
 
     def save(which: int, folder: Path) -> None:
         store.save(states[which], folder / "run")
@@ -279,19 +279,19 @@ def _run() -> Kind:
         found = store.load(folder / "run")
         if store.read_summary(folder / "run").name != found.name:
             raise ValueError("the line in the table of runs is of the other save")
-        return _which(found, states, same)
+        return _find_which(found, states, is_same)
 
     return Kind(save, read)
 
 
-def _told(state: Any) -> tuple[Any, ...]:
+def _collect(state: Any) -> tuple[Any, ...]:
     """Return everything that differs between two saves of a run."""
     moments = tuple((m.step, {name: a.tobytes() for name, a in m.weights.items()}) for m in state.moments)
     checkpoint = {name: a.tobytes() for name, a in state.checkpoint.state.items()}
     return state.name, state.step, state.curve.losses.tobytes(), moments, checkpoint, state.marks, state.metrics
 
 
-def _settings() -> Kind:
+def _make_settings_kind() -> Kind:
     from attnlab.document.settings import Settings, load_settings, save_settings
 
     states = Settings(theme="dark", recent=("/a" * 400,)), Settings(theme="light", recent=("/b" * 500,))
@@ -300,12 +300,12 @@ def _settings() -> Kind:
         found, wrong = load_settings(folder / "settings.json")
         if wrong:
             raise ValueError(" ".join(wrong))
-        return _which(found, states, lambda a, b: a == b)
+        return _find_which(found, states, lambda a, b: a == b)
 
     return Kind(lambda which, folder: save_settings(states[which], folder / "settings.json"), read)
 
 
-def _lesson() -> Kind:
+def _make_lesson_kind() -> Kind:
     from attnlab.lessons.lesson import Lesson
     from attnlab.lessons.library import find
     from attnlab.lessons.parse import read as read_lesson
@@ -321,31 +321,31 @@ def _lesson() -> Kind:
         if found.problems:
             raise ValueError(found.problems[0].reason)
 
-        def texts(lesson: Lesson) -> tuple[str, list[tuple[str, str]]]:
+        def list_texts(lesson: Lesson) -> tuple[str, list[tuple[str, str]]]:
             return lesson.title, [(step.title, step.text) for step in lesson.steps]
 
-        return _which(texts(found), (texts(lessons[0]), texts(lessons[1])), lambda a, b: a == b)
+        return _find_which(list_texts(found), (list_texts(lessons[0]), list_texts(lessons[1])), lambda a, b: a == b)
 
     return Kind(save, read)
 
 
-def _exercise() -> Kind:
+def _make_exercise_kind() -> Kind:
     from attnlab.attention.stages.explanation import Cell
     from attnlab.lessons.exercise import Exercise, read_exercise, save_exercise
 
-    first, second = _experiments()
+    first, second = _make_experiments()
     states = tuple(Exercise(e, (Cell("weights", 0, n, 0),), 0.01, f"Title {n}") for n, e in enumerate((first, second)))
 
-    def same(one: Any, other: Any) -> bool:
-        return (one.title, one.blanks) == (other.title, other.blanks) and _alike(one.experiment, other.experiment)
+    def is_same(one: Any, other: Any) -> bool:
+        return (one.title, one.blanks) == (other.title, other.blanks) and _is_same(one.experiment, other.experiment)
 
     return Kind(
         lambda which, folder: save_exercise(states[which], folder / "e.json"),
-        lambda folder: _which(read_exercise(folder / "e.json"), (states[0], states[1]), same),
+        lambda folder: _find_which(read_exercise(folder / "e.json"), (states[0], states[1]), is_same),
     )
 
 
-def _table() -> Kind:
+def _make_table_kind() -> Kind:
     """An export, by the function that writes every picture, table and script."""
     import torch
 
@@ -354,12 +354,12 @@ def _table() -> Kind:
     from attnlab.files.export.stage_tables import encode, table
 
     texts = []
-    for e in _experiments():
+    for e in _make_experiments():
         texts.append(encode(table(Trace(e, torch.device("cpu"), torch.float32), "queries"), ".csv") * 50)
 
     return Kind(
         lambda which, folder: write_bytes(folder / "out.csv", texts[which]),
-        lambda folder: _which((folder / "out.csv").read_bytes(), (texts[0], texts[1]), lambda a, b: a == b),
+        lambda folder: _find_which((folder / "out.csv").read_bytes(), (texts[0], texts[1]), lambda a, b: a == b),
     )
 
 

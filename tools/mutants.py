@@ -30,46 +30,46 @@ class Twice(dict[str, Any]):
     again: tuple[str, Any]
 
 
-def random_for(seed: int, index: int) -> random.Random:
+def make_random(seed: int, index: int) -> random.Random:
     """Return the random generator of one case, which depends only on the seed and the index."""
     return random.Random(f"{seed}/{index}")
 
 
-def spoiled_bytes(r: random.Random, data: bytes, others: Sequence[bytes] = ()) -> bytes:
+def spoil_bytes(r: random.Random, data: bytes, others: Sequence[bytes] = ()) -> bytes:
     """Return the bytes with one to four changes."""
     for _ in range(r.choice((1, 1, 1, 2, 4))):
         data = r.choice(_OF_BYTES)(r, data, others)
     return data
 
 
-def spoiled_text(r: random.Random, data: bytes, others: Sequence[bytes] = ()) -> bytes:
+def spoil_text(r: random.Random, data: bytes, others: Sequence[bytes] = ()) -> bytes:
     """Return text with one to four words, numbers or lines changed, rarely its bytes instead."""
     for _ in range(r.choice((1, 1, 2, 2, 4))):
         data = r.choice(_OF_TEXT)(r, data, others)
     return data
 
 
-def spoiled_json(r: random.Random, value: Any) -> bytes:
+def spoil_json(r: random.Random, value: Any) -> bytes:
     """Return JSON with one to four values or keys changed, rarely its text instead."""
     for _ in range(r.choice((1, 1, 1, 2, 4))):
-        value = _spoiled_value(r, value)
-    data = spelt(value).encode("utf-8", "surrogatepass")
-    return spoiled_text(r, data) if r.random() < 0.1 else data
+        value = _spoil_value(r, value)
+    data = write_json(value).encode("utf-8", "surrogatepass")
+    return spoil_text(r, data) if r.random() < 0.1 else data
 
 
-def spelt(value: Any) -> str:
+def write_json(value: Any) -> str:
     """Write JSON that may contain :class:`Raw` and :class:`Twice`."""
     if isinstance(value, Raw):
         return str(value)
     if isinstance(value, dict):
         pairs = [*value.items(), *([value.again] if isinstance(value, Twice) else [])]
-        return "{" + ",".join(f"{json.dumps(str(key))}:{spelt(inner)}" for key, inner in pairs) + "}"
+        return "{" + ",".join(f"{json.dumps(str(key))}:{write_json(inner)}" for key, inner in pairs) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ",".join(map(spelt, value)) + "]"
+        return "[" + ",".join(map(write_json, value)) + "]"
     return json.dumps(value)
 
 
-def odd_value(r: random.Random, like: Any = None) -> Any:
+def choose_odd_value(r: random.Random, like: Any = None) -> Any:
     """Return an unexpected JSON value."""
     small = like if len(repr(like)) < 1000 else 0  # otherwise repeating it twice over would fill the memory
     kinds: list[Callable[[], Any]] = [
@@ -77,7 +77,7 @@ def odd_value(r: random.Random, like: Any = None) -> Any:
         lambda: Raw(r.choice(REAL)),
         lambda: r.choice(ODD_TEXT),
         lambda: r.choice((None, True, False, [], {}, [[]], [None], {"a": 1})),
-        lambda: Raw(_nested(r)),
+        lambda: Raw(_nest(r)),
         lambda: [small] * r.choice((2, 100, 5000)),
         lambda: {f"k{i}": small for i in range(r.choice((1, 200)))},
         lambda: r.choice((1, 2, 3, -2, 0.5, 1.5, 7, 64, 1000)),
@@ -91,7 +91,7 @@ def odd_value(r: random.Random, like: Any = None) -> Any:
     return r.choice(kinds)()
 
 
-def spoiled_zip(r: random.Random, members: dict[str, bytes]) -> bytes:
+def spoil_zip(r: random.Random, members: dict[str, bytes]) -> bytes:
     """Return an archive of members, one of them odd: packed, twice, missing, renamed, a link, with a wrong size."""
     pairs = list(members.items())
     way = r.choice(("packed", "twice", "missing", "renamed", "added", "link", "comment", "swapped", "bytes", "lies"))
@@ -111,16 +111,16 @@ def spoiled_zip(r: random.Random, members: dict[str, bytes]) -> bytes:
         other = (at + 1) % len(pairs)
         pairs[at], pairs[other] = (pairs[at][0], pairs[other][1]), (pairs[other][0], pairs[at][1])
     elif way == "bytes":
-        pairs[at] = (pairs[at][0], spoiled_bytes(r, pairs[at][1]))
-    data = zipped(pairs, packed=way == "packed", link=pairs[at][0] if way == "link" and pairs else "")
+        pairs[at] = (pairs[at][0], spoil_bytes(r, pairs[at][1]))
+    data = write_zip(pairs, packed=way == "packed", link=pairs[at][0] if way == "link" and pairs else "")
     if way == "comment":
         data = data[:-2] + struct.pack("<H", 9) + b"PK\x05\x06junk!"
     if way == "lies":
-        data = _lying(r, data)
-    return spoiled_bytes(r, data) if r.random() < 0.15 else data
+        data = _falsify_header(r, data)
+    return spoil_bytes(r, data) if r.random() < 0.15 else data
 
 
-def zipped(pairs: Sequence[tuple[str, bytes]], packed: bool = False, link: str = "") -> bytes:
+def write_zip(pairs: Sequence[tuple[str, bytes]], packed: bool = False, link: str = "") -> bytes:
     """Return an archive of these members, in this order, with a fixed date."""
     import warnings
 
@@ -136,38 +136,38 @@ def zipped(pairs: Sequence[tuple[str, bytes]], packed: bool = False, link: str =
     return buffer.getvalue()
 
 
-def members_of(data: bytes) -> dict[str, bytes]:
+def read_members(data: bytes) -> dict[str, bytes]:
     """Return the members of an archive by name."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def spoiled_tensors(r: random.Random, data: bytes) -> bytes:
+def spoil_tensors(r: random.Random, data: bytes) -> bytes:
     """Return a safetensors file with a changed header of names, shapes and offsets, rarely changed bytes."""
     length = int.from_bytes(data[:8], "little")
     table, numbers = json.loads(data[8 : 8 + length]), data[8 + length :]
     way = r.random()
     if way < 0.6:
-        text = spoiled_json(r, table)
+        text = spoil_json(r, table)
     elif way < 0.75:
         name = r.choice(list(table))
         table[r.choice(ODD_TEXT[:10]) + name] = table.pop(name)
-        text = spelt(table).encode("utf-8", "surrogatepass")
+        text = write_json(table).encode("utf-8", "surrogatepass")
     else:
-        text, numbers = data[8 : 8 + length], spoiled_bytes(r, numbers)
+        text, numbers = data[8 : 8 + length], spoil_bytes(r, numbers)
     size = r.choice((len(text), len(text), len(text), len(text) + 1, 2**63, 0))
     return size.to_bytes(8, "little") + text + numbers
 
 
-def spoiled_npy(r: random.Random, data: bytes) -> bytes:
+def spoil_npy(r: random.Random, data: bytes) -> bytes:
     """Return an .npy file with a changed header or changed bytes."""
     if r.random() < 0.4 or data[:6] != b"\x93NUMPY":
-        return spoiled_bytes(r, data)
+        return spoil_bytes(r, data)
     length = int.from_bytes(data[8:10], "little")
     header, numbers = data[10 : 10 + length], data[10 + length :]
     header = r.choice(
         (
-            lambda h: spoiled_text(r, h),
+            lambda h: spoil_text(r, h),
             lambda h: re.sub(rb"'descr': '[^']*'", b"'descr': " + r.choice(_DTYPES), h),
             lambda h: re.sub(rb"'shape': \([^)]*\)", b"'shape': " + r.choice(_SHAPES), h),
             lambda h: h.replace(b"False", b"True"),
@@ -201,7 +201,7 @@ _SHAPES = (
 )
 
 
-def _lying(r: random.Random, data: bytes) -> bytes:
+def _falsify_header(r: random.Random, data: bytes) -> bytes:
     """Change a number in one of the headers of an archive."""
     marks = [m.start() for m in re.finditer(rb"PK[\x01\x03\x05][\x02\x04\x06]", data)]
     at = r.choice(marks) + r.randrange(4, 46)
@@ -210,7 +210,7 @@ def _lying(r: random.Random, data: bytes) -> bytes:
     return data[:at] + value.to_bytes(size, "little") + data[at + size :]
 
 
-def _spoiled_value(r: random.Random, value: Any) -> Any:
+def _spoil_value(r: random.Random, value: Any) -> Any:
     """Return JSON with one value, key or entry changed at a random place."""
     if isinstance(value, dict) and value and r.random() < 0.9:
         key = r.choice(list(value))
@@ -220,26 +220,26 @@ def _spoiled_value(r: random.Random, value: Any) -> Any:
             changed = Twice(value)
             changed.again = value.again
         elif isinstance(changed, Twice):
-            changed.again = (key, odd_value(r, value[key]))
+            changed.again = (key, choose_odd_value(r, value[key]))
         elif way < 0.12:
             del changed[key]
         elif way < 0.17:
             changed[r.choice((*ODD_TEXT[:12], key + "x", key.upper()))] = changed.pop(key)
         elif way < 0.22:
-            changed[r.choice(("extra", "__class__", key + "2"))] = odd_value(r, value[key])
+            changed[r.choice(("extra", "__class__", key + "2"))] = choose_odd_value(r, value[key])
         elif way < 0.27:
             other = r.choice(list(value))
             changed[key], changed[other] = value[other], value[key]
         else:
-            changed[key] = _spoiled_value(r, value[key])
+            changed[key] = _spoil_value(r, value[key])
         return changed
     if isinstance(value, list) and value and r.random() < 0.75:
         at = r.randrange(len(value))
-        return [*value[:at], _spoiled_value(r, value[at]), *value[at + 1 :]]
-    return odd_value(r, value)
+        return [*value[:at], _spoil_value(r, value[at]), *value[at + 1 :]]
+    return choose_odd_value(r, value)
 
 
-def _nested(r: random.Random) -> str:
+def _nest(r: random.Random) -> str:
     deep = r.choice((3, 40, 500, 20_000))
     return r.choice(("[" * deep + "]" * deep, '{"a":' * deep + "1" + "}" * deep, "[" * deep))
 
@@ -270,26 +270,26 @@ def _splice(r: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
     return data[: r.randrange(len(data) + 1)] + other[r.randrange(len(other) + 1) :]
 
 
-def _integer(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
+def _overwrite_integer(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
     at, size = r.randrange(len(data) + 1), r.choice((1, 2, 4, 8))
     value = r.choice((0, 1, -1, 2 ** (8 * size - 1) - 1, 2 ** (8 * size - 1), 0x7F)) & ((1 << 8 * size) - 1)
     return data[:at] + value.to_bytes(size, r.choice(("little", "big"))) + data[at + size :]
 
 
-def _number(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
-    return _replaced(
+def _replace_number(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
+    return _replace_match(
         r, data, NUMBER, lambda old: r.choice((*(str(n) for n in BIG), *REAL, "1,5", "1_0", "٣", "0x10", ""))
     )
 
 
-def _word(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
+def _replace_word(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
     words = WORD.findall(data)
-    return _replaced(
+    return _replace_match(
         r, data, WORD, lambda old: r.choice((r.choice(ODD_TEXT), r.choice(words).decode("utf-8", "replace")))
     )
 
 
-def _replaced(r: random.Random, data: bytes, what: re.Pattern[bytes], by: Callable[[str], str]) -> bytes:
+def _replace_match(r: random.Random, data: bytes, what: re.Pattern[bytes], by: Callable[[str], str]) -> bytes:
     places = [match.span() for match in what.finditer(data)]
     if not places:
         return _insert(r, data, ())
@@ -298,7 +298,7 @@ def _replaced(r: random.Random, data: bytes, what: re.Pattern[bytes], by: Callab
     return data[:start] + new.encode("utf-8", "surrogatepass") + data[end:]
 
 
-def _line(r: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
+def _change_line(r: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
     lines = data.split(b"\n")
     at = r.randrange(len(lines))
     way = r.randrange(6)
@@ -317,36 +317,36 @@ def _line(r: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
     return b"\n".join(lines)
 
 
-def _long(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
+def _insert_repetition(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
     """Insert a long repetition of a text, which reveals quadratic running time."""
     at = r.randrange(len(data) + 1)
     return data[:at] + (r.choice(RUNS) * r.choice((10, 1000, 20_000))).encode() + data[at:]
 
 
-def _separators(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
+def _swap_separators(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
     old, new = r.sample((b"\t", b",", b";", b" ", b"\n", b".", b":", b"[", b"]", b"\r\n"), 2)
     return data.replace(old, new, r.choice((1, 3, -1)))
 
 
-def _coded(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
+def _recode(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
     coding = r.choice(("utf-16", "utf-8-sig", "utf-16-be", "utf-32"))
     return data.decode("utf-8", "replace").encode(coding, "replace")
 
 
-_OF_BYTES = (_flip, _flip, _cut, _drop, _insert, _splice, _integer, _integer)
+_OF_BYTES = (_flip, _flip, _cut, _drop, _insert, _splice, _overwrite_integer, _overwrite_integer)
 _OF_TEXT = (
-    _number,
-    _number,
-    _number,
-    _word,
-    _word,
-    _line,
-    _line,
-    _long,
-    _separators,
+    _replace_number,
+    _replace_number,
+    _replace_number,
+    _replace_word,
+    _replace_word,
+    _change_line,
+    _change_line,
+    _insert_repetition,
+    _swap_separators,
     _insert,
     _cut,
     _splice,
-    _coded,
+    _recode,
     _flip,
 )

@@ -84,13 +84,13 @@ def run(seed: int, first: int, count: int, kinds: list[str], minutes: float | No
     faults: Counter[str] = Counter()
     while done < count if minutes is None else time.monotonic() - begun < 60 * minutes:
         block = 500 if minutes is not None else min(500, count - done)
-        for case, said in faults_of(seed, first + done, block, kinds):
-            faults[alike := _alike(said)] += 1
+        for case, said in find_faults(seed, first + done, block, kinds):
+            faults[alike := _find_cause(said)] += 1
             if faults[alike] <= MOST_ALIKE:
                 again = f"python -m tools.mutate_files --seed {seed} --only {case} --kinds {','.join(kinds)}"
                 print(f"FAULT {said}\n  again: {again}", flush=True)
         for case in range(first + done, first + done + block):
-            seen[kind_of(seed, case, kinds)] += 1
+            seen[find_kind(seed, case, kinds)] += 1
         done += block
     each = ", ".join(f"{name} {n}" for name, n in sorted(seen.items()))
     how_many = f"{faults.total()} faults of {len(faults)} kinds"
@@ -98,30 +98,30 @@ def run(seed: int, first: int, count: int, kinds: list[str], minutes: float | No
     return 1 if faults else 0
 
 
-def _alike(said: str) -> str:
+def _find_cause(said: str) -> str:
     """Return the cause of a fault, for counting: the last line of attnlab in the traceback, and the error."""
     lines = [line.strip() for line in said.splitlines()]
     places = [line for line in lines if "attnlab" in line and line.startswith("File ")]
     return f"{places[-1] if places else ''} {lines[0].split(':', 1)[-1][:30]}"
 
 
-def kind_of(seed: int, case: int, kinds: list[str]) -> str:
+def find_kind(seed: int, case: int, kinds: list[str]) -> str:
     """Return the kind of a case."""
     return kinds[case % len(kinds)]
 
 
-def faults_of(seed: int, first: int, count: int, kinds: list[str]) -> Iterator[tuple[int, str]]:
+def find_faults(seed: int, first: int, count: int, kinds: list[str]) -> Iterator[tuple[int, str]]:
     """Read a block of cases; yield the number and text of each fault. A process that dies is replaced."""
     at, end = first, first + count
     while at < end:
         with tempfile.TemporaryDirectory(prefix="attnlab-mutants-") as place:
             case, ended, said = -1, "", []
-            for line in _lines(seed, at, end - at, kinds, Path(place)):
+            for line in _read_reports(seed, at, end - at, kinds, Path(place)):
                 if line.startswith(_REPORT):
                     report = json.loads(line.removeprefix(_REPORT))
                     case = report["case"]
                     if report.get("fault"):
-                        yield case, f"{kind_of(seed, case, kinds)} {case}: {report['fault']}"
+                        yield case, f"{find_kind(seed, case, kinds)} {case}: {report['fault']}"
                 elif line.startswith("ended "):
                     ended = line.removeprefix("ended ")
                 else:
@@ -131,13 +131,13 @@ def faults_of(seed: int, first: int, count: int, kinds: list[str]) -> Iterator[t
             case = max(case, at - 1) + 1 if case < 0 else case
             yield (
                 case,
-                f"{kind_of(seed, case, kinds)} {case}: the process ended with {ended}\n    "
+                f"{find_kind(seed, case, kinds)} {case}: the process ended with {ended}\n    "
                 + "\n    ".join(said[-40:]),
             )
             at = case + 1
 
 
-def _lines(seed: int, first: int, count: int, kinds: list[str], place: Path) -> Iterator[str]:
+def _read_reports(seed: int, first: int, count: int, kinds: list[str], place: Path) -> Iterator[str]:
     """Yield the reports of a reading process; finally "ended HOW" if it died."""
     command = [sys.executable, "-m", "tools.mutate_files", "--child", "--seed", str(seed), "--from", str(first)]
     command += ["--count", str(count), "--kinds", ",".join(kinds)]
@@ -160,10 +160,10 @@ def _lines(seed: int, first: int, count: int, kinds: list[str], place: Path) -> 
                 child.wait()
     yield from said.read_text("utf-8", "replace").splitlines()
     if child.returncode:
-        yield f"ended {how or _named(child.returncode)}"
+        yield f"ended {how or _describe_exit(child.returncode)}"
 
 
-def _named(code: int) -> str:
+def _describe_exit(code: int) -> str:
     if code < 0 and -code == getattr(signal, "SIGPROF", 0):
         return f"{CPU_S:.0f} s of the processor used up"
     return signal.Signals(-code).name if code < 0 else f"code {code}"
@@ -178,20 +178,20 @@ def _read_cases(seed: int, first: int, count: int, kinds: list[str]) -> None:
     watch = _Watch()
     for case in range(first, first + count):
         print(f"{_REPORT}{json.dumps({'case': case})}", flush=True)
-        if fault := read_case(seed, case, kind_of(seed, case, kinds), watch):
+        if fault := read_case(seed, case, find_kind(seed, case, kinds), watch):
             print(f"{_REPORT}{json.dumps({'case': case, 'fault': fault})}", flush=True)
 
 
 def _read_one(seed: int, case: int, kinds: list[str], keep: Path | None) -> int:
     if keep is not None:
         from tools.file_kinds import KINDS
-        from tools.mutants import random_for
+        from tools.mutants import make_random
 
         keep.mkdir(parents=True, exist_ok=True)
-        KINDS[kind_of(seed, case, kinds)].spoil(random_for(seed, case), keep)
+        KINDS[find_kind(seed, case, kinds)].spoil(make_random(seed, case), keep)
         print(f"The files are in {keep}.")
-    found = list(faults_of(seed, case, 1, kinds))
-    print("\n".join(said for _, said in found) or f"{kind_of(seed, case, kinds)} {case}: no fault.")
+    found = list(find_faults(seed, case, 1, kinds))
+    print("\n".join(said for _, said in found) or f"{find_kind(seed, case, kinds)} {case}: no fault.")
     return 1 if found else 0
 
 
@@ -199,13 +199,13 @@ def read_case(seed: int, case: int, kind: str, watch: "_Watch") -> str:
     """Create the files of a case and read them; return the fault, or ""."""
     from attnlab.base.errors import AttnlabError
     from tools.file_kinds import KINDS
-    from tools.mutants import random_for
+    from tools.mutants import make_random
     from tools.safe_reading import check_sentence
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "case"
         folder.mkdir()
-        KINDS[kind].spoil(random_for(seed, case), folder)
+        KINDS[kind].spoil(make_random(seed, case), folder)
         watch.begin(folder)
         fault = ""
         try:
@@ -234,7 +234,7 @@ class _Watch:
     def begin(self, folder: Path) -> None:
         """Begin a case."""
         self._done = []
-        self._reading, self._most = folder, _most_memory()
+        self._reading, self._most = folder, _measure_peak_memory()
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_PROF, CPU_S)
 
@@ -243,7 +243,7 @@ class _Watch:
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_PROF, 0)
         self._reading = None
-        more = _most_memory() - self._most
+        more = _measure_peak_memory() - self._most
         done = [*self._done, *([f"it took {more >> 20} MiB of memory"] if more > MORE_BYTES else [])]
         return "; ".join(dict.fromkeys(done))
 
@@ -265,7 +265,7 @@ class _Watch:
         return isinstance(first, int)
 
 
-def _most_memory() -> int:
+def _measure_peak_memory() -> int:
     """Return the peak memory of this process in bytes; 0 if the system does not report it."""
     try:
         import resource

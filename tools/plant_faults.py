@@ -60,7 +60,7 @@ class Outcome:
     seconds: float = field(default=0.0, compare=False)
 
 
-def faults() -> tuple[Fault, ...]:
+def read_faults() -> tuple[Fault, ...]:
     """Return all faults, room by room.
 
     Raises:
@@ -75,7 +75,7 @@ def faults() -> tuple[Fault, ...]:
     return tuple(found)
 
 
-def wrong(fault: Fault, root: Path = ROOT) -> str:
+def find_problem(fault: Fault, root: Path = ROOT) -> str:
     """Return what is wrong with an entry of the list; "" if it can be planted."""
     path = root / fault.file
     if not path.is_file():
@@ -226,8 +226,8 @@ def confirm(outcomes: Sequence[Outcome], root: Path) -> None:
 
 def work(chosen: Sequence[Fault], told: argparse.Namespace) -> list[Outcome]:
     """Plant the chosen faults in several copies of the tree, except broken ones."""
-    outcomes = [Outcome(fault, "broken", why) for fault in chosen if (why := wrong(fault))]
-    chosen = [fault for fault in chosen if not wrong(fault)]
+    outcomes = [Outcome(fault, "broken", why) for fault in chosen if (why := find_problem(fault))]
+    chosen = [fault for fault in chosen if not find_problem(fault)]
     with tempfile.TemporaryDirectory(prefix="attnlab-faults-") as folder:
         trees: SimpleQueue[Path] = SimpleQueue()
         for number in range(told.jobs):
@@ -235,7 +235,7 @@ def work(chosen: Sequence[Fault], told: argparse.Namespace) -> list[Outcome]:
             copy_tree(tree)
             trees.put(tree)
 
-        def one(fault: Fault) -> Outcome:
+        def plant_one(fault: Fault) -> Outcome:
             tree = trees.get()
             try:
                 outcome = plant(fault, tree, told.limit, whole=not told.quick)
@@ -247,7 +247,7 @@ def work(chosen: Sequence[Fault], told: argparse.Namespace) -> list[Outcome]:
             return outcome
 
         with ThreadPoolExecutor(told.jobs) as pool:
-            outcomes += pool.map(one, chosen)
+            outcomes += pool.map(plant_one, chosen)
         if not told.trust:
             confirm(outcomes, trees.get())
     return outcomes
@@ -289,14 +289,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="check the list and print it, and plant nothing")
     parser.add_argument("-v", "--verbose", action="store_true", help="name the test that caught each fault")
     told = parser.parse_args(arguments)
-    chosen = [each for each in faults() if not told.only or any(o in (each.room, each.name) for o in told.only)]
+    chosen = [each for each in read_faults() if not told.only or any(o in (each.room, each.name) for o in told.only)]
     if told.seed is not None:
         random.Random(told.seed).shuffle(chosen)
     chosen = chosen[: told.count]
     if told.list:
         for fault in chosen:
-            print(f"{fault.room}: {fault.name}: {wrong(fault) or 'can be planted'}")
-        return int(any(map(wrong, chosen)))
+            print(f"{fault.room}: {fault.name}: {find_problem(fault) or 'can be planted'}")
+        return int(any(map(find_problem, chosen)))
     os.environ.update({name: os.environ.get(name, value) for name, value in _ENVIRON.items()})
     _preload()
     outcomes = work(chosen, told)

@@ -68,7 +68,7 @@ def main(argv: list[str] | None = None) -> int:
         return _drive(seed, options.events, options.child, options.batches)
     begun, done, failed = time.monotonic(), 0, 0
     while done < options.runs if options.minutes is None else time.monotonic() - begun < 60 * options.minutes:
-        failed += bool(said := failure_of(seed + done, options.events, options.batches, options.cores))
+        failed += bool(said := find_failure(seed + done, options.events, options.batches, options.cores))
         if said:
             again = f"python -m tools.random_events --seed {seed + done} --events {options.events} --runs 1"
             print(f"FAULT {said}\n  again: {again}{' --batches' * options.batches}", flush=True)
@@ -85,7 +85,7 @@ def main(argv: list[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def failure_of(seed: int, events: int, batches: bool, cores: Path, log: Path | None = None) -> str:
+def find_failure(seed: int, events: int, batches: bool, cores: Path, log: Path | None = None) -> str:
     """Do one run in a separate process; return how it failed and its last events, or "" if it did not fail.
 
     All its events are written to ``log``.
@@ -105,24 +105,24 @@ def failure_of(seed: int, events: int, batches: bool, cores: Path, log: Path | N
         (place / "tmp").mkdir()
         with (place / "said").open("w") as out:
             child = subprocess.Popen(command, cwd=cores, env=environment, stdout=out, stderr=subprocess.STDOUT)
-            how = _awaited(child, place)
+            how = _await_run(child, place)
         events_file = place / "events"
         did = events_file.read_text("utf-8", "replace").splitlines() if events_file.exists() else []
         if log is not None:
             log.write_text("\n".join(did), "utf-8")
         said = (place / "said").read_text("utf-8", "replace").splitlines()
-        if not how and not child.returncode and _tells_an_error(said):
+        if not how and not child.returncode and _has_error(said):
             how = "an error was printed"
         if not (how or child.returncode):
             return ""
-        how = how or _named(child.returncode)
+        how = how or _describe_exit(child.returncode)
         crash = place / "config" / "crashes.log"
         said += crash.read_text("utf-8", "replace").splitlines() if crash.exists() else []
         lines = [f"seed {seed}: {how} after {len(did)} lines of events", *did[-LAST:], *said[-90:]]
         return "\n    ".join(lines)
 
 
-def _awaited(child: "subprocess.Popen[Any]", place: Path) -> str:
+def _await_run(child: "subprocess.Popen[Any]", place: Path) -> str:
     """Wait for a run; return why it was killed, or "" if it ended by itself."""
     size, moved = -1, time.monotonic()
     while child.poll() is None:
@@ -139,14 +139,14 @@ def _awaited(child: "subprocess.Popen[Any]", place: Path) -> str:
     return ""
 
 
-def _tells_an_error(said: list[str]) -> bool:
+def _has_error(said: list[str]) -> bool:
     """Whether a traceback other than that of an AttnlabError was printed, also by child processes."""
     ends = [line for line in said if re.match(r"[\w.]+(Error|Exception|Interrupt|Exit)\b", line)]
     traced = any(line.startswith("Traceback (most recent") for line in said)
     return traced and not all(line.startswith("attnlab.base.errors.") for line in ends)
 
 
-def _named(code: int) -> str:
+def _describe_exit(code: int) -> str:
     if code < 0 and -code == getattr(signal, "SIGPROF", 0):
         return f"one event used {CPU_S:.0f} s of the processor"
     return signal.Signals(-code).name if code < 0 else "faults told below" if code == 3 else f"code {code}"
@@ -179,19 +179,19 @@ def _drive(seed: int, events: int, place: Path, batches: bool) -> int:
     _fill(files, r)
     save_settings(Settings(theme=r.choice(("light", "dark", "contrast-dark")), reduced_motion=r.random() < 0.5))
     preset = r.choice(("batch-of-two", "padding-batch")) if batches else r.choice(PRESETS)
-    _small_trainings()
+    _shorten_trainings()
     driver: list[Any] = []
 
     def begin(window: "MainWindow") -> None:
         window.resize(r.choice((1440, 1000, 2000)), r.choice((900, 700)))
         person = RandomPerson(window, r, files, batches)
-        driver.append(_driver(window, person, events, place / "events", faults, restless=r.random() < 0.25))
+        driver.append(_make_driver(window, person, events, place / "events", faults, restless=r.random() < 0.25))
 
     code = application.run(Source(preset=preset), on_window=begin)
     if code or not driver or not driver[0].ended:
         faults.append(f"the program ended with {code} before all was done")
-    faults += [f"thread {thread.name} is left" for thread in _left()]
-    faults += _unreadable(place / "config")
+    faults += [f"thread {thread.name} is left" for thread in _find_left_threads()]
+    faults += _find_unreadable(place / "config")
     print("\n".join(faults), flush=True)
     return 3 if faults else 0
 
@@ -212,22 +212,22 @@ def _fill(folder: Path, r: random.Random) -> None:
     """Put files to open into a folder: sessions, weights, lessons, and some corrupted ones."""
     from tools import file_kinds, weight_kinds
 
-    for number, data in enumerate(file_kinds.good_sessions()[:6]):
+    for number, data in enumerate(file_kinds.make_sessions()[:6]):
         (folder / f"good-{number}.attnlab").write_bytes(data)
-    (folder / "bad.attnlab").write_bytes(file_kinds.spoiled_session(r))
+    (folder / "bad.attnlab").write_bytes(file_kinds.spoil_session_bytes(r))
     for ending in ("csv", "npz", "safetensors", "json"):
-        (folder / f"weights.{ending}").write_bytes(weight_kinds.good_weights()[ending][0])
-    for number, lesson in enumerate(file_kinds.good_lessons()[:3]):
+        (folder / f"weights.{ending}").write_bytes(weight_kinds.make_weights()[ending][0])
+    for number, lesson in enumerate(file_kinds.read_lessons()[:3]):
         (folder / f"lesson-{number}.md").write_bytes(lesson)
     file_kinds.KINDS["lesson"].spoil(r, folder)
-    (folder / "exercise.json").write_bytes(file_kinds.good_exercise())
+    (folder / "exercise.json").write_bytes(file_kinds.make_exercise())
     (folder / "text.txt").write_text("the cat sat on the mat. " * 300)
     (run := folder / "run").mkdir()
-    for name, data in file_kinds.good_run().items():
+    for name, data in file_kinds.make_run().items():
         (run / name).write_bytes(data)
 
 
-def _small_trainings() -> None:
+def _shorten_trainings() -> None:
     """Keep trainings short, as the simulated user waits until they end."""
     from dataclasses import replace
 
@@ -235,15 +235,15 @@ def _small_trainings() -> None:
 
     set_spec = TrainSession.set_spec
 
-    def small(self: TrainSession, spec: Any) -> None:
+    def set_small_spec(self: TrainSession, spec: Any) -> None:
         train = replace(spec.train, steps=min(spec.train.steps, 12), batch=min(spec.train.batch, 8), device="cpu")
         model = replace(spec.model, d_model=min(spec.model.d_model, 32), d_ff=min(spec.model.d_ff, 64))
         set_spec(self, replace(spec, train=train, model=model))
 
-    TrainSession.set_spec = small  # type: ignore[method-assign]
+    TrainSession.set_spec = set_small_spec  # type: ignore[method-assign]
 
 
-def _left() -> list[threading.Thread]:
+def _find_left_threads() -> list[threading.Thread]:
     """Return the threads that still run when the program has ended."""
     late = time.monotonic() + 20
     left = []
@@ -254,7 +254,7 @@ def _left() -> list[threading.Thread]:
     return left
 
 
-def _unreadable(folder: Path) -> list[str]:
+def _find_unreadable(folder: Path) -> list[str]:
     """Return the problems of the unsaved work that was kept when the window closed."""
     from attnlab.base.errors import AttnlabError
     from attnlab.files.sessions.session_file import load_session
@@ -268,7 +268,7 @@ def _unreadable(folder: Path) -> list[str]:
     return wrong
 
 
-def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: list[str], restless: bool) -> Any:
+def _make_driver(window: "MainWindow", person: Any, events: int, log: Path, faults: list[str], restless: bool) -> Any:
     """Return an object that does the events one at a time in the program's event loop, then checks the result."""
     from PySide6.QtCore import QObject, QTimer, Slot
     from PySide6.QtWidgets import QApplication
@@ -303,7 +303,7 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
             self._answered = playground.service.newest
             playground.service.computed.connect(self._on_computed)
             self._start = playground.document.experiment
-            self._numbers = tables_of(self._start)
+            self._numbers = copy_tables(self._start)
             self._began = time.monotonic()
             self._timer.start(0)
 
@@ -321,7 +321,7 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
 
         def _tick(self) -> None:
             hurried = restless and self._left and self._left % 20
-            if why := "" if hurried else self._busy():
+            if why := "" if hurried else self._find_busy():
                 if time.monotonic() - self._began > SETTLE_S:
                     faults.append(f"still busy after {SETTLE_S:.0f} s: {why}")
                     self._finish()
@@ -337,7 +337,7 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
             else:
                 self._check()
 
-        def _busy(self) -> str:
+        def _find_busy(self) -> str:
             """Return which work is still under way, or ""."""
             playground, trainer = window.playground, window.trainer
             assert playground is not None
@@ -366,12 +366,12 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
                 self._timer.start(0)
                 return
             assert window.playground is not None
-            faults.extend(differences(window))
-            faults.extend(lost(window, log.with_name("saved.attnlab")))
+            faults.extend(find_differences(window))
+            faults.extend(find_lost(window, log.with_name("saved.attnlab")))
             document = window.playground.document
-            if not self._left_to_undo():
+            if not self._has_left_to_undo():
                 if document.history.entries[0].opening == 0 and self._start is not None:
-                    faults.extend(changed_tables(self._numbers, tables_of(document.experiment)))
+                    faults.extend(find_changed_tables(self._numbers, copy_tables(document.experiment)))
                 self._finish()
                 return
             self.note(f"at the end: undo {document.history.undo_label!r}")
@@ -379,7 +379,7 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
                 document.undo()
             self._timer.start(0)
 
-        def _left_to_undo(self) -> bool:
+        def _has_left_to_undo(self) -> bool:
             assert window.playground is not None
             return window.playground.document.history.undo_label is not None
 
@@ -405,7 +405,7 @@ def _limit(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def tables_of(e: "Experiment") -> dict[str, Any]:
+def copy_tables(e: "Experiment") -> dict[str, Any]:
     """Return copies of the parts of an experiment, its tokens and every table, by name."""
     from attnlab.attention import edits
 
@@ -414,7 +414,7 @@ def tables_of(e: "Experiment") -> dict[str, Any]:
     return {**tables, "tokens": e.tokens, "memory tokens": e.memory_tokens, "others": others, "config": repr(e.config)}
 
 
-def changed_tables(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+def find_changed_tables(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """Return the tables that undoing everything did not restore."""
     import numpy as np
 
@@ -427,7 +427,7 @@ def changed_tables(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     ]
 
 
-def lost(window: "MainWindow", path: Path) -> list[str]:
+def find_lost(window: "MainWindow", path: Path) -> list[str]:
     """Return the differences of the open and the pinned state after saving and loading."""
     from attnlab.files.sessions.session_file import Session, load_session, save_session
 
@@ -437,11 +437,11 @@ def lost(window: "MainWindow", path: Path) -> list[str]:
     save_session(saved := Session(playground.document.experiment, {}, pins), path)
     read = load_session(path)
     pairs = zip((saved.experiment, *saved.pins), (read.experiment, *read.pins), strict=True)
-    wrong = [text for one, other in pairs for text in changed_tables(tables_of(one), tables_of(other))]
+    wrong = [text for one, other in pairs for text in find_changed_tables(copy_tables(one), copy_tables(other))]
     return [text.replace("undoing everything", "saving and reading") for text in wrong]
 
 
-def differences(window: "MainWindow") -> list[str]:
+def find_differences(window: "MainWindow") -> list[str]:
     """Return the cards that show other numbers than the experiment's computation."""
     import numpy as np
 

@@ -76,7 +76,7 @@ def settle(app: QApplication) -> None:
     app.processEvents()
 
 
-def cpu_of(change: Callable[[], None], app: QApplication) -> float:
+def measure_cpu(change: Callable[[], None], app: QApplication) -> float:
     """Return the process CPU time in seconds of a change and of the painting that follows."""
     settle(app)
     start = time.process_time()
@@ -99,8 +99,10 @@ def main() -> None:
     profile = cProfile.Profile()
     if options.profile:
         profile.enable()
-    themes = [cpu_of(partial(window.set_theme, name), app) for name in ("dark", "light") * ((options.runs + 1) // 2)]
-    sizes = [cpu_of(partial(window.step_type_size, step), app) for step in (1, -1) * ((options.runs + 1) // 2)]
+    themes = [
+        measure_cpu(partial(window.set_theme, name), app) for name in ("dark", "light") * ((options.runs + 1) // 2)
+    ]
+    sizes = [measure_cpu(partial(window.step_type_size, step), app) for step in (1, -1) * ((options.runs + 1) // 2)]
     if options.profile:
         profile.disable()
         pstats.Stats(profile).sort_stats("cumulative").print_stats(45)

@@ -86,17 +86,17 @@ def main(argv: list[str] | None = None) -> int:
             for done in _run_all(options, seed, {done.name for done in log}, late):
                 log.append(done)
                 _write(options.log, done)
-                print(_line(done), flush=True)
+                print(_make_line(done), flush=True)
         except KeyboardInterrupt:
             print("Interrupted; the same command resumes from here.")
-    print(table(log))
+    print(make_table(log))
     return int(not log or not all(done.well for done in log))
 
 
-def table(log: list[Done]) -> str:
+def make_table(log: list[Done]) -> str:
     """Return a line for each run, and the commands that repeat those that failed."""
     lines = ["", f"{'run':<12} {'seed':>10}  {'setting':<52} {'minutes':>7} {'passed':>7} {'failed':>6}"]
-    lines += [_line(done) for done in log]
+    lines += [_make_line(done) for done in log]
     tests = [done for done in log if done.name.startswith("tests")]
     well = sum(done.well for done in log)
     lines.append(
@@ -109,7 +109,7 @@ def table(log: list[Done]) -> str:
     return "\n".join(lines)
 
 
-def _line(done: Done) -> str:
+def _make_line(done: Done) -> str:
     failed = len(done.failed) or ("-" if done.well else f"rc {done.code}")
     return f"{done.name:<12} {done.seed:>10}  {done.setting:<52} {done.minutes:>7.1f} {done.passed:>7} {failed:>6}"
 
@@ -137,17 +137,17 @@ def _run_tests(options: argparse.Namespace, name: str, seed: int, threads: int, 
     command += options.paths
     kept = {key: value for key, value in os.environ.items() if key not in ("CI", "MKL_CBWR")}  # CI fixes Hypothesis
     begun = time.monotonic()
-    with _busy_loops(busy), report.with_suffix(".txt").open("w", encoding="utf-8") as told:
+    with _run_busy_loops(busy), report.with_suffix(".txt").open("w", encoding="utf-8") as told:
         code = subprocess.run(
             [sys.executable, *command, f"--junitxml={report}"], cwd=ROOT, env=kept | extra, stdout=told, stderr=told
         ).returncode
-    passed, failed = _counted(report)
+    passed, failed = _read_counts(report)
     again = " ".join([*(f"{key}={value}" for key, value in extra.items()), "python", *command])
     in_words = " ".join(f"{key}={value}" for key, value in setting.items()) + f", {busy} busy loops" * bool(busy)
     return Done(name, seed, in_words, again, (time.monotonic() - begun) / 60, passed, failed, code)
 
 
-def _counted(report: Path) -> tuple[int, list[str]]:
+def _read_counts(report: Path) -> tuple[int, list[str]]:
     """Return the number of tests passed and the names of those that failed, from a pytest report."""
     if not report.exists():
         return 0, ["no report: see the text beside it"]
@@ -170,7 +170,7 @@ def _run_part(name: str, command: list[str], seed: int) -> Done:
 
 
 @contextmanager
-def _busy_loops(count: int) -> Iterator[None]:
+def _run_busy_loops(count: int) -> Iterator[None]:
     """Keep processors busy beside the tests; the loops end with this process, however it ends."""
     loops = [subprocess.Popen([sys.executable, "-c", _BUSY_LOOP]) for _ in range(count)]
     try:

@@ -15,7 +15,7 @@ from tools.safe_reading import Kind, check_sentence
 
 
 @cache
-def good_weights() -> dict[str, tuple[bytes, ...]]:
+def make_weights() -> dict[str, tuple[bytes, ...]]:
     """Return weight files by ending, in the layouts of several libraries."""
     import numpy as np
     import torch
@@ -56,12 +56,12 @@ def good_weights() -> dict[str, tuple[bytes, ...]]:
         rows = [[f"{number:.4f}" for number in row] for row in np.atleast_2d(table)]
         for ending, mark in (("csv", ","), ("csv", ";"), ("tsv", "\t")):
             found.setdefault(ending, []).append("\n".join(mark.join(row) for row in rows).encode())
-    found["npy"].append(_npy(np.arange(6.0).reshape(3, 2)))
-    found["pt"] += [_pickled(), *found["pt"]]
+    found["npy"].append(_encode_npy(np.arange(6.0).reshape(3, 2)))
+    found["pt"] += [_pickle_program(), *found["pt"]]
     return {ending: tuple(each) for ending, each in found.items()}
 
 
-def _npy(array: Any) -> bytes:
+def _encode_npy(array: Any) -> bytes:
     import numpy as np
 
     buffer = io.BytesIO()
@@ -78,7 +78,7 @@ class _Runs:
         return os.system, ("true",)
 
 
-def _pickled() -> bytes:
+def _pickle_program() -> bytes:
     """Return a torch file that runs a program if it is unpickled unsafely."""
     import torch
 
@@ -93,44 +93,40 @@ CONFIG = {"n_head": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "mult
 
 def _spoil_weights(ending: str) -> Callable[[random.Random, Path], None]:
     def spoil(r: random.Random, folder: Path) -> None:
-        good = good_weights()[ending]
+        good = make_weights()[ending]
         data = r.choice(good)
         if ending in ("csv", "tsv"):
-            data = mutants.spoiled_text(r, data, good)
+            data = mutants.spoil_text(r, data, good)
         elif ending == "json":
-            data = (
-                mutants.spoiled_json(r, json.loads(data)) if r.random() < 0.7 else mutants.spoiled_text(r, data, good)
-            )
+            data = mutants.spoil_json(r, json.loads(data)) if r.random() < 0.7 else mutants.spoil_text(r, data, good)
         elif ending == "safetensors":
-            data = mutants.spoiled_tensors(r, data) if r.random() < 0.7 else mutants.spoiled_bytes(r, data, good)
+            data = mutants.spoil_tensors(r, data) if r.random() < 0.7 else mutants.spoil_bytes(r, data, good)
         elif ending == "npy":
-            data = mutants.spoiled_npy(r, data)
+            data = mutants.spoil_npy(r, data)
         elif data[:2] == b"PK" and r.random() < 0.8:
-            members = mutants.members_of(data)
+            members = mutants.read_members(data)
             name = r.choice(list(members))
-            members[name] = (
-                mutants.spoiled_npy(r, members[name]) if ending == "npz" else _spoiled_pickle(r, members, name)
-            )
-            data = mutants.zipped(list(members.items())) if r.random() < 0.7 else mutants.spoiled_zip(r, members)
+            members[name] = mutants.spoil_npy(r, members[name]) if ending == "npz" else _spoil_pickle(r, members, name)
+            data = mutants.write_zip(list(members.items())) if r.random() < 0.7 else mutants.spoil_zip(r, members)
         else:
-            data = mutants.spoiled_bytes(r, data, good)
+            data = mutants.spoil_bytes(r, data, good)
         (folder / f"w{r.choice(ENDINGS.get(ending, ('.' + ending,)))}").write_bytes(data)
         if r.random() < 0.3:
-            (folder / "config.json").write_bytes(mutants.spoiled_json(r, CONFIG))
+            (folder / "config.json").write_bytes(mutants.spoil_json(r, CONFIG))
 
     return spoil
 
 
-def _spoiled_pickle(r: random.Random, members: dict[str, bytes], name: str) -> bytes:
+def _spoil_pickle(r: random.Random, members: dict[str, bytes], name: str) -> bytes:
     """Corrupt one member of a torch file, mostly its list of tensors, or put a program there."""
     pickled = next(each for each in members if each.endswith("data.pkl"))
     if r.random() < 0.1:
         members[pickled] = b"cos\nsystem\n(S'true'\ntR."
         return members[name]
     if r.random() < 0.6:
-        members[pickled] = mutants.spoiled_bytes(r, members[pickled])
+        members[pickled] = mutants.spoil_bytes(r, members[pickled])
         return members[name]
-    return mutants.spoiled_bytes(r, members[name])
+    return mutants.spoil_bytes(r, members[name])
 
 
 def _read_weights(folder: Path) -> None:
@@ -178,7 +174,7 @@ _BLOCKS = (
 
 
 def _spoil_block(r: random.Random, folder: Path) -> None:
-    (folder / "block.txt").write_bytes(mutants.spoiled_text(r, r.choice(_BLOCKS), _BLOCKS))
+    (folder / "block.txt").write_bytes(mutants.spoil_text(r, r.choice(_BLOCKS), _BLOCKS))
 
 
 def _read_block(folder: Path) -> None:

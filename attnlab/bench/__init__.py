@@ -21,7 +21,7 @@ def main(names: Sequence[str], as_json: bool, *, quick: bool = False) -> int:
 
     found: list[Case] = []
     for name in names:
-        cases: Callable[[bool], Iterator[Case]] = import_module(f"attnlab.bench.{name}").cases
+        cases: Callable[[bool], Iterator[Case]] = import_module(f"attnlab.bench.{name}").run_cases
         found += cases(quick)
     say(measure.to_json(found) if as_json else measure.to_table(found))
     return OK

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEventLoop, Qt, QTimer
 
 from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
-from attnlab.bench.measure import Case, case
+from attnlab.bench.measure import Case, make_case
 from attnlab.bench.notebook import Notebook
 from attnlab.bench.window import Driver, wait_until
 
@@ -34,11 +34,11 @@ def measure_drags(driver: Driver, runs: int) -> Iterator[Case]:
     pairs = [(drag(driver), drag_notebook(driver, notebook)) for _ in range(runs)]
     ours, baseline = [mine for mine, _ in pairs], [other for _, other in pairs]
     lag, other_lag = ([each.lag_ms for each in way] for way in (ours, baseline))
-    yield case("live", "drag, last edit to picture", lag, other_lag, "ms", "≤ 50 ms")
+    yield make_case("live", "drag, last edit to picture", lag, other_lag, "ms", "≤ 50 ms")
     stale, other_stale = ([float(sum(each.stale for each in way))] for way in (ours, baseline))
-    yield case("live", "drag, stale pictures", stale, other_stale, "pictures", "0")
+    yield make_case("live", "drag, stale pictures", stale, other_stale, "pictures", "0")
     drawn, other_drawn = ([float(len(each.pictures)) for each in way] for way in (ours, baseline))
-    yield case("live", "drag, pictures in a second", drawn, other_drawn, "pictures", rate=True)
+    yield make_case("live", "drag, pictures in a second", drawn, other_drawn, "pictures", rate=True)
 
 
 def drag(driver: Driver) -> Drag:
@@ -51,7 +51,7 @@ def drag(driver: Driver) -> Drag:
         nonlocal made
         due = min(EDITS, int((time.perf_counter() - start) * 1e3 / PERIOD_MS) + 1)
         while made < due:
-            driver.edit(driver.next_value())
+            driver.edit(driver.choose_next_value())
             alive.append(driver.experiment)
             numbers[id(driver.experiment)] = made
             made += 1
@@ -81,7 +81,7 @@ def drag_notebook(driver: Driver, notebook: Notebook) -> Drag:
     seen, before = Drag(), driver.experiment
     states: list[Callable[[], Experiment]] = []
     for _ in range(EDITS):
-        states.append(partial(edits.set_block, before, "W_q", 0, 0, [[driver.next_value()]]))
+        states.append(partial(edits.set_block, before, "W_q", 0, 0, [[driver.choose_next_value()]]))
     start, drawn = time.perf_counter(), -1
     while drawn < EDITS - 1:
         due = min(EDITS - 1, int((time.perf_counter() - start) * 1e3 / PERIOD_MS))

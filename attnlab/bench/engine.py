@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.bench.measure import Case, case, run_in_turns
+from attnlab.bench.measure import Case, make_case, run_in_turns
 from attnlab.compute.engine import compute, prepare
 
 SIZES = {16: (2000, 1.3), 512: (60, 1.05)}
@@ -15,7 +15,7 @@ SIZES = {16: (2000, 1.3), 512: (60, 1.05)}
 D_MODEL, HEADS = 64, 8
 
 
-def experiment(tokens: int, causal: bool = True) -> Experiment:
+def make_experiment(tokens: int, causal: bool = True) -> Experiment:
     """Return a layer of random numbers with W_o, d_model 64, 8 heads, float32."""
     g = torch.Generator().manual_seed(0)
     X = torch.randn(tokens, D_MODEL, generator=g)
@@ -42,7 +42,7 @@ def compute_by_hand(
     return X, Q, K, V, scores, scaled, masked, weights, Z, output
 
 
-def cases(quick: bool = False) -> Iterator[Case]:
+def run_cases(quick: bool = False) -> Iterator[Case]:
     """Yield a case for each length of the sentence."""
     threads = torch.get_num_threads()
     prepare()
@@ -54,7 +54,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
 
 
 def _measure(tokens: int, runs: int, slack: float) -> Case:
-    e = experiment(tokens)
+    e = make_experiment(tokens)
     w = e.weights
     assert w.W_q is not None
     assert w.W_k is not None
@@ -63,18 +63,18 @@ def _measure(tokens: int, runs: int, slack: float) -> Case:
     tensors = (e.embeddings, w.W_q, w.W_k, w.W_v, w.W_o)
     future = torch.ones(tokens, tokens, dtype=torch.bool).triu(1)
 
-    def ours() -> tuple[Tensor, ...]:
+    def run_ours() -> tuple[Tensor, ...]:
         trace = compute(e)
         return tuple(trace[name] for name in trace.stages)
 
-    def baseline() -> tuple[Tensor, ...]:
+    def run_baseline() -> tuple[Tensor, ...]:
         with torch.no_grad():
             return compute_by_hand(*tensors, HEADS, future)
 
-    for mine, other in zip(ours(), baseline(), strict=True):
+    for mine, other in zip(run_ours(), run_baseline(), strict=True):
         torch.testing.assert_close(mine, other)  # both must compute the same
-    mine_us, other_us = run_in_turns(runs, _time(ours), _time(baseline))
-    return case("engine", f"T={tokens}", mine_us, other_us, "µs", f"ratio ≥ {1 / slack:.2f}")
+    mine_us, other_us = run_in_turns(runs, _time(run_ours), _time(run_baseline))
+    return make_case("engine", f"T={tokens}", mine_us, other_us, "µs", f"ratio ≥ {1 / slack:.2f}")
 
 
 def _time(function: Callable[[], object]) -> Callable[[], float]:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.stages.trace import Trace
-from attnlab.bench.measure import Case, case, run_in_turns
+from attnlab.bench.measure import Case, make_case, run_in_turns
 from attnlab.bench.notebook import require_matplotlib
 from attnlab.compute.engine import compute
 from attnlab.figures.panels.figure_file import encode_figure
@@ -24,16 +24,16 @@ RUNS = 7
 FRAMES, FPS, WIDTH_PX = 100, 25, 960
 
 
-def cases(quick: bool = False) -> Iterator[Case]:
+def run_cases(quick: bool = False) -> Iterator[Case]:
     """Yield cases for the PNG's time and the SVG's size, both compared with matplotlib, and for a film unless quick."""
     require_matplotlib()
     app = QApplication.instance() or QApplication([])
-    trace = compute(experiment())
+    trace = compute(make_experiment())
     trace.array("weights")
     ours, baseline = run_in_turns(1 if quick else RUNS, lambda: _time_ours(trace), lambda: _time_baseline(trace))
-    yield case("export", f"PNG, {SIDE}×{SIDE} maps of T={TOKENS}", ours, baseline, "ms", "ratio ≥ 3")
+    yield make_case("export", f"PNG, {SIDE}×{SIDE} maps of T={TOKENS}", ours, baseline, "ms", "ratio ≥ 3")
     sizes = [len(encode_figure(trace, SPEC, ".svg")) / 1e6], [len(draw_by_matplotlib(trace, "svg")) / 1e6]
-    yield case("export", f"SVG, {SIDE}×{SIDE} maps of T={TOKENS}", *sizes, "MB", f"ours < {TARGET_BYTES / 1e6:g}")
+    yield make_case("export", f"SVG, {SIDE}×{SIDE} maps of T={TOKENS}", *sizes, "MB", f"ours < {TARGET_BYTES / 1e6:g}")
     if not quick:
         yield measure_film()
     del app
@@ -54,10 +54,10 @@ def measure_film(frames: int = FRAMES) -> Case:
         start = time.perf_counter()
         draw_now(Filming(scenario, Path(folder) / "film.mp4").run_steps())
         took = (time.perf_counter() - start) * 1e3
-    return case("export", f"MP4, {frames} frames", [took], [frames / FPS * 1e3], "ms", "ratio ≥ 1")
+    return make_case("export", f"MP4, {frames} frames", [took], [frames / FPS * 1e3], "ms", "ratio ≥ 1")
 
 
-def experiment() -> Experiment:
+def make_experiment() -> Experiment:
     """Return a random layer of 144 heads over 64 tokens."""
     g = torch.Generator().manual_seed(0)
     heads = SIDE * SIDE

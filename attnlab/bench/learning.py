@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from attnlab.bench.measure import Case, case
+from attnlab.bench.measure import Case, make_case
 from attnlab.training.batch import BEGIN, IGNORED
 from attnlab.training.messages import Metric, Point
 from attnlab.training.models import watch
@@ -42,12 +42,12 @@ class Learned:
         """The last metrics."""
         return self.metrics[-1][1]
 
-    def until(self, reached: Callable[[Metric], bool]) -> tuple[float, int] | None:
+    def find_first(self, reached: Callable[[Metric], bool]) -> tuple[float, int] | None:
         """Return the seconds and steps until a metric was first reached, or None."""
         return next(((seconds, metric.step) for seconds, metric in self.metrics if reached(metric)), None)
 
 
-def cases(quick: bool = False) -> Iterator[Case]:
+def run_cases(quick: bool = False) -> Iterator[Case]:
     """Yield the cases of all tasks, trained with one thread; takes about half an hour."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -88,20 +88,20 @@ def _measure_shares(quick: bool) -> Iterator[Case]:
             yield from _measure_share(name, done, "tokens", 0.99, 60)
     for name, done in _learn_seeds("induction", quick):
         yield from _measure_share(name, done, "tokens", 0.95, 60)
-        yield _make_case(
+        yield _make_rate_case(
             f"{name}: weight on what followed", measure_induction(done.trainer), 0.8, "", "some head > 0.8"
         )
     for name, done in _learn_seeds("dates", quick):
         yield from _measure_share(name, done, "dates", 0.95, 300)
-        yield _make_case(
+        yield _make_rate_case(
             f"{name}: weight on the part written", measure_alignment(done.trainer), 0.5, "", "some head > 0.5"
         )
     for name, done in _learn_seeds("masked", quick):
-        yield _make_case(
+        yield _make_rate_case(
             f"{name}: weight of -self on its subject", measure_subject(done.trainer), 0.5, "", "some head > 0.5"
         )
         unigram = done.trainer.data.baselines["unigram"]
-        yield case(
+        yield make_case(
             "learning", f"{name}: held-out loss, compared with unigram", [done.last.loss], [unigram], "nats", "below"
         )
 
@@ -109,14 +109,14 @@ def _measure_shares(quick: bool) -> Iterator[Case]:
 def _measure_share(name: str, done: Learned, of: str, needed: float, limit_s: float) -> Iterator[Case]:
     """Yield the final accuracy and, if the target was reached, the seconds until then."""
 
-    def value(metric: Metric) -> float:
+    def read_share(metric: Metric) -> float:
         return metric.exact if of == "dates" else metric.right
 
-    yield _make_case(f"{name}: {of} right", 100 * value(done.last), 100 * needed, "%", f"≥ {needed:.0%}")
-    reached = done.until(lambda metric: value(metric) >= needed)
+    yield _make_rate_case(f"{name}: {of} right", 100 * read_share(done.last), 100 * needed, "%", f"≥ {needed:.0%}")
+    reached = done.find_first(lambda metric: read_share(metric) >= needed)
     if reached is not None:
         seconds, steps = reached
-        yield case("learning", f"{name}: time for {steps} steps", [seconds], [limit_s], "s", f"≤ {limit_s:g} s")
+        yield make_case("learning", f"{name}: time for {steps} steps", [seconds], [limit_s], "s", f"≤ {limit_s:g} s")
 
 
 def _compare_with_recurrent(quick: bool) -> Iterator[Case]:
@@ -124,30 +124,32 @@ def _compare_with_recurrent(quick: bool) -> Iterator[Case]:
     with_it, without = _learn_seeds("dates", quick, "bahdanau"), _learn_seeds("dates", quick, "recurrent")
     for (name, done), (_, other) in zip(with_it, without, strict=True):
         ours, needed = 100 * measure_longest_third(done), 100 * measure_longest_third(other) + POINTS
-        yield _make_case(f"{name}: longest third right", ours, needed, "%", f"≥ recurrent without + {POINTS} points")
+        yield _make_rate_case(
+            f"{name}: longest third right", ours, needed, "%", f"≥ recurrent without + {POINTS} points"
+        )
 
 
 def _measure_losses(quick: bool) -> Iterator[Case]:
     """Yield losses compared with simpler baselines, and the loss of the sum task as courses train it."""
     for name, done in _learn_seeds("characters", quick):
         bigram = done.trainer.data.baselines["bigram"]
-        yield case(
+        yield make_case(
             "learning", f"{name}: held-out loss, compared with bigram", [done.last.loss], [bigram], "nats", "below"
         )
         seconds, steps = done.metrics[-1][0], done.last.step
-        yield case("learning", f"{name}: time for {steps} steps", [seconds], [180], "s", "≤ 180 s")
+        yield make_case("learning", f"{name}: time for {steps} steps", [seconds], [180], "s", "≤ 180 s")
     for name, done in _learn_seeds("sum", quick):
         point = done.points[min(48, len(done.points) - 1)]
-        yield case("learning", f"{name}: loss at epoch {point.step}", [point.loss], [0.5448], "MSE", "0.5 to 0.6")
-        yield case("learning", f"{name}: held-out loss", [done.last.loss], [0.9548], "MSE", "high: no positions")
+        yield make_case("learning", f"{name}: loss at epoch {point.step}", [point.loss], [0.5448], "MSE", "0.5 to 0.6")
+        yield make_case("learning", f"{name}: held-out loss", [done.last.loss], [0.9548], "MSE", "high: no positions")
 
 
-def _make_case(name: str, ours: float, needed: float, unit: str, target: str) -> Case:
-    return case("learning", name, [ours], [needed], unit, target, rate=True)
+def _make_rate_case(name: str, ours: float, needed: float, unit: str, target: str) -> Case:
+    return make_case("learning", name, [ours], [needed], unit, target, rate=True)
 
 
 @torch.no_grad()
-def weights(trainer: Trainer) -> dict[str, Tensor]:
+def compute_weights(trainer: Trainer) -> dict[str, Tensor]:
     """Return the maps [B, h, T_q, T_k] of every layer on the held-out examples."""
     trainer.model.eval()
     with watch(trainer.model) as traces:
@@ -164,7 +166,7 @@ def measure_induction(trainer: Trainer) -> float:
     after = after.tril()  # a place may match itself: the letter that followed may be the same letter
     return max(
         float((part[:, head] * after).sum(-1)[asked].mean())
-        for part in weights(trainer).values()
+        for part in compute_weights(trainer).values()
         for head in range(part.shape[1])
     )
 
@@ -182,7 +184,7 @@ def measure_alignment(trainer: Trainer) -> float:
             begin, end = found[1][name]
             row[places.start : places.stop, begin:end] = 1
     asked = told.sum(-1) > 0
-    maps = [part for name, part in weights(trainer).items() if name.startswith(("cross", "alignment"))]
+    maps = [part for name, part in compute_weights(trainer).items() if name.startswith(("cross", "alignment"))]
     return max(float((part[:, head] * told).sum(-1)[asked].mean()) for part in maps for head in range(part.shape[1]))
 
 
@@ -198,7 +200,7 @@ def measure_subject(trainer: Trainer) -> float:
         if hidden and acting is not None:
             found.append((row, hidden[0], acting))
     rows, queries, keys = torch.tensor(found).unbind(1)
-    return max(float(part[rows, :, queries, keys].mean(0).max()) for part in weights(trainer).values())
+    return max(float(part[rows, :, queries, keys].mean(0).max()) for part in compute_weights(trainer).values())
 
 
 def measure_longest_third(done: Learned) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtTest import QTest
 
-from attnlab.bench.measure import Case, case, collect_garbage_like_the_program
+from attnlab.bench.measure import Case, collect_garbage_like_the_program, make_case
 from attnlab.bench.notebook import require_matplotlib
 from attnlab.bench.window import wait_until
 from attnlab.compute.engine import compute
@@ -27,35 +27,35 @@ BASELINES = 16
 """The number of slides the baseline draws; each takes about the same time."""
 
 
-def cases(quick: bool = False) -> Iterator[Case]:
+def run_cases(quick: bool = False) -> Iterator[Case]:
     """Yield the cases of walking a lesson forward, back, and forward without pauses.
 
     Raises:
         AttnlabError: matplotlib is missing.
     """
     require_matplotlib()
-    from attnlab.bench.window import window
+    from attnlab.bench.window import open_window
     from attnlab.lessons.library import find
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.present.present_window import PresentWindow
 
-    with window() as driver, collect_garbage_like_the_program(driver.window):
+    with open_window() as driver, collect_garbage_like_the_program(driver.window):
         player = LessonPlayer(driver.playground.document, driver.window)
         player.open(find(LESSON))
         hall = PresentWindow(driver.playground, player, driver.window)
         walk = Walk(driver, hall, 3 if quick else None)
         try:
             hall.present(size=QSize(*SIZE))
-            forward = walk.keys(Qt.Key.Key_PageDown)
+            forward = walk.press_key(Qt.Key.Key_PageDown)
             baseline = [draw_in_notebook(slide) for slide in player.slides[: 1 if quick else BASELINES]]
-            back = walk.keys(Qt.Key.Key_PageUp)
-            hurried = walk.keys(Qt.Key.Key_PageDown, rest=False)
+            back = walk.press_key(Qt.Key.Key_PageUp)
+            hurried = walk.press_key(Qt.Key.Key_PageDown, rest=False)
         finally:
             hall.close()
             hall.deleteLater()
-        yield case("lesson", "forward, key to picture", forward, baseline, "ms", TARGET)
-        yield case("lesson", "back, key to picture", back, baseline, "ms", TARGET)
-        yield case("lesson", "forward without pauses", hurried, baseline, "ms", "")
+        yield make_case("lesson", "forward, key to picture", forward, baseline, "ms", TARGET)
+        yield make_case("lesson", "back, key to picture", back, baseline, "ms", TARGET)
+        yield make_case("lesson", "forward without pauses", hurried, baseline, "ms", "")
 
 
 class Walk:
@@ -66,23 +66,23 @@ class Walk:
         self._painted_s = 0.0
         hall.view.painted.connect(self._on_painted)
 
-    def keys(self, key: Qt.Key, *, rest: bool = True) -> list[float]:
+    def press_key(self, key: Qt.Key, *, rest: bool = True) -> list[float]:
         """Press a key until the lesson ends; return the milliseconds from each press to its picture.
 
         With a ``rest``, all background work is finished before the next key, as when a speaker pauses.
         """
         found: list[float] = []
-        while self._goes_on(key) and (self._most is None or len(found) < self._most):
+        while self._can_go_on(key) and (self._most is None or len(found) < self._most):
             if rest:
                 self._rest()
             self._painted_s = 0.0
             start = time.perf_counter()
             QTest.keyClick(self._hall, key)
-            wait_until(self._whole)
+            wait_until(self._is_whole)
             found.append((self._painted_s - start) * 1e3)
         return found
 
-    def _goes_on(self, key: Qt.Key) -> bool:
+    def _can_go_on(self, key: Qt.Key) -> bool:
         player = self._hall.presenter.player
         return not player.at_start if key == Qt.Key.Key_PageUp else not player.at_end
 
@@ -91,7 +91,7 @@ class Walk:
         self._driver.settle()
         self._driver.settle()
 
-    def _whole(self) -> bool:
+    def _is_whole(self) -> bool:
         """Whether the slide is painted completely, text and numbers."""
         shown = self._hall.view.content
         return self._painted_s > 0 and shown is not None and (shown.main is not None or shown.whole)
@@ -108,7 +108,7 @@ def draw_in_notebook(slide: "Slide") -> float:
 
     assert slide.experiment is not None
     start = time.perf_counter()
-    values, (rows, columns) = _numbers(slide)
+    values, (rows, columns) = _compute_numbers(slide)
     figure = Figure((SIZE[0] / DPI, SIZE[1] / DPI), DPI)
     FigureCanvasAgg(figure)
     figure.suptitle(slide.step.title, fontsize=32, x=0.05, y=0.95, ha="left")
@@ -122,7 +122,7 @@ def draw_in_notebook(slide: "Slide") -> float:
     return took_ms
 
 
-def _numbers(slide: "Slide") -> tuple[Any, tuple[tuple[str, ...], tuple[str, ...]]]:
+def _compute_numbers(slide: "Slide") -> tuple[Any, tuple[tuple[str, ...], tuple[str, ...]]]:
     from attnlab.attention.axes import labels
 
     assert slide.experiment is not None

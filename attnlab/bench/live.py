@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
-from attnlab.bench.engine import experiment
-from attnlab.bench.measure import Case, case, collect_garbage_like_the_program, run_in_turns
+from attnlab.bench.engine import make_experiment
+from attnlab.bench.measure import Case, collect_garbage_like_the_program, make_case, run_in_turns
 from attnlab.bench.notebook import Notebook, require_matplotlib
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ SWITCHES: tuple[tuple[str, tuple[object, object]], ...] = (
 TARGETS = {"kept": "ratio ≥ 20, aim 40 and 16 ms; p95 ≤ 2 × ours", "new": "", "flip": "as an edit: ratio ≥ 20"}
 
 
-def cases(quick: bool = False) -> Iterator[Case]:
+def run_cases(quick: bool = False) -> Iterator[Case]:
     """Yield the cases for each sentence length, then those of a drag.
 
     Raises:
@@ -35,20 +35,20 @@ def cases(quick: bool = False) -> Iterator[Case]:
     """
     require_matplotlib()
     from attnlab.bench.drag import measure_drags
-    from attnlab.bench.window import window
+    from attnlab.bench.window import open_window
 
-    with window() as driver, collect_garbage_like_the_program(driver.window):
+    with open_window() as driver, collect_garbage_like_the_program(driver.window):
         for tokens, rounds in SIZES.items():
-            driver.open(experiment(tokens, causal=False))
-            yield from _edit_cases(driver, tokens, 1 if quick else rounds)
-        driver.open(experiment(MAIN, causal=False))
+            driver.open(make_experiment(tokens, causal=False))
+            yield from _measure_edits(driver, tokens, 1 if quick else rounds)
+        driver.open(make_experiment(MAIN, causal=False))
         yield from measure_drags(driver, 1 if quick else DRAGS)
         for name, values in SWITCHES:
-            driver.open(experiment(MAIN, causal=False))
-            yield from _switch_cases(driver, name, values, 1 if quick else SIZES[MAIN] // 2)
+            driver.open(make_experiment(MAIN, causal=False))
+            yield from _measure_switch(driver, name, values, 1 if quick else SIZES[MAIN] // 2)
 
 
-def _switch_cases(driver: "Driver", name: str, values: tuple[object, object], rounds: int) -> Iterator[Case]:
+def _measure_switch(driver: "Driver", name: str, values: tuple[object, object], rounds: int) -> Iterator[Case]:
     """Yield the time from a switch to its picture, compared with a notebook that redraws an existing figure: toggling,
     where cards reuse what they drew before, and switching to a state they have never shown."""
     notebook = Notebook()
@@ -62,27 +62,27 @@ def _switch_cases(driver: "Driver", name: str, values: tuple[object, object], ro
         driver.check()
         return took_ms
 
-    def first() -> float:
+    def flip_first() -> float:
         driver.forget()
         return flip()
 
-    def kept() -> float:
+    def redraw() -> float:
         start = time.perf_counter()
         notebook.draw_kept(driver.experiment)
         took_ms = (time.perf_counter() - start) * 1e3
         gc.collect()
         return took_ms
 
-    for title, ours in (("flip", flip), ("first flip", first)):
-        mine, theirs = run_in_turns(rounds, ours, kept)
-        yield case("live", f"T={MAIN} {title} {name}", mine, theirs, "ms", TARGETS["flip"])
+    for title, ours in (("flip", flip), ("first flip", flip_first)):
+        mine, theirs = run_in_turns(rounds, ours, redraw)
+        yield make_case("live", f"T={MAIN} {title} {name}", mine, theirs, "ms", TARGETS["flip"])
 
 
-def _edit_cases(driver: "Driver", tokens: int, rounds: int) -> Iterator[Case]:
+def _measure_edits(driver: "Driver", tokens: int, rounds: int) -> Iterator[Case]:
     kept, new = Notebook(), Notebook()
 
-    def ours() -> float:
-        value = driver.next_value()
+    def edit() -> float:
+        value = driver.choose_next_value()
         driver.settle()
         start = time.perf_counter()
         driver.edit(value)
@@ -91,9 +91,9 @@ def _edit_cases(driver: "Driver", tokens: int, rounds: int) -> Iterator[Case]:
         driver.check()
         return took_ms
 
-    def notebook(draw: Callable[[Experiment], None]) -> Callable[[], float]:
+    def time_notebook(draw: Callable[[Experiment], None]) -> Callable[[], float]:
         def run() -> float:
-            value, before = driver.next_value(), driver.experiment
+            value, before = driver.choose_next_value(), driver.experiment
             start = time.perf_counter()
             draw(edits.set_block(before, "W_q", 0, 0, [[value]]))
             took_ms = (time.perf_counter() - start) * 1e3
@@ -102,7 +102,9 @@ def _edit_cases(driver: "Driver", tokens: int, rounds: int) -> Iterator[Case]:
 
         return run
 
-    first, kept_ms, second, new_ms = run_in_turns(rounds, ours, notebook(kept.draw_kept), ours, notebook(new.draw_new))
+    first, kept_ms, second, new_ms = run_in_turns(
+        rounds, edit, time_notebook(kept.draw_kept), edit, time_notebook(new.draw_new)
+    )
     for name, baseline in (("kept", kept_ms), ("new", new_ms)):
         target = TARGETS[name] if tokens == MAIN else ""
-        yield case("live", f"T={tokens} {name}", first + second, baseline, "ms", target)
+        yield make_case("live", f"T={tokens} {name}", first + second, baseline, "ms", target)

@@ -32,7 +32,7 @@ class Case:
     target: str = ""
 
 
-def case(
+def make_case(
     bench: str,
     name: str,
     ours: Sequence[float],
@@ -44,11 +44,11 @@ def case(
 ) -> Case:
     """Return the case for the runs of both; for a ``rate`` more is better, otherwise less."""
     mine, other = statistics.median(ours), statistics.median(baseline)
-    ratio = times_better(mine, other, rate=rate)
-    return Case(bench, name, mine, other, unit, ratio, percentile(ours, 95), len(ours), target)
+    ratio = compute_ratio(mine, other, rate=rate)
+    return Case(bench, name, mine, other, unit, ratio, find_percentile(ours, 95), len(ours), target)
 
 
-def times_better(ours: float, baseline: float, *, rate: bool = False) -> float:
+def compute_ratio(ours: float, baseline: float, *, rate: bool = False) -> float:
     """Return baseline ÷ ours, or for a rate ours ÷ baseline; 1 if both are equal, even if both are 0."""
     if ours == baseline:
         return 1.0
@@ -56,7 +56,7 @@ def times_better(ours: float, baseline: float, *, rate: bool = False) -> float:
     return above / below if below else float("inf")
 
 
-def percentile(runs: Sequence[float], share: float) -> float:
+def find_percentile(runs: Sequence[float], share: float) -> float:
     """Return the smallest run that ``share`` per cent of all runs do not exceed."""
     ordered = sorted(runs)
     return ordered[max(math.ceil(len(ordered) * share / 100) - 1, 0)]

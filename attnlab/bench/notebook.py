@@ -39,12 +39,12 @@ class Notebook:
 
     def draw_new(self, experiment: Experiment) -> None:
         """Compute, and draw a new figure, like running a notebook cell again."""
-        self._make(experiment, _weights(experiment))
+        self._make(experiment, _compute_weights(experiment))
         self._figure.canvas.draw()
 
     def draw_kept(self, experiment: Experiment) -> None:
         """Compute, put the numbers into the existing figure and redraw it: the fastest a notebook can be."""
-        weights = _weights(experiment)
+        weights = _compute_weights(experiment)
         if len(self._images) != len(weights):
             self._make(experiment, weights)
         for image, numbers in zip(self._images, weights, strict=True):
@@ -70,7 +70,7 @@ def _label(axis: Any, experiment: Experiment) -> None:
         side(list(places), [tokens[i] for i in places], rotation=turned)
 
 
-def _weights(experiment: Experiment) -> NDArray[np.floating]:
+def _compute_weights(experiment: Experiment) -> NDArray[np.floating]:
     trace = compute(experiment)
     for name in trace.stages:
         trace[name]

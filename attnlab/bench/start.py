@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import indent
 
 from attnlab.base.errors import AttnlabError
-from attnlab.bench.measure import Case, case
+from attnlab.bench.measure import Case, make_case
 
 RUNS = 7
 IDLE_MS = 1500
@@ -54,32 +54,34 @@ sys.exit(run(size=(1440, 900), on_window=Watch))
 """
 
 
-def cases(quick: bool = False) -> Iterator[Case]:
+def run_cases(quick: bool = False) -> Iterator[Case]:
     """Yield the times to the first window and the first numbers, and the memory, compared with bare imports.
 
     Raises:
         AttnlabError: a child process fails.
     """
-    pairs = [(_child(_PROGRAM), _child(_BARE)) for _ in range(1 if quick else RUNS + 1)]
+    pairs = [(_run_child(_PROGRAM), _run_child(_BARE)) for _ in range(1 if quick else RUNS + 1)]
     pairs = pairs[1:] or pairs  # the first pair fills the system's file cache
     ours, bare = [mine for mine, _ in pairs], [other for _, other in pairs]
     imported = [each["imported"] for each in bare]
     window, numbers = ([each[name] for each in ours] for name in ("window", "numbers"))
-    yield case("start", "first window painted", window, imported, "s", "ratio ≥ 1.67 (0.6 times as long)")
-    yield case("start", "first numbers painted", numbers, imported, "s", "ratio ≥ 0.77 (1.3 times as long)")
+    yield make_case("start", "first window painted", window, imported, "s", "ratio ≥ 1.67 (0.6 times as long)")
+    yield make_case("start", "first numbers painted", numbers, imported, "s", "ratio ≥ 0.77 (1.3 times as long)")
     if "memory" not in bare[0]:
         return  # memory is not measured on Windows
     memory, bare_memory = ([each["memory"] for each in way] for way in (ours, bare))
-    yield case("start", "memory at rest", memory, bare_memory, "MB", "ratio ≥ 0.77 (1.3 times as much)")
+    yield make_case("start", "memory at rest", memory, bare_memory, "MB", "ratio ≥ 0.77 (1.3 times as much)")
 
 
-def _child(script: str) -> dict[str, float]:
+def _run_child(script: str) -> dict[str, float]:
     """Run a script in a separate process and return its output; times are seconds since the call."""
     with tempfile.TemporaryDirectory(prefix="attnlab-bench-") as folder:
         start = time.time()
         command = [sys.executable, "-c", script]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, env=_environment(folder), timeout=PATIENCE_S)
+            done = subprocess.run(
+                command, capture_output=True, text=True, env=_make_environment(folder), timeout=PATIENCE_S
+            )
         except subprocess.TimeoutExpired:
             raise AttnlabError(f"The program did not start within {PATIENCE_S} s.") from None
     if done.returncode:
@@ -89,7 +91,7 @@ def _child(script: str) -> dict[str, float]:
     return {name: float(text) - (0 if name == "memory" else start) for name, text in said.items()}
 
 
-def _environment(folder: str) -> dict[str, str]:
+def _make_environment(folder: str) -> dict[str, str]:
     """Return this process's environment with separate settings, so that the user's window geometry is kept."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))

@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional as F
 
 from attnlab.base.errors import TrainingError
-from attnlab.bench.measure import Case, case, run_in_turns
+from attnlab.bench.measure import Case, make_case, run_in_turns
 from attnlab.training import models, tasks
 from attnlab.training.batch import IGNORED, Batch
 from attnlab.training.look import Viewer
@@ -32,7 +32,7 @@ STOP_MS, LATE_MS = 200.0, 33.0
 PATIENCE_S = 300.0
 
 
-def cases(quick: bool = False) -> Iterator[Case]:
+def run_cases(quick: bool = False) -> Iterator[Case]:
     """Yield the cases of a run that is watched without a window, then of one in the window.
 
     Raises:
@@ -40,53 +40,55 @@ def cases(quick: bool = False) -> Iterator[Case]:
     """
     from attnlab.bench import train_window
 
-    yield from process_cases(quick)
-    yield from train_window.cases(quick)
+    yield from measure_process(quick)
+    yield from train_window.run_cases(quick)
 
 
-def process_cases(quick: bool = False) -> Iterator[Case]:
+def measure_process(quick: bool = False) -> Iterator[Case]:
     """Yield the cases of a run without a window."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # for both, as in the training process
     try:
-        yield from speed_cases(0.3 if quick else TURN_S, 1 if quick else TURNS)
-        yield stop_case(1 if quick else STOPS)
-        yield from recording_cases(40 if quick else RECORDED)
+        yield from measure_speed(0.3 if quick else TURN_S, 1 if quick else TURNS)
+        yield measure_stop(1 if quick else STOPS)
+        yield from measure_recording(40 if quick else RECORDED)
     finally:
         torch.set_num_threads(threads)
 
 
-def speed_cases(turn_s: float, turns: int) -> Iterator[Case]:
+def measure_speed(turn_s: float, turns: int) -> Iterator[Case]:
     """Yield the steps per second of a run whose maps are computed 30 times a second, and the number of pictures."""
-    spec = task(ENDLESS)
+    spec = make_run_spec(ENDLESS)
     watched, bare = Watched(spec), Bare(spec)
     try:
-        ours, baseline = run_in_turns(turns, lambda: watched.steps_per_s(turn_s), lambda: bare.steps_per_s(turn_s))
+        ours, baseline = run_in_turns(
+            turns, lambda: watched.measure_steps_per_s(turn_s), lambda: bare.measure_steps_per_s(turn_s)
+        )
     finally:
         watched.process.stop()
-    yield case("train", f"{TASK}, steps", ours, baseline, "1/s", "ratio ≥ 0.9", rate=True)
+    yield make_case("train", f"{TASK}, steps", ours, baseline, "1/s", "ratio ≥ 0.9", rate=True)
     pictures = watched.pictures_per_s[1:]  # the first turn is discarded
-    yield case("train", f"{TASK}, pictures", pictures, [PICTURES], "1/s", "about 30", rate=True)
+    yield make_case("train", f"{TASK}, pictures", pictures, [PICTURES], "1/s", "about 30", rate=True)
 
 
-def stop_case(runs: int) -> Case:
+def measure_stop(runs: int) -> Case:
     """Return the time until a training process has completely ended."""
     found = []
     for _ in range(runs):
-        process = TrainingProcess(task(ENDLESS))
+        process = TrainingProcess(make_run_spec(ENDLESS))
         process.start()
         _wait_until(process, lambda message: isinstance(message, Progress) and message.step > 0)
         start = time.perf_counter()
         process.stop()
         found.append((time.perf_counter() - start) * 1e3)
-    return case("train", "stop", found, [STOP_MS], "ms", f"p95 < {STOP_MS:g}")
+    return make_case("train", "stop", found, [STOP_MS], "ms", f"p95 < {STOP_MS:g}")
 
 
-def recording_cases(steps: int) -> Iterator[Case]:
+def measure_recording(steps: int) -> Iterator[Case]:
     """Yield the memory of a recorded run, the scrubbing rate, and how long saving blocks the window."""
     run, most = record(steps)
     moments = f"{steps:,} steps, {len(run.recorder.moments)} moments"
-    yield case("train", f"recording of {moments}", [most / 1e6], [LIMIT / 1e6], "MB", f"ours ≤ {LIMIT / 1e6:.0f}")
+    yield make_case("train", f"recording of {moments}", [most / 1e6], [LIMIT / 1e6], "MB", f"ours ≤ {LIMIT / 1e6:.0f}")
     viewer = Viewer(run.spec)
     probe = tasks.make_data(run.spec).probe_text
     looks = []
@@ -94,13 +96,15 @@ def recording_cases(steps: int) -> Iterator[Case]:
         start = time.perf_counter()
         viewer.look(moment.step, moment.weights, probe)
         looks.append(1 / (time.perf_counter() - start))
-    yield case("train", "scrubbing, moments shown", looks, [PICTURES], "1/s", "ours ≥ 30", rate=True)
-    yield case("train", "saving, longest hold-up", [hold_up_ms(run)], [LATE_MS], "ms", f"ours < {LATE_MS:g}")
+    yield make_case("train", "scrubbing, moments shown", looks, [PICTURES], "1/s", "ours ≥ 30", rate=True)
+    yield make_case(
+        "train", "saving, longest hold-up", [measure_hold_up_ms(run)], [LATE_MS], "ms", f"ours < {LATE_MS:g}"
+    )
 
 
 def record(steps: int) -> tuple[Run, int]:
     """Return a run trained for a number of steps, and the peak bytes of its moments."""
-    run, most = Run(task(steps), TASK), 0
+    run, most = Run(make_run_spec(steps), TASK), 0
     process = TrainingProcess(run.spec, interval=run.recorder.interval)
     process.start()
     last: Message | None = None
@@ -113,7 +117,7 @@ def record(steps: int) -> tuple[Run, int]:
     return run, most
 
 
-def hold_up_ms(run: Run) -> float:
+def measure_hold_up_ms(run: Run) -> float:
     """Return the longest time that another thread was blocked while a worker saved a run."""
     state = run.state()
     with TemporaryDirectory() as folder:
@@ -138,7 +142,7 @@ class Watched:
         self.process.send(Pause())
         self._step = _wait_until(self.process, _is_paused).step
 
-    def steps_per_s(self, seconds: float) -> float:
+    def measure_steps_per_s(self, seconds: float) -> float:
         """Return the steps per second while maps are computed continuously, at most 30 times a second."""
         begun, looks, step = time.perf_counter(), 0, self._step
         self.process.send(Resume())
@@ -170,12 +174,12 @@ class Bare:
         self._optimizer = torch.optim.AdamW(self._model.parameters(), spec.train.rate, fused=True)
         self._steps = 0
 
-    def steps_per_s(self, seconds: float) -> float:
+    def measure_steps_per_s(self, seconds: float) -> float:
         """Return the steps per second."""
         begun, step = time.perf_counter(), self._steps
         while time.perf_counter() - begun < seconds:
             self._optimizer.param_groups[0]["lr"] = compute_rate(self._spec, self._steps)
-            loss = self._loss(self._data.batch(self._generator, self._spec.batch))
+            loss = self._compute_loss(self._data.batch(self._generator, self._spec.batch))
             self._optimizer.zero_grad()
             torch.autograd.backward(loss)
             torch.nn.utils.clip_grad_norm_(self._model.parameters(), self._spec.clip)
@@ -184,15 +188,15 @@ class Bare:
             if self._steps % self._spec.evaluate_every == 0:
                 self._model.eval()
                 with torch.no_grad():
-                    self._loss(self._data.held_out).item()
+                    self._compute_loss(self._data.held_out).item()
                 self._model.train()
         return (self._steps - step) / (time.perf_counter() - begun)
 
-    def _loss(self, batch: Batch) -> torch.Tensor:
+    def _compute_loss(self, batch: Batch) -> torch.Tensor:
         return F.cross_entropy(self._model(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORED)
 
 
-def task(steps: int) -> RunSpec:
+def make_run_spec(steps: int) -> RunSpec:
     """Return the settings of the measured run, for a number of steps."""
     spec = tasks.make_spec(TASK)
     return replace(spec, train=replace(spec.train, steps=steps))

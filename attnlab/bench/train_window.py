@@ -11,9 +11,9 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from attnlab.bench.measure import Case, case, collect_garbage_like_the_program, percentile, run_in_turns
-from attnlab.bench.train import ENDLESS, LATE_MS, PICTURES, STOP_MS, STOPS, TASK, TURN_S, TURNS, Bare, task
-from attnlab.bench.window import Driver, wait_until, window
+from attnlab.bench.measure import Case, collect_garbage_like_the_program, find_percentile, make_case, run_in_turns
+from attnlab.bench.train import ENDLESS, LATE_MS, PICTURES, STOP_MS, STOPS, TASK, TURN_S, TURNS, Bare, make_run_spec
+from attnlab.bench.window import Driver, open_window, wait_until
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.train.train_workspace import TrainWorkspace
 from attnlab.ui.workspaces.train import TRAIN
@@ -25,7 +25,7 @@ MOVE_MS = 8
 _LINE = "import sys; sys.path[:] = sys.argv[1:]; from attnlab.bench.train_window import serve; serve()"
 
 
-def cases(quick: bool = False) -> Iterator[Case]:
+def run_cases(quick: bool = False) -> Iterator[Case]:
     """Yield the cases of a run trained and watched in the window.
 
     Raises:
@@ -33,19 +33,19 @@ def cases(quick: bool = False) -> Iterator[Case]:
     """
     turn_s, turns, stops = (0.3, 1, 1) if quick else (TURN_S, TURNS, STOPS)
     with watch() as watched:
-        with bare_process() as bare:
-            ours, baseline = run_in_turns(turns, lambda: watched.steps_per_s(turn_s), lambda: bare(turn_s))
-        yield case("train", f"window: {TASK}, steps", ours, baseline, "1/s", "ratio ≥ 0.9", rate=True)
+        with start_bare_process() as bare:
+            ours, baseline = run_in_turns(turns, lambda: watched.measure_steps_per_s(turn_s), lambda: bare(turn_s))
+        yield make_case("train", f"window: {TASK}, steps", ours, baseline, "1/s", "ratio ≥ 0.9", rate=True)
         pictures = watched.pictures_per_s[1:]  # the first turn is discarded
-        yield case("train", "window: pictures of the maps", pictures, [PICTURES], "1/s", "about 30", rate=True)
+        yield make_case("train", "window: pictures of the maps", pictures, [PICTURES], "1/s", "about 30", rate=True)
         for name, share in (("p50", 50), ("p99", 99), ("longest", 100)):
-            late = percentile(watched.late_ms, share)
+            late = find_percentile(watched.late_ms, share)
             target = f"ours < {LATE_MS:g}" if share == 99 else ""
-            yield case("train", f"window: lateness of a timer, {name}", [late], [LATE_MS], "ms", target)
-        found = [watched.stop_ms() for _ in range(stops)]
-        yield case("train", "window: stop, until it is reported", found, [STOP_MS], "ms", f"p95 < {STOP_MS:g}")
-        scrubbed = [watched.scrubbed_per_s(turn_s) for _ in range(turns)]
-        yield case("train", "window: scrubbing, pictures", scrubbed, [PICTURES], "1/s", "ours ≥ 30", rate=True)
+            yield make_case("train", f"window: lateness of a timer, {name}", [late], [LATE_MS], "ms", target)
+        found = [watched.measure_stop_ms() for _ in range(stops)]
+        yield make_case("train", "window: stop, until it is reported", found, [STOP_MS], "ms", f"p95 < {STOP_MS:g}")
+        scrubbed = [watched.measure_scrubbed_per_s(turn_s) for _ in range(turns)]
+        yield make_case("train", "window: scrubbing, pictures", scrubbed, [PICTURES], "1/s", "ours ≥ 30", rate=True)
 
 
 @guarded
@@ -66,12 +66,12 @@ class Watched(QObject):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._on_time)
         self._timer.start(TICK_MS)
-        self.session.set_spec(task(ENDLESS))
+        self.session.set_spec(make_run_spec(ENDLESS))
         wait_until(lambda: self.session.can_start)
         self._go()
         self._pause()
 
-    def steps_per_s(self, seconds: float) -> float:
+    def measure_steps_per_s(self, seconds: float) -> float:
         """Return the steps per second while the maps are painted."""
         run = self.session.run
         assert run is not None
@@ -83,7 +83,7 @@ class Watched(QObject):
         self.pictures_per_s.append((self._pictures - pictures) / took)
         return (run.step - step) / took
 
-    def stop_ms(self) -> float:
+    def measure_stop_ms(self) -> float:
         """Return the time from pressing Stop until the process has ended and the window shows it."""
         self._go()
         begun = time.perf_counter()
@@ -91,7 +91,7 @@ class Watched(QObject):
         wait_until(lambda: not self.session.alive)
         return (time.perf_counter() - begun) * 1e3
 
-    def scrubbed_per_s(self, seconds: float) -> float:
+    def measure_scrubbed_per_s(self, seconds: float) -> float:
         """Return the pictures per second while the time line is dragged back and forth."""
         line = self.workspace.footer.line
         pictures, begun = self._pictures, time.perf_counter()
@@ -107,9 +107,11 @@ class Watched(QObject):
         """Press the button until the run takes steps."""
         run, step = self.session.run, self.session.run.step if self.session.run is not None else 0
         self.workspace.header.main.click()
-        wait_until(lambda: self.session.run is not None and self.session.state == "running" and self._moved(run, step))
+        wait_until(
+            lambda: self.session.run is not None and self.session.state == "running" and self._has_moved(run, step)
+        )
 
-    def _moved(self, run: object, step: int) -> bool:
+    def _has_moved(self, run: object, step: int) -> bool:
         now = self.session.run
         return now is not None and (now is not run or now.step != step) and now.step > 0
 
@@ -141,12 +143,12 @@ class Watched(QObject):
 @contextmanager
 def watch() -> Iterator[Watched]:
     """Open the window with the default run, paused, and remove everything afterwards."""
-    with window() as driver, collect_garbage_like_the_program(driver.window):
+    with open_window() as driver, collect_garbage_like_the_program(driver.window):
         yield Watched(driver)
 
 
 @contextmanager
-def bare_process() -> Iterator[Callable[[float], float]]:
+def start_bare_process() -> Iterator[Callable[[float], float]]:
     """Return a function that measures the bare loop's steps per second in a separate process."""
     command = [sys.executable, "-c", _LINE, *sys.path]
     with ExitStack() as stack:
@@ -155,11 +157,11 @@ def bare_process() -> Iterator[Callable[[float], float]]:
         assert bare.stdout is not None
         asked, told = bare.stdin, bare.stdout
 
-        def steps_per_s(seconds: float) -> float:
+        def measure_steps_per_s(seconds: float) -> float:
             print(seconds, file=asked, flush=True)
             return float(told.readline())
 
-        yield steps_per_s
+        yield measure_steps_per_s
 
 
 def serve() -> None:
@@ -167,9 +169,9 @@ def serve() -> None:
     import torch
 
     torch.set_num_threads(1)
-    bare = Bare(task(ENDLESS))
+    bare = Bare(make_run_spec(ENDLESS))
     for line in sys.stdin:
-        print(bare.steps_per_s(float(line)), flush=True)
+        print(bare.measure_steps_per_s(float(line)), flush=True)
 
 
 def _is_past(end: float) -> bool:

@@ -53,7 +53,7 @@ class Driver(QObject):
         self.playground.document.open("Open", Scene(experiment, "bench"))
         self.wait()
 
-    def next_value(self) -> float:
+    def choose_next_value(self) -> float:
         """Return the number for the next edit: always a new one, as large as its neighbours."""
         return float(self._random.normal()) * 0.1
 
@@ -129,7 +129,7 @@ def wait_until(done: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def window() -> Iterator[Driver]:
+def open_window() -> Iterator[Driver]:
     """Open the window with separate settings, and remove everything afterwards."""
     from attnlab.ui.app.application import make_application
 

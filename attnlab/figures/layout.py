@@ -118,16 +118,20 @@ def arrange(
     for per_row in range(1, count + 1):
         gap = (0, 0) if count == 1 else (max(1, round(rows / 12)), max(1, round(columns / 12)))
         lines = -(-count // per_row)
-        cell_w, cell_h = _cell(width, height, rows, columns, lines, per_row, gap, limits, square)
-        while lines > 1 and gap[0] * _whole(cell_w, cell_h, ratio)[1] < limits.title_height and gap[0] < MOST_GAP:
+        cell_w, cell_h = _find_cell_size(width, height, rows, columns, lines, per_row, gap, limits, square)
+        while (
+            lines > 1
+            and gap[0] * _round_to_pixels(cell_w, cell_h, ratio)[1] < limits.title_height
+            and gap[0] < MOST_GAP
+        ):
             gap = (gap[0] + 1, gap[1])  # makes the cells smaller
-            cell_w, cell_h = _cell(width, height, rows, columns, lines, per_row, gap, limits, square)
+            cell_w, cell_h = _find_cell_size(width, height, rows, columns, lines, per_row, gap, limits, square)
         score = min(cell_w, cell_h * 1.5) + 1e-3 * cell_w * cell_h
         if best is None or score > best[0]:
             best = (score, per_row, cell_w, cell_h, gap)
     assert best is not None
     _, per_row, cell_w, cell_h, gap = best
-    cell_w, cell_h = _whole(cell_w, cell_h, ratio)
+    cell_w, cell_h = _round_to_pixels(cell_w, cell_h, ratio)
     left, top = round((x + limits.label_width) * ratio) / ratio, round((y + limits.label_height) * ratio) / ratio
     return Grid(
         left,
@@ -145,14 +149,14 @@ def arrange(
     )
 
 
-def _whole(cell_w: float, cell_h: float, ratio: float) -> tuple[float, float]:
+def _round_to_pixels(cell_w: float, cell_h: float, ratio: float) -> tuple[float, float]:
     """Return the size of a cell in whole screen pixels, or unchanged if rounding would matter."""
     if min(cell_w, cell_h) < 3:
         return cell_w, cell_h
     return math.floor(cell_w * ratio) / ratio, math.floor(cell_h * ratio) / ratio
 
 
-def _cell(
+def _find_cell_size(
     width: float,
     height: float,
     rows: int,

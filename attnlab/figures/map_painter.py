@@ -16,7 +16,7 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_shapes import draw_shapes, wants_shapes
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, choose_dark_text
 from attnlab.figures.raster import MAP_OF, colour_cells, find_indices, join_maps, reduce_maps
-from attnlab.figures.text import Pen, elided, find_key, width
+from attnlab.figures.text import Pen, elide_text, find_key, measure_text
 from attnlab.figures.tiles import RADIUS, draw_frame, make_hatching
 
 BAR_HEIGHT = 4.0
@@ -321,8 +321,8 @@ def _shorten_title(title: str, font_key: str, room: float) -> str:
     """Return the longest form of a title that fits."""
     name, _, span = title.partition(" · ")
     texts = (title, f"{name} · {span.split(' ')[-1]}" if span else name, name)
-    fits = (text for text in texts if width(text, font_key) <= room)
-    return next(fits, "") or elided(name.split(" ")[-1], font_key, int(room))  # "head 12" as 12
+    fits = (text for text in texts if measure_text(text, font_key) <= room)
+    return next(fits, "") or elide_text(name.split(" ")[-1], font_key, int(room))  # "head 12" as 12
 
 
 def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) -> None:

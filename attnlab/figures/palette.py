@@ -91,28 +91,28 @@ CONTRAST_DARK = Palette(
 PALETTES = {each.name: each for each in (LIGHT, DARK, CONTRAST_LIGHT, CONTRAST_DARK)}
 
 
-def rgb(colour: str) -> tuple[int, int, int]:
+def parse_rgb(colour: str) -> tuple[int, int, int]:
     """Return red, green and blue of ``#RRGGBB``, 0 to 255."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-def luminance(colour: str) -> float:
+def compute_luminance(colour: str) -> float:
     """Return the relative luminance, 0 to 1, as WCAG 2 defines it."""
-    channels = (c / 255 for c in rgb(colour))
+    channels = (c / 255 for c in parse_rgb(colour))
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
+def compute_contrast(one: str, other: str) -> float:
     """Return the contrast ratio, 1 to 21, as WCAG 2 defines it."""
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    high, low = sorted((compute_luminance(one), compute_luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
 @lru_cache(maxsize=16)
 def colour_map(name: str, palette: Palette) -> NDArray[np.uint32]:
     """Return 256 ARGB32 entries of the map ``"diverging"`` or ``"sequential"``; the last one is transparent."""
-    stops = np.array([rgb(c) for c in getattr(palette, name)], dtype=np.float64)
+    stops = np.array([parse_rgb(c) for c in getattr(palette, name)], dtype=np.float64)
     at = np.linspace(0, len(stops) - 1, LEVELS)
     channels = [np.interp(at, np.arange(len(stops)), stops[:, i]).round().astype(np.uint32) for i in range(3)]
     table = np.zeros(LEVELS + 1, dtype=np.uint32)
@@ -126,4 +126,4 @@ def choose_dark_text(name: str, palette: Palette) -> NDArray[np.bool_]:
     """Return, for each colour map entry, whether dark text reads better on it than light text."""
     table = colour_map(name, palette)
     colours = [f"#{int(entry) & 0xFFFFFF:06X}" for entry in table]
-    return np.array([contrast(c, DARK_INK) >= contrast(c, LIGHT_INK) for c in colours])
+    return np.array([compute_contrast(c, DARK_INK) >= compute_contrast(c, LIGHT_INK) for c in colours])

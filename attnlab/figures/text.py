@@ -35,7 +35,7 @@ def _lay_out(text: str, key: str) -> tuple[QStaticText, float, float]:
 
 
 @lru_cache(maxsize=32768)
-def elided(text: str, key: str, width: int) -> str:
+def elide_text(text: str, key: str, width: int) -> str:
     """Return a text shortened to a width in the font with this key, on one line; an empty text becomes ∅."""
     font = QFont()
     font.fromString(key)
@@ -49,7 +49,7 @@ def elided(text: str, key: str, width: int) -> str:
     return metrics.elidedText(longer, Qt.TextElideMode.ElideRight, width + dots).rstrip("…")
 
 
-def width(text: str, key: str) -> float:
+def measure_text(text: str, key: str) -> float:
     """Return the width of a text in pixels in the font with this key (``QFont.toString``)."""
     return _lay_out(text, key)[1]
 
@@ -64,11 +64,11 @@ class Pen:
 
     def width(self, text: str) -> float:
         """Return the width of a text in pixels."""
-        return width(text, self._key)
+        return measure_text(text, self._key)
 
     def elided(self, text: str, width: float) -> str:
         """Return the text shortened to a width, on one line; an empty text becomes ∅."""
-        return elided(text, self._key, int(width))
+        return elide_text(text, self._key, int(width))
 
     def draw(self, x: float, y: float, text: str, across: float = 0.0, down: float = 0.5) -> None:
         """Draw a text; ``across`` and ``down`` are the anchor at x, y: 0 for left and top, 1 for right and bottom."""

@@ -75,24 +75,24 @@ def figure(
         AttnlabError: it cannot be drawn, or this is not the main thread; the message says what is possible.
         FileError: ``path`` cannot be written; an existing file is left untouched.
     """
-    ending = _ending(path, format)
-    trace = _trace(x)
+    ending = _find_ending(path, format)
+    trace = _to_trace(x)
     spec: dict[str, Any] = {
-        "stages": (stage,) if isinstance(stage, str) else _stages(stage),
+        "stages": (stage,) if isinstance(stage, str) else _to_stages(stage),
         "canvas": bool(canvas),
-        "head": head if isinstance(head, str) else _whole("head", head),
-        "columns": None if columns is None else _whole("columns", columns),
-        "width_mm": None if width_mm is None else _number("width_mm", width_mm),
-        "height_mm": None if height_mm is None else _number("height_mm", height_mm),
-        "dpi": _whole("dpi", dpi),
-        "title": None if title is None else _text("title", title),
+        "head": head if isinstance(head, str) else _to_whole_number("head", head),
+        "columns": None if columns is None else _to_whole_number("columns", columns),
+        "width_mm": None if width_mm is None else _to_number("width_mm", width_mm),
+        "height_mm": None if height_mm is None else _to_number("height_mm", height_mm),
+        "dpi": _to_whole_number("dpi", dpi),
+        "title": None if title is None else _check_text("title", title),
         "labels": bool(labels),
-        "numbers": _text("numbers", numbers),
-        "decimals": None if decimals is None else _whole("decimals", decimals),
+        "numbers": _check_text("numbers", numbers),
+        "decimals": None if decimals is None else _to_whole_number("decimals", decimals),
         "colour_bar": bool(colour_bar),
-        "colour_map": _text("colour_map", colour_map),
-        "font_pt": _number("font_pt", font_pt),
-        "ground": _text("ground", ground),
+        "colour_map": _check_text("colour_map", colour_map),
+        "font_pt": _to_number("font_pt", font_pt),
+        "ground": _check_text("ground", ground),
     }
     _prepare_qt()
     from attnlab.figures.panels.figure_file import encode_figure
@@ -145,7 +145,7 @@ class Figure(bytes):
         return bytes(self) if self.format == "pdf" else None
 
 
-def notebook_picture(x: Experiment | Trace) -> bytes | None:
+def draw_notebook_picture(x: Experiment | Trace) -> bytes | None:
     """Return the weights of all heads as PNG for a notebook; None if drawing fails or would take long.
 
     After an error, the notebook shows the short name of ``x`` instead of a traceback.
@@ -158,7 +158,7 @@ def notebook_picture(x: Experiment | Trace) -> bytes | None:
         return None
 
 
-def _ending(path: object, kind: str | None) -> str:
+def _find_ending(path: object, kind: str | None) -> str:
     known = f"choose one of {', '.join(_FORMATS)}"
     if kind is not None:
         ending = str(kind).lower().removeprefix(".")
@@ -175,7 +175,7 @@ def _ending(path: object, kind: str | None) -> str:
     return f".{ending}"
 
 
-def _trace(x: object) -> Trace:
+def _to_trace(x: object) -> Trace:
     if isinstance(x, Trace):
         return x
     if isinstance(x, Experiment):
@@ -186,26 +186,26 @@ def _trace(x: object) -> Trace:
 # Types are checked before drawing: an error while Qt paints would end the process.
 
 
-def _stages(names: object) -> tuple[str, ...]:
+def _to_stages(names: object) -> tuple[str, ...]:
     if not isinstance(names, Iterable):
         raise AttnlabError(f"stage is {short(names)}; it needs a name, or several in a list.")
-    return tuple(_text("stage", name) for name in names)
+    return tuple(_check_text("stage", name) for name in names)
 
 
-def _whole(name: str, value: object) -> int:
+def _to_whole_number(name: str, value: object) -> int:
     if not isinstance(value, SupportsIndex):
         words = " (all and mean as well)" if name == "head" else ""
         raise AttnlabError(f"{name} is {short(value)}; it needs a whole number{words}.")
     return index(value)
 
 
-def _number(name: str, value: object) -> float:
+def _to_number(name: str, value: object) -> float:
     if not isinstance(value, SupportsFloat):
         raise AttnlabError(f"{name} is {short(value)}; it needs a number.")
     return float(value)
 
 
-def _text(name: str, value: object) -> str:
+def _check_text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise AttnlabError(f"{name} is {short(value)}; it needs a text.")
     return value

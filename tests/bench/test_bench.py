@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication
 import attnlab
 from attnlab.bench import NAMES, engine, lesson, live, main, measure, notebook, start
 from attnlab.bench.drag import EDITS, drag, drag_notebook
-from attnlab.bench.engine import experiment
-from attnlab.bench.window import window
+from attnlab.bench.engine import make_experiment
+from attnlab.bench.window import open_window
 from attnlab.cli.main import BENCHES
 from attnlab.cli.main import main as command
 
@@ -34,26 +34,26 @@ def read_json(printed: str) -> list[dict[str, object]]:
 
 def test_a_case_holds_medians_the_ratio_and_how_ours_scatters() -> None:
     runs = [2.0, 1.0, 3.0, 100.0, 2.0]
-    case = measure.case("live", "T=6", runs, [40.0, 50.0, 60.0], "ms")
+    case = measure.make_case("live", "T=6", runs, [40.0, 50.0, 60.0], "ms")
     assert (case.ours, case.baseline, case.ratio, case.p95, case.runs) == (2.0, 50.0, 25.0, 100.0, 5)
-    rate = measure.case("live", "pictures", [60.0], [5.0], "pictures", rate=True)
+    rate = measure.make_case("live", "pictures", [60.0], [5.0], "pictures", rate=True)
     assert rate.ratio == 12.0
 
 
 @pytest.mark.parametrize(("ours", "baseline", "ratio"), [(0, 0, 1), (3, 0, 0), (2, 4, 2), (4, 2, 0.5)])
 def test_above_one_is_ahead(ours: float, baseline: float, ratio: float) -> None:
-    assert measure.times_better(ours, baseline) == ratio
+    assert measure.compute_ratio(ours, baseline) == ratio
 
 
 def test_what_ours_does_worse_than_never_is_not_printed_as_a_number_that_json_lacks() -> None:
-    endless = measure.case("live", "x", [0.0], [1.0], "ms")
+    endless = measure.make_case("live", "x", [0.0], [1.0], "ms")
     with pytest.raises(ValueError, match="JSON"):
         measure.to_json([endless])
 
 
 def test_the_percentile_is_a_run_that_was_measured() -> None:
-    assert measure.percentile([5.0], 95) == 5.0
-    assert measure.percentile([float(i) for i in range(1, 101)], 95) == 95.0
+    assert measure.find_percentile([5.0], 95) == 5.0
+    assert measure.find_percentile([float(i) for i in range(1, 101)], 95) == 95.0
 
 
 def test_ways_are_taken_in_turns_after_one_round_that_does_not_count() -> None:
@@ -89,7 +89,7 @@ def test_the_table_names_the_targets(capsys: pytest.CaptureFixture[str], monkeyp
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_baseline_by_hand_makes_the_same_tensors(causal: bool) -> None:
-    e = experiment(7, causal)
+    e = make_experiment(7, causal)
     trace = attnlab.compute(e)
     w = e.weights
     future = torch.ones(7, 7, dtype=torch.bool).triu(1) if causal else torch.zeros(7, 7, dtype=torch.bool)
@@ -101,10 +101,10 @@ def test_the_baseline_by_hand_makes_the_same_tensors(causal: bool) -> None:
 
 
 def test_the_notebook_shows_the_weights_of_every_head_with_its_tokens() -> None:
-    e = experiment(40, causal=False)
+    e = make_experiment(40, causal=False)
     book = notebook.Notebook()
     book.draw_new(e)
-    other = experiment(40, causal=True)
+    other = make_experiment(40, causal=True)
     book.draw_kept(other)
     weights = attnlab.compute(other).array("weights")
     for image, shown in zip(book._images, weights, strict=True):
@@ -143,15 +143,15 @@ def test_the_notebook_draws_the_numbers_of_a_slide() -> None:
 
     slide = make_slides(find(lesson.LESSON))[0]
     assert slide.experiment is not None
-    values, (rows, columns) = lesson._numbers(slide)
+    values, (rows, columns) = lesson._compute_numbers(slide)
     np.testing.assert_array_equal(values, attnlab.compute(slide.experiment).array(slide.stage)[0])
     assert (rows, columns) == (slide.experiment.tokens, slide.experiment.key_tokens)
     assert lesson.draw_in_notebook(slide) > 0
 
 
 def test_an_edit_is_waited_for_until_every_card_shows_it(qapp: QApplication) -> None:
-    with window() as driver:
-        driver.open(experiment(5, causal=True))
+    with open_window() as driver:
+        driver.open(make_experiment(5, causal=True))
         cards = {name: card for name, card in driver.playground.canvas.cards.items() if card.isVisible()}
         driver.edit(0.25)  # the first edit may change the bars, and with them the room of all cards
         driver.wait()
@@ -169,8 +169,8 @@ def test_an_edit_is_waited_for_until_every_card_shows_it(qapp: QApplication) -> 
 
 @pytest.mark.slow
 def test_a_drag_ends_with_its_last_state_and_nothing_older_after_it(qapp: QApplication) -> None:
-    with window() as driver:
-        driver.open(experiment(4, causal=False))
+    with open_window() as driver:
+        driver.open(make_experiment(4, causal=False))
         seen = drag(driver)
         assert seen.stale == 0
         assert seen.pictures[-1] == EDITS - 1
@@ -194,7 +194,7 @@ def test_a_start_that_fails_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(start, "_BARE", "import nothing_of_this_name")
     monkeypatch.setattr(start, "_PROGRAM", "import nothing_of_this_name")
     with pytest.raises(attnlab.AttnlabError, match=r"exit code 1: ModuleNotFoundError: No module named"):
-        list(start.cases(quick=True))
+        list(start.run_cases(quick=True))
 
 
 def test_without_matplotlib_the_command_that_brings_it_is_named(

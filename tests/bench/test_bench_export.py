@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("qapp")
 
 @pytest.mark.slow
 def test_both_ways_draw_the_same_grid_at_the_same_size() -> None:
-    trace = compute(export.experiment())
+    trace = compute(export.make_experiment())
     assert trace.array("weights").shape == (144, 64, 64)
     with (
         Image.open(io.BytesIO(export.encode_figure(trace, export.SPEC, ".png"))) as ours,
@@ -28,7 +28,7 @@ def test_both_ways_draw_the_same_grid_at_the_same_size() -> None:
 def test_its_cases_say_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "SIDE", 2)
     monkeypatch.setattr(export, "SPEC", replace(export.SPEC, columns=2, dpi=72))
-    png, svg = export.cases(quick=True)
+    png, svg = export.run_cases(quick=True)
     assert (png.case, png.unit, png.runs) == ("PNG, 2×2 maps of T=64", "ms", 1)
     assert (svg.case, svg.unit) == ("SVG, 2×2 maps of T=64", "MB")
     assert png.ours > 0

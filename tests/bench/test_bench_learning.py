@@ -31,8 +31,8 @@ def test_the_longest_third_counts_every_example_of_the_longest_lengths() -> None
 def test_the_first_time_that_something_is_reached_counts() -> None:
     done = Learned(trainer("copy"))
     done.metrics += [(float(i), Metric(10 * i, 1.0, 0.25 * i, 0.0)) for i in range(4)]
-    assert done.until(lambda metric: metric.right >= 0.5) == (2.0, 20)
-    assert done.until(lambda metric: metric.right > 0.8) is None
+    assert done.find_first(lambda metric: metric.right >= 0.5) == (2.0, 20)
+    assert done.find_first(lambda metric: metric.right > 0.8) is None
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_weights_that_look_everywhere_alike_are_far_from_what_is_aimed_at(
 
 def test_a_quick_bench_yields_cases_and_leaves_the_threads_as_they_were() -> None:
     threads = torch.get_num_threads()
-    found = learning.cases(quick=True)
+    found = learning.run_cases(quick=True)
     case = next(found)
     assert (case.bench, case.runs) == ("learning", 1)
     assert case.case.startswith("copy, decoder, seed 0")

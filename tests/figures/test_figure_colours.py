@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from attnlab.figures.palette import DARK, LEVELS, LIGHT, colour_map, luminance
+from attnlab.figures.palette import DARK, LEVELS, LIGHT, colour_map, compute_luminance
 from attnlab.figures.panels.figure_colours import MAPS, ColourMap, make_palette
 
 
 def lightness(name: str, of: str, *, dark: bool = False) -> np.ndarray:
     """Return the lightness L* of CIE 1976, 0 to 100, of each colour of a map."""
     table = colour_map(of, make_palette(name, dark=dark))[:LEVELS]
-    light = np.array([luminance(f"#{int(entry) & 0xFFFFFF:06X}") for entry in table])
+    light = np.array([compute_luminance(f"#{int(entry) & 0xFFFFFF:06X}") for entry in table])
     return np.where(light > 0.008856, 116 * np.cbrt(light) - 16, 903.3 * light)
 
 

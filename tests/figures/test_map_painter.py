@@ -22,7 +22,7 @@ from attnlab.figures.map_painter import (
     draw_titles,
     write_cell_text,
 )
-from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, colour_map, contrast
+from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, colour_map, compute_contrast
 from attnlab.figures.raster import MAP_OF, NOT_A_NUMBER, find_indices
 from attnlab.figures.text import Pen, _lay_out
 from attnlab.ui.base.theme import apply_theme
@@ -89,7 +89,7 @@ def colours_in(image: QImage, rect: tuple[float, float, float, float]) -> list[i
 
 def strength(image: QImage, rect: tuple[float, float, float, float], palette: Palette) -> float:
     """Return the strongest contrast of what is drawn in a place to the surface; 1 is nothing."""
-    return max(contrast(QColor(colour).name(), palette.surface) for colour in set(colours_in(image, rect)))
+    return max(compute_contrast(QColor(colour).name(), palette.surface) for colour in set(colours_in(image, rect)))
 
 
 def expected(data: MapData, palette: Palette) -> NDArray[np.uint32]:
@@ -226,9 +226,9 @@ def test_the_text_in_a_cell_is_the_one_that_reads_better_on_it(palette: Palette,
         inks = ink_in(image, grid, row, column, ground)
         assert inks, f"no number at {row}, {column}"
         name = QColor(ground).name()
-        strongest = max(inks, key=lambda colour: contrast(colour.name(), name))
-        best = max(contrast(DARK_INK, name), contrast(LIGHT_INK, name))
-        assert contrast(strongest.name(), name) > 0.7 * best  # a thin stroke may fill no pixel wholly
+        strongest = max(inks, key=lambda colour: compute_contrast(colour.name(), name))
+        best = max(compute_contrast(DARK_INK, name), compute_contrast(LIGHT_INK, name))
+        assert compute_contrast(strongest.name(), name) > 0.7 * best  # a thin stroke may fill no pixel wholly
 
 
 def test_masked_cells_have_no_number(face: QFont) -> None:

@@ -17,8 +17,8 @@ from attnlab.figures.palette import (
     Palette,
     choose_dark_text,
     colour_map,
-    contrast,
-    luminance,
+    compute_contrast,
+    compute_luminance,
 )
 from attnlab.figures.raster import (
     LONG_ROW,
@@ -171,15 +171,15 @@ def test_a_number_reads_on_every_colour_of_a_map(name: str, palette: Palette) ->
     for colour, dark in zip(colour_map(name, palette)[:LEVELS], choose_dark_text(name, palette), strict=False):
         ground = f"#{int(colour) & 0xFFFFFF:06X}"
         text, other = (DARK_INK, LIGHT_INK) if dark else (LIGHT_INK, DARK_INK)
-        assert contrast(text, ground) >= contrast(other, ground)
-        assert contrast(text, ground) >= 4.5, ground
+        assert compute_contrast(text, ground) >= compute_contrast(other, ground)
+        assert compute_contrast(text, ground) >= 4.5, ground
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
 def test_a_sequential_map_goes_one_way_and_a_diverging_one_both(palette: Palette) -> None:
     def light(name: str) -> NDArray[np.float64]:
         table = colour_map(name, palette)[:LEVELS]
-        return np.array([luminance(f"#{int(colour) & 0xFFFFFF:06X}") for colour in table])
+        return np.array([compute_luminance(f"#{int(colour) & 0xFFFFFF:06X}") for colour in table])
 
     steps = np.diff(light("sequential"))
     assert (steps <= 1e-9).all() or (steps >= -1e-9).all()
@@ -195,6 +195,6 @@ def test_a_colour_map_cannot_be_written_into() -> None:
 
 
 def test_luminance_and_contrast_are_those_of_wcag() -> None:
-    assert contrast("#FFFFFF", "#000000") == pytest.approx(21)
-    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
-    assert luminance("#FFFFFF") == pytest.approx(1)
+    assert compute_contrast("#FFFFFF", "#000000") == pytest.approx(21)
+    assert compute_contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
+    assert compute_luminance("#FFFFFF") == pytest.approx(1)

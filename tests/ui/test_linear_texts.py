@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from attnlab.figures.slides.slide_markdown import paragraphs
+from attnlab.figures.slides.slide_markdown import read_paragraphs
 from attnlab.ui.lessons.draft_files import find_free_path
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.present import content
@@ -15,7 +15,7 @@ from tests.hostile_texts import Parser, out_of_proportion
 SLIDE: Any = None
 """Not looked at while nothing is computed yet."""
 PARSERS: dict[str, Parser] = {
-    "paragraphs": paragraphs.__wrapped__,
+    "paragraphs": read_paragraphs.__wrapped__,
     "placeholders of a slide": lambda text: content.fill_text("{{" + text, SLIDE, None, None),
     "indices": spans,
     "the name of a file": lambda text: find_free_path(Path("nowhere"), text),
@@ -33,7 +33,7 @@ def test_markdown_in_a_label_takes_time_in_proportion(qapp: object) -> None:
 
 
 def test_a_single_letter_may_be_strong(qapp: object) -> None:
-    (one,) = paragraphs("**a** and **b** **never closed")
+    (one,) = read_paragraphs("**a** and **b** **never closed")
     assert [(run.text, run.style) for run in one.runs] == [
         ("a", "strong"),
         (" and ", ""),

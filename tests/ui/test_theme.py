@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.base import assets
 from attnlab.base.errors import FileError
-from attnlab.figures.palette import DARK, LIGHT, PALETTES, contrast
+from attnlab.figures.palette import DARK, LIGHT, PALETTES, compute_contrast
 from attnlab.ui.base import theme
 from attnlab.ui.base.icons import icon, pixmap
 
@@ -41,26 +41,26 @@ TEXTS = ("ink", "muted", "accent", "good", "bad", "query_ink", "key_ink", "value
 @pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_text_reads_on_every_ground(text: str, ground: str, palette: theme.Palette) -> None:
-    assert contrast(getattr(palette, text), getattr(palette, ground)) >= 4.5
+    assert compute_contrast(getattr(palette, text), getattr(palette, ground)) >= 4.5
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda p: p.name)
 def test_text_on_filled_things_reads(palette: theme.Palette) -> None:
-    assert contrast(palette.on_accent, palette.accent) >= 4.5
+    assert compute_contrast(palette.on_accent, palette.accent) >= 4.5
     assert (
-        contrast(palette.on_accent, theme.mixed(palette.accent, palette.ink, 0.15)) >= 4.5
+        compute_contrast(palette.on_accent, theme.mixed(palette.accent, palette.ink, 0.15)) >= 4.5
     )  # a primary button, hovered
-    assert contrast(palette.ink, theme.mixed(palette.control, palette.ink, 0.06)) >= 4.5  # a pill, hovered
-    assert contrast(palette.muted, theme.mixed(palette.control, palette.ink, 0.06)) >= 4.3
+    assert compute_contrast(palette.ink, theme.mixed(palette.control, palette.ink, 0.06)) >= 4.5  # a pill, hovered
+    assert compute_contrast(palette.muted, theme.mixed(palette.control, palette.ink, 0.06)) >= 4.3
     for role in ("query", "key", "value", "attention"):  # chips
         fill = palette.role_ink(role)
-        assert contrast(theme.text_on(fill), fill) >= 4.5
+        assert compute_contrast(theme.text_on(fill), fill) >= 4.5
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda p: p.name)
 def test_the_focus_ring_stands_out(palette: theme.Palette) -> None:
     for ground in GROUNDS:
-        assert contrast(palette.accent, getattr(palette, ground)) >= 3
+        assert compute_contrast(palette.accent, getattr(palette, ground)) >= 3
 
 
 @pytest.mark.parametrize(("choice", "expected"), [("light", LIGHT), ("dark", DARK)])

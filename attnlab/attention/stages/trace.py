@@ -66,13 +66,13 @@ class Trace:
         """Return sizes, tokens, the weights as a picture and the stages as HTML, for notebooks."""
         import attnlab  # here, as it imports this module and loads Qt
 
-        return attnlab.notebook_page(self)
+        return attnlab.write_notebook_page(self)
 
     def _repr_png_(self) -> bytes | None:
         """Return the weights as a picture for notebooks, drawn on request; None if it cannot be drawn."""
         import attnlab  # here, as it imports this module and loads Qt
 
-        return attnlab.notebook_picture(self)
+        return attnlab.draw_notebook_picture(self)
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import Palette, colour_map
-from attnlab.figures.palette import rgb as channels
+from attnlab.figures.palette import parse_rgb as channels
 from attnlab.figures.panels.figure_colours import make_palette
 from attnlab.figures.panels.figure_file import draw_page_image
 from attnlab.figures.panels.figure_layout import MARGIN

@@ -20,7 +20,7 @@ from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet
 from attnlab.figures.slides.slide_text import make_face
-from attnlab.figures.text import Pen, width
+from attnlab.figures.text import Pen, measure_text
 
 NUMBERS = (3.4, 3.05, 2.75, 2.4, 2.1, 1.85, 1.6)
 """Font sizes of numbers in cells, in hundredths of the slide's height; smaller ones would be illegible."""
@@ -126,7 +126,7 @@ def _choose_number_fonts(each: SlideMap, grid: Grid, sizes: Sequence[float]) -> 
 
 
 def _measure_room(text: str, font: QFont) -> float:
-    return width(text, font.toString()) + AIR * font.pixelSize()
+    return measure_text(text, font.toString()) + AIR * font.pixelSize()
 
 
 def _measure_widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
@@ -181,6 +181,6 @@ def _find_left_out(grid: Grid, area: Box, each: SlideMap, font_key: str, painter
     if grid.x + grid.width > area.right + 1 or grid.y + grid.height > area.bottom + 1:
         found.append(f"the map “{each.title}”")
     if grid.label_width and grid.rows <= FEW:
-        long = [x for x in each.data.row_labels if width(" ".join(x.split()), font_key) > grid.label_width - 6]
+        long = [x for x in each.data.row_labels if measure_text(" ".join(x.split()), font_key) > grid.label_width - 6]
         found += [f"the label “{label}” of “{each.title}”" for label in long]
     return tuple(found)

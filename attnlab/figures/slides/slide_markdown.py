@@ -37,29 +37,29 @@ def read_document(markdown: str, font: QFont) -> QTextDocument:
     document.setMarkdown(markdown, QTextDocument.MarkdownFeature.MarkdownNoHTML)
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
-    for start, end, found in reversed(_links_and_images(document)):  # an image that is removed moves what follows
+    for start, end, found in reversed(_find_links_and_images(document)):  # an image that is removed moves what follows
         cursor.setPosition(start)
         cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
         if found.isImageFormat():
             cursor.removeSelectedText()
         else:
-            cursor.setCharFormat(_without_link(found))
+            cursor.setCharFormat(_remove_link(found))
     cursor.endEditBlock()
     return document
 
 
-def _links_and_images(document: QTextDocument) -> list[tuple[int, int, QTextCharFormat]]:
+def _find_links_and_images(document: QTextDocument) -> list[tuple[int, int, QTextCharFormat]]:
     """Return where each piece of a link and each image begins and ends, and its format."""
     found = []
-    for block in _blocks(document):
-        for piece in _fragments(block):
+    for block in _iterate_blocks(document):
+        for piece in _iterate_fragments(block):
             style = piece.charFormat()
             if style.isAnchor() or style.isImageFormat():
                 found.append((piece.position(), piece.position() + piece.length(), style))
     return found
 
 
-def _without_link(style: QTextCharFormat) -> QTextCharFormat:
+def _remove_link(style: QTextCharFormat) -> QTextCharFormat:
     plain_style = QTextCharFormat()
     plain_style.setFontWeight(style.fontWeight())
     plain_style.setFontItalic(style.fontItalic())
@@ -67,51 +67,51 @@ def _without_link(style: QTextCharFormat) -> QTextCharFormat:
 
 
 @lru_cache(maxsize=256)
-def paragraphs(markdown: str) -> tuple[Paragraph, ...]:
+def read_paragraphs(markdown: str) -> tuple[Paragraph, ...]:
     """Return the paragraphs of Markdown; ``W_q`` gets a subscript, unless its underscore is escaped."""
     marked = _ESCAPED.sub(lambda each: _STAND_IN if each[1] == "_" else each[0], markdown)
     document = read_document(marked, make_face(16))  # whatever the size: a slide sets type of its own
     found: list[Paragraph] = []
     numbers: dict[int, int] = {}
-    for is_code, blocks in groupby(_blocks(document), _is_code):
+    for is_code, blocks in groupby(_iterate_blocks(document), _is_code):
         if is_code:
-            found.append(_code(list(blocks)))
+            found.append(_join_code(list(blocks)))
         else:
-            found += [paragraph for block in blocks if (paragraph := _paragraph(block, numbers)) is not None]
+            found += [paragraph for block in blocks if (paragraph := _read_paragraph(block, numbers)) is not None]
     return tuple(found)
 
 
-def _code(blocks: list[QTextBlock]) -> Paragraph:
+def _join_code(blocks: list[QTextBlock]) -> Paragraph:
     """Return lines of code as one paragraph."""
-    text = LINE_BREAK.join(_restored(block.text(), is_code=True) for block in blocks)
-    return Paragraph((Run(text, style="code"),), level=_level(blocks[0]))
+    text = LINE_BREAK.join(_restore_underscores(block.text(), is_code=True) for block in blocks)
+    return Paragraph((Run(text, style="code"),), level=_count_levels(blocks[0]))
 
 
-def _paragraph(block: QTextBlock, numbers: dict[int, int]) -> Paragraph | None:
+def _read_paragraph(block: QTextBlock, numbers: dict[int, int]) -> Paragraph | None:
     """Return a block as a paragraph, None for an empty one; ``numbers`` counts the items of each list."""
     if block.blockFormat().hasProperty(QTextFormat.Property.BlockTrailingHorizontalRulerWidth):
-        return Paragraph((), level=_level(block))
-    mark, runs = _mark(block, numbers), _runs(block)
-    return Paragraph(runs, mark, _level(block)) if mark or runs else None
+        return Paragraph((), level=_count_levels(block))
+    mark, runs = _make_mark(block, numbers), _read_runs(block)
+    return Paragraph(runs, mark, _count_levels(block)) if mark or runs else None
 
 
-def plain(markdown: str) -> str:
+def to_plain_text(markdown: str) -> str:
     """Return Markdown as plain text, one line per paragraph or item, for notes."""
     lines = []
-    for each in paragraphs(markdown):
+    for each in read_paragraphs(markdown):
         text = "".join(run.text for run in each.runs).replace(LINE_BREAK, "\n")
         lines.append(f"{each.mark} {text}" if each.mark else text)
     return "\n".join(lines)
 
 
-def _blocks(document: QTextDocument) -> Iterator[QTextBlock]:
+def _iterate_blocks(document: QTextDocument) -> Iterator[QTextBlock]:
     block = document.begin()
     while block.isValid():
         yield block
         block = block.next()
 
 
-def _fragments(block: QTextBlock) -> Iterator[QTextFragment]:
+def _iterate_fragments(block: QTextBlock) -> Iterator[QTextFragment]:
     pieces = block.begin()
     while not pieces.atEnd():
         yield pieces.fragment()
@@ -123,20 +123,20 @@ def _is_code(block: QTextBlock) -> bool:
     return block.blockFormat().hasProperty(QTextFormat.Property.BlockCodeLanguage)
 
 
-def _list_of(block: QTextBlock) -> QTextList | None:
+def _find_list(block: QTextBlock) -> QTextList | None:
     return block.textList()  # PySide's types say that there always is one
 
 
-def _level(block: QTextBlock) -> int:
+def _count_levels(block: QTextBlock) -> int:
     """Return how many levels a block is set in: by quotes, lists around its own, or as a later paragraph of an item."""
-    style, items = block.blockFormat(), _list_of(block)
+    style, items = block.blockFormat(), _find_list(block)
     quoted = style.property(QTextFormat.Property.BlockQuoteLevel) or 0
     return int(quoted) + (items.format().indent() - 1 if items is not None else style.indent())
 
 
-def _mark(block: QTextBlock, numbers: dict[int, int]) -> str:
+def _make_mark(block: QTextBlock, numbers: dict[int, int]) -> str:
     """Return the mark of an item, "" for what is none; ``numbers`` counts the items of each list."""
-    items = _list_of(block)
+    items = _find_list(block)
     if items is None:
         return ""
     style = items.format()
@@ -147,15 +147,19 @@ def _mark(block: QTextBlock, numbers: dict[int, int]) -> str:
     return f"{numbers[key]}{style.numberSuffix()}"
 
 
-def _runs(block: QTextBlock) -> Runs:
+def _read_runs(block: QTextBlock) -> Runs:
     runs: list[Run] = []
-    for style, pieces in groupby(_fragments(block), lambda piece: _style(piece.charFormat())):
+    for style, pieces in groupby(_iterate_fragments(block), lambda piece: _find_style(piece.charFormat())):
         text = "".join(piece.text() for piece in pieces)
-        runs += [Run(_restored(text, is_code=True), style="code")] if style == "code" else _indexed(text, style)
+        runs += (
+            [Run(_restore_underscores(text, is_code=True), style="code")]
+            if style == "code"
+            else _split_subscripts(text, style)
+        )
     return tuple(runs)
 
 
-def _style(found: QTextCharFormat) -> str:
+def _find_style(found: QTextCharFormat) -> str:
     """Return the style of a run that has this format."""
     if found.fontFixedPitch():
         return "code"
@@ -163,16 +167,16 @@ def _style(found: QTextCharFormat) -> str:
     return " ".join(name for name, is_on in (("strong", strong), ("italic", found.fontItalic())) if is_on)
 
 
-def _indexed(text: str, style: str) -> list[Run]:
+def _split_subscripts(text: str, style: str) -> list[Run]:
     """Return a text with subscripts: only after one letter and _."""
     runs: list[Run] = []
     at = 0
     for found in _INDEXED.finditer(text):
-        runs += [Run(_restored(text[at : found.end(1)]), style=style), Run(found[2], style="sub")]
+        runs += [Run(_restore_underscores(text[at : found.end(1)]), style=style), Run(found[2], style="sub")]
         at = found.end()
-    return [run for run in (*runs, Run(_restored(text[at:]), style=style)) if run.text]
+    return [run for run in (*runs, Run(_restore_underscores(text[at:]), style=style)) if run.text]
 
 
-def _restored(text: str, *, is_code: bool = False) -> str:
+def _restore_underscores(text: str, *, is_code: bool = False) -> str:
     """Return a text with its escaped underscores; code shows the backslash, too."""
     return text.replace(_STAND_IN, r"\_" if is_code else "_")

@@ -3,11 +3,11 @@
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
-from attnlab.figures.palette import Palette, rgb
+from attnlab.figures.palette import Palette, parse_rgb
 from attnlab.figures.slides.slide_content import Bar, BarRow, Runs
 from attnlab.figures.slides.slide_layout import Box, Sheet, choose_bars
 from attnlab.figures.slides.slide_text import Block, lay_out_paragraph, make_face
-from attnlab.figures.text import elided
+from attnlab.figures.text import elide_text
 
 ROW_HEIGHT, LEAST_ROW = 5.6, 1.32
 """The height of a bar: the maximum in hundredths of the slide's height, the minimum in font sizes."""
@@ -71,7 +71,7 @@ def draw_row(painter: QPainter, box: Box, row: BarRow, sheet: Sheet, palette: Pa
     painter.drawText(
         QRectF(box.x, box.y, box.width, title),
         int(Qt.AlignmentFlag.AlignVCenter),
-        elided(row.title, pen_font.toString(), int(box.width)),
+        elide_text(row.title, pen_font.toString(), int(box.width)),
     )
     room = int((box.height - title) // (LEAST_ROW * size))
     if room < 1:
@@ -112,7 +112,7 @@ def _draw_bar(
     painter.setFont(font)
     painter.setPen(QColor(palette.muted if bar.faint else palette.ink))
     rect = QRectF(box.x, box.y, box.width, box.height)
-    label = elided(bar.label, font.toString(), int(widths[0]) + 1)
+    label = elide_text(bar.label, font.toString(), int(widths[0]) + 1)
     painter.drawText(rect, middle | int(Qt.AlignmentFlag.AlignLeft), label)
     painter.setPen(QColor(palette.muted if bar.faint or bar.value is None else palette.ink))
     painter.drawText(rect, middle | int(Qt.AlignmentFlag.AlignRight), bar.text)
@@ -144,5 +144,5 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
 
 def _make_paler(colour: str, ground: str) -> str:
     """Return the colour of the bars other than the current one."""
-    channels = (round(a + (b - a) * 0.5) for a, b in zip(rgb(colour), rgb(ground), strict=True))
+    channels = (round(a + (b - a) * 0.5) for a, b in zip(parse_rgb(colour), parse_rgb(ground), strict=True))
     return "#{:02X}{:02X}{:02X}".format(*channels)

@@ -8,7 +8,17 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainte
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from attnlab.base import assets
-from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, contrast, luminance, rgb
+from attnlab.figures.palette import (
+    DARK,
+    DARK_INK,
+    LIGHT,
+    LIGHT_INK,
+    PALETTES,
+    Palette,
+    compute_contrast,
+    compute_luminance,
+    parse_rgb,
+)
 from attnlab.ui.base.guard import guarded
 
 CHOICES = ("system", *PALETTES)
@@ -80,7 +90,7 @@ def palette_for(choice: str, system: Qt.ColorScheme) -> Palette:
 
 def is_dark(palette: Palette) -> bool:
     """Return whether a palette is light on dark."""
-    return luminance(palette.ground) < 0.2
+    return compute_luminance(palette.ground) < 0.2
 
 
 def _scheme(palette: Palette) -> Qt.ColorScheme:
@@ -131,12 +141,12 @@ def px(length: float) -> int:
 
 def text_on(colour: str) -> str:
     """Return the text colour, dark or light, that reads better on a colour."""
-    return max((LIGHT_INK, DARK_INK), key=lambda text: contrast(text, colour))
+    return max((LIGHT_INK, DARK_INK), key=lambda text: compute_contrast(text, colour))
 
 
 def mixed(one: str, other: str, share: float) -> str:
     """Return the colour ``share`` of the way from one to the other."""
-    channels = (round(a + (b - a) * share) for a, b in zip(rgb(one), rgb(other), strict=True))
+    channels = (round(a + (b - a) * share) for a, b in zip(parse_rgb(one), parse_rgb(other), strict=True))
     return "#{:02X}{:02X}{:02X}".format(*channels)
 
 

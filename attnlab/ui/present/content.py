@@ -16,7 +16,7 @@ from attnlab.attention.stages.walk_sources import explain_begun
 from attnlab.document.document import View
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.slides.slide_content import Bar, BarRow, Runs, SlideContent, SlideMap
-from attnlab.figures.slides.slide_markdown import paragraphs
+from attnlab.figures.slides.slide_markdown import read_paragraphs
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
@@ -52,7 +52,7 @@ def make_content(slide: "Slide", trace: "Trace | None", before: "Trace | None", 
     words = SlideContent(
         heading=f"{slide.lesson.title}  ·  step {slide.index + 1} of {slide.count}",
         title=fill_text(step.title, slide, trace, before),
-        text=paragraphs(fill_text(step.text, slide, trace, before, markdown=True)),
+        text=read_paragraphs(fill_text(step.text, slide, trace, before, markdown=True)),
         ask=fill_text(question.ask, slide, trace, before) if question is not None else "",
         done=slide.index + 1,
         count=slide.count,

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QVariantAnimation
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPixmap, QRegion, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from attnlab.figures.palette import luminance
+from attnlab.figures.palette import compute_luminance
 from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.figures.slides.slide_layout import Box, Sheet
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
@@ -239,7 +239,7 @@ class SlideView(FollowsTheme, QWidget):
         radius = self._radius * self.height() / 100
         dark.addEllipse(at, radius, radius)
         shade = QColor("#000000")
-        shade.setAlphaF(DIM if luminance(palette_of(self).ground) > 0.2 else 0.82)
+        shade.setAlphaF(DIM if compute_luminance(palette_of(self).ground) > 0.2 else 0.82)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillPath(dark, shade)
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QDateTime, QElapsedTimer, QLocale, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from attnlab.figures.slides.slide_markdown import plain
+from attnlab.figures.slides.slide_markdown import to_plain_text
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
@@ -137,7 +137,7 @@ class SpeakerWindow(FollowsTheme, QWidget):
     ) -> None:
         """Show the place in the lecture, the notes, the current slide, and the next one with its lens."""
         self.place.setText(place)
-        self.notes.setText(plain(notes) or "No notes for this step.")
+        self.notes.setText(to_plain_text(notes) or "No notes for this step.")
         if now is not None:
             self.now.show_content(now)
         self.next.setVisible(following is not None)

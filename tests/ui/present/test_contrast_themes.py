@@ -11,7 +11,7 @@ from attnlab.figures.palette import (
     Palette,
     choose_dark_text,
     colour_map,
-    contrast,
+    compute_contrast,
 )
 from attnlab.ui.base import theme
 from attnlab.ui.base.themed import application_palette
@@ -24,15 +24,15 @@ TEXTS = ("ink", "muted", "accent", "good", "bad", "query_ink", "key_ink", "value
 @pytest.mark.parametrize("ground", ["ground", "surface", "control"])
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_text_is_seven_times_as_bright_or_as_dark(palette: Palette, text: str, ground: str) -> None:
-    assert contrast(getattr(palette, text), getattr(palette, ground)) >= 7
+    assert compute_contrast(getattr(palette, text), getattr(palette, ground)) >= 7
 
 
 @CONTRASTS
 def test_marks_and_frames_stand_out(palette: Palette) -> None:
     for role in ("query", "key", "value", "attention", "neutral"):
-        assert contrast(palette.role(role), palette.ground) >= 4.5
-    assert contrast(palette.on_accent, palette.accent) >= 7
-    assert contrast(palette.hairline, palette.ground) >= 3  # cells that are not known yet are frames alone
+        assert compute_contrast(palette.role(role), palette.ground) >= 4.5
+    assert compute_contrast(palette.on_accent, palette.accent) >= 7
+    assert compute_contrast(palette.hairline, palette.ground) >= 3  # cells that are not known yet are frames alone
 
 
 @CONTRASTS
@@ -40,7 +40,7 @@ def test_marks_and_frames_stand_out(palette: Palette) -> None:
 def test_the_ends_of_the_colours_are_far_apart(palette: Palette, name: str) -> None:
     table = [f"#{int(entry) & 0xFFFFFF:06X}" for entry in colour_map(name, palette)[:-1]]
     ends = (table[0], table[127]) if name == "diverging" else (table[0], table[-1])
-    assert contrast(*ends) >= 5
+    assert compute_contrast(*ends) >= 5
     assert choose_dark_text(name, palette).any()
 
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 
 from attnlab.compute.engine import compute
-from attnlab.figures.slides.slide_markdown import LINE_BREAK, paragraphs, plain
+from attnlab.figures.slides.slide_markdown import LINE_BREAK, read_paragraphs, to_plain_text
 from attnlab.lessons.library import find, list_shipped
 from attnlab.lessons.slides import make_slides
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
@@ -18,7 +18,9 @@ Styled = tuple[tuple[str, str], ...]
 
 def styled(markdown: str) -> list[tuple[str, int, Styled]]:
     """Return mark, level, and text with style of each paragraph."""
-    return [(each.mark, each.level, tuple((run.text, run.style) for run in each.runs)) for each in paragraphs(markdown)]
+    return [
+        (each.mark, each.level, tuple((run.text, run.style) for run in each.runs)) for each in read_paragraphs(markdown)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_what_stands_around_paragraphs_is_read_as_markdown(
         for mark, level, runs in styled(markdown)
     ]
     assert texts == read
-    assert words(plain(markdown)) == [word for mark, _, text in read for word in words(f"{mark} {text}")]
+    assert words(to_plain_text(markdown)) == [word for mark, _, text in read for word in words(f"{mark} {text}")]
 
 
 @pytest.mark.parametrize("name", list_shipped())
@@ -91,9 +93,9 @@ def test_slides_and_panel_say_the_same_and_all_of_it(qapp: QApplication, name: s
             label.show_markdown(markdown)
             document = QTextDocument()
             document.setHtml(label.text())
-            on_slide = " ".join("".join(run.text for run in each.runs) for each in paragraphs(markdown))
+            on_slide = " ".join("".join(run.text for run in each.runs) for each in read_paragraphs(markdown))
             assert words(on_slide) == words(document.toPlainText())
-            assert words(plain(markdown)) == words(re.sub(r"[*`\\]", "", markdown))
+            assert words(to_plain_text(markdown)) == words(re.sub(r"[*`\\]", "", markdown))
 
 
 def words(text: str) -> list[str]:

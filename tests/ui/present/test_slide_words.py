@@ -6,7 +6,7 @@ from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention.stages.trace import Trace
-from attnlab.figures.slides.slide_markdown import plain
+from attnlab.figures.slides.slide_markdown import to_plain_text
 from attnlab.lessons.lesson import Edit, Lesson, Question, Step
 from attnlab.lessons.slides import make_slides
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
@@ -41,7 +41,7 @@ def test_a_token_stands_on_a_slide_as_it_is(token: str, qapp: object) -> None:
     assert [run.text for run in item.runs if run.style == "strong"] == ["two"]
     if "`" not in token:
         assert [run.text for run in first.runs if run.style == "code"] == [token]
-    assert plain(fill_text(slide.step.notes, slide, trace, trace, markdown=True)) == f"{token} loud"
+    assert to_plain_text(fill_text(slide.step.notes, slide, trace, trace, markdown=True)) == f"{token} loud"
 
 
 @pytest.mark.parametrize("token", [token for token in TOKENS if "`" not in token])

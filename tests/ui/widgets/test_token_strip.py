@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from attnlab.figures.palette import DARK, LIGHT, Palette, contrast
+from attnlab.figures.palette import DARK, LIGHT, Palette, compute_contrast
 from attnlab.ui.base.theme import text_on
 from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.tokens.token_chips import Chips, ChipTexts, eye_rect, visible
@@ -318,7 +318,7 @@ def test_query_and_key_wear_their_colours(owner: Owner, palette: Palette) -> Non
     owner.after.setFocus()
     assert palette.query_ink.upper() in owner.colours_of(2)
     assert palette.key_ink.upper() in owner.colours_of(1)
-    assert contrast(text_on(palette.key_ink), palette.key_ink) >= 4.5
+    assert compute_contrast(text_on(palette.key_ink), palette.key_ink) >= 4.5
     assert text_on(palette.key_ink) in owner.colours_of(1)
     owner.strip.set_roles(4, 4)
     assert {palette.query_ink.upper(), palette.key_ink.upper()} <= owner.colours_of(4)
@@ -499,7 +499,7 @@ def test_a_masked_word_is_crossed_out_on_a_hatch_and_said(owner: Owner, palette:
         image, runs = owner.image(), [0]
         for y in range(place.top() + 4, place.bottom() - 4):
             for x in range(place.left() + 4, place.right() - 4):
-                reads = contrast(image.pixelColor(x, y).name(), palette.control) > 4.5
+                reads = compute_contrast(image.pixelColor(x, y).name(), palette.control) > 4.5
                 runs.append(runs[-1] + 1 if reads else 0)
         return max(runs)
 
