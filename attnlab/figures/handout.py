@@ -3,8 +3,8 @@
 Lengths are in tenths of a point, 720 to the inch, so that font sizes are whole numbers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 )
 
 from attnlab.base.errors import AttnlabError
+from attnlab.figures.exercise_sheet import Blanked, Sheet, SheetTable
 from attnlab.figures.palette import LIGHT
 
 PAPERS = {"A4": QSizeF(5953, 8419), "Letter": QSizeF(6120, 7920)}
@@ -31,44 +32,6 @@ _TITLE, _TEXT, _SMALL, _FORMULA = 150, 95, 75, 110
 _ROW, _LABEL = 170.0, 900.0
 _LEAST = 0.55
 """The smallest scale of a table at which its numbers can be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class SheetTable:
-    """A table [rows, columns] of texts. ``boxes`` maps the row and column of blank cells to their letters; ``secret``
-    are cells that would give a blank away. Both show numbers only on answer sheets. ``masked`` cells are grey."""
-
-    title: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: tuple[tuple[str, ...], ...]
-    boxes: Mapping[tuple[int, int], str] = field(default_factory=dict)
-    masked: frozenset[tuple[int, int]] = frozenset()
-    secret: frozenset[tuple[int, int]] = frozenset()
-    role: str = "neutral"
-
-
-@dataclass(frozen=True, slots=True)
-class Blanked:
-    """One box: its letter, the cell in words, the correct answer, and the arithmetic as lines of HTML."""
-
-    letter: str
-    place: str
-    value: str
-    html: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """One student's exercise: sentences, formulas (title, LaTeX), given tables and tables to fill in."""
-
-    title: str
-    student: str
-    task: tuple[str, ...]
-    formulas: tuple[tuple[str, str], ...]
-    given: tuple[SheetTable, ...]
-    wanted: tuple[SheetTable, ...]
-    blanks: tuple[Blanked, ...]
 
 
 @dataclass(frozen=True, slots=True)

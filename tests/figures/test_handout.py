@@ -12,13 +12,11 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from attnlab.base.errors import AttnlabError
+from attnlab.figures.exercise_sheet import Blanked, Sheet, SheetTable
 from attnlab.figures.handout import (
     PAPERS,
-    Blanked,
     Formulas,
     HandoutWriter,
-    Sheet,
-    SheetTable,
     draw_page_image,
     lay_out,
 )

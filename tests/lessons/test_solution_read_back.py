@@ -109,7 +109,9 @@ def opening(trace: Trace, rows: int | None, heads: int | None) -> Iterator[Block
     if rows is not None:
         of = f" of head 0 of {e.n_heads} is" if heads is not None else " is"
         which = f"the first row{of}" if rows == 1 else f"the first {rows} rows are"
-        yield Said(alike(f"The whole solution would have more than {LIMIT} terms: of each stage {which} written out."))
+        yield Said(
+            alike(f"The whole solution would have more than {LIMIT} terms, so {which} written out for each stage.")
+        )
     for warning in trace.warnings:
         yield Said(alike(warning))
 

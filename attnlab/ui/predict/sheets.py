@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.handout import Blanked, Formulas, HandoutWriter, Sheet, SheetTable
+from attnlab.figures.exercise_sheet import Blanked, Sheet, SheetTable
+from attnlab.figures.handout import Formulas, HandoutWriter
 from attnlab.figures.palette import LIGHT
 from attnlab.files.atomic import write_bytes
 from attnlab.ui.base.formula import draw_formula, formula_size

@@ -8,7 +8,8 @@ import attnlab
 from attnlab.attention.edits.token_edits import resize_tokens
 from attnlab.attention.stages.explanation import Cell
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.handout import HandoutWriter, Sheet
+from attnlab.figures.exercise_sheet import Sheet
+from attnlab.figures.handout import HandoutWriter
 from attnlab.lessons.exercise import Exercise, list_row, make_variant, trace_exactly
 from attnlab.ui.predict.sheets import FORMULAS, check_sizes, make_sheet
 
