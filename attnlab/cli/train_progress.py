@@ -131,7 +131,7 @@ class ProgressLine:
         if now < self._due:
             return
         self._due = now + (LINE_S if self._terminal else QUIET_S)
-        text = format_progress(self._run, self._speed())
+        text = format_progress(self._run, self._compute_speed())
         write(sys.stderr, f"\r{text}\x1b[K" if self._terminal else f"{text}\n")
         sys.stderr.flush()
         self._open = self._terminal
@@ -142,7 +142,7 @@ class ProgressLine:
             write(sys.stderr, "\n")
         self._open = False
 
-    def _speed(self) -> float:
+    def _compute_speed(self) -> float:
         (begun, first), (now, last) = self._course[0], self._course[-1]
         return (last - first) / (now - begun) if now > begun else 0.0
 

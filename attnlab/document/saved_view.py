@@ -109,7 +109,7 @@ def from_plain(plain: object, e: Experiment) -> tuple[SavedView, tuple[str, ...]
         fit_view(view, e),
         lens=read("lens", "canvas", _lens),
         table=read("table", "", _text),
-        pinned=read("pinned", None, _computed),
+        pinned=read("pinned", None, _read_computed),
         lesson=read("lesson", None, _lesson),
     )
     return saved, tuple(wrong)
@@ -132,7 +132,7 @@ def _fields(value: object, *names: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names}
 
 
-def _known(value: object) -> Mapping[str, Any]:
+def _check_known(value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise _WrongError
     return value
@@ -173,7 +173,7 @@ def _stage(value: object, e: Experiment) -> str:
 
 
 def _cell(value: object, e: Experiment) -> Cell:
-    plain = _known(value)
+    plain = _check_known(value)
     stage, head = _stage(plain.get("stage"), e), plain.get("head")
     rows, columns = walk.shape(e, stage)
     row, column = _whole(plain.get("row"), 0, rows), _whole(plain.get("column"), 0, columns)
@@ -184,7 +184,7 @@ def _cell(value: object, e: Experiment) -> Cell:
 
 def _place(value: object, e: Experiment) -> Place:
     """Return a place of the walk: each part requires the one before it, and −1 means before the first."""
-    plain = _known(value)
+    plain = _check_known(value)
     stage = _stage(plain.get("stage"), e)
     rows, columns = walk.shape(e, stage)
     limits = (("row", -1, rows), ("column", -1, columns), ("term", 0, max(walk.count_terms(e, stage), 1)))
@@ -204,17 +204,17 @@ def _lens(value: object) -> str:
     return name if name == "canvas" or not page else f"{name}/{page}"
 
 
-def _computed(value: object) -> tuple[str, str] | None:
+def _read_computed(value: object) -> tuple[str, str] | None:
     if value is None:
         return None
-    plain = _known(value)
+    plain = _check_known(value)
     return _text(plain.get("device", "cpu")), _text(plain.get("dtype", "float32"))
 
 
 def _lesson(value: object) -> LessonPlace | None:
     if value is None:
         return None
-    plain = _known(value)
+    plain = _check_known(value)
     name = _text(plain.get("lesson"))
     if not name:
         raise _WrongError

@@ -145,7 +145,7 @@ class Text:
         y = 0.0
         before = ""
         for index, each in enumerate(paragraphs):
-            laid = lay_out_paragraph(each.runs, size_px, width - self._left(each), palette)
+            laid = lay_out_paragraph(each.runs, size_px, width - self._measure_indent(each), palette)
             if index:
                 y += (0.12 if each.mark and before else 0.45) * size_px
             self._placed.append((y, each, laid))
@@ -163,9 +163,9 @@ class Text:
             elif not each.runs:
                 painter.setPen(QColor(self._palette.hatch))
                 painter.drawLine(QLineF(left, y + down + laid.height / 2, x + self._width, y + down + laid.height / 2))
-            laid.draw(painter, x + self._left(each), y + down, colour)
+            laid.draw(painter, x + self._measure_indent(each), y + down, colour)
 
-    def _left(self, each: Paragraph) -> float:
+    def _measure_indent(self, each: Paragraph) -> float:
         """Return how far a paragraph's text is set in; before it stands its mark."""
         return (each.level + bool(each.mark)) * self._indent
 

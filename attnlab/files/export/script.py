@@ -57,7 +57,7 @@ def code(e: Experiment, dtype: str = "float32") -> Code:
     ``given`` assigns the tokens and arrays; after it, ``x`` must be set to the embeddings.
     """
     check_unwritten(e)
-    arrays = _sequence(e) | _shared(e)
+    arrays = _sequence(e) | _find_shared(e)
     packed = any(array.numel() > LITERAL_LIMIT for array in arrays.values())
     lines = [line for stage in STAGES if stage.present(e) for line in stage.code(e).splitlines()]
     places = [place for place in range(e.n_items) if place != e.item]
@@ -66,7 +66,7 @@ def code(e: Experiment, dtype: str = "float32") -> Code:
         standard=tuple(sorted({*(("import base64", "import zlib") if packed else ()), *filter(_is_import, lines)})),
         helpers=_UNPACK if packed else "",
         setup=("torch.set_printoptions(precision=4, sci_mode=False)", f"dtype = torch.{dtype}"),
-        given=(*_tokens(e), *_given(arrays)),
+        given=(*_tokens(e), *_write_given(arrays)),
         stages=_stages(e),
         others=tuple(_function(select(e, place)) for place in places),
         batch=f"[{', '.join(names)}]" if places else "",
@@ -87,7 +87,12 @@ def _function(e: Experiment) -> str:
     """Return the code of a function that computes another sequence of a batch in local variables."""
     stages = _stages(e)
     lines = [f'"""Return the stages of sequence {e.item} of the batch, counted from 0."""']
-    lines += [*_tokens(e), *_given(_sequence(e)), "x = embeddings", *(line for _, body in stages for line in body)]
+    lines += [
+        *_tokens(e),
+        *_write_given(_sequence(e)),
+        "x = embeddings",
+        *(line for _, body in stages for line in body),
+    ]
     body = "\n".join((*lines, f"return {list_stages(stages)}"))
     return f"def sequence_{e.item}():\n{indent(body, '    ')}\n"
 
@@ -97,7 +102,7 @@ def _tokens(e: Experiment) -> list[str]:
     return [f"tokens = {list(e.tokens)!a}", *memory]
 
 
-def _given(arrays: dict[str, Tensor]) -> list[str]:
+def _write_given(arrays: dict[str, Tensor]) -> list[str]:
     kinds = {name: ".to(dtype)" if array.is_floating_point() else "" for name, array in arrays.items()}
     return [f"{name} = {_literal(array)}{kinds[name]}" for name, array in arrays.items()]
 
@@ -134,7 +139,7 @@ def _sequence(e: Experiment) -> dict[str, Tensor]:
     return {"embeddings": e.embeddings} | ({} if e.memory_embeddings is None else {"memory": e.memory_embeddings})
 
 
-def _shared(e: Experiment) -> dict[str, Tensor]:
+def _find_shared(e: Experiment) -> dict[str, Tensor]:
     """Return by name the arrays that all sequences of a batch share."""
     given = {name: getattr(e.weights, name) for name in PROJECTIONS}
     used = {name: e.weights.extra[name] for name in tables(e.config)}

@@ -64,7 +64,7 @@ class UnsavedFolder:
         If it cannot be moved, it stays where it is.
         """
         with contextlib.suppress(OSError):
-            reserved = self._reserved(datetime.fromtimestamp(path.stat().st_mtime, UTC).strftime(_TIME))
+            reserved = self._reserve(datetime.fromtimestamp(path.stat().st_mtime, UTC).strftime(_TIME))
             try:
                 os.replace(path, reserved)
             except OSError:
@@ -90,7 +90,7 @@ class UnsavedFolder:
         except OSError:
             return []
 
-    def _reserved(self, stamp: str) -> Path:
+    def _reserve(self, stamp: str) -> Path:
         """Reserve a name against other programs by creating an empty file, which is not listed; return its path.
 
         Within one second, the name is after all listed ones, even if an earlier one has become free.

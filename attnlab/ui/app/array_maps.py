@@ -42,7 +42,7 @@ def take_maps(x: object, tokens: object = None) -> ArrayMaps:
     Raises:
         AttnlabError: x is not numeric, is empty or has another number of axes, or the tokens do not match.
     """
-    values, note = _layered(x) if _is_layered(x) else (_array(x, "x"), "")
+    values, note = _take_layers(x) if _is_layered(x) else (_array(x, "x"), "")
     shape = values.shape
     if 0 in shape:
         raise AttnlabError(f"x is empty, {_shape(shape)}; every axis needs at least 1.")
@@ -65,7 +65,7 @@ def _is_layered(x: object) -> TypeGuard[tuple[Any, ...] | list[Any]]:
     return isinstance(x, tuple | list) and any(item is None or getattr(item, "ndim", 0) == 4 for item in x)
 
 
-def _layered(layers: tuple[Any, ...] | list[Any]) -> tuple[Floats, str]:
+def _take_layers(layers: tuple[Any, ...] | list[Any]) -> tuple[Floats, str]:
     """Return batch item 0 of each layer [layers, h, T_q, T_k], and a note when there are more items."""
     for i, layer in enumerate(layers):
         if layer is None:
@@ -94,13 +94,15 @@ def _array(x: object, name: str) -> Floats:
     if torch is not None and isinstance(x, torch.Tensor):
         return _of_tensor(x, name)
     if isinstance(x, tuple | list) and torch is not None and any(isinstance(item, torch.Tensor) for item in x):
-        return _stacked([_array(item, f"{name}[{i}]") for i, item in enumerate(x)], name)
+        return _stack([_array(item, f"{name}[{i}]") for i, item in enumerate(x)], name)
     if isinstance(x, str | bytes | Mapping | Set) or x is None:
         raise _no_numbers(x, name)
     try:
         array = np.ma.asanyarray(x) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
     except (ValueError, TypeError, RuntimeError) as error:  # lists of unequal lengths, an array on a GPU
-        raise AttnlabError(f"{name} cannot be read as one array ({_told(error)}); view needs {NEEDED}.") from None
+        raise AttnlabError(
+            f"{name} cannot be read as one array ({_first_sentence(error)}); view needs {NEEDED}."
+        ) from None
     if array.dtype.kind not in "biuf":
         raise _no_numbers(x, name)
     dtype = np.float32 if array.dtype.kind == "f" and array.dtype.itemsize <= 4 else np.float64
@@ -124,7 +126,7 @@ def _of_tensor(tensor: Any, name: str) -> Floats:
     return array
 
 
-def _stacked(arrays: list[Floats], name: str) -> Floats:
+def _stack(arrays: list[Floats], name: str) -> Floats:
     shapes = sorted({array.shape for array in arrays})
     if len(shapes) > 1:
         raise AttnlabError(
@@ -189,7 +191,7 @@ def _axes(count: int) -> str:
     return {0: "no axes", 1: "1 axis"}.get(count, f"{count} axes")
 
 
-def _told(error: Exception) -> str:
+def _first_sentence(error: Exception) -> str:
     if "inhomogeneous" in str(error):
         return "its rows have different lengths"
     return str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__

@@ -93,8 +93,8 @@ class ArrayWindow(FollowsTheme, QWidget):
         self.layer, self.head = layer, head
         self.layer_pill.set_value(layer)
         self.head_pill.set_value(head)
-        of_layers = _taken(self._maps.values, 0, layer)
-        values = _taken(of_layers, 1, head)
+        of_layers = _take_index(self._maps.values, 0, layer)
+        values = _take_index(of_layers, 1, head)
         n_layers, n_heads, rows, columns = values.shape
         lattice = Lattice(_names("layer", n_layers), _names("head", n_heads)) if min(n_layers, n_heads) > 1 else None
         titles = _names("layer", n_layers) if n_layers > 1 else _names("head", n_heads)
@@ -191,7 +191,7 @@ def _names(name: str, count: int) -> tuple[str, ...]:
     return tuple(f"{name} {i}" for i in range(count))
 
 
-def _taken(values: Floats, axis: int, which: Which) -> Floats:
+def _take_index(values: Floats, axis: int, which: Which) -> Floats:
     """Return one index of an axis, the mean over it, or all of it; the axis is kept."""
     if which == "mean":
         with np.errstate(all="ignore"):  # ∞ − ∞ is NaN and is shown as such

@@ -73,7 +73,7 @@ def guard_methods(cls: type, names: Iterable[str]) -> None:
     for name in names:
         method = vars(cls).get(name)
         if isinstance(method, FunctionType) and not is_guarded(method) and _is_qts(cls, name):
-            setattr(cls, name, _kept(method, ANSWERS.get(name) or _qts_own(cls, name)))
+            setattr(cls, name, _guard_call(method, ANSWERS.get(name) or _qts_own(cls, name)))
 
 
 def is_guarded(method: object) -> bool:
@@ -81,7 +81,7 @@ def is_guarded(method: object) -> bool:
     return hasattr(method, "__guarded__")
 
 
-def _kept(method: FunctionType, answer: Answer) -> Callable[..., Any]:
+def _guard_call(method: FunctionType, answer: Answer) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *arguments: Any) -> Any:
         try:

@@ -135,7 +135,7 @@ class Drawing(QObject):
 
     def _step(self, steps: Iterator[Call[Any] | None]) -> Call[Any] | None:
         call, self._call = self._call, None
-        return _advanced(steps, call)
+        return _advance(steps, call)
 
 
 class Slices(QObject):
@@ -205,14 +205,14 @@ def draw_now(steps: Iterator[Call[Any] | None]) -> Any:
     call: Call[Any] | None = None
     while True:
         try:
-            call = _advanced(steps, call)
+            call = _advance(steps, call)
         except StopIteration as end:
             return end.value
         if call is not None:
             call.wait()
 
 
-def _advanced(steps: Iterator[Call[Any] | None], call: Call[Any] | None) -> Call[Any] | None:
+def _advance(steps: Iterator[Call[Any] | None], call: Call[Any] | None) -> Call[Any] | None:
     """Take the next step, with the result of the call that it waited for."""
     if call is None:
         return next(steps)

@@ -253,21 +253,21 @@ def style_sheet(palette: Palette, type_size: int = 100) -> str:
     values["tick"] = assets.path(f"icons/tick-{'dark' if is_dark(palette) else 'light'}.svg").as_posix()
     values["chevron_up"] = assets.path("icons/chevron-up.svg").as_posix()
     values["chevron"] = assets.path("icons/chevron.svg").as_posix()
-    values |= {f"px{size}": f"{max(1, round(size * _clamped(type_size) / 100))}px" for size in (4, 8, 11, 26)}
+    values |= {f"px{size}": f"{max(1, round(size * _clamp_size(type_size) / 100))}px" for size in (4, 8, 11, 26)}
     sheet = assets.read_text("style.qss")
     if QGuiApplication.platformName() == "xcb":  # transparency may be unsupported, and corners would be black
         sheet += "\nQMenu { border-radius: 0; }\n"
     return re.sub(r"@(\w+)", lambda found: values[found[1]], sheet)
 
 
-def _clamped(type_size: int) -> int:
+def _clamp_size(type_size: int) -> int:
     return min(max(type_size, TYPE_SIZES[0]), TYPE_SIZES[1])
 
 
 def _application_font(type_size: int) -> QFont:
     system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()
     made = QFont([FAMILY, system])
-    made.setPixelSize(round(BASE_PX * _clamped(type_size) / 100))
+    made.setPixelSize(round(BASE_PX * _clamp_size(type_size) / 100))
     made.setFeature(_TABULAR, 1)
     made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     return made

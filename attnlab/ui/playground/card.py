@@ -52,7 +52,7 @@ class StageCard(StageFace):
         self._end_stroke()
         self._painting = on
         self.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
-        self.setAccessibleName(self._described())
+        self.setAccessibleName(self._describe())
         self.update()
 
     def _brush_to(self, position: QPointF) -> None:
@@ -76,12 +76,12 @@ class StageCard(StageFace):
         index, row, column = hit
         return Cell(self.stage.name, row, column, self._heads[index])
 
-    def _held(self) -> Cell | None:
+    def _find_held(self) -> Cell | None:
         """Return the held cell if it is on this card, else None."""
         cell = self._view.cell if self._view is not None and self._view.pinned else None
         return cell if cell is not None and cell.stage == self.stage.name else None
 
-    def _clamped(self, row: int, column: int) -> tuple[int, int]:
+    def _clamp_cell(self, row: int, column: int) -> tuple[int, int]:
         assert self._data is not None
         _, rows, columns = self._data.values.shape
         return min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)
@@ -143,18 +143,18 @@ class StageCard(StageFace):
         move = _MOVES.get(Qt.Key(event.key()))
         if self._data is not None and self._view is not None and move is not None:
             cell = self._view.cell
-            if self._held() is None and move[0] == 0:  # they walk the steps, unless a cell of this card is held
+            if self._find_held() is None and move[0] == 0:  # they walk the steps, unless a cell of this card is held
                 event.ignore()
                 return
             if cell is None or cell.stage != self.stage.name:
                 self.cell_moved.emit(Cell(self.stage.name, 0, 0, self._heads[0]))
                 return
-            row, column = self._clamped(cell.row + move[0], cell.column + move[1])
+            row, column = self._clamp_cell(cell.row + move[0], cell.column + move[1])
             self.cell_moved.emit(Cell(self.stage.name, row, column, cell.head))
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._data is not None:
             self.title_double_clicked.emit(self.stage.name)
-        elif self._painting and event.key() in (Qt.Key.Key_Space, Qt.Key.Key_M) and self._held() is not None:
-            self.brushed.emit(self._held(), True)
+        elif self._painting and event.key() in (Qt.Key.Key_Space, Qt.Key.Key_M) and self._find_held() is not None:
+            self.brushed.emit(self._find_held(), True)
             self.stroke_ended.emit()
         else:
             super().keyPressEvent(event)

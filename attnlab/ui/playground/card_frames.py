@@ -30,7 +30,7 @@ def frames(
     """
     outlines: list[Outline] = []
     row, column = None, None
-    for region, colour in _coloured(trace, view, stage, palette):
+    for region, colour in _colour_regions(trace, view, stage, palette):
         if region.head is not None and None not in heads and region.head not in heads:
             continue  # its head is not shown
         if (region.row or 0) >= shape[1] or (region.column or 0) >= shape[2]:
@@ -43,7 +43,7 @@ def frames(
     return outlines, (row, column)
 
 
-def _coloured(trace: "Trace", view: "View", stage: Stage, palette: "Palette") -> list[tuple[Region, str]]:
+def _colour_regions(trace: "Trace", view: "View", stage: Stage, palette: "Palette") -> list[tuple[Region, str]]:
     cell, at, e = view.cell, view.at, trace.experiment
     if at is not None and at.stage in trace and (cell is None or view.pinned):
         found = regions(e, at, stage)

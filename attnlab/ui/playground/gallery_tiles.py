@@ -46,7 +46,7 @@ def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
     count, rows, columns = data.weights.shape
-    grid = _centred(arrange((0, 0, THUMB, THUMB), rows, columns, count, Limits(THUMB, THUMB, 0, 0), True, ratio), ratio)
+    grid = _centre(arrange((0, 0, THUMB, THUMB), rows, columns, count, Limits(THUMB, THUMB, 0, 0), True, ratio), ratio)
     finite = data.weights[np.isfinite(data.weights)]
     largest = float(finite.max()) if finite.size else 1.0
     painter = QPainter(pixmap)
@@ -56,7 +56,7 @@ def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:
     return pixmap
 
 
-def _centred(grid: Grid, ratio: float) -> Grid:
+def _centre(grid: Grid, ratio: float) -> Grid:
     """Return the grid centred in the picture, on whole pixels of the screen."""
     x, y = (THUMB - grid.width) / 2, (THUMB - grid.height) / 2
     return replace(grid, x=round(x * ratio) / ratio, y=round(y * ratio) / ratio)

@@ -60,7 +60,7 @@ class HeadsCard(CanvasCard):
         """Mark the heads that a view shows; none while the weights are not revealed."""
         before, self._view = self._view, view
         if before is None or (before.at, before.look) != (view.at, view.look):
-            self._data = self._collected(view)
+            self._data = self._collect_maps(view)
             self._arrange()
         if before is None or (before.head, before.at, before.look) != (view.head, view.at, view.look):
             assert self._trace is not None
@@ -70,11 +70,11 @@ class HeadsCard(CanvasCard):
             self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}{off}{partly}{why}")
             self.update()
 
-    def _collected(self, view: "View") -> MapData | None:
+    def _collect_maps(self, view: "View") -> MapData | None:
         assert self._trace is not None
-        return heads_at_a_glance(self._trace, self._pinned, view) if self._revealed(view) else None
+        return heads_at_a_glance(self._trace, self._pinned, view) if self._is_revealed(view) else None
 
-    def _revealed(self, view: "View | None") -> bool:
+    def _is_revealed(self, view: "View | None") -> bool:
         assert self._trace is not None
         return view is None or view.step is None or self._trace.all_stages.index("weights") < view.step
 
@@ -82,7 +82,7 @@ class HeadsCard(CanvasCard):
         """Whether a difference is requested but not defined."""
         assert self._trace is not None
         shown = self._view is not None and self._view.look == "difference" and self._pinned is not None
-        return self._data is None and shown and self._revealed(self._view)
+        return self._data is None and shown and self._is_revealed(self._view)
 
     def show_pinned(self, pinned: "Trace | None") -> None:
         """Compare with another trace, or with none."""
@@ -122,7 +122,7 @@ class HeadsCard(CanvasCard):
         assert self.grid is not None
         return QRectF(*self.grid.rect(index, None, None)).adjusted(0, -self._title(), 0, 0)
 
-    def _shown_controls(self) -> list[int]:
+    def _find_controls(self) -> list[int]:
         """Return the heads whose control is drawn: the ablated ones, and those under the pointer or in focus."""
         head = self._view.head if self._view is not None and self.hasFocus() else None
         return [each for each in self._heads() if each in self.ablated or each in (head, self._hovered)]
@@ -171,9 +171,9 @@ class HeadsCard(CanvasCard):
         assert self._data is not None
         assert self.grid is not None
         draw_cells(painter, self.grid, self._data, self._palette)
-        controls, off = self._shown_controls(), self.ablated
+        controls, off = self._find_controls(), self.ablated
         for head in off:
-            painter.fillRect(QRectF(*self.grid.rect(head, None, None)), _faded(self._palette.surface))
+            painter.fillRect(QRectF(*self.grid.rect(head, None, None)), _fade_colour(self._palette.surface))
         kept = {head: self.control_rect(head).width() for head in controls}
         draw_titles(painter, self.grid, self._data, self._palette, face("tiny", self._zoom), kept=kept, struck=off)
         for head in controls:
@@ -252,7 +252,7 @@ class HeadsCard(CanvasCard):
         self.head_clicked.emit(choices[(choices.index(self._view.head) + step) % len(choices)])
 
 
-def _faded(surface: str) -> QColor:
+def _fade_colour(surface: str) -> QColor:
     """Return the colour that covers the map of an ablated head."""
     colour = QColor(surface)
     colour.setAlphaF(0.7)

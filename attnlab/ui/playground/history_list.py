@@ -46,7 +46,7 @@ class HistoryList(FollowsTheme, Popup):
         column.addWidget(self.used)
         self.budget = Segments("Memory for the history")
         self.budget.set_choices(
-            [Choice(mib, _said(mib << 20), f"Keep up to {_said(mib << 20)}") for mib in HISTORY_CHOICES]
+            [Choice(mib, _format_bytes(mib << 20), f"Keep up to {_format_bytes(mib << 20)}") for mib in HISTORY_CHOICES]
         )
         self.budget.chosen.connect(self._on_budget_chosen)
         column.addWidget(self.budget)
@@ -66,7 +66,7 @@ class HistoryList(FollowsTheme, Popup):
         self.list.setCurrentRow(history.index)
         self.list.scrollToItem(self.list.item(history.index))
         gone = f" {format_count(history.let_go, 'older step')} dropped." if history.let_go else ""
-        self.used.setText(f"Uses {_said(history.nbytes)} of at most {_said(history.budget)}.{gone}")
+        self.used.setText(f"Uses {_format_bytes(history.nbytes)} of at most {_format_bytes(history.budget)}.{gone}")
         self.budget.set_value(history.budget >> 20)
 
     def popup(self, at: QPoint, history: "History") -> None:
@@ -92,7 +92,7 @@ class HistoryList(FollowsTheme, Popup):
             super().keyPressEvent(event)
 
 
-def _said(bytes_: int) -> str:
+def _format_bytes(bytes_: int) -> str:
     """Return a number of bytes in MiB, at least 1, or in whole GiB."""
     mib = max(round(bytes_ / (1 << 20)), 1)
     return f"{mib >> 10} GiB" if mib % 1024 == 0 else f"{mib} MiB"

@@ -120,7 +120,7 @@ class LensArea(QWidget):
         """Show the canvas or a lens, which is created on first use; "positions/order" names a page of it."""
         name, _, page = name.partition("/")
         if name != CANVAS and name not in self._lenses:
-            self._lenses[name] = self._made(name)
+            self._lenses[name] = self._make_lens(name)
         self.tabs.set_value(name)
         self.stack.setCurrentWidget(self.canvas if name == CANVAS else self._lenses[name])
         if name != CANVAS:
@@ -129,7 +129,7 @@ class LensArea(QWidget):
             self._lenses[name].show_trace(*self._shown)
         self.lens_shown.emit(name)
 
-    def _made(self, name: str) -> "Lens":
+    def _make_lens(self, name: str) -> "Lens":
         lens = make_lens(name, self._run, self.stack)
         lens.cell_clicked.connect(self.cell_clicked)
         lens.edit_requested.connect(self.edit_requested)

@@ -57,7 +57,9 @@ def _layer(play: "Context[Playground]") -> list[Action[Any]]:
         ),
         Action("sentence", "Edit the sentence", "Layer", play, lambda p: p.focus_sentence(), ("Ctrl+L",)),
         *(
-            Action(f"switch-{name}", title, "Layer", play, partial(_open_switch, name), parts=partial(_offered, name))
+            Action(
+                f"switch-{name}", title, "Layer", play, partial(_open_switch, name), parts=partial(_list_offered, name)
+            )
             for name, title in SWITCHES.items()
         ),
     ]
@@ -67,7 +69,7 @@ def _open_switch(name: str, playground: "Playground") -> None:
     playground.top_bar.switches.by_name[name].open()
 
 
-def _offered(name: str, playground: "Playground") -> list[str]:
+def _list_offered(name: str, playground: "Playground") -> list[str]:
     """Return the names of a switch's choices and settings, by which the palette finds it."""
     return playground.top_bar.switches.by_name[name].offered()
 

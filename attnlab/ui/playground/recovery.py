@@ -42,7 +42,7 @@ class Recovery(QObject):
         folder = settings_path().parent
         self._kept = UnsavedFolder(folder)
         before = self._kept.kept()
-        self._lock, self._current = _claimed(folder, self._kept)
+        self._lock, self._current = _claim_file(folder, self._kept)
         self.news = self.kept()[:1] != before[:1]
         """Whether the previous window left unsaved work."""
         self._restored: tuple[int, Path, Scene] | None = None  # its opening, its file, and the scene in the file
@@ -200,7 +200,7 @@ def _lasting(view: "View") -> "View":
     return view if view.pinned else replace(view, cell=None)
 
 
-def _claimed(folder: Path, kept: UnsavedFolder) -> tuple[QLockFile | None, Path]:
+def _claim_file(folder: Path, kept: UnsavedFolder) -> tuple[QLockFile | None, Path]:
     """Return the file for unsaved work, and its lock; files left by programs that have ended are listed first.
 
     Each program running at the same time has its own file. The lock of a killed process does not count.
@@ -213,7 +213,7 @@ def _claimed(folder: Path, kept: UnsavedFolder) -> tuple[QLockFile | None, Path]
     for number in range(1, MOST_WINDOWS + 1):
         path = folder / ("current.attnlab" if number == 1 else f"current-{number}.attnlab")
         left = path.is_file()
-        if (own[0] is None or left) and (lock := _locked(path)) is not None:
+        if (own[0] is None or left) and (lock := _try_lock(path)) is not None:
             if left:
                 kept.take(path)
             if own[0] is None:
@@ -223,7 +223,7 @@ def _claimed(folder: Path, kept: UnsavedFolder) -> tuple[QLockFile | None, Path]
     return own
 
 
-def _locked(path: Path) -> QLockFile | None:
+def _try_lock(path: Path) -> QLockFile | None:
     lock = QLockFile(str(path.with_suffix(".lock")))
     lock.setStaleLockTime(0)  # valid at any age while its process runs
     return lock if lock.tryLock(0) else None

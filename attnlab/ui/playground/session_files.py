@@ -216,7 +216,7 @@ class SessionFiles(QObject):
     def ask_save(self) -> None:
         """Ask for a file and save to it."""
         dialog = self._dialog("Save the session", FILTER, "attnlab")
-        dialog.selectFile(self._proposed())
+        dialog.selectFile(self._propose_name())
         dialog.fileSelected.connect(self._on_save_selected)
         dialog.open()
 
@@ -235,7 +235,7 @@ class SessionFiles(QObject):
         dialog.exported.connect(self._on_exported)
         dialog.open()
 
-    def _proposed(self) -> str:
+    def _propose_name(self) -> str:
         """Return an unused file name: in the session's folder, else after its title."""
         document = self._playground.document
         words = re.findall(r"\w+", document.scene.title.lower())

@@ -65,7 +65,7 @@ class SessionState(QObject):
     def session(self, lessons: LessonWalk | None, folder: Path) -> Session:
         """Return the open session and its view, for a file in a folder."""
         scene, trace = self._playground.document.scene, self._playground.pinned
-        saved = self._saved(lessons, folder)
+        saved = self._save_view(lessons, folder)
         pins: tuple[Experiment, ...] = ()
         if trace is not None:
             dtype = str(trace.dtype).removeprefix("torch.")
@@ -77,7 +77,7 @@ class SessionState(QObject):
         said = {"title": scene.title, "preset": scene.preset, "device": scene.device, "dtype": scene.dtype}
         return Session(scene.experiment, {**said, KEY: to_plain(saved)}, pins)
 
-    def _saved(self, lessons: LessonWalk | None, folder: Path) -> SavedView:
+    def _save_view(self, lessons: LessonWalk | None, folder: Path) -> SavedView:
         playground = self._playground
         lesson = _lesson_place(lessons, folder) if lessons is not None else None
         return SavedView(playground.document.view, playground.lenses.place, playground.inputs.name, lesson=lesson)

@@ -76,7 +76,7 @@ class StageFace(CanvasCard):
             shown = self._data
             self._look()
             self._fresh = come_to_be(shown, self._data) if before is not None and before.at != view.at else None
-            self.setAccessibleName(self._described())
+            self.setAccessibleName(self._describe())
             self._arrange()
         framed, self._framed = self._framed, self._outlines()
         if framed != self._framed:
@@ -123,7 +123,7 @@ class StageFace(CanvasCard):
         assert self.grid is not None
         return QRectF(*self.grid.rect(index, row, column))
 
-    def _revealed(self) -> bool:
+    def _is_revealed(self) -> bool:
         if self._trace is None or self._view is None or self.stage.name not in self._trace:
             return False
         step = self._view.step
@@ -133,13 +133,13 @@ class StageFace(CanvasCard):
         """Select the maps for the view, and the line of figures below them."""
         assert self._trace is not None
         assert self._view is not None
-        look = look_at(self._trace, self._pinned, self.stage, self._view) if self._revealed() else Look(None)
+        look = look_at(self._trace, self._pinned, self.stage, self._view) if self._is_revealed() else Look(None)
         self._data, self._heads, self._reason = look.data, look.heads, look.reason
         self._strip = ""
         if self._view.strips and look.data is not None and look.data.unknown is None:
             self._strip = figures(self._trace, self._pinned, self.stage, self._view, look.data)
 
-    def _described(self) -> str:
+    def _describe(self) -> str:
         if self._data is None or self._trace is None:
             return f"{self.stage.title}: {self._reason or 'not computed yet'}"
         return described(self._trace, self.stage, self._data, self._strip, painting=self._painting)

@@ -50,13 +50,13 @@ def is_same(stage: Stage, before: "Trace", after: "Trace") -> bool:
 def look_at(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View") -> Look:
     """Return a card's maps; current and pinned numbers share one colour scale while a state is pinned."""
     if pinned is None or view.look == "present":
-        return _shown(trace, stage, view, _limit(trace, pinned, stage))
+        return _make_look(trace, stage, view, _limit(trace, pinned, stage))
     if stage.name not in pinned:
         return Look(None, reason=f"The pinned state has no stage “{stage.title}”.")
     if view.look == "pinned":
         if isinstance(view.head, int) and stage.has_heads and view.head >= pinned.experiment.n_heads:
             return Look(None, reason=f"The pinned state has no head {view.head}.")
-        return _shown(pinned, stage, view, _limit(trace, pinned, stage))
+        return _make_look(pinned, stage, view, _limit(trace, pinned, stage))
     return _difference(trace, pinned, stage, view)
 
 
@@ -64,12 +64,12 @@ def _limit(trace: "Trace", pinned: "Trace | None", stage: Stage) -> float:
     """Return the end of the colour scale that both states share."""
     states = [each for each in (trace, pinned) if each is not None and stage.name in each]
     return max(
-        find_limit(each.array(stage.name), kind_of(stage, each.experiment), _filled(each, stage.name))
+        find_limit(each.array(stage.name), kind_of(stage, each.experiment), _find_filled(each, stage.name))
         for each in states
     )
 
 
-def _filled(trace: "Trace", name: str) -> NDArray[np.bool_] | None:
+def _find_filled(trace: "Trace", name: str) -> NDArray[np.bool_] | None:
     """Return the cells that hold −1e9 in place of −∞, which the colour scale ignores."""
     return trace.shown_mask(name) if name == "masked" and trace.experiment.config.option("fill") == "-1e9" else None
 
@@ -79,9 +79,9 @@ def _difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> 
     if now.shape != then.shape:
         sizes = " and ".join("×".join(map(str, array.shape)) for array in (now, then))
         return Look(None, reason=f"No difference: the sizes are {sizes}.")
-    values, heads, titles = _chosen(trace, stage, view)
+    values, heads, titles = _choose_maps(trace, stage, view)
     moved = stage_places(trace.experiment, pinned.experiment, stage)
-    before = reorder_maps(_chosen(pinned, stage, view)[0], moved)
+    before = reorder_maps(_choose_maps(pinned, stage, view)[0], moved)
     masks = [each.shown_mask(stage.name) for each in (trace, pinned)]
     masked = masks[0] & reorder_maps(masks[1], moved) if masks[0] is not None and masks[1] is not None else None
     with np.errstate(invalid="ignore", over="ignore"):
@@ -90,8 +90,8 @@ def _difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> 
     return Look(_data(trace, stage, change, "signed", end, masked, titles, unknown_of(trace, stage, view)), heads)
 
 
-def _shown(trace: "Trace", stage: Stage, view: "View", limit: float) -> Look:
-    values, heads, titles = _chosen(trace, stage, view)
+def _make_look(trace: "Trace", stage: Stage, view: "View", limit: float) -> Look:
+    values, heads, titles = _choose_maps(trace, stage, view)
     kind = kind_of(stage, trace.experiment)
     mask, hidden = trace.shown_mask(stage.name), unknown_of(trace, stage, view)
     return Look(_data(trace, stage, values, kind, limit, mask, titles, hidden), heads)
@@ -104,7 +104,7 @@ def unknown_of(trace: "Trace", stage: Stage, view: "View") -> NDArray[np.bool_] 
     )
 
 
-def _chosen(trace: "Trace", stage: Stage, view: "View") -> tuple[Maps, tuple[int | None, ...], tuple[str, ...]]:
+def _choose_maps(trace: "Trace", stage: Stage, view: "View") -> tuple[Maps, tuple[int | None, ...], tuple[str, ...]]:
     """Return a view's maps [n, rows, columns], the head of each, and their titles."""
     array = trace.array(stage.name)
     if not stage.has_heads:

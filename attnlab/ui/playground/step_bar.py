@@ -203,7 +203,7 @@ class StepBar(FollowsTheme, QFrame):
         step, steps = last + 1 + (not exact), walk.count_steps(e, depth)
         self.progress.set_progress(len(trace.all_stages), walk.count_stages_done(e, at), f"step {step} of {steps}")
         self._title.setText(f"{step} of {steps}: {BY_NAME[at.stage].title}")
-        self._about.setText(_told(trace, view, at))
+        self._about.setText(_describe_step(trace, view, at))
         return step > 1
 
     @Slot(str)
@@ -346,7 +346,7 @@ class StepBar(FollowsTheme, QFrame):
         super().hideEvent(event)
 
 
-def _told(trace: "Trace", view: "View", at: walk.Place) -> str:
+def _describe_step(trace: "Trace", view: "View", at: walk.Place) -> str:
     """Return the text of a step: its position in the stage, and its result or the stage's purpose."""
     e, stage, cell = trace.experiment, BY_NAME[at.stage], view.subject
     where = walk.describe_place(e, at)

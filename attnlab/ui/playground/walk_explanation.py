@@ -34,7 +34,7 @@ def explained(trace: "Trace", view: "View", cell: Cell, limit: int | None) -> tu
     here = (cell.stage, cell.row, cell.column)
     if at is not None and at.term is not None and not mean and (at.stage, at.row, at.column) == here:
         return explain_begun(trace, cell, at.term), UNKNOWN
-    hidden = _hidden(trace, view, cell.stage)
+    hidden = _find_hidden(trace, view, cell.stage)
     if hidden is not None and hidden[cell.row, cell.column]:
         return replace(explain(trace, cell, 1), lines=(NOT_YET,)), UNKNOWN
     return explain(trace, cell, limit), ""
@@ -42,9 +42,9 @@ def explained(trace: "Trace", view: "View", cell: Cell, limit: int | None) -> tu
 
 def unknown_in_row(trace: "Trace", view: "View | None", stage: str, row: int) -> list[bool]:
     """Return which cells of a row of a map of query by key are not computed yet."""
-    hidden = _hidden(trace, view, stage) if view is not None else None
+    hidden = _find_hidden(trace, view, stage) if view is not None else None
     return [False] * trace.experiment.T_k if hidden is None else [bool(each) for each in hidden[row]]
 
 
-def _hidden(trace: "Trace", view: "View", stage: str) -> "NDArray[np.bool_] | None":
+def _find_hidden(trace: "Trace", view: "View", stage: str) -> "NDArray[np.bool_] | None":
     return None if view.at is None else unknown_cells(trace.experiment, fit_place(trace.experiment, view.at), stage)

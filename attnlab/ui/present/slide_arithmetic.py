@@ -16,7 +16,7 @@ def write_versions(explanations: Sequence[Explanation], role: str) -> tuple[tupl
     ways: list[tuple[Runs, ...]] = []
     for each in explanations:
         chain = _find_chain(each)
-        shorter = () if _is_said(chain[0]) else (_cut_short(chain, 2), _cut_short(chain, 1))
+        shorter = () if _is_said(chain[0]) else (_cut_chain(chain, 2), _cut_chain(chain, 1))
         ways += [way for lines in (chain, *shorter) if lines and (way := _end_lines(lines, each, role)) not in ways]
     return (*ways, (_make_value(explanations[-1], role),))
 
@@ -63,7 +63,7 @@ def _has_value(line: Line, value: float) -> bool:
     )
 
 
-def _cut_short(chain: tuple[Line, ...], kept: int) -> tuple[Line, ...]:
+def _cut_chain(chain: tuple[Line, ...], kept: int) -> tuple[Line, ...]:
     """Return the first lines of a chain, with the terms added further down; none if that is no equation."""
     added = [line for line in chain[kept:] if _join_text(line).startswith("+")]
     if len(chain) <= kept or (added and _RESULT.search(_join_text(chain[kept - 1]))):

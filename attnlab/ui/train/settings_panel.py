@@ -53,7 +53,7 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.fold.toggled.connect(self._on_folded)
         self._runs = QVBoxLayout()
-        self.setWidget(self._laid_out())
+        self.setWidget(self._lay_out_rows())
         self.show_spec(spec)
 
     def _tasks(self) -> QComboBox:
@@ -69,7 +69,7 @@ class SettingsPanel(FollowsTheme, QScrollArea):
     def _groups(self) -> tuple[OptionFields, ...]:
         return self.options, self.model, self.train, self.more
 
-    def _laid_out(self) -> QWidget:
+    def _lay_out_rows(self) -> QWidget:
         inside = QWidget()
         inside.setProperty("ground", "surface")
         column = QVBoxLayout(inside)

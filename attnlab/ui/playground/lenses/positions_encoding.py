@@ -67,7 +67,7 @@ class EncodingPage(Page):
         return self.positions.value(), self.d_model.value(), self._experiment
 
     def job(self) -> Callable[[], tuple[Floats, MapData | None]]:
-        return partial(_computed, self.positions.value(), self.d_model.value(), self._experiment)
+        return partial(_compute_encoding, self.positions.value(), self.d_model.value(), self._experiment)
 
     def show_result(self, result: tuple[Floats, MapData | None]) -> None:
         encoding, bias = result
@@ -82,7 +82,7 @@ class EncodingPage(Page):
         self.panels[1].title.setText(f"The first {first} positions, one per row" if first > 1 else "The one position")
         self.map.show_map(MapData(result[None, :first], "signed", 1.0, None, (), ()))
         there = [d for d in DIMENSIONS if d < width]
-        self.panels[2].title.setText(f"{_listed('Dimension', there)} over the positions")
+        self.panels[2].title.setText(f"{_list_positions('Dimension', there)} over the positions")
         x = np.arange(count, dtype=np.float64)
         curves = [Curve(f"dimension {d}", x, result[:, d], r) for d, r in zip(there, ROLES, strict=False)]
         self.columns.show_curves(curves, x_label="position", y_label="value")
@@ -91,7 +91,7 @@ class EncodingPage(Page):
     def _show_positions(self, encoding: Floats) -> None:
         there = [t for t in POSITIONS if t < len(encoding)]
         width = min(FIRST_DIMENSIONS, encoding.shape[1])
-        self.panels[0].title.setText(f"{_listed('Position', there)} over the first {width} dimensions")
+        self.panels[0].title.setText(f"{_list_positions('Position', there)} over the first {width} dimensions")
         x = np.arange(width, dtype=np.float64)
         curves = [Curve(f"position {t}", x, encoding[t, :width], r) for t, r in zip(there, ROLES, strict=False)]
         self.rows.show_curves(curves, x_label="dimension", y_label="value")
@@ -101,7 +101,7 @@ class EncodingPage(Page):
         width = min(BARS, encoding.shape[1])
         over = f"over {width} dimensions"
         none = f"Positions 10 and 20 are not among the first {len(encoding)}"
-        self.panels[3].title.setText(f"{_listed('Position', there)} {over}" if there else none)
+        self.panels[3].title.setText(f"{_list_positions('Position', there)} {over}" if there else none)
         x = np.arange(width, dtype=np.float64)
         curves = [Curve(f"position {t}", x, encoding[t, :width], ROLES[IN_BARS.index(t) + 1], "bars") for t in there]
         self.bars.show_curves(curves, x_label="dimension", y_label="value")
@@ -122,7 +122,7 @@ class EncodingPage(Page):
         self._arrange()
 
 
-def _computed(count: int, d_model: int, e: "Experiment | None") -> tuple[Floats, MapData | None]:
+def _compute_encoding(count: int, d_model: int, e: "Experiment | None") -> tuple[Floats, MapData | None]:
     """Return the encoding [count, d_model], and the experiment's biases if it has any."""
     encoding: Floats = sinusoidal(count, d_model).numpy()
     return encoding, None if e is None else bias_maps(e)
@@ -132,7 +132,7 @@ def _several(maps: MapData | None) -> bool:
     return maps is not None and len(maps.values) > 1
 
 
-def _listed(kind: str, numbers: Sequence[int]) -> str:
+def _list_positions(kind: str, numbers: Sequence[int]) -> str:
     """Return "Position 0", "Positions 0 and 10" or "Positions 0, 10 and 20"."""
     *rest, last = map(str, numbers)
     return f"{kind}s {', '.join(rest)} and {last}" if rest else f"{kind} {last}"

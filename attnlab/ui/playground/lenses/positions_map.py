@@ -85,15 +85,15 @@ class MapFigure(MapWidget):
             z = scale()
             top = 24 * z if self._title else 0.0
             area = QRectF(self.rect()).adjusted(0, top, 0, -BAR * z)
-            self._grid = self._fitted(self._data, area) if self.tokens else self._counted(self._data, area)
+            self._grid = self._fit(self._data, area) if self.tokens else self._count_fit(self._data, area)
         self.update()
 
-    def _fitted(self, data: MapData, area: QRectF) -> Grid:
+    def _fit(self, data: MapData, area: QRectF) -> Grid:
         rect, z = (area.x(), area.y(), area.width(), area.height()), scale()
         room = Room(rect, z, 1.6 * z, self.devicePixelRatioF(), True, True)
         return fit(data.values.shape, longest(data.row_labels), longest(data.column_labels), room)
 
-    def _counted(self, data: MapData, area: QRectF) -> Grid:
+    def _count_fit(self, data: MapData, area: QRectF) -> Grid:
         z, (_, rows, columns) = scale(), data.values.shape
         metrics = QFontMetricsF(face("caption", z * LABEL_SIZE))
         limits = Limits(52 * z, 30 * z, metrics.horizontalAdvance(str(rows)) + 8, metrics.height() + 4)

@@ -130,7 +130,7 @@ class OrderPage(FollowsTheme, Page):
 
     def job(self) -> Callable[[], Blindness | str]:
         assert self._experiment is not None
-        return partial(_computed, self._experiment, self._seed)
+        return partial(_measure_blindness, self._experiment, self._seed)
 
     def show_result(self, result: Blindness | str) -> None:
         self._result = result
@@ -179,7 +179,7 @@ class OrderPage(FollowsTheme, Page):
         self.restyle()
 
 
-def _computed(e: "Experiment", seed: int) -> Blindness | str:
+def _measure_blindness(e: "Experiment", seed: int) -> Blindness | str:
     """Shuffle the experiment without positions, and with its own or else sinusoidal ones."""
     if e.T_q < 2:
         return ONE_TOKEN

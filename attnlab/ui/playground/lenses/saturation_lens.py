@@ -104,23 +104,23 @@ class SaturationLens(Lens):
     def _show(self) -> None:
         if not self._random or self._own is None or self._of is None:
             return
-        own, by = self._chosen(), _divisor_text(self._of[0].experiment)
+        own, by = self._choose_pair(), _divisor_text(self._of[0].experiment)
         ticks = TICKS if own.d_k in SIZES else (*TICKS, (float(own.d_k), str(own.d_k)))
         root = Curve("√d_k", SIZES, [d_k**0.5 for d_k in SIZES], "muted", "dashed")
         labels: dict[str, Any] = {"x_label": "d_k", "log_x": True, "x_ticks": ticks}
         spread = [*_curves(self._random, own, by, "spread"), root]
         self.spread.show_curves(spread, y_label="spread", log_y=True, **labels)
         self.gradient.show_curves(_curves(self._random, own, by, "gradient"), y_label="norm", **labels)
-        self.text.setText(self._said(own, by))
+        self.text.setText(self._describe_spread(own, by))
 
-    def _chosen(self) -> Pair:
+    def _choose_pair(self) -> Pair:
         """Return the experiment's pair: of one head if only that is shown, else the mean."""
         assert self._own is not None
         assert self._of is not None
         head = self._of[1].head
         return self._own.heads[head] if isinstance(head, int) and head < len(self._own.heads) else self._own.mean
 
-    def _said(self, own: Pair, by: str) -> str:
+    def _describe_spread(self, own: Pair, by: str) -> str:
         assert self._own is not None
         assert self._of is not None
         head, last = self._of[1].head, self._random[-1]

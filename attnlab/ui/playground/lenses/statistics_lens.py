@@ -114,7 +114,7 @@ class StatisticsLens(Lens):
             Column("head", ["mean"] * e.T_q) if head == "mean" else _head_column(np.array([h for h, _ in places])),
             Column("query", [e.tokens[query] or "∅" for _, query in places], about="The token of the query"),
         ]
-        columns += _measured(s)
+        columns += _make_columns(s)
         columns.insert(6, Column("strongest", targets, about="The token with the largest weight"))
         self.rows.set_columns(columns, places)
 
@@ -160,7 +160,7 @@ class StatisticsLens(Lens):
         self.cell_clicked.emit(self._targets[row])
 
 
-def _measured(s: WeightsStatistics) -> list[Column]:
+def _make_columns(s: WeightsStatistics) -> list[Column]:
     return [Column(title, getattr(s, name).ravel(), number, about) for name, title, about in _MEASURES]
 
 

@@ -92,7 +92,7 @@ class Curves(FollowsTheme, Surface):
         self._x_ticks = dict(x_ticks or ())
         self._draw()
         self.setAccessibleName(self._title.text() or f"{y_label} against {x_label}")
-        self.setAccessibleDescription("; ".join(_described(curve) for curve in self._curves))
+        self.setAccessibleDescription("; ".join(_describe_curve(curve) for curve in self._curves))
 
     def tool_tip(self, at: QPointF) -> str:
         """Return the tool tip at a point of the plot: the nearest value, "" outside."""
@@ -121,7 +121,7 @@ class Curves(FollowsTheme, Surface):
         return np.asarray(np.hypot(across - at.x(), down - at.y()), dtype=np.float64)
 
     def _draw(self) -> None:
-        self._points = self._placed()
+        self._points = self._place_points()
         x_range, y_range = self._ranges()
         lines = [i for i, curve in enumerate(self._curves) if curve.style != "bars"]
         bars = [i for i, curve in enumerate(self._curves) if curve.style == "bars"]
@@ -135,7 +135,7 @@ class Curves(FollowsTheme, Surface):
         self._draw_axes(x_range, y_range)
         self._draw_keys()
 
-    def _placed(self) -> list[tuple[Floats, Floats]]:
+    def _place_points(self) -> list[tuple[Floats, Floats]]:
         """Return each curve's points in coordinates of the axes; bars of several curves stand side by side."""
         bars = [curve for curve in self._curves if curve.style == "bars"]
         placed = []
@@ -286,7 +286,7 @@ def _exact(value: float) -> str:
     return f"{value:.6g}".replace("-", "−")
 
 
-def _described(curve: Curve) -> str:
+def _describe_curve(curve: Curve) -> str:
     """Return a curve in words: the number of points and their range."""
     y = np.asarray(curve.y, dtype=np.float64)
     finite = y[np.isfinite(y)]

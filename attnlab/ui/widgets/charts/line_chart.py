@@ -167,9 +167,9 @@ class LineChart(Drawn):
 
     def _describe(self) -> None:
         marks = (f"{mark.name} at step {mark.x:,.0f}" for mark in self._marks)
-        self.setAccessibleDescription("; ".join([*map(_described, self._lines), *marks]))
+        self.setAccessibleDescription("; ".join([*map(_describe_line, self._lines), *marks]))
 
-    def _drawn(self) -> QPixmap:
+    def _draw_static(self) -> QPixmap:
         """Return a picture of all but the cursor, so that its moves need not redraw thousands of points."""
         ratio, p, scale = self.devicePixelRatioF(), self._palette, self.scale()
         picture = self._blank(p.surface)
@@ -245,7 +245,7 @@ class LineChart(Drawn):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._still is None:
-            self._still = self._drawn()
+            self._still = self._draw_static()
         painter = QPainter(self)
         painter.drawPixmap(0, 0, self._still)
         if self._cursor is not None:
@@ -260,7 +260,7 @@ def _exact(value: float) -> str:
     return f"{value:.4g}".replace("-", "−")
 
 
-def _described(line: Line) -> str:
+def _describe_line(line: Line) -> str:
     finite = np.asarray(line.y)[np.isfinite(line.y)]
     if not finite.size:
         return f"{line.name}: no values yet"

@@ -110,14 +110,18 @@ class Timeline(KeepsKeys, Drawn):
         if index is None:
             return "Nothing is recorded yet; go back to earlier steps of the training here"
         marks = [mark.text for mark in self._marks if abs(self._x(mark.step) - at.x()) <= px(6)]
-        return "\n".join([*marks, self._told(index)])
+        return "\n".join([*marks, self._describe_moment(index)])
 
-    def _told(self, index: int) -> str:
+    def _describe_moment(self, index: int) -> str:
         return f"step {self._steps[index]:,} · loss {self._losses[index]:.4g}".replace("-", "−")
 
     def _describe(self) -> None:
         count = len(self._steps)
-        told = f"moment {self._current + 1} of {count}, {self._told(self._current)}" if count else "nothing is recorded"
+        told = (
+            f"moment {self._current + 1} of {count}, {self._describe_moment(self._current)}"
+            if count
+            else "nothing is recorded"
+        )
         self.setAccessibleDescription(told)
 
     def _span(self) -> tuple[float, float]:
@@ -144,7 +148,7 @@ class Timeline(KeepsKeys, Drawn):
         if index is not None:
             if index != self._current:
                 self._choose(index)
-            QToolTip.showText(self.mapToGlobal(QPoint(int(at.x()), -px(30))), self._told(index), self)
+            QToolTip.showText(self.mapToGlobal(QPoint(int(at.x()), -px(30))), self._describe_moment(index), self)
 
     def sizeHint(self) -> QSize:
         return QSize(px(320), px(36))

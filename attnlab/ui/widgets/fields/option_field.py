@@ -52,7 +52,7 @@ class Field:
     @property
     def needs(self) -> str:
         """The condition on a number, to follow "it needs"."""
-        low, high = _bound(self.least), _bound(self.most)
+        low, high = _write_bound(self.least), _write_bound(self.most)
         kind = "a whole number" if self.kind in ("whole", "counted") else "a number"
         if low is not None and high is not None:
             return f"{kind} {'above' if self.open_least else 'from'} {low} {'up ' * self.open_least}to {high}"
@@ -99,19 +99,19 @@ class Field:
         any other by a twentieth of its range, or by 0.1, and finely by a tenth of that.
         """
         if self.kind in ("whole", "counted"):
-            return round(self._held(value + steps, value))
+            return round(self._clamp(value + steps, value))
         low, high = _finite(self.least), _finite(self.most)
         if low is not None and low >= 0 and high is None and value > 0:
-            return self._held(_climbed(value, steps, fine), value)
+            return self._clamp(_climb(value, steps, fine), value)
         step = 0.1 if low is None or high is None else (high - low) / 20
-        return self._held(round(value + steps * step / (10 if fine else 1), NOISE_DECIMALS) + 0.0, value)
+        return self._clamp(round(value + steps * step / (10 if fine else 1), NOISE_DECIMALS) + 0.0, value)
 
     def _holds(self, number: float) -> bool:
         low, high = _finite(self.least), _finite(self.most)
         above = low is None or (number > low if self.open_least else number >= low)
         return above and (high is None or number <= high)
 
-    def _held(self, number: float, before: float) -> float:
+    def _clamp(self, number: float, before: float) -> float:
         """Return the number, or the bound that it passes; if the lower bound is excluded, ``before`` instead."""
         low, high = _finite(self.least), _finite(self.most)
         if low is not None and number <= low:
@@ -145,7 +145,7 @@ def written(value: float) -> str:
     return text.replace("-", "−")
 
 
-def _climbed(value: float, steps: int, fine: bool) -> float:
+def _climb(value: float, steps: int, fine: bool) -> float:
     for _ in range(abs(steps)):
         if fine:
             value = float(f"{value * (1.01 if steps > 0 else 1 / 1.01):.3g}")
@@ -160,5 +160,5 @@ def _finite(bound: float | None) -> float | None:
     return bound if bound is not None and math.isfinite(bound) else None
 
 
-def _bound(bound: float | None) -> str | None:
+def _write_bound(bound: float | None) -> str | None:
     return None if _finite(bound) is None else written(float(bound or 0))

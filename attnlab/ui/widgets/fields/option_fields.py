@@ -208,7 +208,7 @@ class _Row(QObject):
 
     def _show_given(self) -> None:
         field = self.field
-        self.title.setText(_marked_up(field.title))
+        self.title.setText(_mark_up(field.title))
         self.title.setToolTip(plain_tip(field.reason or field.about))
         self.title.setEnabled(not field.reason)
         self._show()
@@ -299,7 +299,7 @@ def _complaint_label(parent: QWidget) -> QLabel:
     return label
 
 
-def _marked_up(title: str) -> str:
+def _mark_up(title: str) -> str:
     """Return a title with its subscripts, as in d_k, as HTML."""
     pieces = spans(title)
     if not any(low for _, low in pieces):

@@ -131,7 +131,7 @@ class Pill(KeepsKeys, QPushButton):
         self.updateGeometry()
         self.update()
 
-    def _shown_value(self) -> str:
+    def _write_value(self) -> str:
         value, room = self.value_text(), px(_WIDEST)
         if text_width(value, font("strong")) <= room:
             return value
@@ -152,7 +152,7 @@ class Pill(KeepsKeys, QPushButton):
 
     def sizeHint(self) -> QSize:
         label = text_width(self._label, font("text")) + px(6) if self._label else 0
-        value = text_width(self._shown_value(), font("strong"))
+        value = text_width(self._write_value(), font("strong"))
         return QSize(round(px(10) + label + value + self._dot_room() + px(6) + px(10) + px(8)), px(32))
 
     def minimumSizeHint(self) -> QSize:
@@ -193,7 +193,7 @@ class Pill(KeepsKeys, QPushButton):
             painter.setPen(QColor(p.muted if live else disabled_ink(p)))
             x = draw_text(painter, x, middle, self._label, font("text")) + px(6)
         painter.setPen(QColor(p.ink if live else disabled_ink(p)))
-        x = draw_text(painter, x, middle, self._shown_value(), font("strong"))
+        x = draw_text(painter, x, middle, self._write_value(), font("strong"))
         if self._dot_room():
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(p.accent if live else disabled_ink(p)))

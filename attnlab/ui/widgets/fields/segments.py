@@ -47,7 +47,7 @@ class Segments(QWidget):
                 button.hide()
                 button.deleteLater()
                 continue
-            kept.append(button if button is not None else self._added(kept[-1] if kept else self))
+            kept.append(button if button is not None else self._add_segment(kept[-1] if kept else self))
             kept[-1].set_choice(choice)
         self._buttons = kept
         self._show_value()
@@ -91,7 +91,7 @@ class Segments(QWidget):
             for button in self._buttons:
                 button.updateGeometry()
 
-    def _added(self, before: QWidget) -> "_Segment":
+    def _add_segment(self, before: QWidget) -> "_Segment":
         button = _Segment(self)
         button.clicked.connect(self._on_clicked)
         self._row.addWidget(button)

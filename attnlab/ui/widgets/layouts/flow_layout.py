@@ -20,14 +20,14 @@ def flow(sizes: Iterable[tuple[int, int]], width: int, gap: int) -> list[QRect]:
     for wide, high in sizes:
         wide = min(wide, max(width, 1))
         if row and x + wide > width:
-            places += _centred(row, tall)
+            places += _centre_row(row, tall)
             row, x, y, tall = [], 0, y + tall + gap, 0
         row.append(QRect(x, y, wide, high))
         x, tall = x + wide + gap, max(tall, high)
-    return places + _centred(row, tall)
+    return places + _centre_row(row, tall)
 
 
-def _centred(row: list[QRect], tall: int) -> list[QRect]:
+def _centre_row(row: list[QRect], tall: int) -> list[QRect]:
     return [place.translated(0, (tall - place.height()) // 2) for place in row]
 
 

@@ -51,18 +51,18 @@ def _single(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[s
     wide = min(wide, 84 * max(z, room.enlarged), width * 0.36)
     widest = _widest(columns, label_font)
     tall = min(widest + 8, 52 * max(z, room.enlarged), height * 0.3)
-    grid = _arranged(shape, room, wide, tall)
-    narrow = _arranged(shape, room, min(wide, NARROW_LABEL * z), tall)
+    grid = _arrange(shape, room, wide, tall)
+    narrow = _arrange(shape, room, min(wide, NARROW_LABEL * z), tall)
     if grid.cell_width < NUMBER_CELL * z <= narrow.cell_width:
         grid = narrow
     if widest <= room.column_group * grid.cell_width - (2 if room.column_group == 1 else 4):
-        labelled = _arranged(shape, room, grid.label_width, 14 * z)
+        labelled = _arrange(shape, room, grid.label_width, 14 * z)
         if room.tokens_across or labelled.cell_height >= SMALL_CELL * z:
             return labelled
     if not room.tokens_across:  # only large cells have column numbers
-        return _arranged(shape, room, grid.label_width, 0.0)
+        return _arrange(shape, room, grid.label_width, 0.0)
     if grid.cell_height < SMALL_CELL * z:  # with so little space, the row labels are enough
-        return _arranged(shape, room, grid.label_width, 0.0)
+        return _arrange(shape, room, grid.label_width, 0.0)
     return grid
 
 
@@ -71,17 +71,17 @@ def _multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tupl
     z = room.zoom
     title = max(TITLE * z, QFontMetricsF(face("tiny", z)).ascent() + 3)  # fonts have a least size, maps do not
     title = title if TITLE * z >= LEAST_TITLE else 0.0
-    grid = _arranged(shape, room, 0.0, 0.0, title)
+    grid = _arrange(shape, room, 0.0, 0.0, title)
     if min(grid.cell_width, grid.cell_height) < 10 * z:
         return grid
     label_font = face("caption", z * LABEL_SIZE)
     wide = _widest(rows, label_font) + 8 if room.tokens_down else 0.0
     tall = _widest(columns, label_font) + 8 if room.tokens_across else 0.0
-    labelled = _arranged(shape, room, min(wide, 84 * z), min(tall, 64 * z), title)
+    labelled = _arrange(shape, room, min(wide, 84 * z), min(tall, 64 * z), title)
     return labelled if min(labelled.cell_width, labelled.cell_height) >= 10 * z else grid
 
 
-def _arranged(
+def _arrange(
     shape: tuple[int, int, int], room: Room, label_width: float, label_height: float, title_height: float = 0.0
 ) -> Grid:
     factor = max(room.zoom, room.enlarged)
@@ -93,11 +93,11 @@ def _arranged(
 
 def _widest(labels: tuple[str, ...], label_font: QFont) -> float:
     """Return the width of the widest of the first labels; only the beginning of a long one counts."""
-    return _measured(labels[:64], find_key(label_font))
+    return _measure_labels(labels[:64], find_key(label_font))
 
 
 @lru_cache(maxsize=64)
-def _measured(labels: tuple[str, ...], key: str) -> float:
+def _measure_labels(labels: tuple[str, ...], key: str) -> float:
     (label_font := QFont()).fromString(key)  # cards share their labels, whatever their sizes
     metrics = QFontMetricsF(label_font)
     return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels), default=0.0)

@@ -75,7 +75,7 @@ class MapSheet(MapWidget):
     def _arrange(self) -> None:
         if self._data is not None and not self.size().isEmpty():
             area = self._area()
-            grid = self._fitted(area) if self._lattice is None else self._in_lattice(area, self._lattice)
+            grid = self._fit(area) if self._lattice is None else self._in_lattice(area, self._lattice)
             lefts = grid.x - grid.label_width + max(area.right() - grid.x - grid.width, 0) / 2
             self._grid = replace(grid, x=float(round(lefts + grid.label_width)))
         super()._arrange()
@@ -84,7 +84,7 @@ class MapSheet(MapWidget):
         z = scale()
         return QRectF(self.rect()).adjusted(MARGIN * z, (MARGIN - 4) * z, -MARGIN * z, -(MARGIN + 28) * z)
 
-    def _fitted(self, area: QRectF) -> Grid:
+    def _fit(self, area: QRectF) -> Grid:
         assert self._data is not None
         rect = (area.x(), area.y(), area.width(), area.height())
         room = Room(rect, scale(), ENLARGED * scale(), self.devicePixelRatioF(), True, True)
@@ -107,7 +107,7 @@ class MapSheet(MapWidget):
         x, y = round(area.x() + left), round(area.y() + top)
         return Grid(x, y, width, height, rows, columns, lines * per_row, per_row, gap, left, top, top)
 
-    def _drawn(self, data: MapData, grid: Grid) -> QPixmap:
+    def _draw_static(self, data: MapData, grid: Grid) -> QPixmap:
         """Return a picture of the static parts, so that pointing need not redraw thousands of cells."""
         z, picture = scale(), self._blank(self._palette.surface)
         painter = QPainter(picture)
@@ -150,7 +150,7 @@ class MapSheet(MapWidget):
             painter.fillRect(self.rect(), QColor(self._palette.surface))
             return
         if self._still is None:
-            self._still = self._drawn(data, grid)
+            self._still = self._draw_static(data, grid)
         painter.drawPixmap(0, 0, self._still)
         strong = self._pointed[1:] if self._pointed is not None else (None, None)
         if self._lattice is None:

@@ -73,7 +73,7 @@ class MouseDrag:
 
         With Shift on a cell, a click extends the block and a sideways drag is a fine scrub.
         """
-        made, mode = _pressed(hit, extend, selection, grid)
+        made, mode = _begin_press(hit, extend, selection, grid)
         self._drag = _Drag(mode, point, point.x(), (hit.row, hit.column), extend, selection, made)
         return selection if extend and mode is _Mode.UNDECIDED else made
 
@@ -130,7 +130,7 @@ class MouseDrag:
         return drag.selection.reaching(row, column)
 
 
-def _pressed(hit: Hit, extend: bool, selection: Selection, grid: Grid) -> tuple[Selection, _Mode]:
+def _begin_press(hit: Hit, extend: bool, selection: Selection, grid: Grid) -> tuple[Selection, _Mode]:
     last_row, last_column = grid.rows - 1, grid.columns - 1
     if hit.region == "corner":
         return Selection(0, 0, last_row, last_column), _Mode.OVER

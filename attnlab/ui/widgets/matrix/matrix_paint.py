@@ -223,7 +223,7 @@ class MatrixPainter:
             )
             current = chosen[1] <= column < chosen[1] + chosen[3] or column in lit
             painter.setPen(QColor(palette.ink if current else palette.muted))
-            painter.drawText(area, int(_RIGHT), self._elided(look.column_labels[column], area.width()))
+            painter.drawText(area, int(_RIGHT), self._elide(look.column_labels[column], area.width()))
         if grid.group:
             self._paint_captions(painter, grid)
         self._paint_beyond(painter, grid)
@@ -265,9 +265,9 @@ class MatrixPainter:
             current = chosen[0] <= row < chosen[0] + chosen[2] or row in lit
             painter.setFont(bold if row in lit else self._font)
             painter.setPen(QColor(palette.ink if current else palette.muted))
-            painter.drawText(area, int(_LEFT), self._elided(look.row_labels[row], area.width()))
+            painter.drawText(area, int(_LEFT), self._elide(look.row_labels[row], area.width()))
 
-    def _elided(self, label: str, width: int) -> str:
+    def _elide(self, label: str, width: int) -> str:
         return self._metrics.elidedText(_one_line(label), Qt.TextElideMode.ElideRight, width)
 
 

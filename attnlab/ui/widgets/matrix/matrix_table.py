@@ -106,19 +106,19 @@ class MatrixTable(MatrixView):
             kept = values.astype(self._values.dtype)
         return np.array_equal(kept, self._values[row : row + rows, column : column + columns])
 
-    def _shifted(self, values: NDArray[np.float64], amount: float) -> NDArray[np.float64]:
+    def _shift(self, values: NDArray[np.float64], amount: float) -> NDArray[np.float64]:
         return shifted(values, amount, float(np.finfo(self._values.dtype).max))
 
     def _step(self, amount: float, gesture: int, verb: str) -> None:
         if self._may_edit():
-            self._send(self.selection(), self._shifted(self._block_values(self.selection()), amount), gesture, verb)
+            self._send(self.selection(), self._shift(self._block_values(self.selection()), amount), gesture, verb)
 
     def _scrub(self, scrub: Scrub) -> None:
         if self._drag_start[0] != scrub.gesture:
             self._drag_start = (scrub.gesture, self._block_values(scrub.block))
         if scrub.block != self.selection():
             self._change_selection(Selection.of(scrub.block), show=False)
-        self._send(scrub.block, self._shifted(self._drag_start[1], scrub.total), scrub.gesture, "drag")
+        self._send(scrub.block, self._shift(self._drag_start[1], scrub.total), scrub.gesture, "drag")
 
     def _cancel_drag(self) -> None:
         scrub = self._drag.cancel()

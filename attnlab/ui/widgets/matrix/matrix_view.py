@@ -67,7 +67,7 @@ class MatrixView(FollowsTheme, QAbstractScrollArea):
         Selection, scroll position and an open editor stay if they still fit. Values that are not finite are shown
         as such. Writable values are copied. Raises ValueError if labels and values disagree.
         """
-        fresh = _held(values)
+        fresh = _make_read_only(values)
         if fresh.ndim != 2 or fresh.shape != (len(row_labels), len(column_labels)):
             raise ValueError(f"values {list(fresh.shape)} need as many labels: {len(row_labels)}, {len(column_labels)}")
         reshaped = fresh.shape != self._values.shape or group != self._group
@@ -333,7 +333,7 @@ class MatrixView(FollowsTheme, QAbstractScrollArea):
             self.restyle()
 
 
-def _held(values: NDArray[np.floating]) -> NDArray[np.floating]:
+def _make_read_only(values: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return read-only floating numbers: the given array if it is read-only, else a copy."""
     given = np.asarray(values)
     if not np.issubdtype(given.dtype, np.floating):

@@ -154,11 +154,11 @@ class NumberView(FollowsTheme, QTableView):
 
     def fit_columns(self, afresh: bool) -> None:
         """Fit every column to its visible rows; unless ``afresh``, none becomes narrower."""
-        wanted = [self._wanted_width(column) for column in self._model.columns]
+        wanted = [self._choose_width(column) for column in self._model.columns]
         self._wanted = wanted if afresh else [max(pair) for pair in zip(wanted, self._wanted, strict=True)]
         self._fit()
 
-    def _wanted_width(self, column: Column) -> int:
+    def _choose_width(self, column: Column) -> int:
         first = max(self.rowAt(0), 0)
         rows = self._model.order[first : first + _MEASURED].tolist()
         metrics = QFontMetrics(font("number"))
@@ -168,7 +168,7 @@ class NumberView(FollowsTheme, QTableView):
     def _fit(self) -> None:
         """Use the fewest lines per row that show all columns; widths set by the user stay until the number changes."""
         if self.isVisible() and not self._resetting:
-            lines, widths = _folded(self._model.columns, self._wanted, self._room, self._most_lines())
+            lines, widths = _fold_columns(self._model.columns, self._wanted, self._room, self._most_lines())
             self.verticalHeader().setDefaultSectionSize(_row_height(lines))
             if lines != self._model.lines:
                 self._given = []
@@ -253,7 +253,7 @@ def _head_width(column: Column) -> int:
     return QFontMetrics(font("caption_strong")).horizontalAdvance(f"{column.title} ↓") + 2 * px(_BETWEEN_PX)
 
 
-def _folded(
+def _fold_columns(
     columns: Sequence[Column], wanted: Sequence[int], room: Callable[[int], int], most: int
 ) -> tuple[int, list[int]]:
     """Return the fewest lines, up to ``most``, in which columns of these widths fit, and their sections' widths in px.
@@ -270,10 +270,10 @@ def _folded(
         narrow, wide = ([max(each[s::sections], default=0) for s in range(sections)] for each in (least, wanted))
         if sum(narrow) <= room(lines):
             break
-    return lines, _shared(narrow, wide, room(lines))
+    return lines, _share_width(narrow, wide, room(lines))
 
 
-def _shared(narrow: Sequence[int], wide: Sequence[int], room: int) -> list[int]:
+def _share_width(narrow: Sequence[int], wide: Sequence[int], room: int) -> list[int]:
     """Return the wide widths, each reduced towards its narrow width while there is too little room."""
     over, widths = sum(wide) - room, []
     for least, most in zip(narrow, wide, strict=True):
