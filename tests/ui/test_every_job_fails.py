@@ -114,7 +114,7 @@ case("export/film_saver.py FilmSaver.write", "writing the film")(sweep(f"{FILMIN
 case("export/filming.py Filming._draw_film: scenario.compute_trace", "writing the film")(
     sweep(f"{FILMING}.Scenario.compute_trace")
 )
-case("export/filming.py Filming._draw_film: encoded", "writing the film")(sweep(f"{FILMING}.encoded"))
+case("export/filming.py Filming._draw_film: encode", "writing the film")(sweep(f"{FILMING}.encode"))
 case("export/filming.py Filming.run_steps: write_bytes", "writing the film")(sweep(f"{FILMING}.write_bytes"))
 
 

@@ -15,7 +15,11 @@ Lecture = Callable[..., Any]
 
 
 def choose(talk: Any, dtype: str) -> None:
+    presenter = talk.hall.presenter
     talk.person.document.edit_scene("Precision", lambda scene: replace(scene, dtype=dtype))
+    talk.person.wait_for(
+        lambda: (trace := presenter.find_trace()) is not None and str(trace.dtype) == f"torch.{dtype}"
+    )  # until then the slide before is whole, too
     talk.wait()
 
 
