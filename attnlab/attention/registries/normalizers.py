@@ -73,8 +73,9 @@ def _explain_softmax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
     if logits[j] == -np.inf:
         return (line("e", Span("−∞", style="sup"), " = 0"),)
     shifted, said = subtract_maximum(logits)
-    weight = float(np.exp(shifted[j]) / np.exp(shifted).sum())
-    return (*said, *_fraction(shifted, np.exp(shifted), j, limit), line("= ", Span(number(weight), "attention")))
+    powers = np.exp(shifted)
+    weight = float(powers[j] / powers.sum())
+    return (*said, *_fraction(shifted, powers, j, limit), line("= ", Span(number(weight), "attention")))
 
 
 def _fraction(logits: Floats, powers: Floats, j: int, limit: int | None) -> tuple[Line, ...]:

@@ -59,7 +59,7 @@ def signed(value: float, decimals: int = DECIMALS) -> str:
     return f"({text})" if text.startswith("−") else text
 
 
-def printed(value: float, decimals: int = DECIMALS) -> float:
+def round_as_printed(value: float, decimals: int = DECIMALS) -> float:
     """Return the number that a reader of :func:`number` or :func:`short` has: ``value``, rounded as it is written."""
     value = float(value)
     if not math.isfinite(value):
@@ -84,11 +84,11 @@ def decimals_for(values: Iterable[float], *by_hand: Callable[[Floats], float]) -
         exact = np.array([float(value) for value in values])
         wanted = [float(calculate(exact)) for calculate in by_hand]
         # the 1 % is for the rounding of the binary numbers themselves
-        ends = [(printed(each), 1.01 * last_digit(each)) for each in wanted if math.isfinite(each)]
+        ends = [(round_as_printed(each), 1.01 * last_digit(each)) for each in wanted if math.isfinite(each)]
         if len(ends) < len(wanted):
             return DECIMALS
         for decimals in range(DECIMALS, MOST_DECIMALS + 1):
-            written = np.array([printed(value, decimals) for value in exact])
+            written = np.array([round_as_printed(value, decimals) for value in exact])
             reached = [calculate(written) for calculate in by_hand]
             if all(abs(by - end) <= allowed for by, (end, allowed) in zip(reached, ends, strict=True)):
                 return decimals

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnlab.attention.stages.arithmetic import Span, decimals_for, join_terms, line, number, select_terms, signed
-from attnlab.attention.stages.explanation import Cell, Explanation, labels, rounding
+from attnlab.attention.stages.explanation import Cell, Explanation, describe_rounding, labels
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -42,7 +42,7 @@ def _explain_mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     digits = decimals_for(heads, lambda x: float(x.mean()))
     terms = join_terms([(Span(signed(x, digits), stage.role),) for x in heads], which)
     with np.errstate(invalid="ignore"):  # ∞ − ∞
-        rounded = rounding(value, float(np.mean(heads, dtype=float)), heads.dtype.name)
+        rounded = describe_rounding(value, float(np.mean(heads, dtype=float)), heads.dtype.name)
     lines = (
         line("the mean of ", Span(str(len(heads)), style="strong"), " heads"),
         line("(", terms, f") ÷ {len(heads)}"),

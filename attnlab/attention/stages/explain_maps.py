@@ -28,12 +28,12 @@ from attnlab.attention.stages.computed import Computed
 from attnlab.attention.stages.explanation import (
     Cell,
     Explanation,
+    describe_rounding,
     dtype_name,
     make_explanation,
     number_of,
     numbers_of,
     result_line,
-    rounding,
     value_of,
 )
 from attnlab.attention.stages.presence import source
@@ -86,7 +86,7 @@ def _scaled_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     if root is None:
         digits = decimals_for([before, divisor], lambda x: float(x[0] / x[1]))
     quotient = f" = {number(before, digits)} ÷ {root or short(divisor, digits)}"
-    return (line("scaled ", _strong(after), quotient, rounding(after, before / divisor, dtype_name(trace))),)
+    return (line("scaled ", _strong(after), quotient, describe_rounding(after, before / divisor, dtype_name(trace))),)
 
 
 def _biased_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
@@ -107,7 +107,11 @@ def _capped_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     digits = decimals_for([before, cap], lambda x: float(x[1] * np.tanh(x[0] / x[1])))
     limit = short(cap, digits)
     written = f" = {limit} · tanh({number(before, digits)} ÷ {limit})"
-    return (line("capped ", _strong(after), written, rounding(after, cap * np.tanh(before / cap), dtype_name(trace))),)
+    return (
+        line(
+            "capped ", _strong(after), written, describe_rounding(after, cap * np.tanh(before / cap), dtype_name(trace))
+        ),
+    )
 
 
 _STEPS: dict[str, Callable[[Computed, Cell], tuple[Line, ...]]] = {
@@ -235,7 +239,7 @@ def dropped(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         first = line(
             f"kept: {number(before, digits)} ÷ (1 − {short(share, digits)}) = ",
             _strong(after),
-            rounding(after, before / (1 - share), dtype_name(trace)),
+            describe_rounding(after, before / (1 - share), dtype_name(trace)),
         )
     total = float(trace.array("dropped")[cell.head or 0, cell.row].sum())
     return make_explanation(trace, cell, first, line(f"the row sums to {number(total)}"))

@@ -22,12 +22,12 @@ from attnlab.attention.stages.computed import Computed
 from attnlab.attention.stages.explanation import (
     Cell,
     Explanation,
+    describe_rounding,
     dtype_name,
     make_explanation,
     number_of,
     numbers_of,
     result_line,
-    rounding,
     value_of,
 )
 from attnlab.attention.stages.presence import source
@@ -55,7 +55,7 @@ def _given_lines(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[Lin
     encoding = position.encode(embeddings.shape[0], embeddings.shape[1], trace.parameters(position))
     added, total = float(encoding[cell.row, cell.column]), value_of(trace, cell)
     digits = decimals_for([given, added], lambda x: float(x.sum()))
-    rounded = rounding(total, given + added, dtype_name(trace))
+    rounded = describe_rounding(total, given + added, dtype_name(trace))
     return (
         line("given + ", Span(f"{position.title} position {cell.row}", style="muted")),
         line(f"= {short(given, digits)} + {signed(added, digits)} = ", Span(number(total), style="strong"), rounded),

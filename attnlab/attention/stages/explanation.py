@@ -67,10 +67,10 @@ def make_explanation(trace: Computed, cell: Cell, *lines: Line) -> Explanation:
 def result_line(trace: Computed, cell: Cell, exact: float, stage: str | None = None) -> Line:
     """Return the line ``= value``, which says so if the computation's dtype rounded it away from the exact result."""
     value = value_of(trace, cell, stage)
-    return line("= ", Span(number(value), style="strong"), rounding(value, exact, dtype_name(trace)))
+    return line("= ", Span(number(value), style="strong"), describe_rounding(value, exact, dtype_name(trace)))
 
 
-def rounding(value: float, exact: float, dtype: str) -> Line:
+def describe_rounding(value: float, exact: float, dtype: str) -> Line:
     """Return the words behind a number that the dtype of the computation rounded; none if the digits agree."""
     if number(value) == number(exact) or not math.isfinite(value):
         return ()
