@@ -12,6 +12,7 @@ from attnlab.attention.products import in_one_thread
 from attnlab.attention.registries import sparse
 from attnlab.attention.registries.entries import Entry, Option
 from attnlab.attention.stages.arithmetic import (
+    DECIMALS,
     Floats,
     Line,
     Span,
@@ -83,9 +84,9 @@ def _fraction(logits: Floats, powers: Floats, j: int, limit: int | None) -> tupl
     kept = np.flatnonzero(logits != -np.inf)
     own = int(np.searchsorted(kept, j)) if j in kept else None
     total = float(powers.sum())
-    exact = decimals_for(logits[kept], lambda x: _share(np.exp(x), own))
-    digits = _decimals_of_share(powers[kept], total, own)
     which = select_terms(len(kept), limit, own)
+    exact = DECIMALS if len(which) < len(kept) else decimals_for(logits[kept], lambda x: _share(np.exp(x), own))
+    digits = _decimals_of_share(powers[kept], total, own, which)
     roles = ["attention" if i == j else "" for i in kept]
     exponents = [(Span("e"), Span(short(x, exact), role, "sup")) for x, role in zip(logits[kept], roles, strict=True)]
     values = [(Span(short(x, digits), role),) for x, role in zip(powers[kept], roles, strict=True)]
@@ -101,8 +102,13 @@ def _share(parts: Floats, own: int | None) -> float:
     return float(parts[own] / parts.sum()) if own is not None else 0.0
 
 
-def _decimals_of_share(parts: Floats, total: float, own: int | None) -> int:
-    """Return the decimals with which the parts give the share and the total, and the total gives the share."""
+def _decimals_of_share(parts: Floats, total: float, own: int | None, which: list[int]) -> int:
+    """Return the decimals with which the parts give the share and the total, and the total gives the share.
+
+    If only the parts ``which`` are written, nobody can add them up: then only the total has to give the share.
+    """
+    if own is not None and len(which) < len(parts):
+        return decimals_for([parts[own], total], lambda x: float(x[0] / x[1]))
     if own is None:
         return decimals_for(parts, lambda x: float(x.sum()))
     return decimals_for(
@@ -165,8 +171,8 @@ def _explain_sum(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None
     with np.errstate(all="ignore"):
         total = float(logits[kept].sum())
         weight = float(logits[j] / np.float64(total))
-    digits = _decimals_of_share(logits[kept], total, own)
     which = select_terms(len(kept), limit, own)
+    digits = _decimals_of_share(logits[kept], total, own, which)
     terms = [(Span(signed(logits[i], digits), "attention" if i == j else ""),) for i in kept]
     undefined = (line("the scores sum to 0, so the division is undefined"),) if total == 0 else ()
     return (

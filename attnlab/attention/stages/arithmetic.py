@@ -149,12 +149,12 @@ def products(
 ) -> Line:
     """Return ``a·b + c·d + …`` for two vectors of equal length, each with its role.
 
-    The numbers have ``decimals``, by default as many as give the sum.
+    The numbers have ``decimals``, by default as many as give the sum if all terms are written.
     """
     n = len(left)
-    if decimals is None:
-        decimals = decimals_of_products(left, right)
     which = select_terms(n, limit)
+    if decimals is None:
+        decimals = decimals_of_products(left, right) if len(which) == n else DECIMALS
     terms: list[Sequence[Span]] = [()] * n
     for i in which:
         terms[i] = (Span(signed(left[i], decimals), roles[0]), Span("·"), Span(signed(right[i], decimals), roles[1]))
