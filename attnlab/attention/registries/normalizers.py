@@ -87,9 +87,12 @@ def _fraction(logits: Floats, powers: Floats, j: int, limit: int | None) -> tupl
     which = select_terms(len(kept), limit, own)
     exact = DECIMALS if len(which) < len(kept) else decimals_for(logits[kept], lambda x: _share(np.exp(x), own))
     digits = _decimals_of_share(powers[kept], total, own, which)
-    roles = ["attention" if i == j else "" for i in kept]
-    exponents = [(Span("e"), Span(short(x, exact), role, "sup")) for x, role in zip(logits[kept], roles, strict=True)]
-    values = [(Span(short(x, digits), role),) for x, role in zip(powers[kept], roles, strict=True)]
+    exponents: list[Line] = [()] * len(kept)
+    values: list[Line] = [()] * len(kept)
+    for i in which:
+        role = "attention" if i == own else ""
+        exponents[i] = (Span("e"), Span(short(logits[kept[i]], exact), role, "sup"))
+        values[i] = (Span(short(powers[kept[i]], digits), role),)
     return (
         line("e", Span(short(logits[j], exact), "attention", "sup"), " ÷ (", join_terms(exponents, which), ")"),
         line("= ", Span(short(powers[j], digits), "attention"), " ÷ (", join_terms(values, which), ")"),
