@@ -21,7 +21,7 @@ from attnlab.attention.stages.explain import Cell
 from attnlab.compute.engine import compute
 from attnlab.document.document import View
 from attnlab.figures.layout import Limits, arrange
-from attnlab.ui.playground.brush import crossed
+from attnlab.ui.playground.brush import list_crossed
 from attnlab.ui.playground.canvas import Canvas
 
 Key, Button, Mod = Qt.Key, Qt.MouseButton, Qt.KeyboardModifier
@@ -262,7 +262,7 @@ def test_a_line_crosses_every_cell_that_has_a_point_of_it(
     a: tuple[float, float], b: tuple[float, float], count: int, rows: int
 ) -> None:
     grid = arrange((10, 10, 250, 200), rows, 7, count, Limits(40, 30, 20, 10), True)
-    met = crossed(grid, a, b)
+    met = list_crossed(grid, a, b)
     assert len(set(met)) == len(met)
     along = [grid.hit(a[0] + (b[0] - a[0]) * i / 50, a[1] + (b[1] - a[1]) * i / 50) for i in range(1, 50)]
     edge = 1e-6  # a point on the edge of a cell may be held to be in either

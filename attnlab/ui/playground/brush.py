@@ -22,14 +22,14 @@ class Brush:
         there = self._last[1] if self._last is not None and self._last[0] == grid else here
         self._last = grid, here
         met = []
-        for index, row, column in crossed(grid, there, here):
+        for index, row, column in list_crossed(grid, there, here):
             if (row, column) not in self._seen:
                 self._seen.add((row, column))
                 met.append((index, row, column))
         return met
 
 
-def crossed(grid: Grid, start: tuple[float, float], end: tuple[float, float]) -> list[tuple[int, int, int]]:
+def list_crossed(grid: Grid, start: tuple[float, float], end: tuple[float, float]) -> list[tuple[int, int, int]]:
     """Return map, row and column of every cell that a straight line from one point to another crosses, in order."""
     cuts = [0.0, 1.0]
     for origin, size, a, b in zip((grid.x, grid.y), (grid.cell_width, grid.cell_height), start, end, strict=True):

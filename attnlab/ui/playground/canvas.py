@@ -11,7 +11,7 @@ from attnlab.attention.stages.table import STAGES
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import scale
 from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.playground.canvas_layout import HEADS, laid_out
+from attnlab.ui.playground.canvas_layout import HEADS, lay_out_cards
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
@@ -156,7 +156,7 @@ class Canvas(FollowsTheme, QWidget):
         if self._trace is None or self._view is None:
             return
         self._outdated = False
-        places, shrunk = laid_out(self._trace.experiment, self._view, QSizeF(self.size()))
+        places, shrunk = lay_out_cards(self._trace.experiment, self._view, QSizeF(self.size()))
         z, x, y = self._zoom * shrunk, self._offset.x(), self._offset.y()
         self._scale, zoom = z, z * scale()
         self._places = {

@@ -25,7 +25,7 @@ LEAST_SEEN = 64.0
 
 
 @lru_cache(maxsize=2)
-def rows_of(e: "Experiment") -> list[list[Stage]]:
+def list_rows(e: "Experiment") -> list[list[Stage]]:
     """Return the stages in the rows of the canvas; maps that are too many for one row take two."""
     rows = []
     for row in stage_rows([stage for stage in STAGES if stage.present(e)]):
@@ -34,19 +34,19 @@ def rows_of(e: "Experiment") -> list[list[Stage]]:
     return rows
 
 
-def laid_out(e: "Experiment", view: "View", canvas: QSizeF) -> tuple[dict[str, QRectF], float]:
+def lay_out_cards(e: "Experiment", view: "View", canvas: QSizeF) -> tuple[dict[str, QRectF], float]:
     """Return each card's rectangle at zoom 1, and the factor that scales all of them down to fit the canvas."""
     if view.alone is not None:
         whole = QRectF(0, 0, max(canvas.width(), 1.0), max(canvas.height(), 1.0))
         return {view.alone: whole.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)}, 1.0
-    rows = rows_of(e)
-    least = _least(rows)
+    rows = list_rows(e)
+    least = _measure_least(rows)
     row = (least.height() - 2 * MARGIN - (len(rows) - 1) * ROW_GAP) / len(rows)
     shrunk = max(min(1.0, canvas.width() / least.width(), canvas.height() / least.height()), LEAST_SEEN / row)
-    return _in_rows(e, view, rows, (canvas / shrunk).expandedTo(least)), shrunk
+    return _place_in_rows(e, view, rows, (canvas / shrunk).expandedTo(least)), shrunk
 
 
-def _least(rows: list[list[Stage]]) -> QSizeF:
+def _measure_least(rows: list[list[Stage]]) -> QSizeF:
     """Return the least room that rows of cards need at zoom 1."""
     widest = max(map(len, rows))
     high = 2 * MARGIN + (len(rows) - 1) * ROW_GAP + len(rows) * LEAST_ROW
@@ -54,12 +54,12 @@ def _least(rows: list[list[Stage]]) -> QSizeF:
     return QSizeF(wide, high if len(rows) > USUAL_ROWS else LEAST_HEIGHT)
 
 
-def _in_rows(e: "Experiment", view: "View", rows: list[list[Stage]], size: QSizeF) -> dict[str, QRectF]:
+def _place_in_rows(e: "Experiment", view: "View", rows: list[list[Stage]], size: QSizeF) -> dict[str, QRectF]:
     """Return each card's rectangle in rows that fill a size; the heads card comes first in the last row."""
     height = (size.height() - 2 * MARGIN - (len(rows) - 1) * ROW_GAP) / len(rows)
     places = {}
     for line, stages in enumerate(rows):
-        wishes = {stage.name: _wish(e, view, stage) for stage in stages}
+        wishes = {stage.name: _prefer_width(e, view, stage) for stage in stages}
         if line == len(rows) - 1:
             wishes = {HEADS: 2.2 if e.n_heads == 1 else 1.5 * max(wishes.values()), **wishes}
         free = size.width() - 2 * MARGIN - (len(wishes) - 1) * GAP
@@ -71,7 +71,7 @@ def _in_rows(e: "Experiment", view: "View", rows: list[list[Stage]], size: QSize
     return places
 
 
-def _wish(e: "Experiment", view: "View", stage: Stage) -> float:
+def _prefer_width(e: "Experiment", view: "View", stage: Stage) -> float:
     """Return a card's preferred relative width: wide matrices get somewhat more, within bounds."""
     rows, columns = (axes.size(e, axis) for axis in stage.axes[-2:])
     several = view.head == "all" and e.n_heads > 1 and stage.has_heads

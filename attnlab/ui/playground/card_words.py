@@ -16,7 +16,7 @@ def shape_text(trace: "Trace", name: str) -> str:
     return f"{shape[0]} × {text}" if len(shape) == 3 and shape[0] > 1 else text
 
 
-def described(trace: "Trace", stage: Stage, shown: MapData, figures: str, *, painting: bool) -> str:
+def describe_card(trace: "Trace", stage: Stage, shown: MapData, figures: str, *, painting: bool) -> str:
     """Return a screen reader's description of a card with maps: sizes, content, and the line of figures."""
     count, rows, columns = shown.values.shape
     heads = f"{count} heads, " if count > 1 else ""

@@ -25,7 +25,7 @@ from attnlab.ui.base.theme import plain_tip, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.rich_text import html_of, html_of_code
 from attnlab.ui.playground.row_bars import RowBars
-from attnlab.ui.playground.walk_explanation import explained, inside, unknown_in_row
+from attnlab.ui.playground.walk_explanation import explain_in_view, find_unknown_in_row, has_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         column = QVBoxLayout(body)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(4)
-        self._section = _section("Explain")
+        self._section = _make_section("Explain")
         column.addWidget(self._section)
         self._example = QLabel()
         self._example.setTextFormat(Qt.TextFormat.PlainText)
@@ -112,7 +112,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._compared.setContentsMargins(0, 0, 0, 4)
         column.addWidget(self._code)
         column.addSpacing(16)
-        self._row_title = _section("")
+        self._row_title = _make_section("")
         column.addWidget(self._row_title)
         self.bars = RowBars()
         self.bars.bar_clicked.connect(self._on_bar_clicked)
@@ -122,7 +122,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         column.addLayout(self._profile_place)
         column.addWidget(self.bars)
         column.addSpacing(16)
-        self._statistics_title = _section("This row")
+        self._statistics_title = _make_section("This row")
         column.addWidget(self._statistics_title)
         column.addLayout(self._make_statistics())
         column.addStretch(1)
@@ -185,10 +185,10 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     def _refresh(self) -> None:
         cell = self._view.subject if self._view is not None else None
-        if self._trace is None or self._view is None or cell is None or not inside(self._trace, cell):
+        if self._trace is None or self._view is None or cell is None or not has_cell(self._trace, cell):
             self._show_nothing()
             return
-        self._show(*explained(self._trace, self._view, cell, None if self._every_term else 6))
+        self._show(*explain_in_view(self._trace, self._view, cell, None if self._every_term else 6))
 
     def _show_nothing(self) -> None:
         self._name.setText("")
@@ -245,10 +245,10 @@ class ExplainPanel(FollowsTheme, QScrollArea):
     def _compare(self, explanation: Explanation) -> None:
         """Show the cell's value in the pinned state, if that has the cell."""
         pinned, cell = self._pinned, explanation.cell
-        if pinned is not None and self._trace is not None and inside(pinned, cell):
+        if pinned is not None and self._trace is not None and has_cell(pinned, cell):
             stage = BY_NAME[cell.stage]
             cell = cell_before(cell, stage_places(self._trace.experiment, pinned.experiment, stage))
-        there = pinned is not None and inside(pinned, cell)
+        there = pinned is not None and has_cell(pinned, cell)
         self._compared.setVisible(there)
         if pinned is not None and there:
             before = shown_value(pinned, cell)
@@ -270,7 +270,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         stage = BY_NAME[cell.stage]
         name = cell.stage if cell.stage in ("zeroed", "dropped") else "weights"
         of_query = stage.axes[-2] in ("query", "token")  # there may be more keys than rows of the weights
-        unknown_keys = unknown_in_row(trace, self._view, name, cell.row) if of_query else [True]
+        unknown_keys = find_unknown_in_row(trace, self._view, name, cell.row) if of_query else [True]
         has_row = not all(unknown_keys)
         for widget in (self._row_title, self._statistics_title, self.bars):
             widget.setVisible(has_row)
@@ -353,7 +353,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             self.cell_clicked.emit(Cell("weights", cell.row, key, cell.head))
 
 
-def _section(text: str) -> QLabel:
+def _make_section(text: str) -> QLabel:
     label = QLabel(text)
     label.setProperty("role", "section")
     label.setTextFormat(Qt.TextFormat.PlainText)

@@ -13,7 +13,7 @@ from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.canvas_card import CanvasCard
-from attnlab.ui.playground.stage_maps import heads_at_a_glance
+from attnlab.ui.playground.stage_maps import make_overview
 from attnlab.ui.widgets.tokens.token_chips import draw_eye
 
 if TYPE_CHECKING:
@@ -65,20 +65,20 @@ class HeadsCard(CanvasCard):
         if before is None or (before.head, before.at, before.look) != (view.head, view.at, view.look):
             assert self._trace is not None
             off = "".join(f", head {head} off" for head in self.ablated)
-            why = f". {NO_DIFFERENCE}" if self._incomparable() else ""
+            why = f". {NO_DIFFERENCE}" if self._is_incomparable() else ""
             partly = ", not all computed yet" if self._data is not None and self._data.unknown is not None else ""
             self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}{off}{partly}{why}")
             self.update()
 
     def _collect_maps(self, view: "View") -> MapData | None:
         assert self._trace is not None
-        return heads_at_a_glance(self._trace, self._pinned, view) if self._is_revealed(view) else None
+        return make_overview(self._trace, self._pinned, view) if self._is_revealed(view) else None
 
     def _is_revealed(self, view: "View | None") -> bool:
         assert self._trace is not None
         return view is None or view.step is None or self._trace.all_stages.index("weights") < view.step
 
-    def _incomparable(self) -> bool:
+    def _is_incomparable(self) -> bool:
         """Whether a difference is requested but not defined."""
         assert self._trace is not None
         shown = self._view is not None and self._view.look == "difference" and self._pinned is not None
@@ -106,7 +106,7 @@ class HeadsCard(CanvasCard):
 
     def control_rect(self, head: int) -> QRectF:
         """Return the rectangle of a head's control: at the right of its title, and never too small to click."""
-        area, side = self._whole(head), max(px(14), self._title())
+        area, side = self._whole(head), max(px(14), self._title_height())
         return QRectF(area.right() - side, area.top(), side, side)
 
     def _heads(self) -> range:
@@ -114,13 +114,13 @@ class HeadsCard(CanvasCard):
         n = self._trace.experiment.n_heads if self._trace is not None else 0
         return range(n if self.grid is not None and n > 1 else 0)
 
-    def _title(self) -> float:
+    def _title_height(self) -> float:
         return 14 * self._zoom
 
     def _whole(self, index: int) -> QRectF:
         """Return the rectangle of a small map with its title."""
         assert self.grid is not None
-        return QRectF(*self.grid.rect(index, None, None)).adjusted(0, -self._title(), 0, 0)
+        return QRectF(*self.grid.rect(index, None, None)).adjusted(0, -self._title_height(), 0, 0)
 
     def _find_controls(self) -> list[int]:
         """Return the heads whose control is drawn: the ablated ones, and those under the pointer or in focus."""
@@ -135,7 +135,7 @@ class HeadsCard(CanvasCard):
         if count == 1:
             area.setWidth(min(area.width() * 0.4, area.height()))
         side = 16 * z
-        title = self._title() if count > 1 else 0.0
+        title = self._title_height() if count > 1 else 0.0
         limits = Limits(side, side, 0, title, title)
         rect = (area.x(), area.y(), area.width(), area.height())
         return arrange(rect, rows, columns, count, limits, True, self.devicePixelRatioF())
@@ -146,7 +146,7 @@ class HeadsCard(CanvasCard):
         self.still.draw(painter, (self._palette, self._zoom, self.hasFocus(), heads), self._paint_still)
         if self._data is not None and self.grid is not None:
             self._paint_maps(painter)
-        elif self._trace is not None and self._incomparable():
+        elif self._trace is not None and self._is_incomparable():
             painter.setPen(QColor(self._palette.muted))
             painter.setFont(face("caption", self._zoom))
             room = QRectF(self.rect()).adjusted(12 * self._zoom, 46 * self._zoom, -12 * self._zoom, -12 * self._zoom)

@@ -66,7 +66,7 @@ def row_labels(e: "Experiment", name: str) -> list[str]:
     return [f"{letter}{i}" for i in range(edits.shape(e, name)[0])]
 
 
-def made_of(e: "Experiment", name: str, cell: "Cell | None") -> dict[str, tuple[list[int], list[int]]]:
+def find_origins(e: "Experiment", name: str, cell: "Cell | None") -> dict[str, tuple[list[int], list[int]]]:
     """Return the rows and columns of a table that a cell of a stage is computed from, by the role that colours them."""
     if cell is None:
         return {}

@@ -217,7 +217,7 @@ class InputsPanel(FollowsTheme, QScrollArea):
         cross = e.memory_tokens is not None
         self.query_box.tokens.set_roles(at.query, None if cross else at.key)
         self.memory_box.tokens.set_roles(None, at.key if cross else None)
-        made_of = tables.made_of(e, self._name, cell)
+        made_of = tables.find_origins(e, self._name, cell)
         for role in tables.ROLES:
             rows, columns = made_of.get(role, ([], []))
             self.table.set_highlight(rows, columns, role)

@@ -130,7 +130,7 @@ class Recovery(QObject):
     def _write(self) -> Job:
         """Write the open experiment in the background, as a large one takes a while."""
         self._writing = run(
-            _written,
+            _write_session,
             self._session(),
             self._current,
             on_done=self._on_written,
@@ -181,7 +181,7 @@ class Recovery(QObject):
             self._on_history_changed()
 
 
-def _written(session: Session, path: Path) -> None:
+def _write_session(session: Session, path: Path) -> None:
     """Write a session.
 
     Raises:

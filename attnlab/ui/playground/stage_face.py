@@ -28,8 +28,16 @@ from attnlab.ui.base.formula import draw_formula
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.canvas_card import CanvasCard
 from attnlab.ui.playground.card_frames import Strong, frames
-from attnlab.ui.playground.card_words import described, shape_text
-from attnlab.ui.playground.stage_maps import Look, cell_text, come_to_be, figures, is_same, look_at, shortened
+from attnlab.ui.playground.card_words import describe_card, shape_text
+from attnlab.ui.playground.stage_maps import (
+    Look,
+    cell_text,
+    find_new_cells,
+    is_same,
+    look_at,
+    shorten_figures,
+    write_figures,
+)
 from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, STRIP_MIDDLE, Room, fit, foot_height, kept_free
 
 if TYPE_CHECKING:
@@ -72,10 +80,10 @@ class StageFace(CanvasCard):
     def show_view(self, view: "View") -> None:
         """Show the same trace with another view; if only the selected cell differs, just its frames are updated."""
         before, self._view = self._view, view
-        if before is None or _asks(before) != _asks(view):
+        if before is None or _select_parts(before) != _select_parts(view):
             shown = self._data
             self._look()
-            self._fresh = come_to_be(shown, self._data) if before is not None and before.at != view.at else None
+            self._fresh = find_new_cells(shown, self._data) if before is not None and before.at != view.at else None
             self.setAccessibleName(self._describe())
             self._arrange()
         framed, self._framed = self._framed, self._outlines()
@@ -105,10 +113,10 @@ class StageFace(CanvasCard):
     def _tell_cell(self, cell: Cell | None) -> None:
         """Update the description of the selected cell for screen readers."""
         own = cell is not None and cell.stage == self.stage.name and cell.head in self._heads
-        shown = own and cell is not None and self._has(cell.row, cell.column)
+        shown = own and cell is not None and self._has_cell(cell.row, cell.column)
         self.setAccessibleDescription(self.hover_text(cell) if shown and cell is not None else "")
 
-    def _has(self, row: int | None, column: int | None) -> bool:
+    def _has_cell(self, row: int | None, column: int | None) -> bool:
         """Whether the visible maps have this row and column: those of a pinned state may have another size."""
         _, rows, columns = self._data.values.shape if self._data is not None else (0, 0, 0)
         return bool((row or 0) < rows and (column or 0) < columns)
@@ -137,12 +145,12 @@ class StageFace(CanvasCard):
         self._data, self._heads, self._reason = look.data, look.heads, look.reason
         self._strip = ""
         if self._view.strips and look.data is not None and look.data.unknown is None:
-            self._strip = figures(self._trace, self._pinned, self.stage, self._view, look.data)
+            self._strip = write_figures(self._trace, self._pinned, self.stage, self._view, look.data)
 
     def _describe(self) -> str:
         if self._data is None or self._trace is None:
             return f"{self.stage.title}: {self._reason or 'not computed yet'}"
-        return described(self._trace, self.stage, self._data, self._strip, painting=self._painting)
+        return describe_card(self._trace, self.stage, self._data, self._strip, painting=self._painting)
 
     def _shape_and_formula(self) -> tuple[str, str]:
         """Return the shape and the formula in the header, computed once per trace."""
@@ -157,7 +165,7 @@ class StageFace(CanvasCard):
         """Return the shape as in the header."""
         return self._shape_and_formula()[0]
 
-    def _foot(self) -> float:
+    def _foot_height(self) -> float:
         return foot_height(self._zoom, self._view is not None and self._view.strips)
 
     def _area(self, foot: float) -> QRectF:
@@ -172,7 +180,7 @@ class StageFace(CanvasCard):
         """Lay the maps out, and the colour bar below them."""
         if self._data is None:
             return None
-        z, data, foot = self._zoom, self._data, self._foot()
+        z, data, foot = self._zoom, self._data, self._foot_height()
         area, across = self._area(foot), data.group_labels or data.column_labels
         rect = (area.x(), area.y(), area.width(), area.height())
         down, over = (axis in TOKENS for axis in self.stage.axes[-2:])
@@ -207,7 +215,7 @@ class StageFace(CanvasCard):
         if self._strip:
             pen = Pen(painter, face("tiny", self._zoom))
             painter.setPen(QColor(self._palette.muted))
-            text = shortened(self._strip, pen, self.width() - 2 * PADDING * self._zoom)
+            text = shorten_figures(self._strip, pen, self.width() - 2 * PADDING * self._zoom)
             pen.draw(PADDING * self._zoom, self.height() - STRIP_MIDDLE * self._zoom, text)
 
     def _number_fonts(self) -> tuple[QFont, ...]:
@@ -262,11 +270,11 @@ class StageFace(CanvasCard):
         elif self._reason:
             painter.setPen(QColor(self._palette.muted))
             painter.setFont(face("caption", self._zoom))
-            painter.drawText(self._area(self._foot()), int(Qt.AlignmentFlag.AlignCenter) | _WRAP, self._reason)
+            painter.drawText(self._area(self._foot_height()), int(Qt.AlignmentFlag.AlignCenter) | _WRAP, self._reason)
         painter.end()
         self.painted += 1
 
 
-def _asks(view: "View") -> tuple[object, ...]:
+def _select_parts(view: "View") -> tuple[object, ...]:
     """Return the parts of a view that a card depends on."""
     return view.head, view.alone, view.at, view.look, view.strips

@@ -50,17 +50,17 @@ def is_same(stage: Stage, before: "Trace", after: "Trace") -> bool:
 def look_at(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View") -> Look:
     """Return a card's maps; current and pinned numbers share one colour scale while a state is pinned."""
     if pinned is None or view.look == "present":
-        return _make_look(trace, stage, view, _limit(trace, pinned, stage))
+        return _make_look(trace, stage, view, _find_limit(trace, pinned, stage))
     if stage.name not in pinned:
         return Look(None, reason=f"The pinned state has no stage “{stage.title}”.")
     if view.look == "pinned":
         if isinstance(view.head, int) and stage.has_heads and view.head >= pinned.experiment.n_heads:
             return Look(None, reason=f"The pinned state has no head {view.head}.")
-        return _make_look(pinned, stage, view, _limit(trace, pinned, stage))
-    return _difference(trace, pinned, stage, view)
+        return _make_look(pinned, stage, view, _find_limit(trace, pinned, stage))
+    return _make_difference(trace, pinned, stage, view)
 
 
-def _limit(trace: "Trace", pinned: "Trace | None", stage: Stage) -> float:
+def _find_limit(trace: "Trace", pinned: "Trace | None", stage: Stage) -> float:
     """Return the end of the colour scale that both states share."""
     states = [each for each in (trace, pinned) if each is not None and stage.name in each]
     return max(
@@ -74,7 +74,7 @@ def _find_filled(trace: "Trace", name: str) -> NDArray[np.bool_] | None:
     return trace.shown_mask(name) if name == "masked" and trace.experiment.config.option("fill") == "-1e9" else None
 
 
-def _difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> Look:
+def _make_difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> Look:
     now, then = trace.array(stage.name), pinned.array(stage.name)
     if now.shape != then.shape:
         sizes = " and ".join("×".join(map(str, array.shape)) for array in (now, then))
@@ -87,17 +87,19 @@ def _difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> 
     with np.errstate(invalid="ignore", over="ignore"):
         change = np.where(values == before, 0, values - before)  # −∞ stays −∞: no change
     end = find_limit(change, "signed")
-    return Look(_data(trace, stage, change, "signed", end, masked, titles, unknown_of(trace, stage, view)), heads)
+    return Look(
+        _make_data(trace, stage, change, "signed", end, masked, titles, find_unknown(trace, stage, view)), heads
+    )
 
 
 def _make_look(trace: "Trace", stage: Stage, view: "View", limit: float) -> Look:
     values, heads, titles = _choose_maps(trace, stage, view)
     kind = kind_of(stage, trace.experiment)
-    mask, hidden = trace.shown_mask(stage.name), unknown_of(trace, stage, view)
-    return Look(_data(trace, stage, values, kind, limit, mask, titles, hidden), heads)
+    mask, hidden = trace.shown_mask(stage.name), find_unknown(trace, stage, view)
+    return Look(_make_data(trace, stage, values, kind, limit, mask, titles, hidden), heads)
 
 
-def unknown_of(trace: "Trace", stage: Stage, view: "View") -> NDArray[np.bool_] | None:
+def find_unknown(trace: "Trace", stage: Stage, view: "View") -> NDArray[np.bool_] | None:
     """Return which cells of a stage [rows, columns] a walk has not computed yet; None if all are."""
     return (
         None if view.at is None else unknown_cells(trace.experiment, fit_place(trace.experiment, view.at), stage.name)
@@ -117,7 +119,7 @@ def _choose_maps(trace: "Trace", stage: Stage, view: "View") -> tuple[Maps, tupl
     return array[view.head : view.head + 1], (view.head,), (f"head {view.head}",)
 
 
-def _data(
+def _make_data(
     trace: "Trace",
     stage: Stage,
     values: Maps,
@@ -134,7 +136,7 @@ def _data(
     return MapData(values, kind, limit, masked, rows, columns, titles, e.d_v, head_titles(e), unknown=hidden)
 
 
-def come_to_be(before: MapData | None, now: MapData | None) -> NDArray[np.bool_] | None:
+def find_new_cells(before: MapData | None, now: MapData | None) -> NDArray[np.bool_] | None:
     """Return which cells [n, rows, columns] have a number now but had none before; None if there are none.
 
     Also None if the sizes of the maps differ.
@@ -147,7 +149,7 @@ def come_to_be(before: MapData | None, now: MapData | None) -> NDArray[np.bool_]
     return known if known.any() else None
 
 
-def figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View", shown: MapData) -> str:
+def write_figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View", shown: MapData) -> str:
     """Return the line of figures below a card's maps."""
     if view.look == "difference" and pinned is not None:
         change = shown.values[np.isfinite(shown.values)]
@@ -156,7 +158,7 @@ def figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View", 
     return describe_stage(looked, stage.name, view.head if stage.has_heads else "all")
 
 
-def shortened(line: str, pen: Pen, room: float) -> str:
+def shorten_figures(line: str, pen: Pen, room: float) -> str:
     """Return as many figures of a line as fit; the first one is abbreviated if needed."""
     pieces = line.split(" · ")
     brief = pieces[0].replace("row sums", "Σ").replace(" … ", "…")
@@ -176,28 +178,28 @@ def cell_text(data: MapData, index: int, row: int, column: int) -> str:
     return f"{names}: {exact.replace('-', '−')}" if np.isfinite(value) else f"{names}: {number(float(value))}"
 
 
-def heads_at_a_glance(trace: "Trace", pinned: "Trace | None", view: "View") -> MapData | None:
+def make_overview(trace: "Trace", pinned: "Trace | None", view: "View") -> MapData | None:
     """Return the weights of every head and, with several, their mean; None if there is nothing to compare."""
     stage, look = trace.stage("weights"), view.look
-    hidden = unknown_of(pinned if look == "pinned" and pinned is not None else trace, stage, view)
+    hidden = find_unknown(pinned if look == "pinned" and pinned is not None else trace, stage, view)
     shown = pinned if look == "pinned" and pinned is not None else trace
-    values = _with_mean(shown)
+    values = _append_mean(shown)
     if look == "difference" and pinned is not None:
-        before = _with_mean(pinned)
+        before = _append_mean(pinned)
         if before.shape != values.shape:
             return None
         change = values - reorder_maps(before, stage_places(trace.experiment, pinned.experiment, stage))
-        return MapData(change, "signed", find_limit(change, "signed"), None, (), (), _titles(trace), unknown=hidden)
+        return MapData(change, "signed", find_limit(change, "signed"), None, (), (), _name_maps(trace), unknown=hidden)
     kind = kind_of(stage, shown.experiment)
-    limit = _limit(trace, pinned, stage) if pinned is not None else find_limit(values, kind)
-    return MapData(values, kind, limit, shown.shown_mask("weights"), (), (), _titles(shown), unknown=hidden)
+    limit = _find_limit(trace, pinned, stage) if pinned is not None else find_limit(values, kind)
+    return MapData(values, kind, limit, shown.shown_mask("weights"), (), (), _name_maps(shown), unknown=hidden)
 
 
-def _with_mean(trace: "Trace") -> Maps:
+def _append_mean(trace: "Trace") -> Maps:
     values = trace.array("weights")
     return values if len(values) == 1 else np.concatenate([values, trace.mean("weights")[None]])
 
 
-def _titles(trace: "Trace") -> tuple[str, ...]:
+def _name_maps(trace: "Trace") -> tuple[str, ...]:
     n = trace.experiment.n_heads
     return (*(f"head {head}" for head in range(n)), *(["mean"] if n > 1 else []))

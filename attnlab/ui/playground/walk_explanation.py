@@ -19,7 +19,7 @@ NOT_YET = line(Span("not computed yet", style="muted"))
 UNKNOWN = "?"
 
 
-def inside(trace: "Trace", cell: Cell) -> bool:
+def has_cell(trace: "Trace", cell: Cell) -> bool:
     """Return whether a computation has a cell."""
     if cell.stage not in trace:
         return False
@@ -27,7 +27,7 @@ def inside(trace: "Trace", cell: Cell) -> bool:
     return cell.row < shape[-2] and cell.column < shape[-1] and (cell.head or 0) < (shape[0] if len(shape) == 3 else 1)
 
 
-def explained(trace: "Trace", view: "View", cell: Cell, limit: int | None) -> tuple[Explanation, str]:
+def explain_in_view(trace: "Trace", view: "View", cell: Cell, limit: int | None) -> tuple[Explanation, str]:
     """Return the explanation of a cell, and a text in place of its number while that is not known; else ""."""
     at = view.at
     mean = cell.head is None and trace.stage(cell.stage).has_heads and trace.experiment.n_heads > 1
@@ -40,7 +40,7 @@ def explained(trace: "Trace", view: "View", cell: Cell, limit: int | None) -> tu
     return explain(trace, cell, limit), ""
 
 
-def unknown_in_row(trace: "Trace", view: "View | None", stage: str, row: int) -> list[bool]:
+def find_unknown_in_row(trace: "Trace", view: "View | None", stage: str, row: int) -> list[bool]:
     """Return which cells of a row of a map of query by key are not computed yet."""
     hidden = _find_hidden(trace, view, stage) if view is not None else None
     return [False] * trace.experiment.T_k if hidden is None else [bool(each) for each in hidden[row]]

@@ -116,6 +116,6 @@ def _make_table(e: "Experiment", name: str, cell: Cell | None) -> SlideMap:
     role = tables.role(e, name)
     data = MapData(values[None], "signed", find_limit(values, "signed"), None, rows, columns)
     framed = []
-    for colour, (_, which) in tables.made_of(e, name, cell).items():
+    for colour, (_, which) in tables.find_origins(e, name, cell).items():
         framed += [Outline(None, None, column, colour) for column in which]
     return SlideMap(data, tables.title(name), role, tuple(framed), (None, None), square=False)

@@ -63,7 +63,7 @@ class EncodingPage(Page):
         self.scheme.show_experiment(e)
         self._arrange()
 
-    def wanted(self) -> Hashable:
+    def describe_request(self) -> Hashable:
         return self.positions.value(), self.d_model.value(), self._experiment
 
     def job(self) -> Callable[[], tuple[Floats, MapData | None]]:

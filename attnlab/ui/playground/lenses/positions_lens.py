@@ -89,7 +89,7 @@ class PositionsLens(Lens):
         """Request the open page's values, unless they were requested already."""
         page = self._stack.currentWidget()
         assert isinstance(page, Page)
-        wanted = page.wanted()
+        wanted = page.describe_request()
         if wanted is None or self._asked.get(page.name) == wanted:
             return
         self._asked[page.name] = wanted

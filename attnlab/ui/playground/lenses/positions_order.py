@@ -125,7 +125,7 @@ class OrderPage(FollowsTheme, Page):
             self._head = head
             self.show_result(self._result)
 
-    def wanted(self) -> Hashable:
+    def describe_request(self) -> Hashable:
         return None if self._experiment is None else (self._experiment, self._seed)
 
     def job(self) -> Callable[[], Blindness | str]:

@@ -45,7 +45,7 @@ class Page(QScrollArea):
         self._column.setSpacing(16)
         self.setWidget(self._body)
 
-    def wanted(self) -> Hashable:
+    def describe_request(self) -> Hashable:
         """Return the parameters of the page's result, as a value to compare; None when there is nothing to compute."""
         raise NotImplementedError
 

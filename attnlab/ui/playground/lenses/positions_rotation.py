@@ -52,7 +52,7 @@ class RotationPage(Page):
         self._column.addWidget(SideBySide(*cards), 1)
         self.law.setText("PE(t + φ) = PE(t) · R(φ), with the same matrix for every position t.")
 
-    def wanted(self) -> Hashable:
+    def describe_request(self) -> Hashable:
         return self.d_model.value(), self.position.value(), self.offset.value(), self.pair.value()
 
     def job(self) -> Callable[[], Turn]:
