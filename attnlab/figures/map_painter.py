@@ -247,7 +247,7 @@ def draw_labels(
         seen = _find_visible(painter, y, grid.cell_height, grid.rows, vertical=True)
         for row in _thin_out(grid.rows, grid.cell_height, 1.1 * font.pixelSize(), strong[0], seen):
             painter.setPen(QColor(palette.ink if row == strong[0] else palette.muted))
-            text = pen.elided(data.row_labels[row], grid.label_width - 6)
+            text = pen.elide(data.row_labels[row], grid.label_width - 6)
             pen.draw(grid.x - 6, y + (row + 0.5) * grid.cell_height, text, 1.0)
     if not grid.column_space:
         return
@@ -266,7 +266,7 @@ def draw_labels(
             if flat:
                 pen.draw(middle, grid.y - 4, data.column_labels[column], 0.5, 1.0)
             else:
-                text = pen.elided(data.column_labels[column], grid.column_space - 6)
+                text = pen.elide(data.column_labels[column], grid.column_space - 6)
                 pen.draw_upwards(middle, grid.y - 4, text)
 
 

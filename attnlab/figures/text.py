@@ -66,7 +66,7 @@ class Pen:
         """Return the width of a text in pixels."""
         return measure_text(text, self._key)
 
-    def elided(self, text: str, width: float) -> str:
+    def elide(self, text: str, width: float) -> str:
         """Return the text shortened to a width, on one line; an empty text becomes ∅."""
         return elide_text(text, self._key, int(width))
 

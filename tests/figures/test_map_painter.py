@@ -332,7 +332,7 @@ def test_a_shortened_label_is_never_wider_than_its_room(width: int, face: QFont)
     image = QImage(8, 8, QImage.Format.Format_RGB32)
     painter = QPainter(image)
     pen = Pen(painter, face)
-    shown = [pen.elided(text, width) for text in ("starts", "journey", "Donaudampfschiff")]
+    shown = [pen.elide(text, width) for text in ("starts", "journey", "Donaudampfschiff")]
     widths = [pen.width(text) for text in shown]
     painter.end()
     assert max(widths) <= width + 2  # metrics and layout round differently

@@ -136,7 +136,7 @@ def _draw_strip(painter: QPainter, width: float, palette: Palette, text: str, sh
     track = min(_TRACK, width / 4)
     left, middle = width - MARGIN - track, _STRIP / 2 + 2
     painter.setPen(QColor(palette.ink))
-    pen.draw(MARGIN, middle, pen.elided(text, left - 2 * MARGIN))
+    pen.draw(MARGIN, middle, pen.elide(text, left - 2 * MARGIN))
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(palette.hairline))
     painter.drawRoundedRect(QRectF(left, middle - 1, track, 2), 1, 1)

@@ -111,7 +111,7 @@ class CanvasCard(QWidget):
         painter.drawRoundedRect(QRectF(12 * z, 14 * z, 8 * z, 8 * z), 2 * z, 2 * z)
         pen = Pen(painter, face("title", z))
         painter.setPen(QColor(p.ink))
-        shown = pen.elided(title, self.width() - 38 * z)
+        shown = pen.elide(title, self.width() - 38 * z)
         pen.draw(26 * z, 18 * z, shown)
         return 26 * z + pen.width(shown)
 

@@ -163,7 +163,7 @@ class HeadsCard(CanvasCard):
         self._paint_title(painter, "Heads", "neutral")
         pen = Pen(painter, face("caption", z))
         painter.setPen(QColor(p.muted))
-        pen.draw(12 * z, 35 * z, pen.elided("the weights of every head", self.width() - 24 * z))
+        pen.draw(12 * z, 35 * z, pen.elide("the weights of every head", self.width() - 24 * z))
         if self._trace is not None:
             pen.draw(self.width() - 12 * z, 18 * z, str(self._trace.experiment.n_heads), 1.0)
 

@@ -38,7 +38,14 @@ from attnlab.ui.playground.stage_maps import (
     shorten_figures,
     write_figures,
 )
-from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, STRIP_MIDDLE, Room, fit, foot_height, kept_free
+from attnlab.ui.widgets.maps.map_layout import (
+    LABEL_SIZE,
+    STRIP_MIDDLE,
+    Room,
+    compute_foot_height,
+    fit,
+    measure_title_room,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,7 +173,7 @@ class StageFace(CanvasCard):
         return self._shape_and_formula()[0]
 
     def _foot_height(self) -> float:
-        return foot_height(self._zoom, self._view is not None and self._view.strips)
+        return compute_foot_height(self._zoom, self._view is not None and self._view.strips)
 
     def _area(self, foot: float) -> QRectF:
         """Return the rectangle for the maps above a foot."""
@@ -245,7 +252,7 @@ class StageFace(CanvasCard):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self._data is not None and grid is not None:
             draw_labels(painter, grid, self._data, self._palette, face("caption", self._zoom * LABEL_SIZE), strong)
-            kept = kept_free(grid, self.width() - 4 * self._zoom)
+            kept = measure_title_room(grid, self.width() - 4 * self._zoom)
             draw_titles(painter, grid, self._data, self._palette, face("tiny", self._zoom), kept=kept)
             draw_colour_strip(painter, self._bar, self._data.kind, self._palette)
 

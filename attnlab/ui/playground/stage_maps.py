@@ -163,7 +163,7 @@ def shorten_figures(line: str, pen: Pen, room: float) -> str:
     pieces = line.split(" · ")
     brief = pieces[0].replace("row sums", "Σ").replace(" … ", "…")
     fitting = (*(" · ".join(pieces[:n]) for n in range(len(pieces), 0, -1)), brief)
-    return next((text for text in fitting if pen.width(text) <= room), pen.elided(brief, room))
+    return next((text for text in fitting if pen.width(text) <= room), pen.elide(brief, room))
 
 
 def cell_text(data: MapData, index: int, row: int, column: int) -> str:

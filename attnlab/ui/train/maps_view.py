@@ -24,7 +24,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.playground.shadow import draw_shadow
 from attnlab.ui.train.map_cards import HEAD, PAD, Card, Shape, place_cards
-from attnlab.ui.widgets.maps.map_widget import MapCell, PointedMaps, cell_told
+from attnlab.ui.widgets.maps.map_widget import MapCell, PointedMaps, describe_cell
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
@@ -103,7 +103,7 @@ class MapsView(PointedMaps):
     def cell_text(self, cell: MapCell) -> str:
         """Return a cell's query and key tokens, and its exact number."""
         index, row, column = cell
-        return cell_told(self._data[index], (0, row, column))
+        return describe_cell(self._data[index], (0, row, column))
 
     def cell_at(self, at: QPointF) -> MapCell | None:
         """Return the map, row and column at a point."""
@@ -132,7 +132,7 @@ class MapsView(PointedMaps):
 
     def _draw_picture(self) -> QPixmap:
         """Return the picture of background, cards, titles and tokens."""
-        p, picture = self._palette, self._blank(self._palette.ground)
+        p, picture = self._palette, self._make_picture(self._palette.ground)
         painter = QPainter(picture)
         for card, data, title in zip(self._cards, self._data, self._titles, strict=True):
             draw_shadow(painter, card.rect)
@@ -148,7 +148,7 @@ class MapsView(PointedMaps):
             pen, left = Pen(painter, font("caption_strong")), card.rect.x() + px(PAD) + px(14)
             room = card.rect.right() - left - px(6)
             short = title if pen.width(title) <= room else title.replace("head ", "")  # the number is enough
-            pen.draw(left, middle, pen.elided(short, room))
+            pen.draw(left, middle, pen.elide(short, room))
             draw_labels(painter, card.grid, data, p, font("tiny", 0.9), (None, None))
         painter.end()
         return picture

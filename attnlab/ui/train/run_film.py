@@ -102,13 +102,13 @@ class RunFilm:
         painter.setPen(QColor(palette.ink))
         step = f"step {trace.step:,}"
         pen.draw(width - MARGIN, STRIP / 2, step, 1.0)
-        pen.draw(MARGIN, STRIP / 2, pen.elided(self.title, width - 3 * MARGIN - pen.width(step)))
+        pen.draw(MARGIN, STRIP / 2, pen.elide(self.title, width - 3 * MARGIN - pen.width(step)))
         for place in found:
             data = _make_data(trace.maps[place.layer], place.head)
             pen = Pen(painter, make_figure_font(SMALL_PX, QFont.Weight.DemiBold))
             painter.setPen(QColor(palette.ink))
             top = place.grid.y - place.grid.label_height - LINE / 2
-            pen.draw(place.grid.x, top, pen.elided(place.title, place.grid.cell_width * place.grid.columns))
+            pen.draw(place.grid.x, top, pen.elide(place.title, place.grid.cell_width * place.grid.columns))
             draw_labels(painter, place.grid, data, palette, make_figure_font(SMALL_PX), (None, None))
             draw_cells(painter, place.grid, data, palette)
         share = frame / max(self.count - 1, 1)

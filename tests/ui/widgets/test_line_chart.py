@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from attnlab.ui.widgets.charts.chart_scale import Scale, decimated, polylines, tick_text, ticks
+from attnlab.ui.widgets.charts.chart_scale import Scale, decimate, polylines, tick_text, ticks
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 
 
@@ -25,7 +25,7 @@ def test_a_spike_among_ten_thousand_points_is_still_drawn() -> None:
     x = np.arange(10_000.0)
     y = np.zeros(10_000)
     y[4321], y[7000] = 5.0, -3.0
-    few_x, few_y = decimated(x, y, 0, 10_000, 300)
+    few_x, few_y = decimate(x, y, 0, 10_000, 300)
     assert len(few_x) == len(few_y) <= 600
     assert few_y.max() == 5.0
     assert few_y.min() == -3.0
@@ -36,7 +36,7 @@ def test_a_spike_among_ten_thousand_points_is_still_drawn() -> None:
 def test_what_is_left_out_lies_between_what_is_drawn(values: list[float], pixels: int) -> None:
     y = np.array(values)
     x = np.arange(float(len(y)))
-    few_x, few_y = decimated(x, y, 0.0, float(len(y)), pixels)
+    few_x, few_y = decimate(x, y, 0.0, float(len(y)), pixels)
     assert len(few_x) <= max(2 * pixels, 0)
     assert (few_y.min(), few_y.max()) == (y.min(), y.max())
     assert (np.diff(few_x) >= 0).all()

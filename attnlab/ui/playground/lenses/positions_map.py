@@ -23,7 +23,7 @@ from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
 from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, Room, fit
-from attnlab.ui.widgets.maps.map_widget import MapWidget, longest
+from attnlab.ui.widgets.maps.map_widget import MapWidget, choose_longest
 
 BAR = 32
 """Height of the colour bar below a map, with the space above it."""
@@ -91,7 +91,7 @@ class MapFigure(MapWidget):
     def _fit(self, data: MapData, area: QRectF) -> Grid:
         rect, z = (area.x(), area.y(), area.width(), area.height()), scale()
         room = Room(rect, z, 1.6 * z, self.devicePixelRatioF(), True, True)
-        return fit(data.values.shape, longest(data.row_labels), longest(data.column_labels), room)
+        return fit(data.values.shape, choose_longest(data.row_labels), choose_longest(data.column_labels), room)
 
     def _count_fit(self, data: MapData, area: QRectF) -> Grid:
         z, (_, rows, columns) = scale(), data.values.shape
@@ -117,7 +117,7 @@ class MapFigure(MapWidget):
         painter, z, data, grid = QPainter(self), scale(), self._data, self._grid
         painter.setPen(QColor(self._palette.muted))
         pen = Pen(painter, face("caption", z))
-        pen.draw(0, 8 * z, pen.elided(self._title, self.width()) if self._title else "")
+        pen.draw(0, 8 * z, pen.elide(self._title, self.width()) if self._title else "")
         if data is not None and grid is not None:
             draw_cells(painter, grid, data, self._palette)
             draw_numbers(painter, grid, data, self._palette, *(face(role, z) for role in ("number", "cell", "tiny")))

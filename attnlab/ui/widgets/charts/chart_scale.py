@@ -47,7 +47,7 @@ class Scale:
         return np.asarray(self.area.bottom() - (placed - low) / ((high - low) or 1.0) * self.area.height())
 
 
-def decimated(
+def decimate(
     x: NDArray[np.floating], y: NDArray[np.floating], left: float, right: float, pixels: int
 ) -> tuple[Floats, Floats]:
     """Return the minimum and the maximum y of each pixel, in their order, so that no spike is lost.

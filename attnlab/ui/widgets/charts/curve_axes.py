@@ -86,7 +86,7 @@ def on_axis(values: Sequence[float] | NDArray[np.floating], log: bool) -> Floats
     return np.log10(array, where=array > 0, out=np.full_like(array, np.nan))
 
 
-def padded(low: float, high: float, from_zero: bool = False) -> tuple[float, float]:
+def add_margins(low: float, high: float, from_zero: bool = False) -> tuple[float, float]:
     """Return a range with a margin at each end; none at an end that is 0, so that bars stand on the axis."""
     room = (high - low or abs(high) or 1.0) * 0.05
     return (low if from_zero and low == 0 < high else low - room), (

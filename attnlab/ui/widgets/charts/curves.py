@@ -16,7 +16,7 @@ from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.widgets.charts.curve_axes import Floats, Plot, log_ticks, on_axis, padded
+from attnlab.ui.widgets.charts.curve_axes import Floats, Plot, add_margins, log_ticks, on_axis
 from attnlab.ui.widgets.charts.plots import pg
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.subscripts import draw_text, spans, text_width
@@ -161,7 +161,7 @@ class Curves(FollowsTheme, Surface):
         y_low, y_high = (float(y.min()), float(y.max())) if y.size else (0.0, 1.0)
         if not self._log[1]:
             y_low, y_high = min(y_low, 0.0), max(y_high, 0.0)
-        return padded(x_low, x_high), padded(y_low, y_high, from_zero=bool(room) and not self._log[1])
+        return add_margins(x_low, x_high), add_margins(y_low, y_high, from_zero=bool(room) and not self._log[1])
 
     def _reuse(self, lines: int, bars: int) -> None:
         """Have this many items of each kind; existing ones are reused, since creating takes longer than drawing."""

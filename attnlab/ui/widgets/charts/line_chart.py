@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mixed, px
-from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, decimated, polylines, tick_text, ticks
+from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, decimate, polylines, tick_text, ticks
 from attnlab.ui.widgets.maps.drawn import Drawn
 
 FAINT = 0.35
@@ -172,7 +172,7 @@ class LineChart(Drawn):
     def _draw_static(self) -> QPixmap:
         """Return a picture of all but the cursor, so that its moves need not redraw thousands of points."""
         ratio, p, scale = self.devicePixelRatioF(), self._palette, self.scale()
-        picture = self._blank(p.surface)
+        picture = self._make_picture(p.surface)
         painter = QPainter(picture)
         self._draw_axes(painter, scale)
         self._draw_marks(painter, scale)
@@ -181,7 +181,7 @@ class LineChart(Drawn):
         for line in self._lines:
             colour: str = getattr(p, line.colour)
             painter.setPen(QPen(QColor(mixed(colour, p.surface, FAINT) if line.faint else colour), line.width))
-            x, y = decimated(line.x, line.y, scale.left_value, scale.right_value, int(scale.area.width() * ratio))
+            x, y = decimate(line.x, line.y, scale.left_value, scale.right_value, int(scale.area.width() * ratio))
             for polyline in polylines(x, y, scale):
                 painter.drawPolyline(polyline)
         painter.end()

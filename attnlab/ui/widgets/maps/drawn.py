@@ -35,7 +35,7 @@ class Drawn(FollowsTheme, QWidget):
         self._still = None
         self.update()
 
-    def _blank(self, colour: str) -> QPixmap:
+    def _make_picture(self, colour: str) -> QPixmap:
         """Return a picture of one colour, with the size and resolution of the widget."""
         ratio = self.devicePixelRatioF()
         picture = QPixmap(self.size() * ratio)

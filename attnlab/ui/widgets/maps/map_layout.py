@@ -40,16 +40,16 @@ class Room:
 @lru_cache(maxsize=64)
 def fit(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
     """Return the grid for maps of a shape [n, rows, columns] with these labels; it does not depend on the numbers."""
-    return _single(shape, rows, columns, room) if shape[0] == 1 else _multiples(shape, rows, columns, room)
+    return _fit_single(shape, rows, columns, room) if shape[0] == 1 else _fit_multiples(shape, rows, columns, room)
 
 
-def _single(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
+def _fit_single(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
     """Arrange one map: labels as wide as needed, shortened where that makes room for numbers in the cells."""
     z, (_, _, width, height) = room.zoom, room.area
     label_font = face("caption", z * LABEL_SIZE)
-    wide = _widest(rows, label_font) + 8 if room.tokens_down else 0.0
+    wide = _measure_widest(rows, label_font) + 8 if room.tokens_down else 0.0
     wide = min(wide, 84 * max(z, room.enlarged), width * 0.36)
-    widest = _widest(columns, label_font)
+    widest = _measure_widest(columns, label_font)
     tall = min(widest + 8, 52 * max(z, room.enlarged), height * 0.3)
     grid = _arrange(shape, room, wide, tall)
     narrow = _arrange(shape, room, min(wide, NARROW_LABEL * z), tall)
@@ -66,7 +66,7 @@ def _single(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[s
     return grid
 
 
-def _multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
+def _fit_multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
     """Arrange many maps: each has its title, and token labels if all of them are legible."""
     z = room.zoom
     title = max(TITLE * z, QFontMetricsF(face("tiny", z)).ascent() + 3)  # fonts have a least size, maps do not
@@ -75,8 +75,8 @@ def _multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tupl
     if min(grid.cell_width, grid.cell_height) < 10 * z:
         return grid
     label_font = face("caption", z * LABEL_SIZE)
-    wide = _widest(rows, label_font) + 8 if room.tokens_down else 0.0
-    tall = _widest(columns, label_font) + 8 if room.tokens_across else 0.0
+    wide = _measure_widest(rows, label_font) + 8 if room.tokens_down else 0.0
+    tall = _measure_widest(columns, label_font) + 8 if room.tokens_across else 0.0
     labelled = _arrange(shape, room, min(wide, 84 * z), min(tall, 64 * z), title)
     return labelled if min(labelled.cell_width, labelled.cell_height) >= 10 * z else grid
 
@@ -91,7 +91,7 @@ def _arrange(
     return arrange(room.area, rows, columns, count, limits, room.tokens_across, room.ratio)
 
 
-def _widest(labels: tuple[str, ...], label_font: QFont) -> float:
+def _measure_widest(labels: tuple[str, ...], label_font: QFont) -> float:
     """Return the width of the widest of the first labels; only the beginning of a long one counts."""
     return _measure_labels(labels[:64], find_key(label_font))
 
@@ -103,14 +103,14 @@ def _measure_labels(labels: tuple[str, ...], key: str) -> float:
     return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels), default=0.0)
 
 
-def foot_height(zoom: float, with_strip: bool) -> float:
+def compute_foot_height(zoom: float, with_strip: bool) -> float:
     """Return the height of the part below the maps; fonts stop shrinking before the card does."""
     line = 1.2 * face("tiny", zoom).pixelSize()
     least = BAR_HEIGHT + 2 + line + (STRIP_MIDDLE * zoom + line / 2 if with_strip else 0)
     return max((FOOT + (STRIP if with_strip else 0)) * zoom, least)
 
 
-def kept_free(grid: Grid, right: float) -> dict[int, float]:
+def measure_title_room(grid: Grid, right: float) -> dict[int, float]:
     """Return the width that titles at the end of a line must leave free of their map; if negative, the width beyond it.
 
     ``right`` is the right edge of the card.

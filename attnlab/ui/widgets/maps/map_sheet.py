@@ -24,7 +24,7 @@ from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import scale
 from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, Room, fit
-from attnlab.ui.widgets.maps.map_widget import MapCell, MapWidget, cell_told, longest
+from attnlab.ui.widgets.maps.map_widget import MapCell, MapWidget, choose_longest, describe_cell
 
 MARGIN = 20
 ENLARGED = 2.0
@@ -70,12 +70,12 @@ class MapSheet(MapWidget):
     def cell_text(self, cell: MapCell) -> str:
         """Return the names of a cell's row and column and its number with all its digits."""
         assert self._data is not None
-        return cell_told(self._data, cell)
+        return describe_cell(self._data, cell)
 
     def _arrange(self) -> None:
         if self._data is not None and not self.size().isEmpty():
             area = self._area()
-            grid = self._fit(area) if self._lattice is None else self._in_lattice(area, self._lattice)
+            grid = self._fit(area) if self._lattice is None else self._fit_lattice(area, self._lattice)
             lefts = grid.x - grid.label_width + max(area.right() - grid.x - grid.width, 0) / 2
             self._grid = replace(grid, x=float(round(lefts + grid.label_width)))
         super()._arrange()
@@ -89,9 +89,10 @@ class MapSheet(MapWidget):
         rect = (area.x(), area.y(), area.width(), area.height())
         room = Room(rect, scale(), ENLARGED * scale(), self.devicePixelRatioF(), True, True)
         count, rows, columns = self._data.values.shape
-        return fit((count, rows, columns), longest(self._data.row_labels), longest(self._data.column_labels), room)
+        labels = choose_longest(self._data.row_labels), choose_longest(self._data.column_labels)
+        return fit((count, rows, columns), *labels, room)
 
-    def _in_lattice(self, area: QRectF, lattice: Lattice) -> Grid:
+    def _fit_lattice(self, area: QRectF, lattice: Lattice) -> Grid:
         """Arrange one line of maps for each line's name; there is no room for tokens beside so many."""
         assert self._data is not None
         _, rows, columns = self._data.values.shape
@@ -109,7 +110,7 @@ class MapSheet(MapWidget):
 
     def _draw_static(self, data: MapData, grid: Grid) -> QPixmap:
         """Return a picture of the static parts, so that pointing need not redraw thousands of cells."""
-        z, picture = scale(), self._blank(self._palette.surface)
+        z, picture = scale(), self._make_picture(self._palette.surface)
         painter = QPainter(picture)
         draw_cells(painter, grid, data, self._palette)
         draw_numbers(painter, grid, data, self._palette, *(face(role, z) for role in ("number", "cell", "tiny")))
@@ -128,13 +129,13 @@ class MapSheet(MapWidget):
         pen = Pen(painter, face("caption", scale() * LABEL_SIZE))
         painter.setPen(QColor(self._palette.muted))
         down, across = (grid.rows + grid.gap[0]) * grid.cell_height, (grid.columns + grid.gap[1]) * grid.cell_width
-        for line in _apart(len(lattice.lines), down, 12 * scale()):
+        for line in _choose_apart(len(lattice.lines), down, 12 * scale()):
             _, y = grid.origin(line * grid.per_row)
             pen.draw(grid.x - 8, y + grid.rows * grid.cell_height / 2, lattice.lines[line], 1.0)
         names: Sequence[str] = lattice.columns
         if max(map(pen.width, names)) > across:
             names = [name.split(" ")[-1] for name in names]  # "head 12" as 12
-        for place in _apart(len(names), across, max(map(pen.width, names)) + 4):
+        for place in _choose_apart(len(names), across, max(map(pen.width, names)) + 4):
             x, _ = grid.origin(place)
             pen.draw(x + grid.columns * grid.cell_width / 2, grid.y - 4, names[place], 0.5, 1.0)
 
@@ -160,6 +161,6 @@ class MapSheet(MapWidget):
         painter.end()
 
 
-def _apart(count: int, step: float, least: float) -> range:
+def _choose_apart(count: int, step: float, least: float) -> range:
     """Return which of ``count`` names, ``step`` px apart, to draw so that they are at least ``least`` px apart."""
     return range(0, count, max(1, int(np.ceil(least / step))))

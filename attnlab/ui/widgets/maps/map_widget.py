@@ -72,7 +72,7 @@ class MapWidget(PointedMaps):
         return self._grid.hit(at.x(), at.y()) if self._grid is not None else None
 
 
-def cell_told(data: MapData, cell: MapCell) -> str:
+def describe_cell(data: MapData, cell: MapCell) -> str:
     """Return the names of a cell's row and column, and its number with all its digits, or that it is masked."""
     index, row, column = cell
     pair = f"{data.row_labels[row] or '∅'} → {data.column_labels[column] or '∅'}"
@@ -82,6 +82,6 @@ def cell_told(data: MapData, cell: MapCell) -> str:
     return f"{pair}: {str(value).replace('-', '−') if np.isfinite(value) else write_cell_text(float(value), 4)}"
 
 
-def longest(labels: Sequence[str]) -> tuple[str, ...]:
+def choose_longest(labels: Sequence[str]) -> tuple[str, ...]:
     """Return the labels that may be the widest; the layout needs no others."""
     return tuple(sorted(labels, key=len, reverse=True)[:64])
