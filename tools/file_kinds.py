@@ -140,8 +140,8 @@ def _read_unsaved(folder: Path) -> None:
     """List the unsaved work of earlier windows as the menu does."""
     from attnlab.files.sessions.unsaved import UnsavedFolder
 
-    for each in UnsavedFolder(folder).kept():
-        assert each.described().isprintable()
+    for each in UnsavedFolder(folder).list_all():
+        assert each.write_title().isprintable()
 
 
 # Lessons

@@ -234,7 +234,7 @@ def _make_unsaved_kind() -> Kind:
         UnsavedFolder(folder).take(folder / "s.attnlab")
 
     def read(folder: Path) -> int:
-        kept = UnsavedFolder(folder).kept()
+        kept = UnsavedFolder(folder).list_all()
         for each in kept:
             load_session(each.path)
         if (folder / "s.attnlab").exists():

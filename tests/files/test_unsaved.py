@@ -25,7 +25,7 @@ def left(folder: Path, title: str, seconds: int, name: str = "current.attnlab", 
 
 
 def titles(folder: UnsavedFolder) -> list[str]:
-    return [kept.title for kept in folder.kept()]
+    return [kept.title for kept in folder.list_all()]
 
 
 def test_the_list_has_time_and_title_and_the_newest_comes_first(tmp_path: Path) -> None:
@@ -34,10 +34,10 @@ def test_the_list_has_time_and_title_and_the_newest_comes_first(tmp_path: Path) 
     folder.take(left(tmp_path, "Noon", 3 * 3600))
     folder.take(left(tmp_path, "Hidden by its file", 60, file="/sessions/heads.attnlab"))
     assert titles(folder) == titles(UnsavedFolder(tmp_path)) == ["Noon", "heads", "Morning"]
-    assert folder.kept()[2].when == datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
-    local = folder.kept()[0].when.astimezone()
-    assert folder.kept()[0].described() == f"Noon — {local:%d %b %Y, %H:%M}"
-    assert attnlab.load(folder.kept()[2].path).tokens == ("a", "b")
+    assert folder.list_all()[2].when == datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+    local = folder.list_all()[0].when.astimezone()
+    assert folder.list_all()[0].write_title() == f"Noon — {local:%d %b %Y, %H:%M}"
+    assert attnlab.load(folder.list_all()[2].path).tokens == ("a", "b")
     assert not (tmp_path / "current.attnlab").exists()
 
 
@@ -61,7 +61,7 @@ def test_a_name_that_became_free_is_not_given_to_newer_work_of_the_same_second(t
     folder = UnsavedFolder(tmp_path)
     for title in ("First", "Second", "Third"):
         folder.take(left(tmp_path, title, 0))
-    folder.remove(folder.kept()[1].path)
+    folder.remove(folder.list_all()[1].path)
     folder.take(left(tmp_path, "Fourth", 0))
     assert titles(folder) == ["Fourth", "Third", "First"]
 
@@ -87,10 +87,10 @@ def test_what_cannot_be_read_is_listed_without_a_title(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:100])
     folder.take(path)
     folder.take(left(tmp_path, "\x1b[31mred", 60 * 60 * 24 * 400))
-    red, cut = folder.kept()
-    assert "\x1b" not in red.described()
+    red, cut = folder.list_all()
+    assert "\x1b" not in red.write_title()
     assert cut.title == ""
-    assert cut.described().startswith("Unsaved work — ")
+    assert cut.write_title().startswith("Unsaved work — ")
 
 
 def test_a_large_manifest_is_not_read_for_the_list(tmp_path: Path) -> None:
@@ -107,12 +107,12 @@ def test_other_files_a_name_reserved_before_a_crash_and_no_folder_are_no_work(tm
         (tmp_path / name).write_bytes(b"" if name.endswith("090000.attnlab") else b"something")
     (tmp_path / "unsaved-20261122T100000.attnlab").mkdir()
     folder = UnsavedFolder(tmp_path)
-    assert folder.kept() == ()
+    assert folder.list_all() == ()
     folder.take(tmp_path / "gone.attnlab")
     folder.take(left(tmp_path, "Work", 0))
     assert titles(folder) == ["Work"]
     assert (tmp_path / "mine.attnlab").exists()
-    assert UnsavedFolder(tmp_path / "none").kept() == ()
+    assert UnsavedFolder(tmp_path / "none").list_all() == ()
 
 
 def test_work_that_cannot_be_moved_stays_and_leaves_no_empty_name(
@@ -130,10 +130,10 @@ def test_work_that_cannot_be_moved_stays_and_leaves_no_empty_name(
 def test_one_that_is_removed_leaves_the_list_and_may_be_removed_twice(tmp_path: Path) -> None:
     folder = UnsavedFolder(tmp_path)
     folder.take(left(tmp_path, "Work", 0))
-    (kept,) = folder.kept()
+    (kept,) = folder.list_all()
     folder.remove(kept.path)
     folder.remove(kept.path)
-    assert folder.kept() == ()
+    assert folder.list_all() == ()
 
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="a process cannot change its time zone here")
@@ -146,7 +146,8 @@ def test_a_name_at_the_end_of_the_calendar_keeps_no_list_from_being_shown(
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
-        assert "Unsaved work — 22 Nov 2026" in " ".join(each.described() for each in UnsavedFolder(tmp_path).kept())
+        titles = [each.write_title() for each in UnsavedFolder(tmp_path).list_all()]
+        assert "Unsaved work — 22 Nov 2026" in " ".join(titles)
     finally:
         monkeypatch.undo()
         time.tzset()

@@ -85,7 +85,7 @@ class Program:
         QTest.keyClick(self.search_field(), key)
 
     def titles(self) -> list[str]:
-        return [found.title for found in self.palette.found()]
+        return [found.title for found in self.palette.list_found()]
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def test_keys_work_from_every_place_the_keyboard_can_be(person: "Person") -> Non
 
 
 def palette_titles(person: "Person") -> list[str]:
-    return [found.title for found in person.window.command_palette.found()]
+    return [found.title for found in person.window.command_palette.list_found()]
 
 
 def test_the_palette_runs_what_is_typed(person: "Person") -> None:
@@ -214,7 +214,7 @@ def do_by_palette(person: "Person", action: Action) -> None:
     """Type what an action is called, press Enter, and close what opened."""
     person.window.show_palette()
     person.type(action.current_title())
-    assert action.id in [found.id for found in person.window.command_palette.found()]
+    assert action.id in [found.id for found in person.window.command_palette.list_found()]
     person.key(Key.Key_Return, widget=person.find(QLineEdit, "Search the commands"))
     for dialog in person.window.findChildren(QDialog):
         dialog.reject()

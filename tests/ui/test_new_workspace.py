@@ -41,7 +41,7 @@ def test_it_is_shown_by_the_rail_and_by_its_key(person: Person) -> None:
     assert [bar.isVisible() for bar in notes(window).bars] == [False] * 3
     assert person.playground.body.isVisible()
     person.key(Key(Key.Key_0 + last), Qt.KeyboardModifier.ControlModifier)
-    assert notes(window).asked == ["shown", "hidden", "shown"]
+    assert notes(window).asked == ["entered", "left", "entered"]
     assert window.current == "notes"
 
 
@@ -52,7 +52,7 @@ def test_its_action_is_in_the_menu_and_the_palette_and_shows_it_first(person: Pe
     person.type("tidy notes")
     assert window.command_palette.current() == "notes-tidy"
     person.key(Key.Key_Return)
-    assert notes(window).asked == ["shown", "tidied"]
+    assert notes(window).asked == ["entered", "tidied"]
 
 
 def test_it_gets_keys_messages_themes_and_the_end(person: Person) -> None:
@@ -63,7 +63,7 @@ def test_it_gets_keys_messages_themes_and_the_end(person: Person) -> None:
     person.key(Key.Key_Escape)
     window.say("Something to read.")
     window.set_theme("dark")
-    assert asked == ["shown", "F9", "escape"]
+    assert asked == ["entered", "F9", "escape"]
     assert notes(window).bars[2].text() == "Something to read."
     assert palette_of(notes(window).bars[1]) is DARK
     window.close()

@@ -11,7 +11,7 @@ import attnlab
 from attnlab.attention.experiment import Experiment
 from attnlab.document.settings import RECENT_LIMIT, load_settings
 from attnlab.files.source import Source
-from attnlab.ui.app.recent_files import titled
+from attnlab.ui.app.recent_files import write_title
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -43,7 +43,7 @@ def test_what_was_opened_and_saved_is_listed_newest_first_and_kept(
     first, second = session(tmp_path, "first"), tmp_path / "second & last.attnlab"
     person = sit_down(Source(path=first), remember=True)
     assert person.playground.files.save_to(second)
-    assert in_menu(person) == [titled(second).replace("&", "&&"), titled(first)]
+    assert in_menu(person) == [write_title(second).replace("&", "&&"), write_title(first)]
     assert load_settings()[0].recent == (str(second), str(first))
     for number in range(RECENT_LIMIT):
         person.window.open_path(session(tmp_path, f"more{number}"))
@@ -76,12 +76,12 @@ def test_a_file_that_is_gone_leaves_the_list_with_a_sentence(sit_down: Callable[
     assert person.window.actions_list.run("recent-1")
     assert person.message() == f"{gone} no longer exists; it was removed from the list of recent files."
     assert person.document.scene is before
-    assert in_menu(person) == [titled(kept)]
+    assert in_menu(person) == [write_title(kept)]
 
 
 def test_a_long_way_to_a_file_is_shown_by_its_end() -> None:
-    assert titled(Path.home() / "a" / "b.attnlab") == f"b.attnlab — {Path('~', 'a')}"
-    long = titled(Path("/", *["folder"] * 20, "b\n.attnlab"))
+    assert write_title(Path.home() / "a" / "b.attnlab") == f"b.attnlab — {Path('~', 'a')}"
+    long = write_title(Path("/", *["folder"] * 20, "b\n.attnlab"))
     assert long.startswith("b\\n.attnlab — …")
     assert long.endswith("folder/folder")
     assert len(long) < 80

@@ -157,7 +157,7 @@ def test_undoing_what_was_brought_back_does_not_lose_it(
     person.settle()
     assert person.window.recovery is not None
     assert person.window.recovery.keep()
-    (kept,) = person.window.recovery.kept()
+    (kept,) = person.window.recovery.list_all()
     person.window.close()
     assert attnlab.load(kept.path).config.causal
 
@@ -282,4 +282,4 @@ def test_the_unsaved_work_of_several_closes_can_be_chosen_from(
     person.window.close()  # restored, unchanged and not saved: it is kept once, not twice
     person = sit_down(remember=True)
     assert person.window.recovery is not None
-    assert [kept.title for kept in person.window.recovery.kept()] == ["Second", "Third", "First"]
+    assert [kept.title for kept in person.window.recovery.list_all()] == ["Second", "Third", "First"]

@@ -48,10 +48,10 @@ def test_every_text_reads_on_every_ground(text: str, ground: str, palette: theme
 def test_text_on_filled_things_reads(palette: theme.Palette) -> None:
     assert compute_contrast(palette.on_accent, palette.accent) >= 4.5
     assert (
-        compute_contrast(palette.on_accent, theme.mixed(palette.accent, palette.ink, 0.15)) >= 4.5
+        compute_contrast(palette.on_accent, theme.mix(palette.accent, palette.ink, 0.15)) >= 4.5
     )  # a primary button, hovered
-    assert compute_contrast(palette.ink, theme.mixed(palette.control, palette.ink, 0.06)) >= 4.5  # a pill, hovered
-    assert compute_contrast(palette.muted, theme.mixed(palette.control, palette.ink, 0.06)) >= 4.3
+    assert compute_contrast(palette.ink, theme.mix(palette.control, palette.ink, 0.06)) >= 4.5  # a pill, hovered
+    assert compute_contrast(palette.muted, theme.mix(palette.control, palette.ink, 0.06)) >= 4.3
     for role in ("query", "key", "value", "attention"):  # chips
         fill = palette.role_ink(role)
         assert compute_contrast(theme.text_on(fill), fill) >= 4.5

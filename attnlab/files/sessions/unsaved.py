@@ -28,7 +28,7 @@ class Unsaved:
     when: datetime
     title: str
 
-    def described(self) -> str:
+    def write_title(self) -> str:
         """Return a line for a list: the title, then the local date and time of the last change."""
         return f"{self.title or 'Unsaved work'} — {self.when.astimezone():%d %b %Y, %H:%M}"
 
@@ -41,7 +41,7 @@ class UnsavedFolder:
         self._titles: dict[Path, str] = {}  # files with such names never change
         self._listed: tuple[int, tuple[Unsaved, ...]] | None = None  # the folder's change time and contents
 
-    def kept(self) -> tuple[Unsaved, ...]:
+    def list_all(self) -> tuple[Unsaved, ...]:
         """Return the kept sessions, the newest first; none if the folder cannot be read."""
         try:
             changed = self._folder.stat().st_mtime_ns

@@ -11,7 +11,7 @@ from attnlab.figures.palette import Palette
 from attnlab.ui.base.actions import Action, ActionList
 from attnlab.ui.base.fuzzy import Match, close
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import disabled_ink, font, px
+from attnlab.ui.base.theme import font, mix_disabled, px
 from attnlab.ui.base.themed import palette_of
 
 _Index = QModelIndex | QPersistentModelIndex
@@ -106,7 +106,7 @@ class CommandDelegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(p.control))
             painter.drawRoundedRect(rect, 6, 6)
-        muted = QColor(p.muted if found.enabled else disabled_ink(p))
+        muted = QColor(p.muted if found.enabled else mix_disabled(p))
         right = rect.right() - px(10)
         if found.shortcut:
             right = self._shortcut(painter, rect, right, found.shortcut, muted, p) - px(12)
@@ -136,7 +136,7 @@ class CommandDelegate(QStyledItemDelegate):
     def _title(self, painter: QPainter, rect: QRectF, right: float, found: Found, palette: Palette) -> float:
         """Draw the title in runs of matching and other letters; return its right end."""
         x = rect.x() + px(10)
-        ink = QColor(palette.ink if found.enabled else disabled_ink(palette))
+        ink = QColor(palette.ink if found.enabled else mix_disabled(palette))
         start = 0
         while start < len(found.title) and x < right:
             met = start in found.places

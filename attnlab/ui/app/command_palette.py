@@ -80,7 +80,7 @@ class CommandPalette(QWidget):
                 came_from.setFocus(Qt.FocusReason.PopupFocusReason)
         self._came_from = None
 
-    def found(self) -> list[Found]:
+    def list_found(self) -> list[Found]:
         """Return the actions in the list, in order."""
         return list(self._model.found)
 

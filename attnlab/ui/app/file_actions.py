@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from attnlab.ui.train.train_tools import TrainTools
 
 
-def file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
+def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
     """Return the actions that open, save, import and export."""
     play, loaded = on(w, PLAYGROUND), once_loaded(w)
     beside = on(w, PLAYGROUND, show=False)

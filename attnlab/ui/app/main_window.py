@@ -15,7 +15,7 @@ from attnlab.files.source import Source
 from attnlab.ui.app.command_palette import CommandPalette
 from attnlab.ui.app.open_file import open_paths
 from attnlab.ui.app.rail import Rail
-from attnlab.ui.app.window_actions import window_actions
+from attnlab.ui.app.window_actions import make_window_actions
 from attnlab.ui.app.window_place import keep_place, restore_place
 from attnlab.ui.app.window_start import WindowStart
 from attnlab.ui.base.actions import ActionList, Context
@@ -61,7 +61,7 @@ class MainWindow(Host):
         self.setWindowTitle("attnlab")
         self.setMinimumSize(720, 480)
         self.setAcceptDrops(True)
-        self.actions_list = ActionList(window_actions(self), self)
+        self.actions_list = ActionList(make_window_actions(self), self)
         self.command_palette = CommandPalette(self.actions_list, self)
         menu = QMenu(self)
         for section in dict.fromkeys(action.section for action in self.actions_list):
@@ -204,8 +204,8 @@ class MainWindow(Host):
             for page in pages:
                 page.setVisible(other == kind.name)
         if before != kind.name:
-            self._workspaces[before].hidden()
-        workspace.shown()
+            self._workspaces[before].leave()
+        workspace.enter()
         self.refresh_actions()
 
     def show_existing(self, workspace: Workspace) -> None:

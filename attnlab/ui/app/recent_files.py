@@ -15,7 +15,7 @@ _LONGEST = 48
 """The number of letters shown of a folder, from its end."""
 
 
-def recent_actions(w: Host) -> list[Action[Any]]:
+def make_recent_actions(w: Host) -> list[Action[Any]]:
     """Return an action for each entry of the list; an empty entry has no title and is not shown."""
 
     none = Action(
@@ -33,12 +33,12 @@ def recent_actions(w: Host) -> list[Action[Any]]:
 
 def _action(w: Host, index: int) -> Action[Any]:
     def title(window: Host) -> str:
-        return titled(Path(window.settings.recent[index])) if index < len(window.settings.recent) else ""
+        return write_title(Path(window.settings.recent[index])) if index < len(window.settings.recent) else ""
 
     return Action(f"recent-{index + 1}", "", SECTION, once_loaded(w), partial(_open, index), title_now=title)
 
 
-def titled(path: Path) -> str:
+def write_title(path: Path) -> str:
     """Return a file's title in the list: its name and its folder, which distinguishes files of one name."""
     home, folder = Path.home(), path.parent
     where = str(Path("~", folder.relative_to(home)) if folder.is_relative_to(home) else folder)

@@ -12,7 +12,7 @@ SECTION = "Unsaved work"
 PLACES = 10
 
 
-def unsaved_actions(recovery: "Context[Recovery]") -> list[Action[Any]]:
+def make_unsaved_actions(recovery: "Context[Recovery]") -> list[Action[Any]]:
     """Return an action for each entry of the list; an empty entry has no title and is not shown."""
     none = Action(
         "unsaved-none",
@@ -22,12 +22,12 @@ def unsaved_actions(recovery: "Context[Recovery]") -> list[Action[Any]]:
         lambda _: None,
         enabled=lambda _: False,
         in_palette=False,
-        title_now=lambda r: "" if r.kept() else "No unsaved work",
+        title_now=lambda r: "" if r.list_all() else "No unsaved work",
     )
     return [none, *(_action(recovery, index) for index in range(PLACES))]
 
 
-def last_unsaved_action(recovery: "Context[Recovery]") -> Action[Any]:
+def make_restore_action(recovery: "Context[Recovery]") -> Action[Any]:
     """Return the action that opens the newest unsaved work."""
     return Action(
         "restore",
@@ -35,19 +35,19 @@ def last_unsaved_action(recovery: "Context[Recovery]") -> Action[Any]:
         "File",
         recovery,
         lambda r: r.restore(),
-        enabled=lambda r: bool(r.kept()),
+        enabled=lambda r: bool(r.list_all()),
     )
 
 
 def _action(recovery: "Context[Recovery]", index: int) -> Action[Any]:
     def title(found: "Recovery") -> str:
-        kept = found.kept()
-        return f"Restore {kept[index].described()}" if index < len(kept) else ""
+        kept = found.list_all()
+        return f"Restore {kept[index].write_title()}" if index < len(kept) else ""
 
     return Action(f"unsaved-{index + 1}", "", SECTION, recovery, partial(_open, index), title_now=title)
 
 
 def _open(index: int, recovery: "Recovery") -> None:
-    kept = recovery.kept()
+    kept = recovery.list_all()
     if index < len(kept):
         recovery.restore(kept[index].path)

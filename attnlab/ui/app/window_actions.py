@@ -3,9 +3,9 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attnlab.ui.app.file_actions import file_actions
-from attnlab.ui.app.recent_files import recent_actions
-from attnlab.ui.app.unsaved_actions import last_unsaved_action, unsaved_actions
+from attnlab.ui.app.file_actions import make_file_actions
+from attnlab.ui.app.recent_files import make_recent_actions
+from attnlab.ui.app.unsaved_actions import make_restore_action, make_unsaved_actions
 from attnlab.ui.base.actions import Action, Context
 from attnlab.ui.base.theme import CHOICES
 from attnlab.ui.base.workspace import on, once_loaded
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from attnlab.ui.app.main_window import MainWindow
 
 
-def window_actions(w: "MainWindow") -> list[Action[Any]]:
+def make_window_actions(w: "MainWindow") -> list[Action[Any]]:
     """Return the actions of a window."""
     play, unsaved = on(w, PLAYGROUND), w.unsaved
-    files = [*file_actions(w, last_unsaved_action(unsaved)), *code_actions(play)]
-    files += [*recent_actions(w), *unsaved_actions(unsaved)]
+    files = [*make_file_actions(w, make_restore_action(unsaved)), *code_actions(play)]
+    files += [*make_recent_actions(w), *make_unsaved_actions(unsaved)]
     workspaces = [action for kind in w.kinds for action in kind.actions(w)]
     return [*files, *_edit(w), *workspaces, *_view(w), *_window(w)]
 

@@ -15,7 +15,7 @@ def button(text: str, about: str) -> QPushButton:
     return made
 
 
-def scrolled(inside: QWidget) -> QScrollArea:
+def make_scroll_area(inside: QWidget) -> QScrollArea:
     """Return a widget in an area that scrolls vertically."""
     area = QScrollArea()
     area.setWidgetResizable(True)

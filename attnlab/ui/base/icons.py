@@ -8,7 +8,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from attnlab.base import assets
 from attnlab.figures.palette import Palette
-from attnlab.ui.base.theme import disabled_ink
+from attnlab.ui.base.theme import mix_disabled
 
 _SHARP = (1, 2, 3)  # device pixel ratios to draw for
 
@@ -24,7 +24,7 @@ def icon(name: str, palette: Palette, size_px: int = 20) -> QIcon:
         (palette.ink, QIcon.Mode.Active, QIcon.State.Off),
         (palette.accent, QIcon.Mode.Normal, QIcon.State.On),
         (palette.accent, QIcon.Mode.Active, QIcon.State.On),
-        (disabled_ink(palette), QIcon.Mode.Disabled, QIcon.State.Off),
+        (mix_disabled(palette), QIcon.Mode.Disabled, QIcon.State.Off),
     )
     for colour, mode, state in states:
         for ratio in _SHARP:

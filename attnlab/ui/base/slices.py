@@ -27,7 +27,7 @@ class Call(Generic[T]):
         self.dropped = False
         """Whether it was cancelled before it began."""
         self._job = run(
-            _caught, function, arguments, on_done=self._take, on_failed=_unheard, doing="drawing", lane=lane
+            _run_caught, function, arguments, on_done=self._take, on_failed=_unheard, doing="drawing", lane=lane
         )
 
     @property
@@ -228,7 +228,7 @@ def _start(timer: QTimer) -> None:
         timer.start()
 
 
-def _caught(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, BaseException | None]:
+def _run_caught(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, BaseException | None]:
     """Return the result and the error; the generator that waits for the call may handle the error."""
     try:
         return function(*arguments), None

@@ -144,7 +144,7 @@ def text_on(colour: str) -> str:
     return max((LIGHT_INK, DARK_INK), key=lambda text: compute_contrast(text, colour))
 
 
-def mixed(one: str, other: str, share: float) -> str:
+def mix(one: str, other: str, share: float) -> str:
     """Return the colour ``share`` of the way from one to the other."""
     channels = (round(a + (b - a) * share) for a, b in zip(parse_rgb(one), parse_rgb(other), strict=True))
     return "#{:02X}{:02X}{:02X}".format(*channels)
@@ -217,16 +217,16 @@ def qt_palette(palette: Palette) -> QPalette:
     made = QPalette()
     for which, colour in colours.items():
         made.setColor(which, QColor(colour))
-    faint = QColor(disabled_ink(palette))
+    faint = QColor(mix_disabled(palette))
     for which in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
         made.setColor(QPalette.ColorGroup.Disabled, which, faint)
     made.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(palette.control))
     return made
 
 
-def disabled_ink(palette: Palette) -> str:
+def mix_disabled(palette: Palette) -> str:
     """Return the colour of disabled text, for which WCAG requires no contrast."""
-    return mixed(palette.muted, palette.surface, 0.45)
+    return mix(palette.muted, palette.surface, 0.45)
 
 
 def style_sheet(palette: Palette, type_size: int = 100) -> str:
@@ -247,9 +247,9 @@ def style_sheet(palette: Palette, type_size: int = 100) -> str:
             "bad",
         )
     }
-    values["faint"] = disabled_ink(palette)
-    values["accent_hover"] = mixed(palette.accent, palette.ink, 0.15)
-    values["control_hover"] = mixed(palette.control, palette.ink, 0.06)
+    values["faint"] = mix_disabled(palette)
+    values["accent_hover"] = mix(palette.accent, palette.ink, 0.15)
+    values["control_hover"] = mix(palette.control, palette.ink, 0.06)
     values["tick"] = assets.path(f"icons/tick-{'dark' if is_dark(palette) else 'light'}.svg").as_posix()
     values["chevron_up"] = assets.path("icons/chevron-up.svg").as_posix()
     values["chevron"] = assets.path("icons/chevron.svg").as_posix()

@@ -18,10 +18,10 @@ class Workspace(Protocol):
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
         """Return the bar above, the body, and the bar below; called when the workspace is first shown."""
 
-    def shown(self) -> None:
+    def enter(self) -> None:
         """React to the pages becoming visible."""
 
-    def hidden(self) -> None:
+    def leave(self) -> None:
         """React to the pages being hidden."""
 
     def arrange(self, width: int) -> None:

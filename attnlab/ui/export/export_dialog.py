@@ -12,7 +12,7 @@ from attnlab.figures.panels.figure_file import lay_out_for
 from attnlab.figures.panels.figure_page import Page
 from attnlab.figures.panels.figure_source import Source
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.ui.base.dialog_parts import ask_where, button, scrolled
+from attnlab.ui.base.dialog_parts import ask_where, button, make_scroll_area
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.export.copying import copy_figure
@@ -78,7 +78,7 @@ class ExportDialog(QDialog):
         self.save_button.setProperty("primary", True)
         self.save_button.setShortcut("Ctrl+S")
         self.copy_button = button("Copy", "Copy the figure to the clipboard, as a picture and as SVG")
-        form = scrolled(self.form)
+        form = make_scroll_area(self.form)
         form.setFixedWidth(px(352))
         buttons = QHBoxLayout()
         buttons.setContentsMargins(0, 0, px(12), 0)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSlider, QVBoxLayout
 from attnlab.base.errors import AttnlabError
 from attnlab.base.formats import FILMS
 from attnlab.figures.films.film_frame import Film
-from attnlab.ui.base.dialog_parts import ask_where, scrolled
+from attnlab.ui.base.dialog_parts import ask_where, make_scroll_area
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call, Slices
@@ -86,7 +86,7 @@ class FilmWindow(QDialog):
         self.place = QSlider(Qt.Orientation.Horizontal)
         self.place.setAccessibleName("Frame")
         self.place.setToolTip("Show any frame of the film")
-        area = scrolled(self._fields)
+        area = make_scroll_area(self._fields)
         area.setFixedWidth(px(_FORM))
         self.saver.setFixedWidth(px(_FORM))
         left, right, whole = QVBoxLayout(), QVBoxLayout(), QHBoxLayout(self)

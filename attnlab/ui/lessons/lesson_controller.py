@@ -105,12 +105,12 @@ class LessonController(QObject):
         self.workspace = LessonPages(self)
         return self.workspace.header, self.workspace.body, self.workspace.footer
 
-    def shown(self) -> None:
+    def enter(self) -> None:
         """Show the place in the open lesson."""
         if self.workspace is not None:
             self.workspace.mark_place()
 
-    def hidden(self) -> None:
+    def leave(self) -> None:
         """Clear the message."""
         if self.workspace is not None:
             self.workspace.clear_message()

@@ -212,10 +212,10 @@ class Playground(QObject):
         """Return the bar of switches, the columns, and the bar of steps."""
         return self.top_bar, self.body, self.step_bar
 
-    def shown(self) -> None:
+    def enter(self) -> None:
         """Nothing to do: the playground keeps running while another workspace is visible."""
 
-    def hidden(self) -> None:
+    def leave(self) -> None:
         """Keep running: a training may send weights, a lesson its states."""
 
     def say(self, sentence: str) -> None:

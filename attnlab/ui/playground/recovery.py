@@ -41,9 +41,9 @@ class Recovery(QObject):
         self._playground = playground
         folder = settings_path().parent
         self._kept = UnsavedFolder(folder)
-        before = self._kept.kept()
+        before = self._kept.list_all()
         self._lock, self._current = _claim_file(folder, self._kept)
-        self.news = self.kept()[:1] != before[:1]
+        self.news = self.list_all()[:1] != before[:1]
         """Whether the previous window left unsaved work."""
         self._restored: tuple[int, Path, Scene] | None = None  # its opening, its file, and the scene in the file
         self._left: Scene | None = None
@@ -59,13 +59,13 @@ class Recovery(QObject):
         playground.document.view_changed.connect(self._on_view_changed)
         playground.files.save_failed.connect(self._on_save_failed)
 
-    def kept(self) -> tuple[Unsaved, ...]:
+    def list_all(self) -> tuple[Unsaved, ...]:
         """Return the unsaved work of earlier windows, newest first."""
-        return self._kept.kept()
+        return self._kept.list_all()
 
     def restore(self, path: Path | None = None) -> None:
         """Open unsaved work, the newest by default, as one undoable step; its file remains until it is saved."""
-        kept = self.kept()
+        kept = self.list_all()
         if path is None and kept:
             path = kept[0].path
         if path is not None:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.handout import Page, lay_out
 from attnlab.lessons.lesson import Question
-from attnlab.ui.base.dialog_parts import ask_where, ask_which, button, scrolled
+from attnlab.ui.base.dialog_parts import ask_where, ask_which, button, make_scroll_area
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
 from attnlab.ui.base.theme import px
@@ -79,10 +79,10 @@ class ExerciseDialog(QDialog):
         self.cancel_button = button("Cancel", "Stop writing without leaving a partial file")
         self.right = QStackedWidget()
         self.right.addWidget(self.preview)
-        self.right.addWidget(scrolled(self._make_asking_page()))
+        self.right.addWidget(make_scroll_area(self._make_asking_page()))
         left = QVBoxLayout()
         left.setSpacing(px(12))
-        form = scrolled(self.form)
+        form = make_scroll_area(self.form)
         form.setFixedWidth(px(332))
         left.addWidget(form, 1)
         left.addWidget(self.message)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
-from attnlab.ui.base.dialog_parts import scrolled
+from attnlab.ui.base.dialog_parts import make_scroll_area
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.control_bar import ControlBar
@@ -98,6 +98,6 @@ def make_right_panel(curves: QWidget, written: QWidget, text: QWidget) -> QWidge
 
 
 def _make_scroll_area(widget: QWidget) -> QScrollArea:
-    area = scrolled(widget)
+    area = make_scroll_area(widget)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     return area

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
 from attnlab.training.store import Summary
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mixed, px, set_sheet
+from attnlab.ui.base.theme import font, mix, px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.run_words import format_time, format_title
 
@@ -127,7 +127,7 @@ class RunsTable(FollowsTheme, QTableWidget):
             QTableView:focus {{ border-color: {p.accent}; }}
             QTableView::item {{ padding: 0 {px(8)}px; border: 0; border-bottom: 1px solid {p.hairline}; }}
             QTableView::item:hover {{ background: {p.control}; }}
-            QTableView::item:selected {{ background: {mixed(p.surface, p.accent, 0.18)}; color: {p.ink}; }}
+            QTableView::item:selected {{ background: {mix(p.surface, p.accent, 0.18)}; color: {p.ink}; }}
             QTableView QLineEdit {{ padding: 0 {px(6)}px; border-radius: 4px; }}
             QHeaderView {{ background: {p.surface}; border: 0; }}
             QHeaderView::up-arrow, QHeaderView::down-arrow {{ image: none; width: 0; }}

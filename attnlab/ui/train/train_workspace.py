@@ -153,7 +153,7 @@ class TrainWorkspace(QObject):
         """Return the bar of controls, the panels, and the time line."""
         return self.header, self.body, self.footer
 
-    def shown(self) -> None:
+    def enter(self) -> None:
         """Resume drawing."""
         self._shown = True
         self.session.watch(True)
@@ -161,7 +161,7 @@ class TrainWorkspace(QObject):
         self.views.show()
         self._show_state()
 
-    def hidden(self) -> None:
+    def leave(self) -> None:
         """Keep training, without drawing."""
         self._shown = False
         self.session.watch(False)

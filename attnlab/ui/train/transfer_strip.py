@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import mixed, px, set_sheet
+from attnlab.ui.base.theme import mix, px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
@@ -53,7 +53,7 @@ class TransferStrip(FollowsTheme, QFrame):
     def restyle(self) -> None:
         """Set the colours of the ground and the line below."""
         palette = palette_of(self)
-        ground = mixed(palette.surface, palette.accent, 0.08)
+        ground = mix(palette.surface, palette.accent, 0.08)
         set_sheet(self, f"#sent-strip {{ background: {ground}; border-bottom: 1px solid {palette.hairline}; }}")
 
     def show_origin(self, origin: "Origin | None") -> None:

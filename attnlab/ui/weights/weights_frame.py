@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
 
-from attnlab.ui.base.dialog_parts import button, scrolled
+from attnlab.ui.base.dialog_parts import button, make_scroll_area
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.weights.array_list import ArrayList
@@ -96,8 +96,8 @@ class WeightsFrame(QDialog):
         self.draw_button.hide()
 
     def _lay_out(self) -> None:
-        self.left, self.right = scrolled(self.form), QStackedWidget()
-        self.right.addWidget(scrolled(self.view))
+        self.left, self.right = make_scroll_area(self.form), QStackedWidget()
+        self.right.addWidget(make_scroll_area(self.view))
         self.right.addWidget(self.arrays)
         self._body = QWidget()
         sides = QHBoxLayout(self._body)

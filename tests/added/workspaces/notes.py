@@ -17,11 +17,11 @@ class Notes:
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
         return self.bars
 
-    def shown(self) -> None:
-        self.asked.append("shown")
+    def enter(self) -> None:
+        self.asked.append("entered")
 
-    def hidden(self) -> None:
-        self.asked.append("hidden")
+    def leave(self) -> None:
+        self.asked.append("left")
 
     def arrange(self, width: int) -> None:
         assert width > 0

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import draw_focus_ring, font, mixed, px
+from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.drawn_list import DrawnList
 from attnlab.ui.widgets.tokens.token_chips import visible
@@ -233,7 +233,7 @@ class BarList(DrawnList):
         room.setRight(place.right() - value_width - gap)
         if row == self._hovered:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(mixed(p.surface, p.control, 0.7)))
+            painter.setBrush(QColor(mix(p.surface, p.control, 0.7)))
             painter.drawRoundedRect(QRectF(place), px(4), px(4))
         painter.setFont(font("strong" if current else "text"))
         painter.setPen(QColor(p.muted if self._masked[row] else p.ink))
@@ -259,5 +259,5 @@ class BarList(DrawnList):
         bar.setWidth(max((end - start) * room.width(), 1.0))  # 0 is drawn as a line
         empty = self._masked[row] or not math.isfinite(self._values[row])
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(p.hatch if empty else colour if current else mixed(colour, p.surface, 0.55)))
+        painter.setBrush(QColor(p.hatch if empty else colour if current else mix(colour, p.surface, 0.55)))
         painter.drawRoundedRect(bar, min(2, bar.width() / 2), 2)

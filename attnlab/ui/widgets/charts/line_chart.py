@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mixed, px
+from attnlab.ui.base.theme import font, mix, px
 from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, decimate, polylines, tick_text, ticks
 from attnlab.ui.widgets.maps.drawn import Drawn
 
@@ -180,7 +180,7 @@ class LineChart(Drawn):
         painter.setClipRect(scale.area.adjusted(-1, -2, 2, 2))
         for line in self._lines:
             colour: str = getattr(p, line.colour)
-            painter.setPen(QPen(QColor(mixed(colour, p.surface, FAINT) if line.faint else colour), line.width))
+            painter.setPen(QPen(QColor(mix(colour, p.surface, FAINT) if line.faint else colour), line.width))
             x, y = decimate(line.x, line.y, scale.left_value, scale.right_value, int(scale.area.width() * ratio))
             for polyline in polylines(x, y, scale):
                 painter.drawPolyline(polyline)

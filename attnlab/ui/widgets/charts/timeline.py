@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.own_keys import KeepsKeys
-from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, px
+from attnlab.ui.base.theme import draw_focus_ring, mix_disabled, px
 from attnlab.ui.widgets.maps.drawn import Drawn
 
 PAGE = 10
@@ -195,7 +195,7 @@ class Timeline(KeepsKeys, Drawn):
             painter.end()
             return
         at = self._x(int(self._steps[self._current]))
-        painter.setBrush(QColor(p.accent if self.isEnabled() else disabled_ink(p)))
+        painter.setBrush(QColor(p.accent if self.isEnabled() else mix_disabled(p)))
         painter.drawRoundedRect(QRectF(left, line.y(), at - left, thick), thick / 2, thick / 2)
         painter.drawEllipse(QPointF(at, middle), px(6), px(6))
         for mark in self._marks:

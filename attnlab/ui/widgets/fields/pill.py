@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.own_keys import KeepsKeys
-from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, px
+from attnlab.ui.base.theme import draw_focus_ring, font, mix, mix_disabled, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice, same
 from attnlab.ui.widgets.fields.option_fields import Field
@@ -186,21 +186,21 @@ class Pill(KeepsKeys, QPushButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(mixed(p.control, p.ink, 0.06) if lit else p.control))
+        painter.setBrush(QColor(mix(p.control, p.ink, 0.06) if lit else p.control))
         painter.drawRoundedRect(QRectF(self.rect()), px(8), px(8))
         middle, x = self.height() / 2, float(px(10))
         if self._label:
-            painter.setPen(QColor(p.muted if live else disabled_ink(p)))
+            painter.setPen(QColor(p.muted if live else mix_disabled(p)))
             x = draw_text(painter, x, middle, self._label, font("text")) + px(6)
-        painter.setPen(QColor(p.ink if live else disabled_ink(p)))
+        painter.setPen(QColor(p.ink if live else mix_disabled(p)))
         x = draw_text(painter, x, middle, self._write_value(), font("strong"))
         if self._dot_room():
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(p.accent if live else disabled_ink(p)))
+            painter.setBrush(QColor(p.accent if live else mix_disabled(p)))
             painter.drawEllipse(QRectF(x + px(6), middle - px(5) / 2, px(5), px(5)))
             painter.setBrush(Qt.BrushStyle.NoBrush)
         x += self._dot_room() + px(6)
-        pen = QPen(QColor(p.muted if live else disabled_ink(p)), 1.5 * px(10) / 10)
+        pen = QPen(QColor(p.muted if live else mix_disabled(p)), 1.5 * px(10) / 10)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
         step = px(3)

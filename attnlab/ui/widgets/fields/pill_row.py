@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QRadioButton, QWidget
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import disabled_ink, font, plain_tip, px, scale
+from attnlab.ui.base.theme import font, mix_disabled, plain_tip, px, scale
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.subscripts import draw_text, text_width
@@ -83,9 +83,9 @@ class PillRow(QRadioButton):
         middle = self.height() / 2 - px(8 + _LEADING * (len(lines) - 1) / 2 if lines else 0)
         if self.isChecked():
             self._tick(painter, middle)
-        painter.setPen(QColor(p.ink if live else disabled_ink(p)))
+        painter.setPen(QColor(p.ink if live else mix_disabled(p)))
         draw_text(painter, px(28), middle, self.choice.title, font("strong" if self.isChecked() else "text"))
-        painter.setPen(QColor(disabled_ink(p) if self.choice.reason else p.muted))
+        painter.setPen(QColor(mix_disabled(p) if self.choice.reason else p.muted))
         for place, line in enumerate(lines):
             draw_text(painter, px(28), middle + px(17 + _LEADING * place), line, font("caption"))
         painter.end()

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QRadioButton, QSizePolicy, QWidget
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, plain_tip, px
+from attnlab.ui.base.theme import draw_focus_ring, font, mix, mix_disabled, plain_tip, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice, same
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -181,10 +181,10 @@ class _Segment(QRadioButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if on or (live and self.underMouse()):
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(mixed(p.control, p.ink, 0.03) if on else p.control))
+            painter.setBrush(QColor(mix(p.control, p.ink, 0.03) if on else p.control))
             painter.drawRoundedRect(QRectF(self.rect()), px(6), px(6))
         face = font("caption" if self._segments.tight else "strong" if on else "text")
-        painter.setPen(QColor(disabled_ink(p) if not live else p.ink if on else p.muted))
+        painter.setPen(QColor(mix_disabled(p) if not live else p.ink if on else p.muted))
         title = self.choice.title
         draw_text(painter, (self.width() - text_width(title, face)) / 2, self.height() / 2, title, face)
         if self.hasFocus():

@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, px
+from attnlab.ui.base.theme import draw_focus_ring, font, mix, mix_disabled, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
@@ -41,17 +41,17 @@ class Switch(QCheckBox):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(mixed(p.control, p.ink, 0.06) if live and self.underMouse() else p.control))
+        painter.setBrush(QColor(mix(p.control, p.ink, 0.06) if live and self.underMouse() else p.control))
         painter.drawRoundedRect(QRectF(self.rect()), px(8), px(8))
-        on = QColor(p.accent if live else mixed(p.accent, p.control, 0.6))
+        on = QColor(p.accent if live else mix(p.accent, p.control, 0.6))
         track = self._track()
-        painter.setBrush(on if self.isChecked() else QColor(mixed(p.muted, p.control, 0.25 if live else 0.6)))
+        painter.setBrush(on if self.isChecked() else QColor(mix(p.muted, p.control, 0.25 if live else 0.6)))
         painter.drawRoundedRect(track, track.height() / 2, track.height() / 2)
         thumb = track.height() - 4
         left = track.right() - thumb - 2 if self.isChecked() else track.left() + 2
         painter.setBrush(QColor("#FFFFFF" if live else p.surface))
         painter.drawEllipse(QRectF(left, track.top() + 2, thumb, thumb))
-        painter.setPen(QColor(p.ink if live else disabled_ink(p)))
+        painter.setPen(QColor(p.ink if live else mix_disabled(p)))
         draw_text(painter, px(10), self.height() / 2, self._label, font("strong"))
         if self.hasFocus():
             draw_focus_ring(painter, QRectF(self.rect()), p, px(8))

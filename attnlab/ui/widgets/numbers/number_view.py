@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mixed, px, text_on
+from attnlab.ui.base.theme import font, mix, px, text_on
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
 
@@ -57,11 +57,11 @@ class _Cells(QStyledItemDelegate):
         above, high = _row_margin(model.lines), (rect.height() - 2 * _row_margin(model.lines)) // model.lines
         painter.setFont(font("number"))
         if selected:
-            painter.fillRect(rect, QColor(mixed(palette.surface, palette.accent, 0.18)))
+            painter.fillRect(rect, QColor(mix(palette.surface, palette.accent, 0.18)))
         for line, column in enumerate(model.stacked(index.column())):
             place = QRect(rect.x(), rect.y() + above + line * high, rect.width(), high)
             tint = _tint(column, row, palette)
-            ground = palette.surface if tint is None else mixed(tint, palette.accent, 0.18) if selected else tint
+            ground = palette.surface if tint is None else mix(tint, palette.accent, 0.18) if selected else tint
             if tint is not None:
                 painter.fillRect(place, QColor(ground))
             painter.setPen(QColor(palette.ink if tint is None else text_on(ground)))
@@ -74,7 +74,7 @@ def _tint(column: Column, row: int, palette: Palette) -> str | None:
     """Return the colour of a cell, None for the table's colour."""
     if column.tints is None or column.tints[row] <= 0:
         return None
-    return mixed(palette.surface, palette.diverging[2], min(float(column.tints[row]), 1.0) * _STRONGEST_TINT)
+    return mix(palette.surface, palette.diverging[2], min(float(column.tints[row]), 1.0) * _STRONGEST_TINT)
 
 
 def _paint_text(painter: QPainter, place: QRect, text: str, aligned: Qt.AlignmentFlag) -> None:

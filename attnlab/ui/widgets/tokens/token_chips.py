@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPainterPath, QPen
 
 from attnlab.figures.palette import Palette
 from attnlab.figures.tiles import make_hatching
-from attnlab.ui.base.theme import draw_focus_ring, font, mixed, px, text_on
+from attnlab.ui.base.theme import draw_focus_ring, font, mix, px, text_on
 from attnlab.ui.widgets.layouts.flow_layout import flow
 
 PLUS = "+"
@@ -149,7 +149,7 @@ def draw_chip(painter: QPainter, place: QRect, text: str, look: ChipLook, palett
     roles = [role for role, on in (("query", look.query), ("key", look.key)) if on]
     fills = [palette.role_ink(role) for role in roles] or [palette.control]
     if look.hovered:
-        fills = [mixed(fill, palette.ink, 0.08) for fill in fills]
+        fills = [mix(fill, palette.ink, 0.08) for fill in fills]
     painter.fillPath(path, QColor(fills[0]))
     if look.masked and not roles:
         painter.fillPath(path, make_hatching(palette))
