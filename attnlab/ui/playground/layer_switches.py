@@ -12,7 +12,7 @@ from attnlab.attention.registries.masks import MASKS
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.base.number_text import parse_number
 from attnlab.ui.playground import layer_fields
-from attnlab.ui.widgets.fields.option_field import written
+from attnlab.ui.widgets.fields.option_field import write_number
 from attnlab.ui.widgets.fields.pill import Choice, Pill
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -191,7 +191,7 @@ def _word(name: str, value: object) -> str:
     if value is None or isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, int | float):
-        return written(value)
+        return write_number(value)
     option = registry.all_options().get(name)
     titles = {known: title for known, title, _ in option.choices} if option else {}
     for choice in registry.CHOICES:

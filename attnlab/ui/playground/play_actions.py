@@ -71,7 +71,7 @@ def _open_switch(name: str, playground: "Playground") -> None:
 
 def _list_offered(name: str, playground: "Playground") -> list[str]:
     """Return the names of a switch's choices and settings, by which the palette finds it."""
-    return playground.top_bar.switches.by_name[name].offered()
+    return playground.top_bar.switches.by_name[name].list_entries()
 
 
 def _view(play: "Context[Playground]") -> list[Action[Any]]:

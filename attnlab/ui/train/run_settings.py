@@ -25,13 +25,13 @@ _MODEL = {
 }
 
 
-def task_fields(spec: RunSpec, task: "Task") -> list[Field]:
+def make_task_fields(spec: RunSpec, task: "Task") -> list[Field]:
     """Return the options of a task, files first."""
     options = sorted(task.options, key=lambda option: option.kind != "file")
-    return [_option(option, spec.options.get(option.name, option.default)) for option in options]
+    return [_make_option(option, spec.options.get(option.name, option.default)) for option in options]
 
 
-def model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Field]:
+def make_model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Field]:
     """Return the kind of model and the sizes that this kind uses."""
     from attnlab.attention.registries.positions import POSITIONS
     from attnlab.training.models import KINDS
@@ -61,7 +61,7 @@ def model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Field]:
     return fields
 
 
-def train_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
+def make_train_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
     """Return the most often changed settings of the training."""
     from attnlab.training.optimizers import OPTIMIZERS
 
@@ -70,14 +70,14 @@ def train_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
     about = "The rule that updates the weights from their gradients"
     return [
         Field("optimizer", "method", about, "choice", train.optimizer, usual.optimizer, choices=choices),
-        _number("rate", "rate", "The largest learning rate", train, usual, 0.0, above=True),
-        _whole("batch", "batch", "Examples per step", train, usual, 1, 65536),
-        _whole("steps", "stop at step", "The number of steps of the training", train, usual, 1, 10**9),
-        _whole("seed", "seed", "Determines first weights and examples; one seed gives one curve", train, usual, 0),
+        _make_number("rate", "rate", "The largest learning rate", train, usual, 0.0, above=True),
+        _make_whole("batch", "batch", "Examples per step", train, usual, 1, 65536),
+        _make_whole("steps", "stop at step", "The number of steps of the training", train, usual, 1, 10**9),
+        _make_whole("seed", "seed", "Determines first weights and examples; one seed gives one curve", train, usual, 0),
     ]
 
 
-def more_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
+def make_more_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
     """Return the other settings of the training."""
     from attnlab.compute.engine import devices
     from attnlab.training.optimizers import SCHEDULES
@@ -89,11 +89,13 @@ def more_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
     about = "How the learning rate decreases"
     return [
         Field("schedule", "schedule", about, "choice", train.schedule, usual.schedule, choices=schedules),
-        _whole("warmup", "warm-up", "Steps in which the learning rate rises", train, usual, 0),
-        _number("weight_decay", "weight decay", "Shrinks the weights in every step", train, usual, 0.0),
-        _number("clip", "clip gradient", "The largest norm of a gradient; 0 for no limit", train, usual, 0.0),
-        _whole("evaluate_every", "evaluate every", "Steps between two evaluations on held-out data", train, usual, 1),
-        _number(
+        _make_whole("warmup", "warm-up", "Steps in which the learning rate rises", train, usual, 0),
+        _make_number("weight_decay", "weight decay", "Shrinks the weights in every step", train, usual, 0.0),
+        _make_number("clip", "clip gradient", "The largest norm of a gradient; 0 for no limit", train, usual, 0.0),
+        _make_whole(
+            "evaluate_every", "evaluate every", "Steps between two evaluations on held-out data", train, usual, 1
+        ),
+        _make_number(
             "stop_right",
             "stop at accuracy",
             "Stops when this share of held-out tokens is correct; 0: never",
@@ -102,12 +104,14 @@ def more_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
             0.0,
             1.0,
         ),
-        _number("stop_loss", "stop at loss", "Stops when the held-out loss is below this; 0: never", train, usual, 0.0),
+        _make_number(
+            "stop_loss", "stop at loss", "Stops when the held-out loss is below this; 0: never", train, usual, 0.0
+        ),
         Field("device", "device", "The device of the training", "choice", train.device, usual.device, choices=places),
     ]
 
 
-def changed(spec: RunSpec, name: str, value: Any) -> RunSpec:
+def change_setting(spec: RunSpec, name: str, value: Any) -> RunSpec:
     """Return a run with one setting changed: of its model, of its training, or an option of its task."""
     if name == "kind":
         from attnlab.training.tasks import make_spec
@@ -122,7 +126,7 @@ def changed(spec: RunSpec, name: str, value: Any) -> RunSpec:
     return replace(spec, options={**spec.options, name: value})
 
 
-def _option(option: "Option", value: object) -> Field:
+def _make_option(option: "Option", value: object) -> Field:
     choices = tuple(Choice(*choice) for choice in option.choices)
     least = None if option.least == -math.inf else option.least
     most = None if option.most == math.inf else option.most
@@ -131,13 +135,13 @@ def _option(option: "Option", value: object) -> Field:
     return Field(option.name, title, option.about, kind, value, option.default, least, most, option.above, choices)
 
 
-def _whole(
+def _make_whole(
     name: str, title: str, about: str, train: object, usual: object, least: int, most: int | None = None
 ) -> Field:
     return Field(name, title, about, "whole", getattr(train, name), getattr(usual, name), least, most)
 
 
-def _number(
+def _make_number(
     name: str,
     title: str,
     about: str,

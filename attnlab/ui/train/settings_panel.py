@@ -10,7 +10,13 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.train.run_settings import changed, model_fields, more_fields, task_fields, train_fields
+from attnlab.ui.train.run_settings import (
+    change_setting,
+    make_model_fields,
+    make_more_fields,
+    make_task_fields,
+    make_train_fields,
+)
 from attnlab.ui.train.text_file_control import TextFileControl
 from attnlab.ui.widgets.fields.form_parts import combo, make_wrapped_label
 from attnlab.ui.widgets.fields.form_style import PANEL
@@ -119,12 +125,12 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         self.task.setCurrentIndex(self.task.findData(spec.task))
         self.about.setText(f"{task.about}\nLook for: {task.look_for[:1].lower()}{task.look_for[1:]}")
         self._show_variants()
-        fields = task_fields(spec, task)
+        fields = make_task_fields(spec, task)
         self.options.set_fields(fields)
         self.options.setVisible(bool(fields))
-        self.model.set_fields(model_fields(spec, task, usual))
-        self.train.set_fields(train_fields(spec, usual))
-        self.more.set_fields(more_fields(spec, usual))
+        self.model.set_fields(make_model_fields(spec, task, usual))
+        self.train.set_fields(make_train_fields(spec, usual))
+        self.more.set_fields(make_more_fields(spec, usual))
         self.more.setVisible(self.fold.isChecked())
 
     def _show_variants(self) -> None:
@@ -178,7 +184,7 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         self._last = name
         self._complain("")
         before = self._spec
-        spec = changed(before, name, value)
+        spec = change_setting(before, name, value)
         self._take(spec)
         if name == "kind" or spec.options != before.options or name in ("device",):
             self.show_spec(spec)

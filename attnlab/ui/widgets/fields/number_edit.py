@@ -81,7 +81,7 @@ class NumberEdit(KeepsKeys, QAbstractSpinBox):
         except ExperimentError:
             value = self._value
         self.edited.emit()
-        self._take(self._field.stepped(value, steps, fine))
+        self._take(self._field.step(value, steps, fine))
         self.lineEdit().selectAll()
 
     def _give_up(self) -> None:
@@ -114,8 +114,8 @@ class NumberEdit(KeepsKeys, QAbstractSpinBox):
         flags = QAbstractSpinBox.StepEnabledFlag
         if self._value is None or self._field is None:
             return flags.StepNone
-        up = flags.StepUpEnabled if self._field.stepped(self._value, 1) != self._value else flags.StepNone
-        return up | (flags.StepDownEnabled if self._field.stepped(self._value, -1) != self._value else flags.StepNone)
+        up = flags.StepUpEnabled if self._field.step(self._value, 1) != self._value else flags.StepNone
+        return up | (flags.StepDownEnabled if self._field.step(self._value, -1) != self._value else flags.StepNone)
 
     def stepBy(self, steps: int) -> None:
         self._step(steps, fine=False)

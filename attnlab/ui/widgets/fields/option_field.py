@@ -66,14 +66,14 @@ class Field:
             return next((c.title for c in self.choices if same(c.value, value)), str(value))
         if value is None or isinstance(value, bool):
             return "on" if value else "off"
-        return written(value) if isinstance(value, int | float) else str(value)
+        return write_number(value) if isinstance(value, int | float) else str(value)
 
-    def spoken(self) -> str:
+    def describe(self) -> str:
         """Name and value as part of a sentence: temperature 2."""
         lower = self.title[:1].lower() if self.title[1:2].islower() else self.title[:1]
         return f"{lower}{self.title[1:]} {self.text(self.value)}"
 
-    def called(self) -> str:
+    def write_name(self) -> str:
         """Return the title, followed by its name in files and on the command line if that differs."""
         name = self.name.rpartition(" ")[2]
         return self.title if name == self.title.lower().replace(" ", "_") else f"{self.title} ({name})"
@@ -86,13 +86,13 @@ class Field:
             raise ExperimentError(f"{self.title}: {error}.") from None
         whole = self.kind in ("whole", "counted")
         if not self._holds(number) or (whole and not number.is_integer()):
-            raise ExperimentError(f"{self.title} is {written(number)}; it needs {self.needs}.")
+            raise ExperimentError(f"{self.title} is {write_number(number)}; it needs {self.needs}.")
         if not whole:
             return number
         digits = typed.strip().lstrip("+-")
         return int(typed) if digits.isdecimal() else int(number)  # keeps digits of a long seed that a float would lose
 
-    def stepped(self, value: float, steps: int, fine: bool = False) -> int | float:
+    def step(self, value: float, steps: int, fine: bool = False) -> int | float:
         """Return the value some steps up or down, within its bounds.
 
         The step of a whole number is 1. A positive number without an upper bound changes by about 10 %, finely by 1 %;
@@ -133,7 +133,7 @@ def choice_field(
     return Field(name, title, about, "choice", value, value, choices=listed)
 
 
-def written(value: float) -> str:
+def write_number(value: float) -> str:
     """Return every digit of a number, with a true minus sign: −0.5, 10000, −1e9."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "∞" if value > 0 else "−∞"
@@ -161,4 +161,4 @@ def _finite(bound: float | None) -> float | None:
 
 
 def _write_bound(bound: float | None) -> str | None:
-    return None if _finite(bound) is None else written(float(bound or 0))
+    return None if _finite(bound) is None else write_number(float(bound or 0))

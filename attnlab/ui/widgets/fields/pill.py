@@ -96,9 +96,9 @@ class Pill(KeepsKeys, QPushButton):
             return ""
         return self._entry.show(self._value) if self._entry else str(self._value)
 
-    def offered(self) -> list[str]:
+    def list_entries(self) -> list[str]:
         """Return the entries of the popup: the choices, and the settings with their names in files."""
-        return [*(choice.title for choice in self._choices), *(field.called() for field in self._fields)]
+        return [*(choice.title for choice in self._choices), *(field.write_name() for field in self._fields)]
 
     def popup(self) -> PillPopup | None:
         """Return the popup while it is open."""
@@ -120,7 +120,7 @@ class Pill(KeepsKeys, QPushButton):
 
     def _describe(self) -> None:
         name = f"{self._name}: {self.value_text()}"
-        differing = [field.spoken() for field in self._fields if field.differs]
+        differing = [field.describe() for field in self._fields if field.differs]
         opens = "Opens a list of choices" if self._choices or self._entry or not self._fields else "Opens settings"
         description = "; ".join([opens, *differing])
         if (name, description) == self._described:

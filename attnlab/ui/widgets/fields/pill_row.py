@@ -17,7 +17,7 @@ _WIDEST, _LEADING = 380, 15
 
 
 @lru_cache(maxsize=512)  # Qt asks each row for its size about four times whenever the style changes
-def broken(text: str, size: float) -> tuple[str, ...]:
+def break_lines(text: str, size: float) -> tuple[str, ...]:
     """Return a description broken into lines; ``size``, the size of type, decides where."""
     face, widest = font("caption"), round(_WIDEST * size)
     lines: list[str] = []
@@ -54,7 +54,7 @@ class PillRow(QRadioButton):
         )
 
     def _lines(self) -> tuple[str, ...]:
-        return broken(self.choice.description, scale())
+        return break_lines(self.choice.description, scale())
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()

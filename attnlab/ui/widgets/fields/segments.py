@@ -79,7 +79,7 @@ class Segments(QWidget):
         return self._tight
 
     def sizeHint(self) -> QSize:
-        sizes = [button.wanted(False) for button in self._buttons]
+        sizes = [button.measure_size(False) for button in self._buttons]
         gaps = px(2) * max(len(sizes) - 1, 0)
         return QSize(sum(size.width() for size in sizes) + gaps, max((size.height() for size in sizes), default=0))
 
@@ -146,13 +146,13 @@ class _Segment(QRadioButton):
         self.updateGeometry()
         self.update()
 
-    def wanted(self, tight: bool) -> QSize:
+    def measure_size(self, tight: bool) -> QSize:
         """Return the preferred size of this segment, normal or ``tight``."""
         face, margins = (font("caption"), px(8)) if tight else (font("strong"), px(16))
         return QSize(round(text_width(self.choice.title, face)) + margins, px(28))
 
     def sizeHint(self) -> QSize:
-        return self.wanted(self._segments.tight)
+        return self.measure_size(self._segments.tight)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
