@@ -98,8 +98,10 @@ class Person:
     def in_table(self) -> NDArray[np.floating]:
         """Return the numbers of the open table, as far as it can be seen, as the tool tips tell them cell by cell."""
         grid = self.table.grid()
-        rows = [row for row in grid.visible_rows() if grid.body().contains(grid.cell(row, 0).center())]
-        columns = [column for column in grid.visible_columns() if grid.body().contains(grid.cell(0, column).center())]
+        rows = [row for row in grid.find_visible_rows() if grid.body().contains(grid.cell(row, 0).center())]
+        columns = [
+            column for column in grid.find_visible_columns() if grid.body().contains(grid.cell(0, column).center())
+        ]
         told = [[self.table.tool_tip(grid.cell(row, column).center()) for column in columns] for row in rows]
         return np.array([[float(text.splitlines()[-1].replace("−", "-")) for text in line] for line in told])
 

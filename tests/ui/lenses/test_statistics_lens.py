@@ -109,12 +109,12 @@ def test_order_and_selection_survive_an_update(lens: StatisticsLens) -> None:
     click_header(lens.rows, "entropy")
     click_header(lens.rows, "entropy")
     lens.rows.view.selectRow(1)
-    chosen = lens.rows.selected_rows()
+    chosen = lens.rows.list_selected_rows()
     other = attnlab.compute(attnlab.preset("multi-head-causal"), dtype="bfloat16")
     lens.show_trace(other, View(head="all"))
     entropies = [float(text.replace("−", "-")) for text in read(lens.rows)["entropy"]]
     assert entropies == sorted(entropies, reverse=True)
-    assert lens.rows.selected_rows() == chosen
+    assert lens.rows.list_selected_rows() == chosen
 
 
 @pytest.mark.parametrize("type_size", [100, 150])
@@ -139,7 +139,7 @@ def test_every_column_is_seen_at_once(sit_down: Callable[..., "Person"], type_si
 def test_activating_a_row_selects_its_strongest_weight(lens: StatisticsLens, trace: Trace, qtbot: QtBot) -> None:
     click_header(lens.rows, "distance")
     lens.rows.view.selectRow(7)
-    (row,) = lens.rows.selected_rows()
+    (row,) = lens.rows.list_selected_rows()
     head, query = divmod(row, trace.experiment.T_q)
     with qtbot.waitSignal(lens.cell_clicked) as came:
         QTest.keyClick(lens.rows.view, Qt.Key.Key_Return)

@@ -79,19 +79,19 @@ def test_the_header_says_which_way_it_is_sorted(table: NumberTable) -> None:
 def test_order_and_selection_survive_other_numbers_and_other_rows(table: NumberTable) -> None:
     click_header(table, 1)
     click_row(table, 2)
-    assert table.selected_rows() == [3]
+    assert table.list_selected_rows() == [3]
     table.set_columns(columns(np.array([4.0, 3.0, 2.0, 1.0])), "abcd")
     assert shown(table, 1) == ["1.00", "2.00", "3.00", "4.00"]
-    assert table.selected_rows() == [3]
+    assert table.list_selected_rows() == [3]
     assert table.view.currentIndex().row() == 0
     table.set_columns([Column("word", ("x", *WORDS)), Column("number", np.arange(5.0), str)], "zabcd")
-    assert table.selected_rows() == [4]
+    assert table.list_selected_rows() == [4]
 
 
 def test_sorting_keeps_the_rows_that_are_selected(table: NumberTable) -> None:
     click_row(table, 1)
     click_header(table, 1)
-    assert table.selected_rows() == [1]
+    assert table.list_selected_rows() == [1]
     assert table.view.selectionModel().isRowSelected(0)
 
 
@@ -121,7 +121,7 @@ def test_enter_activates_the_row_that_was_given(table: NumberTable, qtbot: QtBot
 def test_the_keyboard_walks_the_rows_and_leaves_by_tab(table: NumberTable) -> None:
     table.setFocus()
     QTest.keyClick(table.view, Qt.Key.Key_Down)
-    assert table.selected_rows() == [1]
+    assert table.list_selected_rows() == [1]
     QTest.keyClick(table.view, Qt.Key.Key_Tab)
     assert not table.view.hasFocus()
 
@@ -164,11 +164,11 @@ def test_columns_without_room_go_to_another_line_and_come_back(table: NumberTabl
         "number 1\nnumber 4",
     ]
     assert model.index(1, 1).data() == "-2.0\n-2000.0"
-    assert table.selected_rows() == [1]
+    assert table.list_selected_rows() == [1]
     assert table.text().splitlines()[0] == "word\t" + "\t".join(f"number {i}" for i in range(5))
     table.resize(900, 300)
     qtbot.waitUntil(lambda: model.columnCount() == 6)
-    assert table.selected_rows() == [1]
+    assert table.list_selected_rows() == [1]
 
 
 def test_a_scroll_bar_that_comes_with_one_line_and_goes_with_two_does_not_fold_the_rows_for_ever(
@@ -212,7 +212,7 @@ def test_a_click_on_a_title_in_the_second_line_sorts_by_its_column(table: Number
     for line, title in ((0.25, "word ↑\nleast"), (0.75, "word\nleast ↑")):
         QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, int(header.height() * line)))
         assert table.view.model().headerData(0, Qt.Orientation.Horizontal) == title
-    assert table.shown_rows() == [3, 0, 1, 2]
+    assert table.list_rows() == [3, 0, 1, 2]
     table.grab()  # painting raises nothing
 
 

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.base.number_text import FLOAT32_MAX, NumberError, parse_number
-from attnlab.ui.widgets.numbers.number_format import as_written, format_cell, format_exact, shifted, told_exact
+from attnlab.ui.widgets.numbers.number_format import (
+    as_written,
+    format_cell,
+    format_exact,
+    format_for_reading,
+    shift_values,
+)
 
 usable = st.floats(min_value=-FLOAT32_MAX, max_value=FLOAT32_MAX, allow_nan=False)
 
@@ -134,26 +140,26 @@ def test_a_cell_is_never_far_from_the_truth_nor_wider_than_asked(value: float, c
 
 def test_float32_values_are_written_in_their_own_digits() -> None:
     assert format_exact(np.float32(0.1)) == "0.1"
-    assert (format_exact(-1e-7), told_exact(-1e-7)) == ("-1e-07", "−1e−07")  # one to copy, one to read
+    assert (format_exact(-1e-7), format_for_reading(-1e-7)) == ("-1e-07", "−1e−07")  # one to copy, one to read
 
 
 def test_steps_leave_no_binary_noise() -> None:
     value = np.array([0.3])
     for _ in range(3):
-        value = shifted(value, -0.1)
+        value = shift_values(value, -0.1)
     assert value.tolist() == [0.0]
     assert math.copysign(1, value[0]) == 1
 
 
 def test_a_shift_is_clamped_to_what_float32_holds() -> None:
     top = np.array([FLOAT32_MAX, -FLOAT32_MAX, 1e300])
-    assert shifted(top, 1e38).tolist() == [FLOAT32_MAX, -FLOAT32_MAX + 1e38, 1e300]  # what was beyond stays
-    assert shifted(np.array([65504.0, 65000.0]), 1000, 65504.0).tolist() == [65504, 65504]
+    assert shift_values(top, 1e38).tolist() == [FLOAT32_MAX, -FLOAT32_MAX + 1e38, 1e300]  # what was beyond stays
+    assert shift_values(np.array([65504.0, 65000.0]), 1000, 65504.0).tolist() == [65504, 65504]
 
 
 def test_no_shift_changes_no_digit() -> None:
     value = np.array([0.1234567890123456789, -1e-30])
-    assert np.array_equal(shifted(value, 0.0), value)
+    assert np.array_equal(shift_values(value, 0.0), value)
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
@@ -168,6 +174,6 @@ def test_steps_of_a_float32_leave_no_noise() -> None:
     value = np.array([0.3], np.float32)
     texts = []
     for _ in range(3):
-        value = shifted(as_written(value), -0.1).astype(np.float32)
+        value = shift_values(as_written(value), -0.1).astype(np.float32)
         texts.append(format_exact(value[0]))
     assert texts == ["0.2", "0.1", "0.0"]

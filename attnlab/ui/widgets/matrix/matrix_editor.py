@@ -9,7 +9,7 @@ from attnlab.base.number_text import NumberError, parse_number
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.matrix.matrix_keys import STEP, pace, tab_direction
-from attnlab.ui.widgets.numbers.number_format import format_exact, shifted
+from attnlab.ui.widgets.numbers.number_format import format_exact, shift_values
 
 _Key = Qt.Key
 _Redo = QKeySequence.StandardKey.Redo
@@ -108,7 +108,7 @@ class CellEditor(FollowsTheme, QLineEdit):
         """Add a step to the number in the text, without committing it."""
         amount = STEP * pace(event.modifiers()) * (1 if event.key() == _Key.Key_Up else -1)
         try:
-            stepped = shifted(np.array([self.value()]), amount)[0]
+            stepped = shift_values(np.array([self.value()]), amount)[0]
         except NumberError as error:
             self.refused.emit(error)
             return

@@ -99,7 +99,7 @@ class MouseDrag:
         drag, self._drag = self._drag, None
         if drag is None or drag.mode is not _Mode.UNDECIDED:
             return None
-        return drag.before.reaching(*drag.cell) if drag.extend else Selection.at(*drag.cell)
+        return drag.before.extend_to(*drag.cell) if drag.extend else Selection.at(*drag.cell)
 
     def cancel(self) -> Scrub | None:
         """End before the release; return the scrub that restores the values, if any were changed."""
@@ -124,10 +124,10 @@ class MouseDrag:
     def _reach(drag: _Drag, cell: tuple[int, int], grid: Grid) -> Selection:
         row, column = cell
         if drag.mode is _Mode.ROWS:
-            return drag.selection.reaching(row, grid.columns - 1)
+            return drag.selection.extend_to(row, grid.columns - 1)
         if drag.mode is _Mode.COLUMNS:
-            return drag.selection.reaching(grid.rows - 1, column)
-        return drag.selection.reaching(row, column)
+            return drag.selection.extend_to(grid.rows - 1, column)
+        return drag.selection.extend_to(row, column)
 
 
 def _begin_press(hit: Hit, extend: bool, selection: Selection, grid: Grid) -> tuple[Selection, _Mode]:

@@ -66,31 +66,31 @@ class Grid:
         """Return the rectangle around a block of at least one cell."""
         return self.cell(row, column).united(self.cell(row + rows - 1, column + columns - 1))
 
-    def visible_rows(self) -> range:
+    def find_visible_rows(self) -> range:
         """Return the rows that are visible, at least in part."""
         last = (self.scroll_y + self.height - self.header_height) // self.cell_height + 1
         return range(min(self.scroll_y // self.cell_height, self.rows), max(0, min(last, self.rows)))
 
-    def visible_columns(self) -> range:
+    def find_visible_columns(self) -> range:
         """Return the columns that are visible, at least in part."""
         if not self.columns:
             return range(0)
         last = self._column_at(self.scroll_x + self.width - self.header_width)
         return range(self._column_at(self.scroll_x), max(0, min(last + 1, self.columns)))
 
-    def exposed_rows(self, area: QRect) -> range:
+    def find_exposed_rows(self, area: QRect) -> range:
         """Return the visible rows that touch an area of the viewport."""
-        rows = self.visible_rows()
+        rows = self.find_visible_rows()
         touched = [
             row for row in rows if self.row_y(row) <= area.bottom() and self.row_y(row) + self.cell_height > area.top()
         ]
         return range(touched[0], touched[-1] + 1) if touched else range(0)
 
-    def exposed_columns(self, area: QRect) -> range:
+    def find_exposed_columns(self, area: QRect) -> range:
         """Return the visible columns that touch an area of the viewport."""
         touched = [
             column
-            for column in self.visible_columns()
+            for column in self.find_visible_columns()
             if self.column_x(column) <= area.right() and self.column_x(column) + self.cell_width > area.left()
         ]
         return range(touched[0], touched[-1] + 1) if touched else range(0)

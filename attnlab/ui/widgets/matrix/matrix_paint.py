@@ -49,7 +49,7 @@ def tabular(font: QFont) -> QFont:
     return digits
 
 
-def scaled(font: QFont, factor: float) -> QFont:
+def scale_font(font: QFont, factor: float) -> QFont:
     """Return the font scaled, whether its size is in points or pixels."""
     other = QFont(font)
     if font.pointSizeF() > 0:
@@ -65,7 +65,7 @@ class MatrixPainter:
     def __init__(self, palette: Palette, font: QFont) -> None:
         self._palette = palette
         self._font = tabular(font)
-        self._caption_font = scaled(font, 11 / 13)
+        self._caption_font = scale_font(font, 11 / 13)
         self._metrics = QFontMetricsF(self._font)
         self._digit = max(self._metrics.horizontalAdvance(character) for character in "0−")
         self._point = self._metrics.horizontalAdvance(".")
@@ -113,7 +113,7 @@ class MatrixPainter:
 
     def _paint_cells(self, painter: QPainter, look: Look) -> None:
         grid = look.grid
-        rows, columns = grid.exposed_rows(look.exposed), grid.exposed_columns(look.exposed)
+        rows, columns = grid.find_exposed_rows(look.exposed), grid.find_exposed_columns(look.exposed)
         window = look.values[rows.start : rows.stop, columns.start : columns.stop].astype(np.float64)
         levels = _levels(window, look.limit).tolist()
         values = window.tolist()
@@ -180,7 +180,7 @@ class MatrixPainter:
             return
         bottom = min(grid.height, grid.row_y(grid.rows))
         painter.setPen(QPen(QColor(self._palette.muted), 1))
-        for column in grid.visible_columns():
+        for column in grid.find_visible_columns():
             if column and column % grid.group == 0:
                 x = grid.column_x(column) - GROUP_GAP // 2 - GAP
                 painter.drawLine(x, grid.header_height, x, bottom - 1 - GAP)
@@ -217,7 +217,7 @@ class MatrixPainter:
         lit = {column for rows, columns in look.highlights.values() if len(rows) == grid.rows for column in columns}
         painter.setFont(self._font)
         top = grid.caption_height
-        for column in grid.visible_columns():
+        for column in grid.find_visible_columns():
             area = QRect(
                 grid.column_x(column) + PADDING, top, grid.cell_width - GAP - 2 * PADDING, grid.header_height - top
             )
@@ -246,7 +246,7 @@ class MatrixPainter:
         painter.setFont(self._caption_font)
         painter.setPen(QColor(self._palette.muted))
         width = QFontMetricsF(self._caption_font)
-        for head in sorted({column // grid.group for column in grid.visible_columns()}):
+        for head in sorted({column // grid.group for column in grid.find_visible_columns()}):
             first, columns = grid.group_columns(head * grid.group)
             right = grid.column_x(first + columns - 1) + grid.cell_width - GAP
             text = f"head {head}"
@@ -260,7 +260,7 @@ class MatrixPainter:
         lit = {row for rows, columns in look.highlights.values() if len(columns) == grid.columns for row in rows}
         bold = QFont(self._font)
         bold.setWeight(QFont.Weight.DemiBold)
-        for row in grid.visible_rows():
+        for row in grid.find_visible_rows():
             area = QRect(0, grid.row_y(row), grid.header_width - 8, grid.cell_height - GAP)
             current = chosen[0] <= row < chosen[0] + chosen[2] or row in lit
             painter.setFont(bold if row in lit else self._font)

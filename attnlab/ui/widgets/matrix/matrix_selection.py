@@ -41,19 +41,19 @@ class Selection:
         top, left, rows, columns = self.block()
         return top <= row < top + rows and left <= column < left + columns
 
-    def moved(self, rows: int, columns: int) -> "Selection":
+    def move(self, rows: int, columns: int) -> "Selection":
         """Move the current cell; the block shrinks to it. May lie outside until clamped."""
         return Selection.at(self.row + rows, self.column + columns)
 
-    def extended(self, rows: int, columns: int) -> "Selection":
+    def extend(self, rows: int, columns: int) -> "Selection":
         """Move the end corner. May lie outside until clamped."""
-        return self.reaching(self.end_row + rows, self.end_column + columns)
+        return self.extend_to(self.end_row + rows, self.end_column + columns)
 
-    def reaching(self, row: int, column: int) -> "Selection":
+    def extend_to(self, row: int, column: int) -> "Selection":
         """Put the end corner on a cell."""
         return Selection(self.row, self.column, row, column)
 
-    def clamped(self, rows: int, columns: int) -> "Selection":
+    def clamp(self, rows: int, columns: int) -> "Selection":
         """Return the selection clamped to a matrix of that shape, which must have a cell."""
 
         def within(index: int, size: int) -> int:

@@ -22,7 +22,7 @@ from attnlab.ui.widgets.matrix.matrix_menu import COPY_AS, context_menu
 from attnlab.ui.widgets.matrix.matrix_places import misfit_sentence
 from attnlab.ui.widgets.matrix.matrix_selection import Block, Selection
 from attnlab.ui.widgets.matrix.matrix_view import MatrixView
-from attnlab.ui.widgets.numbers.number_format import format_exact, shifted
+from attnlab.ui.widgets.numbers.number_format import format_exact, shift_values
 
 READ_ONLY = "These numbers are computed and cannot be edited here; they can be selected and copied."
 
@@ -107,7 +107,7 @@ class MatrixTable(MatrixView):
         return np.array_equal(kept, self._values[row : row + rows, column : column + columns])
 
     def _shift(self, values: NDArray[np.float64], amount: float) -> NDArray[np.float64]:
-        return shifted(values, amount, float(np.finfo(self._values.dtype).max))
+        return shift_values(values, amount, float(np.finfo(self._values.dtype).max))
 
     def _step(self, amount: float, gesture: int, verb: str) -> None:
         if self._may_edit():
@@ -229,7 +229,7 @@ class MatrixTable(MatrixView):
         if columns:
             self._move_in_order(columns)
         elif self._selection:
-            self._change_selection(self._selection.moved(rows, 0))
+            self._change_selection(self._selection.move(rows, 0))
 
     def _on_cancelled(self) -> None:
         self._say("")
@@ -272,9 +272,7 @@ class MatrixTable(MatrixView):
         page = max(1, grid.body().height() // grid.cell_height - 1)
         rows = command.rows * page if command.name == "page" else command.rows
         at = self._selection
-        self._change_selection(
-            at.extended(rows, command.columns) if command.extend else at.moved(rows, command.columns)
-        )
+        self._change_selection(at.extend(rows, command.columns) if command.extend else at.move(rows, command.columns))
 
     def _is_ours(self, event: QKeyEvent) -> bool:
         cancels = event.key() == Qt.Key.Key_Escape and self._drag.is_active()

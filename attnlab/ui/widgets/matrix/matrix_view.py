@@ -15,7 +15,7 @@ from attnlab.ui.widgets.matrix.matrix_grid import GROUP_GAP, Grid
 from attnlab.ui.widgets.matrix.matrix_paint import Look, MatrixPainter
 from attnlab.ui.widgets.matrix.matrix_places import cell_name
 from attnlab.ui.widgets.matrix.matrix_selection import Block, Selection
-from attnlab.ui.widgets.numbers.number_format import as_written, told_exact
+from attnlab.ui.widgets.numbers.number_format import as_written, format_for_reading
 
 _SHOWN_ROWS, _SHOWN_COLUMNS = 12, 4
 _WIDEST_LABEL_SHARE = 0.3
@@ -135,7 +135,7 @@ class MatrixView(FollowsTheme, QAbstractScrollArea):
         """Return the exact value of the cell at a point, or the whole label of a header."""
         hit = self.grid().hit(point)
         if hit.region == "cell":
-            return f"{self._name(hit.row, hit.column)}\n{told_exact(self._values[hit.row, hit.column])}"
+            return f"{self._name(hit.row, hit.column)}\n{format_for_reading(self._values[hit.row, hit.column])}"
         if hit.region == "row":
             return self._row_labels[hit.row]
         return self._column_labels[hit.column] if hit.region == "column" else ""
@@ -216,7 +216,7 @@ class MatrixView(FollowsTheme, QAbstractScrollArea):
         if not self._values.size:
             return
         before = self.selection()
-        self._selection = wanted.clamped(*self._values.shape)
+        self._selection = wanted.clamp(*self._values.shape)
         if show:
             self._show_cell(self._selection.end_row, self._selection.end_column)
         self.viewport().update()
@@ -230,7 +230,7 @@ class MatrixView(FollowsTheme, QAbstractScrollArea):
         if not self._values.size:
             self._selection = None
         else:
-            self._selection = (before or Selection.at(0, 0)).clamped(*self._values.shape)
+            self._selection = (before or Selection.at(0, 0)).clamp(*self._values.shape)
         if before and (self._selection is None or self._selection.block() != before.block()):
             self.selection_changed.emit(self._selection and self._selection.block())
 
@@ -243,10 +243,11 @@ class MatrixView(FollowsTheme, QAbstractScrollArea):
 
     def _describe(self) -> None:
         """Tell screen readers the current cell."""
-        at = self._selection
-        self.setAccessibleDescription(
-            f"{self._name(at.row, at.column)}: {told_exact(self._values[at.row, at.column])}" if at else "no numbers"
-        )
+        at, text = self._selection, "no numbers"
+        if at is not None:
+            number = format_for_reading(self._values[at.row, at.column])
+            text = f"{self._name(at.row, at.column)}: {number}"
+        self.setAccessibleDescription(text)
 
     def _hover(self, point: QPoint | None) -> None:
         hit = self.grid().hit(point) if point is not None else None

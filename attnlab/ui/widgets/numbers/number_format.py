@@ -15,12 +15,12 @@ NOISE_DECIMALS = 12
 def format_exact(value: object) -> str:
     """Return every digit of a NumPy or Python number: the shortest text that parses to the same number.
 
-    Its minus sign is a hyphen, for pasting into other programs; :func:`told_exact` is for reading.
+    Its minus sign is a hyphen, for pasting into other programs; :func:`format_for_reading` is for reading.
     """
     return str(value)
 
 
-def told_exact(value: object) -> str:
+def format_for_reading(value: object) -> str:
     """Return every digit of a number for reading, with a true minus sign."""
     return format_exact(value).replace("-", "−")
 
@@ -66,7 +66,7 @@ def as_written(values: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.where(np.abs(wide) < most, written, wide)
 
 
-def shifted(values: NDArray[np.float64], delta: float, most: float = FLOAT32_MAX) -> NDArray[np.float64]:
+def shift_values(values: NDArray[np.float64], delta: float, most: float = FLOAT32_MAX) -> NDArray[np.float64]:
     """Return ``values + delta`` without the noise of binary fractions; a ``delta`` of 0 changes nothing.
 
     The result stays within ±``most`` and float32's range; a value already beyond it is never pulled back.

@@ -88,7 +88,7 @@ class NumberModel(QAbstractTableModel):
         self.lines = lines
         self.endResetModel()
 
-    def stacked(self, section: int) -> list[Column]:
+    def list_stacked(self, section: int) -> list[Column]:
         """Return the columns of a section, from top to bottom."""
         return list(self.columns[section :: self.columnCount()])
 
@@ -127,7 +127,7 @@ class NumberModel(QAbstractTableModel):
 
     def _alignment(self, section: int) -> Qt.AlignmentFlag:
         """Return the alignment of a section's cells; numbers are never left-aligned, next to another column's end."""
-        stacked = self.stacked(section)
+        stacked = self.list_stacked(section)
         return _LEFT if all(c.is_text for c in stacked[: 1 if section == 0 else None]) else _RIGHT
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
@@ -137,7 +137,7 @@ class NumberModel(QAbstractTableModel):
         return 0 if parent.isValid() else -(-len(self.columns) // self.lines)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        stacked, row = self.stacked(index.column()), int(self.order[index.row()])
+        stacked, row = self.list_stacked(index.column()), int(self.order[index.row()])
         if role == Qt.ItemDataRole.DisplayRole:
             return "\n".join(column.text(row) for column in stacked)
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -151,7 +151,7 @@ class NumberModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
             return None
-        stacked = self.stacked(section)
+        stacked = self.list_stacked(section)
         if role == Qt.ItemDataRole.DisplayRole:
             titles = [self._title(column) for column in stacked]
             return "\n".join(titles + [""] * (self.lines - len(titles)))

@@ -65,21 +65,21 @@ class NumberTable(QWidget):
         self._select(selected)
         self.view.verticalScrollBar().setValue(place)
 
-    def selected_rows(self) -> list[int]:
+    def list_selected_rows(self) -> list[int]:
         """Return the selected rows, as indices in the given columns, from top to bottom."""
         chosen = self.view.selectionModel().selection()
         blocks = [chosen.at(i) for i in range(chosen.count())]
         places = sorted({place for block in blocks for place in range(block.top(), block.bottom() + 1)})
         return [int(row) for row in self._model.order[places]] if places else []
 
-    def shown_rows(self) -> list[int]:
+    def list_rows(self) -> list[int]:
         """Return all rows, as indices in the given columns, from top to bottom."""
         rows: list[int] = self._model.order.tolist()
         return rows
 
     def text(self) -> str:
         """Return the selected rows, or all, under their headers, separated by tabs, with every digit."""
-        rows = self.selected_rows() or self.shown_rows()
+        rows = self.list_selected_rows() or self.list_rows()
         lines = [[column.title for column in self._model.columns]]
         lines += [[column.exact(row) for column in self._model.columns] for row in rows]
         return "\n".join("\t".join(line) for line in lines) + "\n"
@@ -92,7 +92,7 @@ class NumberTable(QWidget):
     def _select(self, selected: tuple[set[Hashable], Hashable, int]) -> None:
         """Select rows by their keys, in as few ranges as possible."""
         keys, current, column = selected
-        shown = [self._keys[row] for row in self.shown_rows()] if keys or current is not None else []
+        shown = [self._keys[row] for row in self.list_rows()] if keys or current is not None else []
         places = [place for place, key in enumerate(shown) if key in keys]
         ranges, last = QItemSelection(), self._model.columnCount() - 1
         for first, end in _runs(places):
@@ -110,7 +110,7 @@ class NumberTable(QWidget):
     def _remember(self) -> None:
         current = self.view.currentIndex()
         key = self._keys[self._model.order[current.row()]] if current.isValid() else None
-        self._selected = ({self._keys[row] for row in self.selected_rows()}, key, max(current.column(), 0))
+        self._selected = ({self._keys[row] for row in self.list_selected_rows()}, key, max(current.column(), 0))
 
     @Slot()
     def _on_sorted(self) -> None:

@@ -58,7 +58,7 @@ class _Cells(QStyledItemDelegate):
         painter.setFont(font("number"))
         if selected:
             painter.fillRect(rect, QColor(mix(palette.surface, palette.accent, 0.18)))
-        for line, column in enumerate(model.stacked(index.column())):
+        for line, column in enumerate(model.list_stacked(index.column())):
             place = QRect(rect.x(), rect.y() + above + line * high, rect.width(), high)
             tint = _tint(column, row, palette)
             ground = palette.surface if tint is None else mix(tint, palette.accent, 0.18) if selected else tint
