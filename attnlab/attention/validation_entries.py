@@ -93,7 +93,7 @@ def take_extra(given: Any) -> Mapping[str, Tensor]:
 def check_tables(e: "Experiment") -> None:
     """Check that the tables of the entries in use exist and have the right sizes."""
     free: dict[str, tuple[str, int]] = {}
-    for entry in registry.chosen_entries(e.config):
+    for entry in registry.list_entries(e.config):
         for table in entry.tables:
             array = e.weights.extra.get(table.name)
             axes = ", ".join(table.axes)
@@ -104,7 +104,7 @@ def check_tables(e: "Experiment") -> None:
                     f"Weights(extra={{{table.name!r}: ...}}) would give it."
                 )
             for axis, got in zip(table.axes, array.shape, strict=True):
-                because, need = _needed_size(e, table, axis, free.get(axis, ("", got)))
+                because, need = _find_needed_size(e, table, axis, free.get(axis, ("", got)))
                 longer = table.may_be_longer and axis == table.axes[0] and got > need
                 if got != need and not longer:
                     shape = list(array.shape)
@@ -114,7 +114,7 @@ def check_tables(e: "Experiment") -> None:
                 free.setdefault(axis, (f", as {table.name} has", got))
 
 
-def _needed_size(e: "Experiment", table: Table, axis: str, seen: tuple[str, int]) -> tuple[str, int]:
+def _find_needed_size(e: "Experiment", table: Table, axis: str, seen: tuple[str, int]) -> tuple[str, int]:
     """Return the reason as text, and the size that an axis needs: an option's, the layer's or an earlier table's."""
     option = dict(table.free).get(axis)
     if option is not None:
@@ -124,7 +124,7 @@ def _needed_size(e: "Experiment", table: Table, axis: str, seen: tuple[str, int]
 
 def check_entries(e: "Experiment") -> None:
     """Check that the chosen entries are compatible with the other fields."""
-    for entry in registry.chosen_entries(e.config):
+    for entry in registry.list_entries(e.config):
         problem = entry.check(e)
         if problem:
             raise ExperimentError(problem)

@@ -20,7 +20,7 @@ from attnlab.attention import edits
 from attnlab.attention.axes import TOKENS, size
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries import registry
-from attnlab.attention.stages.explanation import Cell, shown_value
+from attnlab.attention.stages.explanation import Cell, find_shown_value
 from attnlab.attention.stages.table import BY_NAME, kind_of
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.counted import format_count, format_has
@@ -153,7 +153,7 @@ def trace_exactly(e: Experiment) -> Trace:
 
 def list_row(e: Experiment, cell: Cell) -> tuple[Cell, ...]:
     """Return the unmasked cells in the row of a cell, or the whole row if every cell is masked."""
-    hidden = trace_exactly(e).shown_mask(cell.stage)
+    hidden = trace_exactly(e).find_shown_mask(cell.stage)
     columns = range(size(e, BY_NAME[cell.stage].axes[-1]))
     open_ = [j for j in columns if hidden is None or not hidden[cell.row, j]]
     return tuple(Cell(cell.stage, cell.row, j, cell.head) for j in open_ or columns)
@@ -161,7 +161,7 @@ def list_row(e: Experiment, cell: Cell) -> tuple[Cell, ...]:
 
 def draw_cells(e: Experiment, stage: str, count: int, seed: int, head: int | None = None) -> tuple[Cell, ...]:
     """Return up to ``count`` random unmasked cells of a stage, in the order of rows; the seed chooses them."""
-    hidden = trace_exactly(e).shown_mask(stage)
+    hidden = trace_exactly(e).find_shown_mask(stage)
     rows, columns = (size(e, axis) for axis in BY_NAME[stage].axes[-2:])
     open_ = [divmod(i, columns) for i in range(rows * columns)]
     open_ = [(i, j) for i, j in open_ if hidden is None or not hidden[i, j]]
@@ -214,12 +214,12 @@ def compute_answers(exercise: Exercise, e: Experiment) -> tuple[Answer, ...]:
 
 def read_answers_of(trace: Trace, blanks: Sequence[Cell]) -> tuple[Answer, ...]:
     """Return the correct answers for cells of a trace."""
-    masks = {cell.stage: trace.shown_mask(cell.stage) for cell in blanks}
+    masks = {cell.stage: trace.find_shown_mask(cell.stage) for cell in blanks}
     return tuple(
         Answer(
             cell,
             to_letter(i),
-            shown_value(trace, cell),
+            find_shown_value(trace, cell),
             (mask := masks[cell.stage]) is not None and _is_masked(mask, cell),
         )
         for i, cell in enumerate(blanks)

@@ -50,7 +50,7 @@ def fill(text: str, scope: Callable[[], Scope], markdown: bool = False) -> tuple
     wrong: list[tuple[int, str]] = []
     there, code = scope(), 0
 
-    def filled(found: re.Match[str]) -> str:
+    def fill(found: re.Match[str]) -> str:
         nonlocal code
         if markdown and (ticks := len(found["ticks"] or "")):
             code = 0 if code == ticks else code or ticks
@@ -62,7 +62,7 @@ def fill(text: str, scope: Callable[[], Scope], markdown: bool = False) -> tuple
             wrong.append((found.start(), str(error)))
             return found[0] if found["content"] is None else UNKNOWN
 
-    return (_IN_MARKDOWN if markdown else _PLACEHOLDER).sub(filled, text), tuple(_find_lines(text, wrong))
+    return (_IN_MARKDOWN if markdown else _PLACEHOLDER).sub(fill, text), tuple(_find_lines(text, wrong))
 
 
 def _find_lines(text: str, wrong: Sequence[tuple[int, str]]) -> Iterator[Wrong]:

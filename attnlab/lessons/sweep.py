@@ -105,7 +105,7 @@ def is_whole(key: str) -> bool:
 def suggest_sweeps(e: "Experiment") -> dict[str, tuple[object, object]]:
     """Return settings of an experiment that are good to sweep, each with two valid ends, the most useful first."""
     found: dict[str, tuple[object, object]] = {}
-    options = [option for entry in registry.chosen_entries(e.config) for option in entry.options]
+    options = [option for entry in registry.list_entries(e.config) for option in entry.options]
     for option in options:
         if option.kind == "number":
             low = option.least if math.isfinite(option.least) else -4.0

@@ -34,7 +34,7 @@ def batch(*tokens: str, **config: Any) -> Experiment:
 
 def valid(e: Experiment) -> list[str]:
     """Return the valid tokens of every sequence."""
-    return ["".join(batches.unpadded_tokens(batches.select(e, item))) for item in range(e.n_items)]
+    return ["".join(batches.list_unpadded_tokens(batches.select(e, item))) for item in range(e.n_items)]
 
 
 def check_sizes(e: Experiment) -> None:
@@ -42,7 +42,7 @@ def check_sizes(e: Experiment) -> None:
     assert e.T_q == longest
     for item in range(e.n_items):
         one = batches.select(e, item)
-        assert one.tokens == (*batches.unpadded_tokens(one), *[PAD] * (longest - len(valid(e)[item])))
+        assert one.tokens == (*batches.list_unpadded_tokens(one), *[PAD] * (longest - len(valid(e)[item])))
 
 
 # --- against the sequences alone ------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_a_valid_length_that_was_given_is_kept() -> None:
     one = Sample(words(4), torch.ones(4, 2), length=2)
     e = batches.make_batch([one, Sample(words(6), torch.ones(6, 2))])
     assert e.config.masks["padding"] == 2
-    assert batches.unpadded_tokens(e) == words(4)
+    assert batches.list_unpadded_tokens(e) == words(4)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_any_edits_of_tokens_keep_all_sequences_equally_long(texts: list[str], d
 def test_appending_grows_the_present_sequence_and_a_size_cuts_them_all() -> None:
     e = batch("ab", "abcd", "abc")
     e = token_edits.append_token(e)
-    assert batches.unpadded_tokens(e) == ("a", "b", "token3")
+    assert batches.list_unpadded_tokens(e) == ("a", "b", "token3")
     assert e.T_q == 4
     e = token_edits.resize_tokens(e, 2)
     assert valid(e) == ["ab", "ab", "ab"]
@@ -242,7 +242,7 @@ def test_the_valid_length_is_set_and_all_of_them_is_none() -> None:
     e = batch("abcd", "ab")
     shorter = batches.set_length(e, 3)
     assert shorter.config.masks["padding"] == 3
-    assert batches.unpadded_tokens(shorter) == tuple("abcd")
+    assert batches.list_unpadded_tokens(shorter) == tuple("abcd")
     assert not batches.set_length(shorter, 4).config.masks
     assert batches.set_length(e, 4) is e
     for wrong in (0, 5):
@@ -272,7 +272,7 @@ def test_numbers_are_edited_in_the_present_sequence_alone() -> None:
 
 def test_padding_by_hand_without_a_batch_stays_as_it_was_given() -> None:
     e = Experiment(words(5), torch.eye(5), config=attnlab.AttentionConfig(masks={"padding": 3}))
-    assert batches.unpadded_tokens(e) == words(5)
+    assert batches.list_unpadded_tokens(e) == words(5)
     longer = token_edits.append_token(e)
     assert (longer.T_q, longer.config.masks["padding"]) == (6, 3)
     assert token_edits.remove_token(e, 0).config.masks["padding"] == 3
@@ -281,7 +281,7 @@ def test_padding_by_hand_without_a_batch_stays_as_it_was_given() -> None:
 
 def test_one_sequence_alone_keeps_the_room_that_its_pads_take() -> None:
     e = Experiment(("a", "b", PAD, PAD), torch.eye(4), config=attnlab.AttentionConfig(masks={"padding": 2}))
-    assert batches.unpadded_tokens(e) == ("a", "b")
+    assert batches.list_unpadded_tokens(e) == ("a", "b")
     longer = token_edits.retype(e, "a b c")
     assert (longer.tokens, dict(longer.config.masks)) == (("a", "b", "c", PAD), {"padding": 3})
     assert torch.equal(longer.embeddings[:2], e.embeddings[:2])

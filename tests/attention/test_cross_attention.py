@@ -190,12 +190,12 @@ def test_a_batch_takes_its_padding_to_the_memory_and_back() -> None:
 def test_a_key_is_hidden_from_every_query_and_shown_again() -> None:
     e = journey()
     once = token_edits.toggle_key(e, 2)
-    assert token_edits.masked_keys(once) == {2}
+    assert token_edits.find_masked_keys(once) == {2}
     assert (attnlab.compute(once)["weights"][..., 2] == 0).all()
     twice = token_edits.toggle_key(once, 4)
-    assert token_edits.masked_keys(twice) == {2, 4}
-    assert token_edits.masked_keys(token_edits.toggle_key(twice, 2)) == {4}
+    assert token_edits.find_masked_keys(twice) == {2, 4}
+    assert token_edits.find_masked_keys(token_edits.toggle_key(twice, 2)) == {4}
     assert token_edits.toggle_key(once, 2).config.mask is None
     painted = edits.configure(e, mask=torch.eye(6, dtype=torch.bool))
-    assert token_edits.masked_keys(painted) == set()
-    assert token_edits.masked_keys(token_edits.toggle_key(painted, 0)) == {0}
+    assert token_edits.find_masked_keys(painted) == set()
+    assert token_edits.find_masked_keys(token_edits.toggle_key(painted, 0)) == {0}

@@ -483,7 +483,7 @@ def test_one_cell_rounds_one_column_and_not_all_weights(stage: str) -> None:
 
 def test_what_is_shown_as_masked_is_the_masks_and_only_where_it_has_a_part() -> None:
     trace = attnlab.compute(attnlab.preset("causal-5x8"))
-    shown = {name: trace.shown_mask(name) for name in trace.stages}
+    shown = {name: trace.find_shown_mask(name) for name in trace.stages}
     assert {name for name, mask in shown.items() if mask is not None} == {"masked", "weights"}
     np.testing.assert_array_equal(shown["weights"], np.triu(np.ones((5, 5), dtype=bool), 1))
-    assert attnlab.compute(attnlab.preset("journey")).shown_mask("weights") is None
+    assert attnlab.compute(attnlab.preset("journey")).find_shown_mask("weights") is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import attnlab
 from attnlab.attention.stages.arithmetic import plain
 from attnlab.attention.stages.explain import Cell, explain
-from attnlab.attention.stages.links import Region, linked_regions
+from attnlab.attention.stages.links import Region, find_linked_regions
 from attnlab.attention.stages.table import BY_NAME, STAGES, sources
 
 SELF = attnlab.preset("multi-head-causal")
@@ -83,24 +83,24 @@ CROSS = attnlab.Experiment(
 def test_a_cell_lights_up_what_it_came_from_and_what_comes_from_it(
     cell: Cell, expected: dict[str, tuple[Region, ...]]
 ) -> None:
-    assert {name: linked_regions(SELF, cell, BY_NAME[name]) for name in expected} == expected
+    assert {name: find_linked_regions(SELF, cell, BY_NAME[name]) for name in expected} == expected
 
 
 def test_without_an_output_matrix_the_output_has_the_columns_of_the_heads() -> None:
     e = attnlab.Experiment(("a", "b"), [[1.0] * 6] * 2, config=attnlab.AttentionConfig(n_heads=3))
-    assert linked_regions(e, Cell("output", 1, 5), BY_NAME["context"]) == (Region(1, 1, 2, "attention"),)
-    assert linked_regions(e, Cell("output", 1, 3), BY_NAME["values"]) == (Region(None, 1, 1, "value"),)
-    assert linked_regions(e, Cell("context", 1, 1, 2), BY_NAME["output"]) == (Region(1, 5, None, "neutral"),)
+    assert find_linked_regions(e, Cell("output", 1, 5), BY_NAME["context"]) == (Region(1, 1, 2, "attention"),)
+    assert find_linked_regions(e, Cell("output", 1, 3), BY_NAME["values"]) == (Region(None, 1, 1, "value"),)
+    assert find_linked_regions(e, Cell("context", 1, 1, 2), BY_NAME["output"]) == (Region(1, 5, None, "neutral"),)
 
 
 def test_a_token_that_attends_to_itself_is_outlined_once() -> None:
-    assert linked_regions(SELF, Cell("weights", 2, 2, 0), BY_NAME["inputs"]) == (Region(2, None, None, "query"),)
+    assert find_linked_regions(SELF, Cell("weights", 2, 2, 0), BY_NAME["inputs"]) == (Region(2, None, None, "query"),)
 
 
 def test_a_key_of_another_sequence_is_no_token_of_the_inputs() -> None:
-    assert linked_regions(CROSS, Cell("scores", 1, 2, 0), BY_NAME["inputs"]) == (Region(1, None, None, "query"),)
-    assert linked_regions(CROSS, Cell("keys", 2, 0, 0), BY_NAME["inputs"]) == ()
-    assert linked_regions(CROSS, Cell("scores", 1, 2, 0), BY_NAME["keys"]) == (Region(2, None, 0, "key"),)
+    assert find_linked_regions(CROSS, Cell("scores", 1, 2, 0), BY_NAME["inputs"]) == (Region(1, None, None, "query"),)
+    assert find_linked_regions(CROSS, Cell("keys", 2, 0, 0), BY_NAME["inputs"]) == ()
+    assert find_linked_regions(CROSS, Cell("scores", 1, 2, 0), BY_NAME["keys"]) == (Region(2, None, 0, "key"),)
 
 
 def test_keys_and_values_of_another_sequence_are_said_to_come_from_it() -> None:
@@ -136,7 +136,7 @@ def test_every_region_lies_inside_its_stage(data: st.DataObject) -> None:
     cell = Cell(name, data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1)), head)
     for stage in (stage for stage in STAGES if stage.name in shapes):
         *its_heads, its_rows, its_columns = shapes[stage.name]
-        for region in linked_regions(e, cell, stage):
+        for region in find_linked_regions(e, cell, stage):
             assert region.row is None or region.row < its_rows
             assert region.column is None or region.column < its_columns
             assert region.head == (_head_of(e, cell) if its_heads else None)

@@ -15,7 +15,7 @@ import attnlab
 from attnlab.attention.edits import configure, tables
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.base.errors import AttnlabError
-from attnlab.files.export.matrix_text import FORMATS, as_csv_text, as_latex, as_markdown, as_numpy, given_table
+from attnlab.files.export.matrix_text import FORMATS, as_csv_text, as_latex, as_markdown, as_numpy, make_input_table
 from attnlab.files.export.stage_tables import Table, as_csv, table
 from attnlab.files.weights.text_in import read_text
 
@@ -155,17 +155,17 @@ def test_zero_has_no_sign_and_heads_are_told_apart() -> None:
 def test_given_tables_are_written_and_pasted_back(name: str) -> None:
     e = configure(attnlab.preset(name), score="general")
     for each in tables(e):
-        t = given_table(e, each)
+        t = make_input_table(e, each)
         pasted = read_text(as_numpy(t))["pasted"].tensor().numpy().astype(np.float32)
         np.testing.assert_array_equal(pasted, t.values)
         pasted = read_text(as_csv_text(t, labels=False))["pasted"].tensor().numpy().astype(np.float32)
         np.testing.assert_array_equal(pasted, t.values)
-    assert given_table(e, "embeddings").row_labels == e.tokens
+    assert make_input_table(e, "embeddings").row_labels == e.tokens
 
 
 def test_what_cannot_be_written_is_said() -> None:
     e = Experiment(("a",), [[1.0]], config=AttentionConfig())
     with pytest.raises(AttnlabError, match=r"no table 'W_x' in this layer; there are embeddings, W_q, W_k, W_v"):
-        given_table(e, "W_x")
+        make_input_table(e, "W_x")
     with pytest.raises(AttnlabError, match="digits is 21; it needs a number from 0 to 20"):
-        as_latex(given_table(e, "W_q"), 21)
+        as_latex(make_input_table(e, "W_q"), 21)

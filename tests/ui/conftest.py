@@ -140,8 +140,8 @@ class Person:
             assert card.isVisible(), f"{name} is not shown"
             np.testing.assert_array_equal(self.painted(name), expected, name)
         inputs = self.playground.inputs
-        assert inputs.tokens.tokens() == batches.unpadded_tokens(e)
-        assert inputs.sentence.hasFocus() or inputs.sentence.text() == " ".join(batches.unpadded_tokens(e))
+        assert inputs.tokens.tokens() == batches.list_unpadded_tokens(e)
+        assert inputs.sentence.hasFocus() or inputs.sentence.text() == " ".join(batches.list_unpadded_tokens(e))
         told = self.in_table()
         if not inputs.table.verticalScrollBar().value() and not inputs.table.horizontalScrollBar().value():
             numbers = edits.array(e, inputs.name)

@@ -36,14 +36,14 @@ def assemble(e: Experiment, free: Mapping[str, int] = NOTHING, **changes: Any) -
 def _remove_tables(config: AttentionConfig) -> AttentionConfig:
     """Return the configuration with features off and with the first entry of each registry, which never has tables."""
     plain: dict[str, Any] = {choice.field: next(iter(choice.entries)) for choice in registry.CHOICES}
-    needing = {option.name for entry in registry.chosen_entries(config) if entry.tables for option in entry.options}
+    needing = {option.name for entry in registry.list_entries(config) if entry.tables for option in entry.options}
     options = {name: value for name, value in config.options.items() if name not in needing}
     return replace(config, **plain, options=options)
 
 
 def _make_tables(e: Experiment, config: AttentionConfig, given: Mapping[str, int]) -> dict[str, Tensor]:
     made: dict[str, Tensor] = {}
-    for entry in registry.chosen_entries(config):
+    for entry in registry.list_entries(config):
         free = {**_free_sizes(e, config, entry), **given}
         for table in entry.tables:
             sizes = [free[axis] if axis in free else size(e, axis) for axis in table.axes]

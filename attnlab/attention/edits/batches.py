@@ -54,7 +54,7 @@ def count_tokens(e: Experiment, side: Side = "query") -> int:
     return _count_unpadded(items(e)[e.item], side, e.n_items > 1) if tokens[-1] == PAD else len(tokens)
 
 
-def unpadded_tokens(e: Experiment, side: Side = "query") -> tuple[str, ...]:
+def list_unpadded_tokens(e: Experiment, side: Side = "query") -> tuple[str, ...]:
     """Return the tokens of the present sequence without its pads."""
     return sequence(e, side)[0][: count_tokens(e, side)]
 

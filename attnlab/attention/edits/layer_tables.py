@@ -37,14 +37,14 @@ def table(e: Experiment, name: str) -> Tensor:
 
     The tensor may be the experiment's own: do not write to it.
     """
-    tensor: Tensor | None = _given(e, name)
+    tensor: Tensor | None = _find_array(e, name)
     if tensor is not None:
         return tensor if tensor.ndim == 2 else tensor[None]
     rows, cols = shape(e, name)
     return zeros(e, 1, cols) if name.startswith("b_") else identity(e, rows, cols)
 
 
-def _given(e: Experiment, name: str) -> Tensor | None:
+def _find_array(e: Experiment, name: str) -> Tensor | None:
     if name in ("embeddings", "memory_embeddings"):
         given: Tensor | None = getattr(e, name)
         return given
@@ -53,7 +53,7 @@ def _given(e: Experiment, name: str) -> Tensor | None:
 
 def tables(e: Experiment) -> tuple[str, ...]:
     """Return the names of the tables that can be edited: embeddings, projections, biases, tables of entries."""
-    given = [name for name in ("memory_embeddings", "W_o", *BIASES) if _given(e, name) is not None]
+    given = [name for name in ("memory_embeddings", "W_o", *BIASES) if _find_array(e, name) is not None]
     memory = [name for name in given if name == "memory_embeddings"]
     rest = [name for name in given if name != "memory_embeddings"]
     return ("embeddings", *memory, "W_q", "W_k", "W_v", *rest, *registry.tables(e.config))

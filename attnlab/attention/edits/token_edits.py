@@ -20,9 +20,9 @@ from attnlab.attention.edits.batches import (
     Side,
     count_tokens,
     fields,
+    list_unpadded_tokens,
     reorder,
     sequence,
-    unpadded_tokens,
     with_sequence,
 )
 from attnlab.attention.experiment import Experiment
@@ -69,7 +69,7 @@ def retype(e: Experiment, text: str, side: Side = "query") -> Experiment:
     Raises:
         ExperimentError: no token, or more than MAX_TOKENS.
     """
-    old = sentence(unpadded_tokens(e, side))
+    old = sentence(list_unpadded_tokens(e, side))
     same = _count_common(old, text)
     room = min(len(old), len(text)) - same
     end = _count_common(old[::-1], text[::-1])
@@ -85,7 +85,7 @@ def _replace_text(e: Experiment, text: str, begin: int, end: int, side: Side) ->
     """Return the experiment with the sentence ``text``, which keeps the tokens within its first ``begin`` and its last
     ``end`` characters.
     """
-    were = unpadded_tokens(e, side)
+    were = list_unpadded_tokens(e, side)
     old = sentence(were)
     starts = list(accumulate((len(token) + 1 for token in were), initial=0))[:-1]
     shift = len(text) - len(old)
@@ -114,7 +114,7 @@ def _replace_tokens(e: Experiment, tokens: tuple[str, ...], head: int, tail: int
     if not tokens:
         raise ExperimentError("The sentence is empty; type at least one word.")
     _check_count(len(tokens))
-    were = unpadded_tokens(e, side)
+    were = list_unpadded_tokens(e, side)
     n = len(were)
     sources: list[int | None] = [*range(head), *[None] * (len(tokens) - head - tail), *range(n - tail, n)]
     was, now = were[head : n - tail], tokens[head : len(tokens) - tail]
@@ -135,7 +135,7 @@ def add_token(e: Experiment, token: str, index: int | None = None, side: Side = 
     Raises:
         ExperimentError: there are MAX_TOKENS already.
     """
-    were = unpadded_tokens(e, side)
+    were = list_unpadded_tokens(e, side)
     index = len(were) if index is None else index
     sources = [*range(index), None, *range(index, len(were))]
     return _arrange(e, (*were[:index], token, *were[index:]), sources, side)
@@ -208,7 +208,7 @@ def resize_tokens(e: Experiment, size: int, side: Side = "query") -> Experiment:
 
 def _append_tokens(e: Experiment, size: int, side: Side) -> Experiment:
     """Return the experiment with new tokens appended up to ``size``."""
-    were = unpadded_tokens(e, side)
+    were = list_unpadded_tokens(e, side)
     free = (name for i in numbers_from(len(were) + 1) if (name := f"token{i}") not in were)
     new = tuple(islice(free, size - len(were)))
     return _arrange(e, (*were, *new), [*range(len(were)), *(None for _ in new)], side)
@@ -222,7 +222,7 @@ def pick(e: Experiment, order: Sequence[int], side: Side = "query") -> Experimen
     return _arrange(e, tuple(tokens[i] for i in order), order, side)
 
 
-def masked_keys(e: Experiment) -> frozenset[int]:
+def find_masked_keys(e: Experiment) -> frozenset[int]:
     """Return the keys that the mask drawn by hand hides from every query."""
     mask = e.config.mask
     return frozenset() if mask is None else frozenset((~mask).all(0).nonzero().flatten().tolist())
@@ -233,7 +233,7 @@ def toggle_key(e: Experiment, index: int) -> Experiment:
 
     A mask that allows everything is removed.
     """
-    allowed = index in masked_keys(e)
+    allowed = index in find_masked_keys(e)
     mask = torch.ones(e.T_q, e.T_k, dtype=torch.bool, device="cpu") if e.config.mask is None else e.config.mask.clone()
     mask[:, index] = allowed
     return configure(e, mask=None if bool(mask.all()) else own(mask))

@@ -50,7 +50,7 @@ class OrderBlindness:
         """The largest absolute difference between two numbers of the output."""
         return float((self.restored_output - self.output).abs().max())
 
-    def restored(self, maps: Tensor) -> Tensor:
+    def restore_order(self, maps: Tensor) -> Tensor:
         """Return maps [..., T_q, T_k] of the shuffled tokens in the original order."""
         return _restore_order(self.experiment, maps, self.order)
 

@@ -136,7 +136,7 @@ def part(trace: "Trace", name: str, head: int | str) -> Floats:
 
 def statistics_of(trace: "Trace", name: str, head: int | str) -> WeightsStatistics:
     """Return the statistics of the rows of a stage that holds weights, [h, T_q] for "all" heads, else [T_q]."""
-    mask = trace.shown_mask(name)
+    mask = trace.find_shown_mask(name)
     return weights_statistics(part(trace, name, head), None if mask is None else ~mask)
 
 
@@ -146,7 +146,7 @@ def stage_summary(trace: "Trace", name: str, head: int | str) -> StageSummary:
     Raises:
         KeyError: there is no such stage.
     """
-    values, mask = part(trace, name, head), trace.shown_mask(name)
+    values, mask = part(trace, name, head), trace.find_shown_mask(name)
     nans, infinite = np.isnan(values), np.isinf(values)
     if mask is not None:
         infinite &= ~(mask & (values < 0))

@@ -16,13 +16,13 @@ from attnlab.attention.stages.arithmetic import (
     Floats,
     Line,
     Span,
+    bracket,
     decimals_for,
     join_terms,
     line,
     number,
     select_terms,
     short,
-    signed,
     subtract_maximum,
 )
 
@@ -122,14 +122,14 @@ def _decimals_of_share(parts: Floats, total: float, own: int | None, which: list
     )
 
 
-def _unshifted(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
+def _apply_unshifted(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
     powers = logits.exp()
     return powers / powers.sum(-1, keepdim=True)
 
 
 def _explain_unshifted(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
     logits = np.asarray(logits, dtype=np.float64)
-    powers, total = _rounded_powers(logits, p["finfo"])
+    powers, total = _compute_powers(logits, p["finfo"])
     kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
     if not kept:
         return (line("every key is masked: 0 ÷ 0 is undefined"), line("= NaN"))
@@ -138,7 +138,7 @@ def _explain_unshifted(logits: Floats, j: int, p: Mapping[str, Any], limit: int 
     return (*_fraction(logits, powers, j, limit), *_quotient(powers[j], total, p["finfo"]))
 
 
-def _rounded_powers(logits: Floats, finfo: torch.finfo) -> tuple[Floats, float]:
+def _compute_powers(logits: Floats, finfo: torch.finfo) -> tuple[Floats, float]:
     """Return the exponentials and their sum, as ∞ or 0 where they exceed the range of the dtype."""
     with np.errstate(over="ignore"):
         powers = np.exp(logits)
@@ -176,7 +176,7 @@ def _explain_sum(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None
         weight = float(logits[j] / np.float64(total))
     which = select_terms(len(kept), limit, own)
     digits = _decimals_of_share(logits[kept], total, own, which)
-    terms = [(Span(signed(logits[i], digits), "attention" if i == j else ""),) for i in kept]
+    terms = [(Span(bracket(logits[i], digits), "attention" if i == j else ""),) for i in kept]
     undefined = (line("the scores sum to 0, so the division is undefined"),) if total == 0 else ()
     return (
         line(Span(short(logits[j], digits), "attention"), " ÷ (", join_terms(terms, which), ")"),
@@ -195,7 +195,7 @@ def _explain_sigmoid(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
     digits = decimals_for([power], lambda x: float(1 / (1 + x[0])))
     return (
         line("1 ÷ (1 + e", Span(short(exponent, exact), "attention", "sup"), ")"),
-        line("= 1 ÷ (1 + ", signed(power, digits), ")"),
+        line("= 1 ÷ (1 + ", bracket(power, digits), ")"),
         line("= ", Span(number(weight), "attention")),
         line(Span("each weight depends only on its own score: the row need not sum to 1", style="muted")),
     )
@@ -221,7 +221,7 @@ NORMALIZERS = {
             "float16) the exponential overflows to ∞, and ∞ ÷ ∞ is NaN.",
             options=(TEMPERATURE,),
             formula=r"e^{x_j} \div \sum_j e^{x_j}",
-            apply=_unshifted,
+            apply=_apply_unshifted,
             explain=_explain_unshifted,
             code="weights = {x}.exp()\nweights = weights / weights.sum(-1, keepdim=True)",
         ),

@@ -47,7 +47,7 @@ class Position(Entry):
     explain_bias: Callable[[int, int, int, int, Parameters], tuple[Line, ...]] | None = None
 
 
-def _learned_check(e: Layer) -> str:
+def _check_learned(e: Layer) -> str:
     width = e.memory.shape[1]
     if width == e.d_model:
         return ""
@@ -57,7 +57,7 @@ def _learned_check(e: Layer) -> str:
     )
 
 
-def _rope_check(e: Layer) -> str:
+def _check_rope(e: Layer) -> str:
     if e.d_k % 2 == 0:
         return ""
     fitting = "2" if e.d_k == 1 else f"{e.d_k - 1} or {e.d_k + 1}"
@@ -107,7 +107,7 @@ POSITIONS = {
             title="learned",
             about="A learned row for each position is added to the embeddings (Gehring et al. 2017).",
             tables=(Table("P", "The vector added at each position", ("position", "d_model"), may_be_longer=True),),
-            check=_learned_check,
+            check=_check_learned,
             formula="X + P",
             encode=lambda length, d_model, p: p["P"][:length],
             code="x + P[:len(x)]",
@@ -129,7 +129,7 @@ POSITIONS = {
                     above=True,
                 ),
             ),
-            check=_rope_check,
+            check=_check_rope,
             formula=r"R_{t}\, {x}",
             rotate=lambda x, p: rope(x, p["rope_base"]),
             explain_rotated=explain_rope,

@@ -39,7 +39,7 @@ CHOICES = (
 )
 
 
-def chosen_entries(config: LayerConfig) -> tuple[Entry, ...]:
+def list_entries(config: LayerConfig) -> tuple[Entry, ...]:
     """Return the entries that a configuration uses: one of each choice, and the active features."""
     entries = [choice.entries[getattr(config, choice.field)] for choice in CHOICES]
     return (*entries, *(feature for feature in FEATURES.values() if feature.on(config)))
@@ -47,7 +47,7 @@ def chosen_entries(config: LayerConfig) -> tuple[Entry, ...]:
 
 def tables(config: LayerConfig) -> dict[str, Table]:
     """Return the tables that a configuration needs besides the projections, by name."""
-    return {table.name: table for entry in chosen_entries(config) for table in entry.tables}
+    return {table.name: table for entry in list_entries(config) for table in entry.tables}
 
 
 def all_tables() -> dict[str, Table]:

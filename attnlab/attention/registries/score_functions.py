@@ -13,13 +13,13 @@ from attnlab.attention.stages.arithmetic import (
     Floats,
     Line,
     Span,
+    bracket,
     decimals_for,
     join_terms,
     line,
     products,
     select_terms,
     short,
-    signed,
 )
 
 BLOCK_BYTES = 4 * 2**20
@@ -128,9 +128,9 @@ def _units(index: str, inside: Sequence[Span], a: Floats, b: Floats, v: Floats, 
     sums: list[Sequence[Span]] = [()] * n
     squeezed: list[Sequence[Span]] = [()] * n
     for i in which:
-        inner = (Span(short(a[i], digits), "query"), Span(" + "), Span(signed(b[i], digits), "key"))
-        sums[i] = (Span(f"{signed(v[i], digits)}·tanh("), *inner, Span(")"))
-        squeezed[i] = (Span(f"{signed(v[i], after)}·{signed(tanh[i], after)}"),)
+        inner = (Span(short(a[i], digits), "query"), Span(" + "), Span(bracket(b[i], digits), "key"))
+        sums[i] = (Span(f"{bracket(v[i], digits)}·tanh("), *inner, Span(")"))
+        squeezed[i] = (Span(f"{bracket(v[i], after)}·{bracket(tanh[i], after)}"),)
     return (
         line("v", Span(index, style="sub"), "·tanh(", *inside, ") = ", join_terms(sums, which)),
         line("= ", join_terms(squeezed, which)),

@@ -12,13 +12,13 @@ from attnlab.attention.stages.arithmetic import (
     Floats,
     Line,
     Span,
+    bracket,
     decimals_for,
     join_terms,
     line,
     number,
     select_terms,
     short,
-    signed,
     subtract_maximum,
 )
 
@@ -40,7 +40,7 @@ weights = (z - taus.gather(-1, size - 1)).clamp_min(0).square()"""
 
 def sparsemax(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
     """Return the closest probability distribution to each row (Martins & Astudillo 2016, algorithm 1)."""
-    z = _shifted(logits)
+    z = _subtract_maximum(logits)
     tau = _sparsemax_threshold(z)
     return (z - tau).clamp_min(0).to(logits.dtype)
 
@@ -54,7 +54,7 @@ def _sparsemax_threshold(z: Tensor) -> Tensor:
 
 def entmax15(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
     """Return max(0, z ÷ 2 − τ)² with τ such that each row sums to 1 (Peters, Niculae, Martins 2019, algorithm 2)."""
-    z = _shifted(logits) / 2
+    z = _subtract_maximum(logits) / 2
     return (z - _entmax15_threshold(z)).clamp_min(0).square().to(logits.dtype)
 
 
@@ -68,7 +68,7 @@ def _entmax15_threshold(z: Tensor) -> Tensor:
     return taus.gather(-1, size - 1)
 
 
-def _shifted(logits: Tensor) -> Tensor:
+def _subtract_maximum(logits: Tensor) -> Tensor:
     """Return logits minus their row's maximum, which changes no weight, in float32 or better, since τ sums many."""
     wide = widen(logits)
     return wide - wide.amax(-1, keepdim=True)
@@ -90,11 +90,11 @@ def explain_sparsemax(logits: Floats, j: int, p: Mapping[str, Any], limit: int |
     weight, total = max(0.0, float(z[j]) - tau), float(z[above].sum())
     digits = decimals_for([z[j], tau], lambda x: max(0.0, float(x[0] - x[1])))
     in_sum = decimals_for([*z[above], total], lambda x: float(x[:-1].sum()), lambda x: float(x[-1] - 1) / len(above))
-    terms = [(Span(signed(z[i], in_sum), "attention" if i == j else ""),) for i in above]
+    terms = [(Span(bracket(z[i], in_sum), "attention" if i == j else ""),) for i in above]
     share = f"({number(total, in_sum)} − 1) ÷ {len(above)} = {number(tau)}"
     return (
         *said,
-        line("max(0, ", Span(short(z[j], digits), "attention"), " − ", signed(tau, digits), ")"),
+        line("max(0, ", Span(short(z[j], digits), "attention"), " − ", bracket(tau, digits), ")"),
         line("= ", Span(number(weight), "attention")),
         *_support(z, j, tau, len(above)),
         line("their sum: ", join_terms(terms, which)),
@@ -116,11 +116,11 @@ def explain_entmax15(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
     digits = decimals_for([z[j], tau], lambda x: max(0.0, float(x[0] / 2 - x[1])) ** 2)
     in_sum = decimals_for([*half[above], tau], lambda x: float(np.square(x[:-1] - x[-1]).sum()))
     square = Span("2", style="sup")
-    excess = [f"({short(half[i], in_sum)} − {signed(tau, in_sum)})" for i in above]
+    excess = [f"({short(half[i], in_sum)} − {bracket(tau, in_sum)})" for i in above]
     terms = [(Span(text, "attention" if i == j else ""), square) for i, text in zip(above, excess, strict=True)]
     return (
         *said,
-        line("max(0, ", Span(short(z[j], digits), "attention"), " ÷ 2 − ", signed(tau, digits), ")", square),
+        line("max(0, ", Span(short(z[j], digits), "attention"), " ÷ 2 − ", bracket(tau, digits), ")", square),
         line("= ", Span(number(weight), "attention")),
         *_support(half, j, tau, len(above)),
         line(f"the threshold τ is {number(tau)}, where the weights sum to 1"),

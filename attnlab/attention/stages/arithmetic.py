@@ -53,7 +53,7 @@ def short(value: float, decimals: int = DECIMALS) -> str:
     return f"{whole}.{places[:2]}{places[2:].rstrip('0')}"
 
 
-def signed(value: float, decimals: int = DECIMALS) -> str:
+def bracket(value: float, decimals: int = DECIMALS) -> str:
     """Return ``value`` as a term of a sum: in brackets if it is negative."""
     text = short(value, decimals)
     return f"({text})" if text.startswith("−") else text
@@ -157,7 +157,7 @@ def products(
         decimals = decimals_of_products(left, right) if len(which) == n else DECIMALS
     terms: list[Sequence[Span]] = [()] * n
     for i in which:
-        terms[i] = (Span(signed(left[i], decimals), roles[0]), Span("·"), Span(signed(right[i], decimals), roles[1]))
+        terms[i] = (Span(bracket(left[i], decimals), roles[0]), Span("·"), Span(bracket(right[i], decimals), roles[1]))
     return join_terms(terms, which)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnlab.attention.stages.arithmetic import Span, decimals_for, join_terms, line, number, select_terms, signed
+from attnlab.attention.stages.arithmetic import Span, bracket, decimals_for, join_terms, line, number, select_terms
 from attnlab.attention.stages.explanation import Cell, Explanation, describe_rounding, labels
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _explain_mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
         return replace(stage.explain(trace, replace(cell, head=0), limit), cell=cell)
     which = select_terms(len(heads), limit)
     digits = decimals_for(heads, lambda x: float(x.mean()))
-    terms = join_terms([(Span(signed(x, digits), stage.role),) for x in heads], which)
+    terms = join_terms([(Span(bracket(x, digits), stage.role),) for x in heads], which)
     with np.errstate(invalid="ignore"):  # ∞ − ∞
         rounded = describe_rounding(value, float(np.mean(heads, dtype=float)), heads.dtype.name)
     lines = (

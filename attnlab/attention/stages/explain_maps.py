@@ -15,6 +15,7 @@ from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.arithmetic import (
     Line,
     Span,
+    bracket,
     decimals_for,
     decimals_of_products,
     line,
@@ -22,7 +23,6 @@ from attnlab.attention.stages.arithmetic import (
     plain,
     products,
     short,
-    signed,
 )
 from attnlab.attention.stages.computed import Computed
 from attnlab.attention.stages.explanation import (
@@ -96,7 +96,7 @@ def _biased_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     assert position.explain_bias is not None
     why = position.explain_bias(cell.head or 0, e.n_heads, cell.row, cell.column, trace.plain_parameters(position))
     digits = decimals_for([before, after - before], lambda x: float(x.sum()))
-    sum_of = f" = {number(before, digits)} + {signed(after - before, digits)}"
+    sum_of = f" = {number(before, digits)} + {bracket(after - before, digits)}"
     return (line("biased ", _strong(after), sum_of), *why)
 
 
@@ -286,5 +286,5 @@ def output(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         lines = [line("concatenated heads · W", Span("o", style="sub"), f", column {cell.column}")]
         lines.append(line("= ", products(side_by_side, w, ("attention", ""), limit, digits)))
     if e.weights.b_o is not None:
-        lines.append(line("+ bias ", signed(bias, digits)))
+        lines.append(line("+ bias ", bracket(bias, digits)))
     return make_explanation(trace, cell, *lines, result_line(trace, cell, exact))

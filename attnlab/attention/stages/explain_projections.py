@@ -10,13 +10,13 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import (
     Line,
     Span,
+    bracket,
     decimals_for,
     decimals_of_products,
     line,
     number,
     products,
     short,
-    signed,
 )
 from attnlab.attention.stages.computed import Computed
 from attnlab.attention.stages.explanation import (
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 def inputs(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain an input: the number given plus the encoding of its position."""
-    return make_explanation(trace, cell, *_given_lines(trace, cell, trace.experiment.embeddings))
+    return make_explanation(trace, cell, *_explain_given(trace, cell, trace.experiment.embeddings))
 
 
 def memory(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of the second sequence: the number given plus the encoding of its position."""
-    return make_explanation(trace, cell, *_given_lines(trace, cell, trace.experiment.memory))
+    return make_explanation(trace, cell, *_explain_given(trace, cell, trace.experiment.memory))
 
 
-def _given_lines(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[Line, ...]:
+def _explain_given(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[Line, ...]:
     given = number_of(trace, embeddings[cell.row, cell.column])
     position = POSITIONS[trace.experiment.config.positions]
     if position.encode is None:
@@ -58,7 +58,7 @@ def _given_lines(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[Lin
     rounded = describe_rounding(total, given + added, dtype_name(trace))
     return (
         line("given + ", Span(f"{position.title} position {cell.row}", style="muted")),
-        line(f"= {short(given, digits)} + {signed(added, digits)} = ", Span(number(total), style="strong"), rounded),
+        line(f"= {short(given, digits)} + {bracket(added, digits)} = ", Span(number(total), style="strong"), rounded),
     )
 
 
@@ -89,7 +89,7 @@ def _explain_projection(
         lines = [line(Span(symbol, role), " = ", letter, " · ", where)]
         lines.append(line("= ", products(x, w, ("", role), limit, digits)))
     if bias is not None:
-        lines.append(line("+ bias ", Span(signed(added, digits), role)))
+        lines.append(line("+ bias ", Span(bracket(added, digits), role)))
     lines.append(result_line(trace, cell, exact))
     if n_heads > 1:
         own = format_range("column", head * size, (head + 1) * size - 1)
@@ -125,7 +125,7 @@ def _explain_normed(trace: Computed, cell: Cell, place: int) -> Explanation:
         table = norm.tables[place]
         gain = number_of(trace, e.weights.extra[table.name][cell.column])
         digits = decimals_for([exact, gain], lambda x: float(x[0] * x[1]))
-        times = line(short(exact, digits), "·", Span(signed(gain, digits), table.role))
+        times = line(short(exact, digits), "·", Span(bracket(gain, digits), table.role))
         lines.append(line("times the gain ", Span(f"{table.name}[{cell.column}]", table.role), ": ", times))
         exact *= gain
     return make_explanation(trace, cell, *lines, result_line(trace, cell, exact))

@@ -50,7 +50,7 @@ def value_of(trace: Computed, cell: Cell, stage: str | None = None) -> float:
     return float(array[cell.head or 0, cell.row, cell.column] if array.ndim == 3 else array[cell.row, cell.column])
 
 
-def shown_value(trace: Computed, cell: Cell) -> float:
+def find_shown_value(trace: Computed, cell: Cell) -> float:
     """Return the number shown for a cell: the mean over heads if the stage has heads and the cell has none."""
     if cell.head is None and trace.stage(cell.stage).has_heads:
         return float(trace.mean(cell.stage)[cell.row, cell.column])

@@ -46,7 +46,7 @@ def is_concatenated(e: "Experiment", stage: Stage) -> bool:
     return stage.axes[-1] == "merged" or (stage.name == "output" and e.weights.W_o is None)
 
 
-def linked_regions(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
+def find_linked_regions(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
     """Return the regions of ``stage`` related to ``cell``; in the cell's own stage, the cell itself."""
     if stage.name == cell.stage:
         return (Region(cell.row, cell.column, cell.head, "neutral"),)

@@ -196,7 +196,7 @@ class Trace:
             self._masks = self.experiment.hidden_cells()
         return self._masks
 
-    def shown_mask(self, name: str) -> NDArray[np.bool_] | None:
+    def find_shown_mask(self, name: str) -> NDArray[np.bool_] | None:
         """Return the cells of a stage that are shown as masked, [T_q, T_k] on the CPU; None if none are.
 
         With a fill of 0 or −1e9 the weights of masked pairs are ordinary numbers and shown as such.

@@ -103,7 +103,7 @@ def _make_computed_maps(trace: "Trace", entry: "Stage", values: NDArray[np.float
 
     e = trace.experiment
     rows, columns = (labels(e, axis, n) for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True))
-    kind, masked = kind_of(entry, e), trace.shown_mask(entry.name)
+    kind, masked = kind_of(entry, e), trace.find_shown_mask(entry.name)
     return MapData(values, kind, find_limit(trace.array(entry.name), kind, masked), masked, rows, columns, titles)
 
 

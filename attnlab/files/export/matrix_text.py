@@ -31,7 +31,7 @@ _LATEX = {
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#$~&])")
 
 
-def given_table(e: Experiment, name: str) -> Table:
+def make_input_table(e: Experiment, name: str) -> Table:
     """Return an input table of the layer, ``embeddings``, ``W_q``, ``b_q`` or one of an entry, as a Table.
 
     Raises:

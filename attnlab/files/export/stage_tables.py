@@ -59,7 +59,7 @@ def table(trace: Trace, stage: str, head: int | str = "all") -> Table:
         about=about(entry, e),
         axes=entry.axes[-values.ndim :],
         values=values,
-        masked=trace.shown_mask(stage) if e.config.option("fill") == "-inf" else None,
+        masked=trace.find_shown_mask(stage) if e.config.option("fill") == "-inf" else None,
         row_labels=labels(e, row_axis, rows),
         column_labels=labels(e, column_axis, columns),
         query_tokens=e.tokens,

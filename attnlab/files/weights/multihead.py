@@ -120,7 +120,7 @@ def _check_settings(e: Experiment) -> None:
         plain = next(iter(choice.entries))
         if getattr(c, choice.field) != plain:
             raise _no(f"{choice.field} is {getattr(c, choice.field)!r}", f"{plain!r}")
-    for entry in registry.chosen_entries(c):
+    for entry in registry.list_entries(c):
         for option in entry.options:
             if option.name != "fill" and c.option(option.name) != option.default:
                 raise _no(f"{option.name} is {c.option(option.name)}", f"{option.default}")

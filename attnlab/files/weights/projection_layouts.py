@@ -25,7 +25,7 @@ class Part:
     heads_first: bool = True
     letter: str = ""
 
-    def taken(self, field: str) -> str:
+    def find_letter(self, field: str) -> str:
         """Return the letter of the fused projection that a field is taken from."""
         return self.letter or field[-1]
 
@@ -88,20 +88,18 @@ def shape_of(field: str, part: Part, shape: tuple[int, ...], rows: int, heads: H
     flat = flat_shape(field, part, shape)
     if not part.fused:
         return flat
-    split = widths(part.fused, rows, flat[1], heads)
-    return None if split is None or part.taken(field) not in split else (flat[0], split[part.taken(field)])
+    split, letter = widths(part.fused, rows, flat[1], heads), part.find_letter(field)
+    return None if split is None or letter not in split else (flat[0], split[letter])
 
 
 def extract_field(field: str, part: Part, tensor: Tensor, rows: int, heads: Heads) -> Tensor | None:
     """Return one field as :class:`attnlab.Weights` needs it; None if a fused array cannot be split."""
     flat = _flat(field, part, tensor)
     if part.fused:
-        split = widths(part.fused, rows, flat.shape[1], heads)
-        if split is None or part.taken(field) not in split:
+        split, letter = widths(part.fused, rows, flat.shape[1], heads), part.find_letter(field)
+        if split is None or letter not in split:
             return None
-        one = (
-            _by_head(field, part, flat, heads.n_heads or 1) if part.by_head else _one_of(part.taken(field), flat, split)
-        )
+        one = _by_head(field, part, flat, heads.n_heads or 1) if part.by_head else _one_of(letter, flat, split)
         if one is None:
             return None
         flat = one
@@ -132,4 +130,4 @@ def _by_head(field: str, part: Part, flat: Tensor, n_heads: int) -> Tensor | Non
     if columns % (n_heads * len(part.fused)):
         return None
     by_head = flat.reshape(rows, n_heads, len(part.fused), -1)
-    return by_head[:, :, part.fused.index(part.taken(field))].flatten(1)
+    return by_head[:, :, part.fused.index(part.find_letter(field))].flatten(1)

@@ -184,13 +184,13 @@ def _draw_embeddings(e: Experiment, d_model: int, d_memory: int, dtype: torch.dt
     """Return embeddings with the given columns for the present tokens; a word's vector is seeded by the word."""
     second = e.memory_tokens is not None or d_memory != d_model
 
-    def made(tokens: Sequence[str], columns: int) -> Tensor:
+    def draw(tokens: Sequence[str], columns: int) -> Tensor:
         return own(torch.stack([word_vector(token, columns) for token in tokens]).to(dtype))
 
     def fields(tokens: Sequence[str], memory: Sequence[str] | None) -> dict[str, Any]:
         memory = tokens if memory is None else memory
-        more = {"memory_tokens": tuple(memory), "memory_embeddings": made(memory, d_memory)} if second else {}
-        return {"embeddings": made(tokens, d_model), **more}
+        more = {"memory_tokens": tuple(memory), "memory_embeddings": draw(memory, d_memory)} if second else {}
+        return {"embeddings": draw(tokens, d_model), **more}
 
     others = tuple(replace(other, **fields(other.tokens, other.memory_tokens)) for other in e.others)
     return {**fields(e.tokens, e.memory_tokens), "others": others}

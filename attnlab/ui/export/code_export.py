@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from attnlab.base.errors import AttnlabError
 from attnlab.files.atomic import format_name, write_text
 from attnlab.files.export.code_notebook import notebook
-from attnlab.files.export.matrix_text import FORMATS, given_table
+from attnlab.files.export.matrix_text import FORMATS, make_input_table
 from attnlab.files.export.script import script
 from attnlab.files.export.stage_tables import Table, table
 from attnlab.ui.base.dialog_parts import ask_where
@@ -110,7 +110,7 @@ class CodeExport(QObject):
     def copy_table(self, form: str) -> None:
         """Copy the open table of the inputs: the selected block, or all if only one cell is selected."""
         inputs = self._playground.inputs
-        whole = given_table(self._playground.document.experiment, inputs.name)
+        whole = make_input_table(self._playground.document.experiment, inputs.name)
         row, column, rows, columns = inputs.table.selection()
         name = tables.title(inputs.name)
         if rows * columns <= 1:

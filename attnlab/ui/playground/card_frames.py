@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from attnlab.attention.stages.links import Region, linked_regions
+from attnlab.attention.stages.links import Region, find_linked_regions
 from attnlab.attention.stages.table import Stage
 from attnlab.attention.stages.walk_sources import regions
 from attnlab.figures.map_painter import Outline
@@ -52,5 +52,5 @@ def _colour_regions(trace: "Trace", view: "View", stage: Stage, palette: "Palett
         return []
     return [
         (r, palette.ink if cell.stage == stage.name or None not in (r.row, r.column) else palette.role(r.role))
-        for r in linked_regions(e, cell, stage)
+        for r in find_linked_regions(e, cell, stage)
     ]

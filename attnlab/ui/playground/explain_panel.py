@@ -19,7 +19,7 @@ from attnlab.attention.edits.moved_tokens import cell_before, stage_places
 from attnlab.attention.measures.statistics import RowStatistics, row_statistics
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell, Explanation
-from attnlab.attention.stages.explanation import shown_value
+from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.ui.base.theme import plain_tip, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -251,7 +251,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         there = pinned is not None and has_cell(pinned, cell)
         self._compared.setVisible(there)
         if pinned is not None and there:
-            before = shown_value(pinned, cell)
+            before = find_shown_value(pinned, cell)
             change = 0.0 if before == explanation.value else explanation.value - before
             sign = "+" if change > 0 else ""
             self._compared.setText(f"pinned {number(before)} · change {sign}{number(change)}")
@@ -283,7 +283,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         head = cell.head if cell.head is not None else (self._view.head if self._view is not None else "mean")
         weights = trace.array(name)[head] if isinstance(head, int) else trace.mean(name)
         row: NDArray[np.floating] = weights[cell.row]
-        mask = trace.shown_mask(name)
+        mask = trace.find_shown_mask(name)
         masked = [False] * e.T_k if mask is None else mask[cell.row].tolist()
         title = f"Row of “{e.tokens[cell.row]}”"
         if e.n_heads > 1 and not isinstance(head, int):

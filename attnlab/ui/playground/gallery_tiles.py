@@ -37,7 +37,7 @@ def thumbnail(name: str) -> Thumbnail:
 
     trace = compute(preset(name))
     stage = next(stage for stage in ("dropped", "zeroed", "weights") if stage in trace)  # the weights as applied
-    return Thumbnail(trace.array(stage), trace.shown_mask(stage))
+    return Thumbnail(trace.array(stage), trace.find_shown_mask(stage))
 
 
 def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:

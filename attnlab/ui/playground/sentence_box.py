@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.attention.edits import token_edits
-from attnlab.attention.edits.batches import Side, key_side, unpadded_tokens
+from attnlab.attention.edits.batches import Side, key_side, list_unpadded_tokens
 from attnlab.attention.stages.explain import Cell
 from attnlab.ui.base.themed import set_style
 from attnlab.ui.widgets.fields.undo_fields import TextField
@@ -85,7 +85,7 @@ class SentenceBox(QWidget):
         if not self._is_there():
             self.tokens.set_tokens(())  # cancels the renaming of a token
             return
-        tokens = unpadded_tokens(e, self._side)
+        tokens = list_unpadded_tokens(e, self._side)
         text = token_edits.sentence(tokens)
         if self._typing is None and self.sentence.text() != text:
             at = self.sentence.cursorPosition() if self.sentence.hasFocus() else 0
@@ -93,7 +93,7 @@ class SentenceBox(QWidget):
             self.sentence.setCursorPosition(at)
         if tokens != self.tokens.tokens():
             self.tokens.set_tokens(tokens)
-        self.tokens.set_masked(token_edits.masked_keys(e) if key_side(e) == self._side else None)
+        self.tokens.set_masked(token_edits.find_masked_keys(e) if key_side(e) == self._side else None)
 
     def _edit(
         self, label: str, change: "Callable[[Experiment], Experiment]", gesture: tuple[str, int] | None = None
@@ -191,7 +191,7 @@ class SentenceBox(QWidget):
 
     @Slot(int)
     def _on_token_masked(self, index: int) -> None:
-        hidden = index in token_edits.masked_keys(self._document.experiment)
+        hidden = index in token_edits.find_masked_keys(self._document.experiment)
         self.comparison_wanted.emit()
         self._edit(
             f"{'Unmask' if hidden else 'Mask'} “{self._token(index)}”", lambda e: token_edits.toggle_key(e, index)

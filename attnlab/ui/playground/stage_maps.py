@@ -71,7 +71,9 @@ def _find_limit(trace: "Trace", pinned: "Trace | None", stage: Stage) -> float:
 
 def _find_filled(trace: "Trace", name: str) -> NDArray[np.bool_] | None:
     """Return the cells that hold −1e9 in place of −∞, which the colour scale ignores."""
-    return trace.shown_mask(name) if name == "masked" and trace.experiment.config.option("fill") == "-1e9" else None
+    return (
+        trace.find_shown_mask(name) if name == "masked" and trace.experiment.config.option("fill") == "-1e9" else None
+    )
 
 
 def _make_difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> Look:
@@ -82,7 +84,7 @@ def _make_difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View"
     values, heads, titles = _choose_maps(trace, stage, view)
     moved = stage_places(trace.experiment, pinned.experiment, stage)
     before = reorder_maps(_choose_maps(pinned, stage, view)[0], moved)
-    masks = [each.shown_mask(stage.name) for each in (trace, pinned)]
+    masks = [each.find_shown_mask(stage.name) for each in (trace, pinned)]
     masked = masks[0] & reorder_maps(masks[1], moved) if masks[0] is not None and masks[1] is not None else None
     with np.errstate(invalid="ignore", over="ignore"):
         change = np.where(values == before, 0, values - before)  # −∞ stays −∞: no change
@@ -95,7 +97,7 @@ def _make_difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View"
 def _make_look(trace: "Trace", stage: Stage, view: "View", limit: float) -> Look:
     values, heads, titles = _choose_maps(trace, stage, view)
     kind = kind_of(stage, trace.experiment)
-    mask, hidden = trace.shown_mask(stage.name), find_unknown(trace, stage, view)
+    mask, hidden = trace.find_shown_mask(stage.name), find_unknown(trace, stage, view)
     return Look(_make_data(trace, stage, values, kind, limit, mask, titles, hidden), heads)
 
 
@@ -192,7 +194,7 @@ def make_overview(trace: "Trace", pinned: "Trace | None", view: "View") -> MapDa
         return MapData(change, "signed", find_limit(change, "signed"), None, (), (), _name_maps(trace), unknown=hidden)
     kind = kind_of(stage, shown.experiment)
     limit = _find_limit(trace, pinned, stage) if pinned is not None else find_limit(values, kind)
-    return MapData(values, kind, limit, shown.shown_mask("weights"), (), (), _name_maps(shown), unknown=hidden)
+    return MapData(values, kind, limit, shown.find_shown_mask("weights"), (), (), _name_maps(shown), unknown=hidden)
 
 
 def _append_mean(trace: "Trace") -> Maps:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from attnlab.attention.stages import walk
 from attnlab.attention.stages.arithmetic import number
-from attnlab.attention.stages.explanation import shown_value
+from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.attention.stages.table import BY_NAME, about
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
@@ -352,7 +352,7 @@ def _describe_step(trace: "Trace", view: "View", at: walk.Place) -> str:
     where = walk.describe_place(e, at)
     several = stage.has_heads and view.head == "all" and e.n_heads > 1
     if at.depth == "cell" and cell is not None and cell.stage == at.stage and not several:
-        return f"{where} · {walk.place_labels(e, at)} = {number(shown_value(trace, cell))}"
+        return f"{where} · {walk.place_labels(e, at)} = {number(find_shown_value(trace, cell))}"
     return f"{where} · {walk.place_labels(e, at)}: {about(stage, e)}" if where else about(stage, e)
 
 

@@ -219,7 +219,7 @@ def _make_answer_table(
     which = "" if not stage.has_heads or e.n_heads == 1 else ", mean of the heads" if head is None else f", head {head}"
     table = _make_table(f"{stage.title}{which}", *_list_labels(trace, name), array, stage.role)
     boxes = {(c.row, c.column): text for c, text in letters.items() if (c.stage, c.head) == (name, head)}
-    mask = trace.shown_mask(name)
+    mask = trace.find_shown_mask(name)
     masked = frozenset() if mask is None else frozenset((int(i), int(j)) for i, j in zip(*mask.nonzero(), strict=True))
     asked = [c for c in exercise.blanks if trace.stage(c.stage).is_map == stage.is_map]
     rows = {c.row for c in asked} if has_rows_of_sum_1(trace, name) else set()

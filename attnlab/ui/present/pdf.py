@@ -9,7 +9,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSizeF
 from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
 
 from attnlab.attention.stages.arithmetic import number
-from attnlab.attention.stages.explanation import shown_value
+from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size, compute
 from attnlab.figures.palette import LIGHT, Palette
@@ -107,7 +107,7 @@ def _write_answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Para
     for cell in slide.blanks:
         head = f"head {cell.head}, " if cell.head is not None and trace.experiment.n_heads > 1 else ""
         place = f"{cell.stage}[{head}{cell.row}, {cell.column}] = "
-        found.append(Paragraph((Run(place), Run(number(shown_value(trace, cell)), style="strong")), "•"))
+        found.append(Paragraph((Run(place), Run(number(find_shown_value(trace, cell)), style="strong")), "•"))
     return found
 
 

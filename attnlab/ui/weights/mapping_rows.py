@@ -85,7 +85,11 @@ class FieldRow(QObject):
         """Show the part of an array for this weight."""
         self.array.setCurrentIndex(0 if part is None or self._choice is None else self._choice.find_row(part.array))
         part = part if part is not None and self.array.currentIndex() > 0 else None
-        way = ("", "", False) if part is None or not part.fused else (part.fused, part.taken(self.field), part.by_head)
+        way = (
+            ("", "", False)
+            if part is None or not part.fused
+            else (part.fused, part.find_letter(self.field), part.by_head)
+        )
         self.part.setCurrentIndex(max([value for _, value in _WAYS].index(way), 0))
         self._heads_first = part is None or part.heads_first
         axes = 0 if part is None else len(self._arrays[part.array].shape)

@@ -139,7 +139,7 @@ def _compute_maps(e: "Experiment", scene: "Scene", progress: Progress) -> MapDat
     progress.step()
     check_size(e, scene.dtype)
     trace = compute(e, "cpu", scene.dtype)
-    values, masked = trace.array("weights"), trace.shown_mask("weights")
+    values, masked = trace.array("weights"), trace.find_shown_mask("weights")
     kind = kind_of(BY_NAME["weights"], e)
     titles = tuple(f"head {head}" for head in range(e.n_heads)) if e.n_heads > 1 else ()
     return MapData(values, kind, find_limit(values, kind, masked), masked, e.tokens, e.key_tokens, titles)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidg
 import attnlab
 from attnlab.attention.experiment import Experiment
 from attnlab.files.export.code_notebook import notebook
-from attnlab.files.export.matrix_text import FORMATS, given_table
+from attnlab.files.export.matrix_text import FORMATS, make_input_table
 from attnlab.files.export.script import script
 from attnlab.files.export.stage_tables import table
 from attnlab.files.export.terminal_table import label
@@ -101,13 +101,13 @@ def test_the_table_is_copied_while_the_keyboard_is_in_it(sit_down: "Callable[...
     person.open_table("W_q")
     person.click_number(0, 0)
     assert run(person, "copy-latex") == "Copied W_q, 3 × 2, as LaTeX"
-    assert clipboard() == FORMATS["latex"](given_table(person.experiment, "W_q"))
+    assert clipboard() == FORMATS["latex"](make_input_table(person.experiment, "W_q"))
     person.click_number(2, 1, Mod.ShiftModifier)
     person.click_number(1, 0)
     person.click_number(2, 1, Mod.ShiftModifier)
     assert run(person, "copy-numpy") == "Copied 2 × 2 of W_q, as NumPy"
     made = eval(clipboard(), {"np": np})
-    np.testing.assert_array_equal(made, given_table(person.experiment, "W_q").values[1:3])
+    np.testing.assert_array_equal(made, make_input_table(person.experiment, "W_q").values[1:3])
     person.click_cell("queries", 0, 0)
     assert run(person, "copy-latex") == "Copied queries of head 0, 6 × 2, as LaTeX"
 

@@ -62,7 +62,7 @@ def sentence(scheme: str, seen: OrderBlindness) -> str:
 def _mask_sees(seen: OrderBlindness) -> bool:
     """Return whether the mask hides other pairs of tokens when they are shuffled."""
     hidden, other = seen.experiment.hidden(), seen.shuffled.hidden()
-    return hidden is not None and other is not None and not bool(seen.restored(other).equal(hidden))
+    return hidden is not None and other is not None and not bool(seen.restore_order(other).equal(hidden))
 
 
 def _decimals(value: float) -> str:
@@ -201,7 +201,7 @@ def _maps(seen: OrderBlindness, head: int | str, end: float) -> tuple[MapData, .
     shown = [_one(t, head) for t in (seen.weights, seen.shuffled_weights, seen.restored_weights, seen.difference)]
     limit = find_limit(np.stack(shown[:3]), kind)
     hidden = other.hidden()
-    back = None if hidden is None else seen.restored(hidden)
+    back = None if hidden is None else seen.restore_order(hidden)
     return (
         MapData(shown[0], kind, limit, _array(e.hidden()), e.tokens, e.key_tokens),
         MapData(shown[1], kind, limit, _array(hidden), other.tokens, other.key_tokens),

@@ -33,15 +33,15 @@ class BarLayout(ItemsLayout):
         if beside:
             tall = max(tall, middle.height())
 
-        def centred(x: int, size: QSize) -> QRect:
+        def place_centred(x: int, size: QSize) -> QRect:
             return QRect(margins.left() + x, top + (tall - size.height()) // 2, size.width(), size.height())
 
-        between = centred(left.width() + gap, QSize(room, middle.height()))
+        between = place_centred(left.width() + gap, QSize(room, middle.height()))
         if not beside:
             item = self._items[1]
             high = item.heightForWidth(inside) if item.hasHeightForWidth() else middle.height()
             between = QRect(margins.left(), top + tall + gap, inside, high)
-        return [centred(0, left), between, centred(max(inside - right.width(), left.width() + gap), right)]
+        return [place_centred(0, left), between, place_centred(max(inside - right.width(), left.width() + gap), right)]
 
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation.Horizontal
