@@ -44,7 +44,7 @@ def edited(text: str) -> None:
 
 
 def probed(task: str) -> Parser:
-    return lambda text: make_data(make_spec(task)).probe(text)
+    return lambda text: make_data(make_spec(task)).make_probe(text)
 
 
 def shown(text: str) -> object:

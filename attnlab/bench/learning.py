@@ -178,7 +178,7 @@ def measure_alignment(trainer: Trainer) -> float:
     assert held_out.source is not None
     told = torch.zeros(len(held_out.inputs), held_out.inputs.shape[1], held_out.source.shape[1])
     for row, numbers in zip(told, held_out.source, strict=True):
-        found = calendar.read("".join(data.tokens(numbers[numbers > BEGIN])))
+        found = calendar.read("".join(data.decode(numbers[numbers > BEGIN])))
         assert found is not None
         for name, places in FIELDS:
             begin, end = found[1][name]
@@ -194,7 +194,7 @@ def measure_subject(trainer: Trainer) -> float:
     actors = {word for noun in PEOPLE for word in (noun.one, noun.several)}
     found = []
     for row, (inputs, targets) in enumerate(zip(data.held_out.inputs, data.held_out.targets, strict=True)):
-        read, asked = data.tokens(inputs), data.tokens(targets)
+        read, asked = data.decode(inputs), data.decode(targets)
         hidden = [i for i, word in enumerate(asked) if word.endswith(("self", "selves"))]
         acting = next((i for i in (1, 2) if read[i] in actors), None)  # the third word after an adjective
         if hidden and acting is not None:

@@ -179,7 +179,7 @@ class Bare:
         begun, step = time.perf_counter(), self._steps
         while time.perf_counter() - begun < seconds:
             self._optimizer.param_groups[0]["lr"] = compute_rate(self._spec, self._steps)
-            loss = self._compute_loss(self._data.batch(self._generator, self._spec.batch))
+            loss = self._compute_loss(self._data.draw_batch(self._generator, self._spec.batch))
             self._optimizer.zero_grad()
             torch.autograd.backward(loss)
             torch.nn.utils.clip_grad_norm_(self._model.parameters(), self._spec.clip)

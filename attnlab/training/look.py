@@ -136,11 +136,11 @@ class Viewer:
         self._load(weights)
         if self.data.features:
             raise TrainingError("This model outputs numbers, not text.")
-        batch = self._prompt(self.data.probe(prompt))
+        batch = self._prompt(self.data.make_probe(prompt))
         generator = torch.Generator().manual_seed(seed)
         row = self.model.write(batch, n, generator=generator, temperature=temperature, top_k=top_k)[0]
         words = any(len(token) > 1 for token in self.data.vocabulary)
-        return (" " if words else "").join(self.data.tokens(_cut_at_end(row)))
+        return (" " if words else "").join(self.data.decode(_cut_at_end(row)))
 
     def examples(self, weights: Arrays, n: int) -> tuple[Written, ...]:
         """Return the first n held-out examples with what the model writes for them."""
@@ -184,7 +184,7 @@ class Viewer:
 
     def _probe(self, text: str) -> Batch:
         """Return a text as a batch; if the task does not know the answer, with the one that the model writes."""
-        batch = self.data.probe(text)
+        batch = self.data.make_probe(text)
         if batch.source is None or bool(_has_target(batch.targets).any()):
             return batch
         written = self.model.write(batch, self.data.longest - 1)
@@ -219,10 +219,10 @@ class Viewer:
 
     def _write_sides(self, batch: Batch, layer: str, trace: LayerTrace) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the query tokens and the key tokens of a layer."""
-        own = self.data.tokens(batch.inputs[0])
+        own = self.data.decode(batch.inputs[0])
         if batch.source is None:
             return own, own
-        source = self.data.tokens(batch.source[0])
+        source = self.data.decode(batch.source[0])
         if "memory" in trace:
             return own, source
         return (source, source) if layer.startswith("encoder") else (own, own)
@@ -235,9 +235,9 @@ class Viewer:
             answers, asked = batch.inputs[:, 1:], torch.ones_like(asked[:, 1:])  # the model has written them already
         return tuple(
             Written(
-                self.data.tokens(self._find_given(batch, i)),
-                self.data.tokens(batch.targets[i][_has_target(batch.targets)[i]]),
-                self.data.tokens(_cut_at_end(answers[i][asked[i]])),
+                self.data.decode(self._find_given(batch, i)),
+                self.data.decode(batch.targets[i][_has_target(batch.targets)[i]]),
+                self.data.decode(_cut_at_end(answers[i][asked[i]])),
             )
             for i in range(len(answers))
         )

@@ -78,7 +78,7 @@ class Trainer:
         start = time.perf_counter()
         try:
             with self._watch_device(), self._random.use():
-                return self._take(self._to_device(self.data.batch(self._generator, self.spec.train.batch)))
+                return self._take(self._to_device(self.data.draw_batch(self._generator, self.spec.train.batch)))
         finally:
             self.seconds += time.perf_counter() - start
 

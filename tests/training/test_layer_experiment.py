@@ -42,8 +42,8 @@ class Padded:
     def __getattr__(self, name: str) -> object:
         return getattr(self._data, name)
 
-    def probe(self, text: str) -> Batch:
-        batch = self._data.probe(text)
+    def make_probe(self, text: str) -> Batch:
+        batch = self._data.make_probe(text)
         two = torch.full((1, 2), PAD)
         source = None if batch.source is None else torch.cat([batch.source, two], 1)
         return Batch(torch.cat([batch.inputs, two], 1), torch.cat([batch.targets, two - 100], 1), source)
@@ -101,7 +101,7 @@ def test_inputs_are_those_of_the_layer_normed_where_the_norm_stands_before() -> 
     spec = run_of("decoder", norm="before")
     weights = some_weights(spec)
     e = Viewer(spec).experiment(weights, "cadb", "decoder 1")
-    row = tasks.make_data(spec).probe("cadb").inputs[0]
+    row = tasks.make_data(spec).make_probe("cadb").inputs[0]
     x = weights["embedding.table"][row] + weights["embedding.positions.P"][: len(row)]
     x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
     x = x * weights["blocks.0.norms.0.weight"] + weights["blocks.0.norms.0.bias"]
@@ -196,7 +196,7 @@ def test_the_layer_that_learns_the_sum_comes_with_its_numbers() -> None:
     probe = tasks.make_data(spec).probe_text
     e = viewer.experiment(weights, probe, "attention 1")
     assert e.embeddings.shape == (10, 512)
-    np.testing.assert_array_equal(e.embeddings, tasks.make_data(spec).probe(probe).inputs[0])
+    np.testing.assert_array_equal(e.embeddings, tasks.make_data(spec).make_probe(probe).inputs[0])
     np.testing.assert_allclose(
         attnlab.compute(e)["weights"], viewer.look(0, weights, probe).maps[0].weights, rtol=0, atol=1e-6
     )

@@ -29,7 +29,7 @@ def test_a_look_is_a_forward_with_the_right_tokens(kind: str) -> None:
     spec = tasks.make_spec("reverse", kind)
     model, weights = first_weights(spec)
     look = Viewer(spec).look(7, weights, "c a d b")
-    batch = tasks.make_data(spec).probe("c a d b")
+    batch = tasks.make_data(spec).make_probe("c a d b")
     with torch.no_grad(), models.watch(model) as traces:
         assert look.loss == pytest.approx(float(models.compute_loss(model(batch), batch.targets)), rel=1e-5)
     assert (look.step, look.source) == (7, ("c", "a", "d", "b"))
@@ -63,11 +63,11 @@ def test_predicted_is_what_the_model_writes_by_itself(kind: str) -> None:
     model, weights = first_weights(spec, 3)
     data = tasks.make_data(spec)
     look = Viewer(spec).look(0, weights, "cadbb")
-    batch = data.probe("cadbb")
+    batch = data.make_probe("cadbb")
     first = int((batch.targets[0] != IGNORED).nonzero()[0])
     given = Batch(batch.inputs[:, : first + 1], batch.targets[:, : first + 1], batch.source)
     written = model.write(given, len(look.expected))[0]
-    assert look.predicted == data.tokens(written[written != PAD])
+    assert look.predicted == data.decode(written[written != PAD])
 
 
 def test_text_goes_on_from_the_prompt_and_repeats_for_its_seed() -> None:
@@ -78,7 +78,7 @@ def test_text_goes_on_from_the_prompt_and_repeats_for_its_seed() -> None:
     assert viewer.text(weights, "the ", 40, 1.0, 0, 5) != viewer.text(weights, "the ", 40, 1.0, 0, 6)
     assert viewer.text(weights, "the ", 40, 9.0, 1, 5) == viewer.text(weights, "the ", 40)
     row = torch.tensor([[data.vocabulary.index(c) for c in "the "]])
-    alone = data.tokens(model.write(Batch(row, row), 6)[0])
+    alone = data.decode(model.write(Batch(row, row), 6)[0])
     assert viewer.text(weights, "the ", 6) == "".join(alone)
 
 
@@ -116,7 +116,7 @@ def test_looking_moves_nobodys_random_state_and_leaves_the_weights_alone() -> No
 def test_a_gradient_says_how_the_loss_moves_with_a_weight(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = tasks.make_spec("reverse", kind)
     model, weights = first_weights(spec)
-    batch = tasks.make_data(spec).probe("cadb")
+    batch = tasks.make_data(spec).make_probe("cadb")
     maps = Viewer(spec).gradients(weights, "cadb")
     assert [of.layer for of in maps] == list(model.layers)
     last = list(model.double().layers.values())[-1]
@@ -153,7 +153,7 @@ def test_any_stage_of_a_layer_can_be_had() -> None:
     spec = tasks.make_spec("dates", "bahdanau")
     _, weights = first_weights(spec)
     viewer, probe = Viewer(spec), tasks.make_data(spec).probe_text
-    batch = tasks.make_data(spec).probe(probe)
+    batch = tasks.make_data(spec).make_probe(probe)
     t, s = batch.inputs.shape[1], batch.source.shape[1]
     d = spec.model.d_model
     shapes = {"inputs": (t, d), "memory": (s, d), "queries": (1, t, d), "keys": (1, s, d), "scores": (1, t, s)}
@@ -174,7 +174,7 @@ def test_held_out_examples_stand_beside_what_is_written() -> None:
         row = data.held_out.inputs[i]
         bar = len(example.source)
         alone = model.write(Batch(row[None, : bar + 1], row[None, : bar + 1]), bar + 1)[0]
-        assert example.predicted == data.tokens(alone[alone != PAD])
+        assert example.predicted == data.decode(alone[alone != PAD])
 
 
 def test_numbers_are_shown_by_their_first_column() -> None:
@@ -182,7 +182,7 @@ def test_numbers_are_shown_by_their_first_column() -> None:
     model, weights = first_weights(spec)
     viewer, data = Viewer(spec), tasks.make_data(spec)
     look = viewer.look(0, weights, data.probe_text)
-    batch = data.probe(data.probe_text)
+    batch = data.make_probe(data.probe_text)
     with torch.no_grad():
         outputs = model(batch)
     assert look.loss == pytest.approx(float((outputs - batch.targets).square().mean()), rel=1e-5)
@@ -202,8 +202,8 @@ class Unanswered:
     def __getattr__(self, name: str) -> object:
         return getattr(self._data, name)
 
-    def probe(self, text: str) -> Batch:
-        batch = self._data.probe(text)
+    def make_probe(self, text: str) -> Batch:
+        batch = self._data.make_probe(text)
         return Batch(batch.inputs[:, :1], torch.full_like(batch.inputs[:, :1], IGNORED), batch.source)
 
 
@@ -214,9 +214,9 @@ def test_where_nobody_knows_the_answer_the_maps_are_those_of_what_is_written(kin
     data = tasks.make_data(spec)
     viewer = Viewer(spec, Unanswered(data))  # type: ignore[arg-type]
     look = viewer.look(0, weights, "cadb")
-    written = model.write(data.probe("cadb"), data.longest - 1)[0]
+    written = model.write(data.make_probe("cadb"), data.longest - 1)[0]
     assert look.expected == ()
-    assert look.predicted == data.tokens(written[written != PAD])
+    assert look.predicted == data.decode(written[written != PAD])
     assert math.isnan(look.loss)
     assert look.maps[-1].query_tokens == ("⟨", *look.predicted)
     with pytest.raises(TrainingError, match="This text has no targets"):

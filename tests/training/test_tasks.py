@@ -33,11 +33,11 @@ def with_options(task: str, **options: int | float | str) -> RunSpec:
 
 
 def drawn(spec: RunSpec, n: int, seed: int = 0) -> Batch:
-    return make_data(spec).batch(torch.Generator().manual_seed(seed), n)
+    return make_data(spec).draw_batch(torch.Generator().manual_seed(seed), n)
 
 
 def written(spec: RunSpec, row: Tensor) -> str:
-    return "".join(make_data(spec).tokens(row[(row != PAD) & (row != IGNORED)]))
+    return "".join(make_data(spec).decode(row[(row != PAD) & (row != IGNORED)]))
 
 
 def rows(batch: Batch) -> set[tuple[float, ...]]:
@@ -70,7 +70,7 @@ def test_batches_are_drawn_by_their_generator_and_fit_what_the_data_says(task: s
     spec = make_spec(task, kind)
     made = make_data(spec)
     state = torch.get_rng_state()
-    one, same, other = (made.batch(torch.Generator().manual_seed(seed), 5) for seed in (1, 1, 2))
+    one, same, other = (made.draw_batch(torch.Generator().manual_seed(seed), 5) for seed in (1, 1, 2))
     assert torch.equal(torch.get_rng_state(), state)
     assert torch.equal(one.inputs, same.inputs)
     assert torch.equal(one.targets, same.targets)
@@ -228,7 +228,7 @@ def test_a_date_in_any_spelling_is_read_back(day: object, spelling: str) -> None
 )
 def test_a_date_that_a_person_writes_becomes_iso(text: str, iso: str) -> None:
     spec = make_spec("dates")
-    probe = make_data(spec).probe(text)
+    probe = make_data(spec).make_probe(text)
     assert written(spec, probe.targets[0]) == iso + "⟩"
     assert probe.source is not None
     assert written(spec, probe.source[0]) == text.lower()
@@ -246,12 +246,12 @@ def test_dates_come_in_many_lengths_and_each_day_is_held_out_in_all_spellings_or
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
 def test_the_probe_that_a_task_comes_with_is_read(task: str, kind: str) -> None:
     made = make_data(make_spec(task, kind))
-    batch = made.probe(made.probe_text)
+    batch = made.make_probe(made.probe_text)
     assert len(batch.inputs) == 1
     assert batch.inputs.shape[1] <= made.longest
     assert bool((batch.targets != IGNORED).any())
     if kind == "decoder" and task in OF_LETTERS:
-        letters = made.tokens(batch.inputs[0])
+        letters = made.decode(batch.inputs[0])
         assert " ".join(letters[: letters.index("⟨")]) == made.probe_text
 
 
@@ -282,7 +282,7 @@ def test_the_probe_that_a_task_comes_with_is_read(task: str, kind: str) -> None:
 )
 def test_a_probe_that_cannot_be_read_says_what_would_do(task: str, text: str, needs: str) -> None:
     with pytest.raises(TrainingError, match=re.escape(needs)) as caught:
-        make_data(make_spec(task)).probe(text)
+        make_data(make_spec(task)).make_probe(text)
     assert str(caught.value).count(".") < 8
 
 
@@ -290,15 +290,15 @@ def test_a_probe_that_cannot_be_read_says_what_would_do(task: str, text: str, ne
 def test_no_probe_is_answered_by_anything_but_a_batch_or_a_sentence(text: str) -> None:
     for task in TASKS:
         with suppress(TrainingError):
-            assert len(make_data(make_spec(task)).probe(text).inputs) == 1
+            assert len(make_data(make_spec(task)).make_probe(text).inputs) == 1
 
 
 def test_words_in_brackets_are_hidden_and_asked() -> None:
     spec = make_spec("masked")
     made = make_data(spec)
-    batch = made.probe("The girl [sees] ▢.")
-    assert made.tokens(batch.inputs[0]) == ("the", "girl", "▢", "▢", ".")
-    assert made.tokens(batch.targets[0]) == ("", "", "sees", "", "")
+    batch = made.make_probe("The girl [sees] ▢.")
+    assert made.decode(batch.inputs[0]) == ("the", "girl", "▢", "▢", ".")
+    assert made.decode(batch.targets[0]) == ("", "", "sees", "", "")
 
 
 def test_the_text_that_ships_is_all_sonnets_in_plain_letters() -> None:

@@ -13,7 +13,7 @@ from attnlab.base.errors import TrainingError
 from attnlab.training.batch import IGNORED, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import texts
-from attnlab.training.tasks.data import Data
+from attnlab.training.tasks.data import Data, TokenData
 from attnlab.training.tasks.task import Task
 
 NAME = "characters"
@@ -28,10 +28,9 @@ OPTIONS = (
 )
 
 
-class CharacterData:
+class CharacterData(TokenData):
     """Windows of a text; see :class:`attnlab.training.tasks.data.Data`. The last tenth of the text is held out."""
 
-    features = 0
     longest_source = 0
     causal = True
     held_out_lengths: tuple[int, ...] = ()
@@ -49,13 +48,13 @@ class CharacterData:
         start = text.find("\n", cut) + 1
         self.probe_text = text[start : start + min(context, 24)].split("\n")[0] or text[:8]
 
-    def batch(self, g: torch.Generator, n: int) -> Batch:
+    def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` windows that begin at random positions of the training part."""
         start = torch.randint(len(self._learned) - self.longest, (n, 1), generator=g)
         rows = self._learned[start + torch.arange(self.longest + 1)]
         return Batch(rows[:, :-1], rows[:, 1:])
 
-    def probe(self, text: str) -> Batch:
+    def make_probe(self, text: str) -> Batch:
         """Return a text as a batch of one; each character's target is the next one, and the last has none."""
         strange = next((character for character in text if character not in self._numbers), "")
         if strange:
@@ -66,10 +65,6 @@ class CharacterData:
             raise TrainingError(f"The probe has {len(text)} characters; the model reads 1 to {self.longest} at once.")
         row = torch.tensor([[self._numbers[character] for character in text]])
         return Batch(row, torch.cat([row[:, 1:], torch.full((1, 1), IGNORED)], 1))
-
-    def tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return the characters of a row, "" at positions without a target."""
-        return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
 
     def _cut_windows(self, part: Tensor) -> Batch:
         """Return evenly spaced windows of the held-out part that do not overlap."""

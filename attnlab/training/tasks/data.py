@@ -1,4 +1,4 @@
-"""The protocol of a task's examples: all that the rest of the training knows of them."""
+"""The protocol of a task's examples, which is all that the rest of the training knows of them."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -6,7 +6,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from attnlab.training.batch import Batch
+from attnlab.training.batch import IGNORED, Batch
 
 
 class Data(Protocol):
@@ -16,7 +16,7 @@ class Data(Protocol):
     ``features`` columns (0 for tokens). ``longest`` is the maximum length of ``inputs``, ``longest_source`` that of
     ``source``, 0 without a source. ``causal``: no position may attend to a later one.
 
-    ``held_out`` are fixed examples that ``batch`` never returns; ``held_out_lengths`` are their lengths without
+    ``held_out`` are fixed examples that ``draw_batch`` never returns; ``held_out_lengths`` are their lengths without
     padding, empty if all are equal. ``baselines`` are the losses of simpler methods by name.
     """
 
@@ -39,11 +39,11 @@ class Data(Protocol):
     @property
     def baselines(self) -> Mapping[str, float]: ...
 
-    def batch(self, g: torch.Generator, n: int) -> Batch:
+    def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` training examples, drawn with ``g`` alone."""
         ...
 
-    def probe(self, text: str) -> Batch:
+    def make_probe(self, text: str) -> Batch:
         """Return the user's text as a batch of one, with its targets if the task knows them.
 
         Raises:
@@ -51,6 +51,17 @@ class Data(Protocol):
         """
         ...
 
-    def tokens(self, row: Tensor) -> tuple[str, ...]:
+    def decode(self, row: Tensor) -> tuple[str, ...]:
         """Return the text of each token in a row [T] of token numbers, "" at positions without a target."""
         ...
+
+
+class TokenData:
+    """The part that tasks on tokens share: how token numbers are written."""
+
+    features = 0
+    vocabulary: tuple[str, ...]
+
+    def decode(self, row: Tensor) -> tuple[str, ...]:
+        """Return the text of each token in a row, "" at positions without a target."""
+        return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())

@@ -9,7 +9,7 @@ from attnlab.attention.registries.entries import Option
 from attnlab.base.errors import TrainingError
 from attnlab.training.batch import IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
-from attnlab.training.tasks.data import Data
+from attnlab.training.tasks.data import Data, TokenData
 from attnlab.training.tasks.letters import FIRST, list_letters
 from attnlab.training.tasks.rows import is_held_out
 from attnlab.training.tasks.task import Task
@@ -26,13 +26,12 @@ OPTIONS = (
 )
 
 
-class InductionData:
+class InductionData(TokenData):
     """Rows of different letters, then stretches of these again; see :class:`attnlab.training.tasks.data.Data`.
 
     A letter's target is the letter that followed it last time, at positions where it follows again.
     """
 
-    features = 0
     longest_source = 0
     causal = True
     held_out_lengths: tuple[int, ...] = ()
@@ -43,14 +42,14 @@ class InductionData:
         g = torch.Generator().manual_seed(SEED)
         self.held_out = self._draw(g, HELD_OUT, True)
         first = self.held_out.inputs[0, : min(length, 18)]
-        self.probe_text = " ".join(self.tokens(first))
+        self.probe_text = " ".join(self.decode(first))
         self.baselines: Mapping[str, float] = {"any letter": float(torch.tensor(float(symbols)).log())}
 
-    def batch(self, g: torch.Generator, n: int) -> Batch:
+    def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` rows; the targets are the letters that follow again as they did last time."""
         return self._draw(g, n, False)
 
-    def probe(self, text: str) -> Batch:
+    def make_probe(self, text: str) -> Batch:
         """Return a row of letters; a repeated letter's target is the letter that followed it last time."""
         letters, written = self.vocabulary[FIRST:], "".join(text.split())
         strange = next((letter for letter in written if letter not in letters), "")
@@ -63,10 +62,6 @@ class InductionData:
         row = torch.tensor([[FIRST + letters.index(letter) for letter in written]])
         asked = find_followers(row)
         return Batch(row, asked.masked_fill(asked == PAD, IGNORED))
-
-    def tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return the text of each token in a row, "" at positions without a target."""
-        return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
 
     def _draw(self, g: torch.Generator, n: int, of_held_out: bool) -> Batch:
         rows = self._draw_rows(g, n)

@@ -14,7 +14,7 @@ from attnlab.base.errors import TrainingError
 from attnlab.training.batch import IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import sentences
-from attnlab.training.tasks.data import Data
+from attnlab.training.tasks.data import Data, TokenData
 from attnlab.training.tasks.rows import is_held_out, pad
 from attnlab.training.tasks.task import Task
 
@@ -28,13 +28,12 @@ LONGEST = 12
 OPTIONS = (Option("share", "Hidden", "The fraction of the words that is hidden", "number", 0.2, 0.05, 0.8),)
 
 
-class MaskedData:
+class MaskedData(TokenData):
     """Sentences of the grammar, each with some words hidden; see :class:`attnlab.training.tasks.data.Data`.
 
     A held-out sentence is never trained on, whichever of its words are hidden.
     """
 
-    features = 0
     longest_source = 0
     longest = LONGEST
     causal = False
@@ -54,11 +53,11 @@ class MaskedData:
         self.held_out_lengths = tuple(lengths)
         self.baselines: Mapping[str, float] = {"unigram": self._measure_unigram()}
 
-    def batch(self, g: torch.Generator, n: int) -> Batch:
+    def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` sentences with randomly hidden words."""
         return self._hide(g, self._learned[torch.randint(len(self._learned), (n,), generator=g)])
 
-    def probe(self, text: str) -> Batch:
+    def make_probe(self, text: str) -> Batch:
         """Return a sentence; words in brackets are hidden and are the targets, ▢ is a hidden word without a target."""
         words = re.findall(r"\[[^\[\]]*\]|[^\s.\[\]]+|\.", text.lower())
         if not 1 <= len(words) <= LONGEST:
@@ -74,10 +73,6 @@ class MaskedData:
             inputs.append(MASK if is_hidden else self._numbers[bare])
             targets.append(self._numbers[bare] if is_hidden and bare != WRITTEN else IGNORED)
         return Batch(torch.tensor([inputs]), torch.tensor([targets]))
-
-    def tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return the words of a row, "" at positions without a target."""
-        return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
 
     def _hide(self, g: torch.Generator, rows: Tensor) -> Batch:
         """Return rows with words hidden at random, at least one in each."""

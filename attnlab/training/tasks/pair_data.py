@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnlab.training.batch import IGNORED, PAD, Batch
+from attnlab.training.batch import PAD, Batch
+from attnlab.training.tasks.data import TokenData
 from attnlab.training.tasks.rows import arrange, pad
 from attnlab.training.tasks.task import WITH_SOURCE
 
@@ -30,10 +31,8 @@ class Pairs:
     probe_text: str
 
 
-class PairData:
+class PairData(TokenData):
     """Pairs laid out for one kind of model; see :class:`attnlab.training.tasks.data.Data`."""
-
-    features = 0
 
     def __init__(self, pairs: Pairs, kind: str, n_held_out: int = HELD_OUT) -> None:
         self._pairs, self._kind = pairs, kind
@@ -50,15 +49,11 @@ class PairData:
         self.held_out_lengths = tuple(lengths) if len(set(lengths)) > 1 else ()
         self.baselines: Mapping[str, float] = {}
 
-    def batch(self, g: torch.Generator, n: int) -> Batch:
+    def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` training pairs."""
         return arrange(self._kind, *self._pairs.draw(g, n, False))
 
-    def probe(self, text: str) -> Batch:
+    def make_probe(self, text: str) -> Batch:
         """Return the user's source and its target, as a batch of one without padding."""
         source, target = self._pairs.read(text)
         return arrange(self._kind, pad([source], len(source)), pad([target], len(target)))
-
-    def tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return the text of each token in a row, "" at positions without a target."""
-        return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())

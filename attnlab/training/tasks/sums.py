@@ -53,7 +53,7 @@ class SumData:
         alone = float((0.7 * self.held_out.inputs - self.held_out.targets).square().mean())
         self.baselines: Mapping[str, float] = {"always 0": mean, "best without order": alone}
 
-    def batch(self, g: torch.Generator, n: int) -> Batch:
+    def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` random rows, or all rows in order if there are no more than ``n``."""
         if self._fresh:
             return self._make_batch(self._draw(g, n))
@@ -61,14 +61,14 @@ class SumData:
             return self._make_batch(self._rows)
         return self._make_batch(self._rows[torch.randint(len(self._rows), (n,), generator=g)])
 
-    def probe(self, text: str) -> Batch:
+    def make_probe(self, text: str) -> Batch:
         """Return the held-out row with this number."""
         number = int(text) if text.strip().isdecimal() else -1
         if not 0 <= number < HELD_OUT:
             raise TrainingError(f"{text!r} is not a held-out row; this task needs its number, 0 to {HELD_OUT - 1}.")
         return Batch(self.held_out.inputs[number : number + 1], self.held_out.targets[number : number + 1])
 
-    def tokens(self, row: Tensor) -> tuple[str, ...]:
+    def decode(self, row: Tensor) -> tuple[str, ...]:
         """Return the number of each position."""
         return tuple(str(place) for place in range(len(row)))
 
