@@ -274,8 +274,8 @@ def make_run() -> dict[str, bytes]:
     run.take(Started(6, 6, "cpu"))
     for _ in range(3):
         metric, points = trainer.evaluate(), (trainer.take(),)
-        run.take(Progress(trainer.step, trainer.seconds, points, (metric,), trainer.weights(), moment=True))
-    run.take(trainer.checkpoint())
+        run.take(Progress(trainer.step, trainer.seconds, points, (metric,), trainer.read_weights(), moment=True))
+    run.take(trainer.make_checkpoint())
     run.mark(Mark(2, "a mark"))
     with tempfile.TemporaryDirectory() as folder:
         store.save(run.state(), folder)

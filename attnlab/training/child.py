@@ -118,7 +118,7 @@ class Loop:
         self._spec, self._inbox, self._outbox = order.spec, inbox, outbox
         self.trainer = Trainer(order.spec, order.checkpoint.state if order.checkpoint else None)
         if order.weights is not None:
-            self.trainer.put(order.weights)
+            self.trainer.replace_weights(order.weights)
         self._points: list[Point] = []
         self._metrics: list[Metric] = []
         self._paused = self._single = self._wanted = False
@@ -206,7 +206,7 @@ class Loop:
     def _put(self, weights: Arrays) -> None:
         """Replace the weights, or send why they do not fit and continue with the present ones."""
         try:
-            self.trainer.put(weights)
+            self.trainer.replace_weights(weights)
         except TrainingError as error:
             self._outbox.post(Refused(str(error)))
             return
@@ -240,7 +240,7 @@ class Loop:
     def _tell(self, weights: bool, moment: bool = False) -> None:
         begun = time.monotonic()
         self._told = min(begun, max(self._told + MESSAGE_S, begun - MESSAGE_S))  # a long step delays only one message
-        arrays = self.trainer.weights() if weights else None
+        arrays = self.trainer.read_weights() if weights else None
         if weights:
             self._wanted = False
             self._cost = 2 * (time.monotonic() - begun)  # packing takes as long again as copying
@@ -256,6 +256,6 @@ class Loop:
 
     def _keep(self) -> None:
         begun = time.monotonic()
-        self._outbox.post(self.trainer.checkpoint())
+        self._outbox.post(self.trainer.make_checkpoint())
         self._kept = time.monotonic()
         self._kept_for = max(CHECKPOINT_S, 2 * (self._kept - begun) / SHARE)  # packing takes as long again as copying

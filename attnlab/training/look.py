@@ -94,7 +94,7 @@ class Viewer:
             step, maps, written.source, written.expected, written.predicted, float(loss) if asked else float("nan")
         )
 
-    def stage(self, weights: Arrays, probe: str, layer: str, name: str) -> NDArray[np.float32]:
+    def compute_stage(self, weights: Arrays, probe: str, layer: str, name: str) -> NDArray[np.float32]:
         """Return any stage of a layer for a text, [h, …] or [T, …], by its name in the playground.
 
         Raises:
@@ -103,7 +103,7 @@ class Viewer:
         with self._trace_layer(weights, probe, layer) as (_, trace):
             return _to_array(trace.join(name)[0])
 
-    def gradients(self, weights: Arrays, probe: str) -> tuple[LayerMaps, ...]:
+    def compute_gradients(self, weights: Arrays, probe: str) -> tuple[LayerMaps, ...]:
         """Return the gradient of the loss with respect to each attention weight, as maps of all layers.
 
         Raises:
@@ -123,7 +123,7 @@ class Viewer:
             for name in self.layers
         )
 
-    def text(
+    def write_text(
         self, weights: Arrays, prompt: str, n: int, temperature: float = 0.0, top_k: int = 0, seed: int = 0
     ) -> str:
         """Return up to n tokens that the model writes after a prompt; the same seed gives the same text.
@@ -142,20 +142,20 @@ class Viewer:
         words = any(len(token) > 1 for token in self.data.vocabulary)
         return (" " if words else "").join(self.data.decode(_cut_at_end(row)))
 
-    def examples(self, weights: Arrays, n: int) -> tuple[Written, ...]:
+    def write_examples(self, weights: Arrays, n: int) -> tuple[Written, ...]:
         """Return the first n held-out examples with what the model writes for them."""
         self._load(weights)
         held_out = self.data.held_out
         source = None if held_out.source is None else held_out.source[:n]
         return self._read_texts(Batch(held_out.inputs[:n], held_out.targets[:n], source))
 
-    def experiment(self, weights: Arrays, probe: str, layer: str) -> Experiment:
+    def make_experiment(self, weights: Arrays, probe: str, layer: str) -> Experiment:
         """Return a layer applied to a text as a playground experiment, whose maps equal the model's."""
         with self._trace_layer(weights, probe, layer) as (batch, trace):
             queries, keys = self._write_sides(batch, layer, trace)
             return layer_experiment.to_experiment(self.model.layers[layer], trace, queries, keys)
 
-    def put(self, weights: Arrays, layer: str, experiment: Experiment) -> Arrays:
+    def replace_layer(self, weights: Arrays, layer: str, experiment: Experiment) -> Arrays:
         """Return the weights with those of one layer taken from an experiment; its tokens and embeddings are ignored.
 
         Raises:

@@ -134,11 +134,11 @@ class Trainer:
         self._metric = found
         return found
 
-    def weights(self) -> dict[str, NDArray[np.generic]]:
+    def read_weights(self) -> dict[str, NDArray[np.generic]]:
         """Return copies of the weights by name, float32."""
         return run_state.read_weights(self.model)
 
-    def put(self, weights: Arrays) -> None:
+    def replace_weights(self, weights: Arrays) -> None:
         """Replace weights; those not named stay, and so does the optimiser's state.
 
         Raises:
@@ -148,7 +148,7 @@ class Trainer:
         self._metric = None
         self._keep()
 
-    def checkpoint(self) -> Checkpoint:
+    def make_checkpoint(self) -> Checkpoint:
         """Return everything needed to continue from here as if training had never stopped."""
         numbers = {"step": np.array(self.step), "seconds": np.array(self.seconds)}
         generators = {f"random {i}": run_state.to_array(state) for i, state in enumerate(self._random.states)}

@@ -37,7 +37,7 @@ def test_they_are_those_that_the_trainer_begins_with(kind: str) -> None:
     spec = make_spec(SAMPLES[kind], kind)
     spec = replace(spec, train=replace(spec.train, seed=3))
     before = torch.get_rng_state()
-    found, trained = draw_first_weights(spec), Trainer(spec).weights()
+    found, trained = draw_first_weights(spec), Trainer(spec).read_weights()
     assert torch.equal(torch.get_rng_state(), before)
     assert found.keys() == trained.keys()
     for name, array in found.items():

@@ -76,10 +76,10 @@ def test_every_layer_computes_in_the_playground_what_it_does_in_the_model(
         probe = data.probe_text
     assert viewer.layers
     for maps in viewer.look(0, weights, probe).maps:
-        e = viewer.experiment(weights, probe, maps.layer)
+        e = viewer.make_experiment(weights, probe, maps.layer)
         trace = attnlab.compute(e)
         np.testing.assert_allclose(trace["weights"], maps.weights, rtol=0, atol=1e-6)
-        output = viewer.stage(weights, probe, maps.layer, "output")
+        output = viewer.compute_stage(weights, probe, maps.layer, "output")
         np.testing.assert_allclose(trace["output"], output, rtol=1e-6, atol=1e-6)
         assert (e.tokens, e.key_tokens) == (maps.query_tokens, maps.key_tokens)
         if maps.hidden is None:
@@ -92,7 +92,7 @@ def test_every_layer_computes_in_the_playground_what_it_does_in_the_model(
             assert maps.hidden is not None
             assert maps.hidden[:, places].all()
             assert e.config.mask is not None
-        back = viewer.put(weights, maps.layer, e)
+        back = viewer.replace_layer(weights, maps.layer, e)
         assert list(back) == list(weights)
         assert all(np.array_equal(back[name], weights[name]) for name in weights)
 
@@ -100,7 +100,7 @@ def test_every_layer_computes_in_the_playground_what_it_does_in_the_model(
 def test_inputs_are_those_of_the_layer_normed_where_the_norm_stands_before() -> None:
     spec = run_of("decoder", norm="before")
     weights = some_weights(spec)
-    e = Viewer(spec).experiment(weights, "cadb", "decoder 1")
+    e = Viewer(spec).make_experiment(weights, "cadb", "decoder 1")
     row = tasks.make_data(spec).make_probe("cadb").inputs[0]
     x = weights["embedding.table"][row] + weights["embedding.positions.P"][: len(row)]
     x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
@@ -121,17 +121,17 @@ def test_inputs_are_those_of_the_layer_normed_where_the_norm_stands_before() -> 
 def test_one_number_edited_goes_back_and_shows(kind: str, layer: str, table: str) -> None:
     spec = run_of(kind)
     weights, viewer = some_weights(spec), Viewer(spec)
-    e = viewer.experiment(weights, "cadb", layer)
+    e = viewer.make_experiment(weights, "cadb", layer)
     numbers = (e.weights.extra[table] if table in e.weights.extra else getattr(e.weights, table)).clone()
     numbers.view(-1)[3] = 0.0
     edited = with_table(e, table, numbers[None] if numbers.ndim == 1 else numbers)
-    back = viewer.put(weights, layer, edited)
+    back = viewer.replace_layer(weights, layer, edited)
     changed = [name for name in weights if not np.array_equal(back[name], weights[name])]
     assert len(changed) == 1
     assert changed[0].endswith(f".{table}")
     assert np.flatnonzero(back[changed[0]] != weights[changed[0]]).tolist() == [3]
     assert back[changed[0]].dtype == np.float32
-    again = viewer.experiment(back, "cadb", layer)
+    again = viewer.make_experiment(back, "cadb", layer)
     rows = slice(1) if kind == "bahdanau" else slice(None)  # whose later queries follow from what the first ones got
     there, here = (attnlab.compute(one)["weights"][:, rows] for one in (edited, again))
     np.testing.assert_allclose(here, there, rtol=0, atol=1e-6)
@@ -140,8 +140,8 @@ def test_one_number_edited_goes_back_and_shows(kind: str, layer: str, table: str
 def test_a_weight_taken_away_goes_back_as_the_identity_and_a_bias_as_zeros() -> None:
     spec = run_of("decoder")
     weights, viewer = some_weights(spec), Viewer(spec)
-    e = viewer.experiment(weights, "cadb", "decoder 1")
-    back = viewer.put(weights, "decoder 1", with_weights(e, W_o=None, b_q=None))
+    e = viewer.make_experiment(weights, "cadb", "decoder 1")
+    back = viewer.replace_layer(weights, "decoder 1", with_weights(e, W_o=None, b_q=None))
     np.testing.assert_array_equal(back["blocks.0.attention.W_o"], np.eye(spec.model.d_model))
     assert not back["blocks.0.attention.b_q"].any()
 
@@ -149,22 +149,22 @@ def test_a_weight_taken_away_goes_back_as_the_identity_and_a_bias_as_zeros() -> 
 def test_what_belongs_to_the_sentence_stays_behind() -> None:
     spec = run_of("decoder")
     weights, viewer = some_weights(spec), Viewer(spec)
-    e = viewer.experiment(weights, "cadb", "decoder 1")
+    e = viewer.make_experiment(weights, "cadb", "decoder 1")
     n = len(e.tokens)
     other = replace(e, tokens=["x"] * n, embeddings=torch.zeros_like(e.embeddings))
     other = replace(other, config=replace(e.config, mask=torch.ones(n, n, dtype=torch.bool)))
-    back = viewer.put(weights, "decoder 1", other)
+    back = viewer.replace_layer(weights, "decoder 1", other)
     assert all(np.array_equal(back[name], weights[name]) for name in weights)
 
 
 def test_what_a_model_cannot_take_back_is_said_in_a_sentence() -> None:
     spec = run_of("decoder", heads=4)
     weights, viewer = some_weights(spec), Viewer(spec)
-    e = viewer.experiment(weights, "cadb", "decoder 1")
+    e = viewer.make_experiment(weights, "cadb", "decoder 1")
 
     def refused(config: AttentionConfig, sentence: str) -> None:
         with pytest.raises(TrainingError, match=sentence):
-            viewer.put(weights, "decoder 1", replace(e, config=config))
+            viewer.replace_layer(weights, "decoder 1", replace(e, config=config))
 
     refused(replace(e.config, n_heads=2), "n_heads is 2 in the playground and 4 in this layer; only the numbers")
     refused(replace(e.config, causal=False), "causal is False in the playground and True in this layer")
@@ -176,25 +176,25 @@ def test_what_a_model_cannot_take_back_is_said_in_a_sentence() -> None:
     with pytest.raises(
         TrainingError, match=rf"W_o has shape \[{d}, 5\] in the playground; this layer needs \[{d}, {d}\]"
     ):
-        viewer.put(weights, "decoder 1", wide)
+        viewer.replace_layer(weights, "decoder 1", wide)
 
 
 def test_projections_cannot_be_added_to_a_layer_without() -> None:
     spec = run_of("luong")
     weights, viewer = some_weights(spec), Viewer(spec)
-    e = viewer.experiment(weights, "cadb", "alignment")
+    e = viewer.make_experiment(weights, "cadb", "alignment")
     assert e.weights.W_q is None
     with pytest.raises(
         TrainingError, match="W_v was added in the playground, but this layer has none; W_a can go back"
     ):
-        viewer.put(weights, "alignment", with_weights(e, W_v=torch.eye(spec.model.d_model)))
+        viewer.replace_layer(weights, "alignment", with_weights(e, W_v=torch.eye(spec.model.d_model)))
 
 
 def test_the_layer_that_learns_the_sum_comes_with_its_numbers() -> None:
     spec = tasks.make_spec("sum", "attention")
     weights, viewer = some_weights(spec), Viewer(spec)
     probe = tasks.make_data(spec).probe_text
-    e = viewer.experiment(weights, probe, "attention 1")
+    e = viewer.make_experiment(weights, probe, "attention 1")
     assert e.embeddings.shape == (10, 512)
     np.testing.assert_array_equal(e.embeddings, tasks.make_data(spec).make_probe(probe).inputs[0])
     np.testing.assert_allclose(

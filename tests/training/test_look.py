@@ -74,12 +74,12 @@ def test_text_goes_on_from_the_prompt_and_repeats_for_its_seed() -> None:
     spec = tasks.make_spec("characters", "decoder")
     model, weights = first_weights(spec)
     data, viewer = tasks.make_data(spec), Viewer(spec)
-    assert viewer.text(weights, "the ", 40, 1.0, 0, 5) == viewer.text(weights, "the ", 40, 1.0, 0, 5)
-    assert viewer.text(weights, "the ", 40, 1.0, 0, 5) != viewer.text(weights, "the ", 40, 1.0, 0, 6)
-    assert viewer.text(weights, "the ", 40, 9.0, 1, 5) == viewer.text(weights, "the ", 40)
+    assert viewer.write_text(weights, "the ", 40, 1.0, 0, 5) == viewer.write_text(weights, "the ", 40, 1.0, 0, 5)
+    assert viewer.write_text(weights, "the ", 40, 1.0, 0, 5) != viewer.write_text(weights, "the ", 40, 1.0, 0, 6)
+    assert viewer.write_text(weights, "the ", 40, 9.0, 1, 5) == viewer.write_text(weights, "the ", 40)
     row = torch.tensor([[data.vocabulary.index(c) for c in "the "]])
     alone = data.decode(model.write(Batch(row, row), 6)[0])
-    assert viewer.text(weights, "the ", 6) == "".join(alone)
+    assert viewer.write_text(weights, "the ", 6) == "".join(alone)
 
 
 def test_nothing_is_drawn_from_numbers_that_are_none() -> None:
@@ -87,14 +87,14 @@ def test_nothing_is_drawn_from_numbers_that_are_none() -> None:
     _, weights = first_weights(spec)
     huge = {name: np.full_like(array, 3e38) for name, array in weights.items()}
     with pytest.raises(TrainingError, match="the logits are not finite"):
-        Viewer(spec).text(huge, "cadb", 4, 1.0)
+        Viewer(spec).write_text(huge, "cadb", 4, 1.0)
 
 
 def test_text_of_a_task_with_an_answer_reads_what_stands_before_it() -> None:
     spec = tasks.make_spec("reverse", "decoder")
     _, weights = first_weights(spec, 1)
     viewer = Viewer(spec)
-    assert viewer.text(weights, "cadb", 3) == "".join(viewer.look(0, weights, "cadb").predicted[:3])
+    assert viewer.write_text(weights, "cadb", 3) == "".join(viewer.look(0, weights, "cadb").predicted[:3])
 
 
 def test_looking_moves_nobodys_random_state_and_leaves_the_weights_alone() -> None:
@@ -106,8 +106,8 @@ def test_looking_moves_nobodys_random_state_and_leaves_the_weights_alone() -> No
     state = torch.get_rng_state()
     viewer = Viewer(spec)
     viewer.look(0, weights, "cadb")
-    viewer.text(weights, "cadb", 4, 1.0, 3, 2)
-    viewer.gradients(weights, "cadb")
+    viewer.write_text(weights, "cadb", 4, 1.0, 3, 2)
+    viewer.compute_gradients(weights, "cadb")
     assert torch.equal(state, torch.get_rng_state())
     assert all(np.array_equal(kept[name], weights[name]) for name in kept)
 
@@ -117,7 +117,7 @@ def test_a_gradient_says_how_the_loss_moves_with_a_weight(kind: str, monkeypatch
     spec = tasks.make_spec("reverse", kind)
     model, weights = first_weights(spec)
     batch = tasks.make_data(spec).make_probe("cadb")
-    maps = Viewer(spec).gradients(weights, "cadb")
+    maps = Viewer(spec).compute_gradients(weights, "cadb")
     assert [of.layer for of in maps] == list(model.layers)
     last = list(model.double().layers.values())[-1]
     more: dict[tuple[int, int, int], float] = {}
@@ -158,16 +158,16 @@ def test_any_stage_of_a_layer_can_be_had() -> None:
     d = spec.model.d_model
     shapes = {"inputs": (t, d), "memory": (s, d), "queries": (1, t, d), "keys": (1, s, d), "scores": (1, t, s)}
     for name, shape in (shapes | {"weights": (1, t, s), "context": (1, t, d), "output": (t, d)}).items():
-        assert viewer.stage(weights, probe, "alignment", name).shape == shape, name
+        assert viewer.compute_stage(weights, probe, "alignment", name).shape == shape, name
     with pytest.raises(KeyError, match="there is no stage 'masked'"):
-        viewer.stage(weights, probe, "alignment", "masked")
+        viewer.compute_stage(weights, probe, "alignment", "masked")
 
 
 def test_held_out_examples_stand_beside_what_is_written() -> None:
     spec = tasks.make_spec("reverse", "decoder")
     model, weights = first_weights(spec)
     data = tasks.make_data(spec)
-    written = Viewer(spec).examples(weights, 5)
+    written = Viewer(spec).write_examples(weights, 5)
     assert len(written) == 5
     for i, example in enumerate(written):
         assert example.expected == (*reversed(example.source), "⟩")
@@ -190,7 +190,7 @@ def test_numbers_are_shown_by_their_first_column() -> None:
         assert [float(x.replace("−", "-")) for x in shown] == pytest.approx(numbers[0, :, 0].tolist(), abs=1e-4)
     assert look.maps[0].query_tokens == tuple(map(str, range(10)))
     with pytest.raises(TrainingError, match="outputs numbers"):
-        viewer.text(weights, data.probe_text, 5)
+        viewer.write_text(weights, data.probe_text, 5)
 
 
 class Unanswered:
@@ -220,7 +220,7 @@ def test_where_nobody_knows_the_answer_the_maps_are_those_of_what_is_written(kin
     assert math.isnan(look.loss)
     assert look.maps[-1].query_tokens == ("⟨", *look.predicted)
     with pytest.raises(TrainingError, match="This text has no targets"):
-        viewer.gradients(weights, "cadb")
+        viewer.compute_gradients(weights, "cadb")
 
 
 def test_weights_of_another_model_are_refused_in_a_sentence() -> None:
@@ -233,6 +233,6 @@ def test_weights_of_another_model_are_refused_in_a_sentence() -> None:
     with pytest.raises(TrainingError, match=rf"b_q has shape \[3\]; this model needs \[{spec.model.d_model}\]"):
         viewer.look(0, {**weights, "blocks.0.attention.b_q": np.zeros(3, np.float32)}, "cadb")
     with pytest.raises(TrainingError, match="There is no layer 'cross 1'; there are decoder 1, decoder 2"):
-        viewer.stage(weights, "cadb", "cross 1", "weights")
+        viewer.compute_stage(weights, "cadb", "cross 1", "weights")
     with pytest.raises(TrainingError, match="'!' is not a letter"):
         viewer.look(0, weights, "cad!")

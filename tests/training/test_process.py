@@ -81,7 +81,7 @@ def test_a_run_goes_to_its_end_as_it_would_without_a_process(one_thread: None) -
     moments = [each for each in messages if isinstance(each, Progress) and each.moment]
     assert (moments[0].step, moments[-1].step) == (0, 12)
     assert moments[-1].weights is not None
-    for name, array in trainer.weights().items():
+    for name, array in trainer.read_weights().items():
         np.testing.assert_array_equal(moments[-1].weights[name], array)
 
 

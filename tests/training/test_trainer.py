@@ -42,13 +42,13 @@ def test_a_run_is_the_same_twice_and_from_a_checkpoint(task: str, kind: str) -> 
     whole, again = Trainer(spec), Trainer(spec)
     first = [whole.take() for _ in range(3)]
     assert first == [again.take() for _ in range(3)]
-    kept = again.checkpoint()
+    kept = again.make_checkpoint()
     torch.rand(7)  # what others draw meanwhile is nothing to it
     resumed = Trainer(spec, kept.state)
     assert (resumed.step, resumed.seconds) == (3, again.seconds)
     rest = [whole.take() for _ in range(3)]
     assert rest == [resumed.take() for _ in range(3)]
-    assert same(whole.weights(), resumed.weights())
+    assert same(whole.read_weights(), resumed.read_weights())
     assert whole.evaluate() == resumed.evaluate() or np.isnan(whole.evaluate().right)
     assert [point.step for point in first + rest] == list(range(6))
 
@@ -58,23 +58,23 @@ def test_a_checkpoint_keeps_what_any_optimiser_has_gathered(optimizer: str) -> N
     spec = small("copy", optimizer=optimizer)
     whole = Trainer(spec)
     whole.take()
-    resumed = Trainer(spec, whole.checkpoint().state)
+    resumed = Trainer(spec, whole.make_checkpoint().state)
     assert [whole.take() for _ in range(3)] == [resumed.take() for _ in range(3)]
 
 
 def test_a_checkpoint_before_the_first_step_and_at_the_last_one_goes_on_alike() -> None:
     spec = small("reverse")
     whole = Trainer(spec)
-    resumed = Trainer(spec, whole.checkpoint().state)
+    resumed = Trainer(spec, whole.make_checkpoint().state)
     points = [whole.take() for _ in range(6)]
     assert points == [resumed.take() for _ in range(6)]
-    assert Trainer(spec, whole.checkpoint().state).find_end() == whole.find_end() is not None
+    assert Trainer(spec, whole.make_checkpoint().state).find_end() == whole.find_end() is not None
 
 
 def test_a_checkpoint_is_not_moved_by_steps_that_follow() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
-    kept = trainer.checkpoint()
+    kept = trainer.make_checkpoint()
     before = {name: array.copy() for name, array in kept.state.items()}
     trainer.take()
     assert same(before, kept.state)
@@ -82,15 +82,15 @@ def test_a_checkpoint_is_not_moved_by_steps_that_follow() -> None:
 
 def test_another_seed_gives_other_weights_and_other_examples() -> None:
     one, other = Trainer(small("copy")), Trainer(small("copy", seed=1))
-    assert not same(one.weights(), other.weights())
-    other.put(one.weights())
+    assert not same(one.read_weights(), other.read_weights())
+    other.replace_weights(one.read_weights())
     assert one.take().loss != other.take().loss
 
 
 def test_examples_and_first_weights_are_drawn_apart() -> None:
     trainer = Trainer(small("copy"))
-    state = trainer.checkpoint().state
-    assert not np.array_equal(state["examples"], Trainer(small("copy", seed=1)).checkpoint().state["examples"])
+    state = trainer.make_checkpoint().state
+    assert not np.array_equal(state["examples"], Trainer(small("copy", seed=1)).make_checkpoint().state["examples"])
     for seed in range(3):
         began = torch.Generator().manual_seed(seed).get_state().numpy()
         assert not np.array_equal(state["examples"], began)
@@ -103,15 +103,15 @@ def test_random_numbers_of_the_caller_stay_as_they_were() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
     trainer.evaluate()
-    Trainer(small("copy"), trainer.checkpoint().state)
+    Trainer(small("copy"), trainer.make_checkpoint().state)
     assert torch.equal(torch.rand(3), expected)
 
 
 def test_a_rate_that_is_far_too_high_stops_with_the_last_good_weights() -> None:
     trainer = Trainer(small("reverse", rate=1e6, steps=500, clip=0.0, optimizer="sgd", warmup=0))
-    good, found = trainer.weights(), None
+    good, found = trainer.read_weights(), None
     while found is None and trainer.find_end() is None:
-        good, step = trainer.weights(), trainer.step
+        good, step = trainer.read_weights(), trainer.step
         try:
             trainer.take()
         except Diverged as error:
@@ -120,55 +120,55 @@ def test_a_rate_that_is_far_too_high_stops_with_the_last_good_weights() -> None:
     assert found.step == step
     assert f"step {found.step:,}" in str(found)
     assert trainer.step <= step
-    assert all(np.isfinite(array).all() for array in trainer.weights().values())
+    assert all(np.isfinite(array).all() for array in trainer.read_weights().values())
     assert np.isfinite(trainer.evaluate().loss)
-    assert all(np.isfinite(array).all() for array in trainer.checkpoint().state.values())
-    assert good.keys() == trainer.weights().keys()
+    assert all(np.isfinite(array).all() for array in trainer.make_checkpoint().state.values())
+    assert good.keys() == trainer.read_weights().keys()
 
 
 def test_weights_that_broke_are_replaced_by_those_before() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
-    good = trainer.weights()
+    good = trainer.read_weights()
     trainer.take()  # good gave a finite loss in this step
     with torch.no_grad():
         next(trainer.model.parameters()).fill_(float("nan"))
     with pytest.raises(Diverged, match=r"step 2: the loss is not a number"):
         trainer.take()
-    assert same(trainer.weights(), good)
+    assert same(trainer.read_weights(), good)
     assert trainer.step == 1
 
 
 @pytest.mark.parametrize("steps", [1, 20])
 def test_a_held_out_loss_that_is_no_number_stops_with_the_last_good_weights(steps: int) -> None:
     trainer = Trainer(small("reverse", rate=1e6, warmup=0, clip=0.0, steps=steps))
-    good = trainer.weights()
+    good = trainer.read_weights()
     trainer.take()  # gives weights that are finite, and so large that nothing else is
     with pytest.raises(Diverged, match=r"at step 1: the held-out loss is not a number"):
         trainer.evaluate()
-    assert same(trainer.weights(), good)
+    assert same(trainer.read_weights(), good)
     assert trainer.step == 0
     assert np.isfinite(trainer.evaluate().loss)
 
 
 def test_weights_that_break_in_the_last_step_are_replaced_by_those_before() -> None:
     trainer = Trainer(small("copy", optimizer="adam", rate=1e39, warmup=0, steps=1))  # beyond float32
-    good = trainer.weights()
+    good = trainer.read_weights()
     with pytest.raises(Diverged, match=r"at step 1: a weight is not finite"):
         trainer.take()
-    assert same(trainer.weights(), good)
+    assert same(trainer.read_weights(), good)
     assert trainer.step == 0
 
 
 def test_put_changes_what_is_named_and_nothing_when_something_is_wrong() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
-    before = trainer.weights()
+    before = trainer.read_weights()
     name, other = list(before)[:2]
-    trainer.put({name: np.ones_like(before[name])})
-    assert (trainer.weights()[name] == 1).all()
-    assert np.array_equal(trainer.weights()[other], before[other])
-    now = trainer.weights()
+    trainer.replace_weights({name: np.ones_like(before[name])})
+    assert (trainer.read_weights()[name] == 1).all()
+    assert np.array_equal(trainer.read_weights()[other], before[other])
+    now = trainer.read_weights()
     wrong: list[tuple[Arrays, str]] = [
         ({name: before[name], "none.such": before[name]}, "none.such"),
         ({name: before[name], other: np.zeros((3, 3, 3), np.float32)}, r"\[3, 3, 3\]"),
@@ -176,14 +176,14 @@ def test_put_changes_what_is_named_and_nothing_when_something_is_wrong() -> None
     ]
     for arrays, message in wrong:
         with pytest.raises(TrainingError, match=message):
-            trainer.put(arrays)
-        assert same(trainer.weights(), now)
+            trainer.replace_weights(arrays)
+        assert same(trainer.read_weights(), now)
 
 
 @pytest.mark.parametrize("name", ["step", "examples", "random 0"])
 def test_a_checkpoint_without_something_is_refused(name: str) -> None:
     spec = small("copy")
-    state = dict(Trainer(spec).checkpoint().state)
+    state = dict(Trainer(spec).make_checkpoint().state)
     del state[name]
     with pytest.raises(TrainingError, match="checkpoint"):
         Trainer(spec, state)
@@ -193,7 +193,7 @@ def test_a_checkpoint_of_another_model_or_with_strange_numbers_is_refused() -> N
     spec = small("copy")
     trainer = Trainer(spec)
     trainer.take()
-    state = dict(trainer.checkpoint().state)
+    state = dict(trainer.make_checkpoint().state)
     with pytest.raises(TrainingError, match="the model needs"):
         Trainer(replace(spec, model=replace(spec.model, d_model=16)), state)
     for changed in ({"optimizer/99/exp_avg": np.zeros(3)}, {"examples": np.zeros(3, np.uint8)}):
@@ -235,7 +235,7 @@ def test_other_weights_are_to_be_looked_at_before_they_end_a_run() -> None:
     trainer = Trainer(small("copy", stop_loss=1e9))
     trainer.evaluate()
     assert trainer.find_end() is not None
-    trainer.put(trainer.weights())
+    trainer.replace_weights(trainer.read_weights())
     assert trainer.find_end() is None
 
 
@@ -250,10 +250,10 @@ def test_looking_at_the_held_out_examples_changes_nothing_of_the_training() -> N
 def test_the_seconds_of_training_add_up_to_those_before_the_checkpoint() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
-    resumed = Trainer(small("copy"), {**trainer.checkpoint().state, "seconds": np.array(1000.0)})
+    resumed = Trainer(small("copy"), {**trainer.make_checkpoint().state, "seconds": np.array(1000.0)})
     resumed.take()
     assert resumed.seconds > 1000
-    assert resumed.checkpoint().seconds == resumed.seconds
+    assert resumed.make_checkpoint().seconds == resumed.seconds
 
 
 def test_metrics_count_tokens_examples_and_lengths() -> None:
@@ -287,9 +287,9 @@ def test_every_step_moves_the_weights_by_the_rate_of_the_schedule() -> None:
 
 def test_the_gradient_of_all_weights_together_is_clipped_to_the_length_that_is_set() -> None:
     trainer = Trainer(small("copy", optimizer="sgd", rate=0.5, warmup=0, weight_decay=0.0, clip=0.25))
-    before = trainer.weights()
+    before = trainer.read_weights()
     trainer.take()
-    moved = np.concatenate([(before[name] - after).ravel() for name, after in trainer.weights().items()])
+    moved = np.concatenate([(before[name] - after).ravel() for name, after in trainer.read_weights().items()])
     assert np.linalg.norm(moved) == pytest.approx(0.5 * 0.25, rel=1e-3)
 
 
@@ -313,5 +313,5 @@ def test_a_run_on_a_gpu_learns_and_goes_on_from_a_checkpoint() -> None:
     spec = small("copy", device="cuda")
     trainer = Trainer(spec)
     trainer.take()
-    resumed = Trainer(spec, trainer.checkpoint().state)
+    resumed = Trainer(spec, trainer.make_checkpoint().state)
     assert trainer.take() == resumed.take()

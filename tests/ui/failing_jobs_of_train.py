@@ -37,12 +37,12 @@ LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
     ),
     "request_examples": (
         "computing the examples",
-        "attnlab.training.look.Viewer.examples",
+        "attnlab.training.look.Viewer.write_examples",
         lambda p: p.trainer.session.inspection.request_examples(p.trainer.session.find_moment()),
     ),
     "request_text": (
         "writing text",
-        "attnlab.training.look.Viewer.text",
+        "attnlab.training.look.Viewer.write_text",
         lambda p: p.trainer.session.inspection.request_text(p.trainer.session.find_moment(), "a", 2, (1.0, 0, 0)),
     ),
     "fill_course": ("following the heads", f"{EYES}.compute_entropies", fill_course),
@@ -74,7 +74,7 @@ def open_layer(desk: Desk) -> None:
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()
     pupil.wait_for(lambda: bool(pupil.tools.round_trip.layers))
-    desk.plant("attnlab.training.look.Viewer.experiment")
+    desk.plant("attnlab.training.look.Viewer.make_experiment")
     pupil.tools.round_trip.open(pupil.tools.round_trip.layers[0], -1)
 
 
@@ -86,7 +86,7 @@ def send_layer(desk: Desk) -> None:
     pupil.wait_for(lambda: bool(pupil.tools.round_trip.layers))
     pupil.tools.round_trip.open(pupil.tools.round_trip.layers[0], -1)
     pupil.wait_for_playground()
-    desk.plant("attnlab.training.look.Viewer.put")
+    desk.plant("attnlab.training.look.Viewer.replace_layer")
     pupil.tools.round_trip.send_back()
     pupil.wait_for(lambda: "Something went wrong" in pupil.message())
     assert pupil.tools.round_trip.strip.send.isEnabled()

@@ -87,7 +87,9 @@ class Inspector:
 
     def predict_examples(self, spec: RunSpec, weights: Arrays | None, n: int) -> "tuple[Written, ...]":
         """Return the model's predictions for some held-out examples."""
-        return self._find_viewer(spec).examples(weights if weights is not None else self.make_first_weights(spec), n)
+        return self._find_viewer(spec).write_examples(
+            weights if weights is not None else self.make_first_weights(spec), n
+        )
 
     def generate_text(
         self, spec: RunSpec, weights: Arrays | None, prompt: str, n: int, heat: tuple[float, int, int]
@@ -95,7 +97,7 @@ class Inspector:
         """Return the model's continuation of a prompt; ``heat`` is temperature, top-k and seed."""
         viewer = self._find_viewer(spec)
         n = min(n, 2 * viewer.data.longest)
-        return viewer.text(weights if weights is not None else self.make_first_weights(spec), prompt, n, *heat)
+        return viewer.write_text(weights if weights is not None else self.make_first_weights(spec), prompt, n, *heat)
 
     def compute_course(self, spec: RunSpec, moments: Sequence[Moment], probe: str) -> dict[int, NDArray[np.float64]]:
         """Return the entropy of each head at some moments, by step."""
@@ -132,7 +134,7 @@ class Inspector:
 def _compute_gradients(viewer: "Viewer", weights: Arrays, probe: str) -> "tuple[tuple[LayerMaps, ...], str]":
     """Return the gradients, or none and the reason: the maps can be shown without them."""
     try:
-        return viewer.gradients(weights, probe), ""
+        return viewer.compute_gradients(weights, probe), ""
     except TrainingError as error:
         return (), str(error)
 

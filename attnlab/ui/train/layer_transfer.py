@@ -62,7 +62,7 @@ def open_layer(made: "Callable[[Arrays], Origin]", spec: RunSpec, weights: Array
     from attnlab.training.look import Viewer
 
     origin = made(weights if weights is not None else Inspector().make_first_weights(spec))
-    return Opened(origin, Viewer(spec).experiment(origin.weights, origin.probe, origin.layer))
+    return Opened(origin, Viewer(spec).make_experiment(origin.weights, origin.probe, origin.layer))
 
 
 def insert_layer(origin: Origin, experiment: "Experiment", stands: bool) -> Sent:
@@ -73,13 +73,13 @@ def insert_layer(origin: Origin, experiment: "Experiment", stands: bool) -> Sent
     from attnlab.training.look import Viewer
     from attnlab.training.trainer import Trainer
 
-    weights = Viewer(origin.spec).put(origin.weights, origin.layer, experiment)
+    weights = Viewer(origin.spec).replace_layer(origin.weights, origin.layer, experiment)
     if stands:
         return Sent(origin, weights, None)
     trainer = Trainer(replace(origin.spec, train=replace(origin.spec.train, device="cpu")))
-    trainer.put(weights)
+    trainer.replace_weights(weights)
     trainer.step, trainer.seconds = origin.step, origin.run.seconds if origin.run is not None else 0.0
-    return Sent(origin, weights, trainer.checkpoint())
+    return Sent(origin, weights, trainer.make_checkpoint())
 
 
 def extend_run(spec: RunSpec, step: int) -> RunSpec:
