@@ -10,8 +10,11 @@ import pytest
 import torch
 
 import attnlab
+from attnlab.attention import edits
 from attnlab.attention.edits.batches import items
 from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.stages.remarks import find_oddities
 from attnlab.cli.main import main
 
 
@@ -217,3 +220,25 @@ def test_the_sequence_of_a_batch_that_is_asked_for_is_shown(item: int, capsys: p
     sequence = items(attnlab.preset("padding-batch"))[item]
     assert tuple(found["query_tokens"]) == sequence.tokens
     np.testing.assert_allclose(found["values"], sequence.embeddings.numpy())
+
+
+def test_a_convention_is_printed_under_its_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "preset:rope"]) == 0
+    out, err = capsys.readouterr()
+    lines, sentence = out.splitlines(), POSITIONS["rope"].convention
+    titles = [lines[i - 1].split()[0] for i, line in enumerate(lines) if line == sentence]
+    assert titles == ["rotated_queries", "rotated_keys"]
+    assert err == ""
+
+
+def test_an_odd_setting_is_announced_in_the_words_of_the_window(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    e = edits.configure(attnlab.preset("journey"), score="cosine")
+    attnlab.save(e, tmp_path / "odd.attnlab")
+    (sentence,) = find_oddities(e)
+    assert main(["show", str(tmp_path / "odd.attnlab"), "--stage", "weights"]) == 0
+    assert capsys.readouterr().err == f"attnlab: {sentence}\n"
+    assert main(["code", str(tmp_path / "odd.attnlab")]) == 0
+    code = " ".join(line.removeprefix("# ") for line in capsys.readouterr().out.splitlines())
+    assert "dividing by sqrt(d_k) squeezes them into -0.71 to 0.71" in code

@@ -84,7 +84,10 @@ def print_warnings(trace: "Trace") -> None:
 
 
 def list_warnings(trace: "Trace") -> list[str]:
-    """Return the warnings about a trace, one sentence each: ∞, NaN, and queries with no key to attend to."""
+    """Return the warnings about a trace, one sentence each: ∞, NaN, queries with no key to attend to, odd settings."""
+    from attnlab.attention.stages.explanation import dtype_name
+    from attnlab.attention.stages.remarks import find_oddities
+
     odd = list(trace.warnings)
     queries = sorted({query for _, query in trace.empty_rows})
     if queries:
@@ -93,7 +96,7 @@ def list_warnings(trace: "Trace") -> list[str]:
         subject, verb, their = ("Query", "is", "its") if one else ("Queries", "are", "their")
         what = "weights, once masked, and" if "zeroed" in trace else "weights and"
         odd.append(f"{subject} {names} {verb} masked everywhere: {their} {what} context are 0.")
-    return odd
+    return [*odd, *find_oddities(trace.experiment, dtype_name(trace))]
 
 
 def _parse_head(text: str) -> int | str:

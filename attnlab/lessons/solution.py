@@ -9,7 +9,8 @@ from attnlab.attention import edits
 from attnlab.attention.axes import label, size
 from attnlab.attention.stages.arithmetic import Line, Span, number, plain, short
 from attnlab.attention.stages.explain import explain
-from attnlab.attention.stages.explanation import Cell, Explanation
+from attnlab.attention.stages.explanation import Cell, Explanation, dtype_name
+from attnlab.attention.stages.remarks import find_stage_remarks
 from attnlab.attention.stages.table import Stage, about
 from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError
@@ -161,6 +162,8 @@ def _write_stage(
     e = trace.experiment
     yield form.heading(2, stage.title)
     yield form.text(about(stage, e))
+    for remark in find_stage_remarks(e, stage.name, dtype_name(trace)):
+        yield form.text(remark)
     yield form.formula(stage.formula(e))
     rows, columns = (size(e, axis) for axis in stage.axes[-2:])
     names = [[label(e, axis, i) for i in range(n)] for axis, n in zip(stage.axes[-2:], (rows, columns), strict=True)]

@@ -103,7 +103,8 @@ def accept_all(e: Layer) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """The fields of every registry entry. ``check(e)`` returns "" if the entry is compatible with an experiment,
-    otherwise one sentence that names the two incompatible settings and a way to fix it.
+    otherwise one sentence that names the two incompatible settings and a way to fix it. ``convention`` is a sentence on
+    a choice on which libraries differ, "" if they agree.
     """
 
     name: str
@@ -112,3 +113,4 @@ class Entry:
     tables: tuple[Table, ...] = ()
     options: tuple[Option, ...] = ()
     check: Callable[[Layer], str] = accept_all
+    convention: str = ""

@@ -95,13 +95,15 @@ FEATURES = {
         Feature(
             name="sink",
             title="Sink",
-            about="An extra logit per head takes part of every row's weight and has no value (Xiao et al. 2024)",
+            about="An extra logit per head takes part of every row's weight and has no value",
+            convention="The sink is a learned logit of each head, as in gpt-oss; at 0 it is softmax-off-by-one.",
             group="heads",
             options=(
                 Option(
                     "sink",
                     "Attention sink",
-                    "A learned logit per head that takes part of every row's weight and has no value",
+                    "A learned logit per head, as in gpt-oss, that takes part of every row's weight and has no value; "
+                    "at 0 it is softmax-off-by-one",
                     "switch",
                     default=False,
                 ),

@@ -38,6 +38,11 @@ class Hidden(NamedTuple):
 
 
 def _why_causal(e: Layer, query: int, key: int, n: int) -> str:
+    if e.key_tokens is not e.tokens:
+        return (
+            f"“{e.key_tokens[key]}” is at position {key} of its sequence, “{e.tokens[query]}” at {query}: causal "
+            "counts from the top left"
+        )
     return f"“{e.key_tokens[key]}” comes after “{e.tokens[query]}”: the future is masked"
 
 

@@ -28,7 +28,8 @@ def _places(count: int) -> Tensor:
 def rope(x: Tensor, base: float) -> Tensor:
     """Return queries or keys [h, T, d_k] rotated by their positions (Su et al. 2021).
 
-    Columns c and c + d_k/2 are a pair, as in Llama, rotated by position · base^(−2c/d_k).
+    Columns c and c + d_k/2 are a pair, rotated by position · base^(−2c/d_k). The transformers library pairs them
+    so; the paper and Meta's files pair neighbours.
     """
     half = x.shape[-1] // 2
     angle = _places(x.shape[1])[:, None] * base ** (-_places(half) / half)  # [T, d_k/2]

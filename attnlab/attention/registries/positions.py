@@ -80,6 +80,10 @@ def _t5_check(e: Layer) -> str:
     )
 
 
+_HALVES = (
+    "Columns c and c + d_k/2 are a pair, as in the transformers library; the paper and Meta's files pair neighbours."
+)
+
 POSITIONS = {
     position.name: position
     for position in (
@@ -116,7 +120,8 @@ POSITIONS = {
             name="rope",
             title="RoPE",
             about="Queries and keys are rotated by angles that grow with their position, so that scores depend on the "
-            "distance (Su et al. 2021). Columns c and c + d_k/2 are a pair, as in Llama.",
+            f"distance (Su et al. 2021). {_HALVES}",
+            convention=_HALVES,
             options=(
                 Option(
                     "rope_base",

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from attnlab.attention.experiment import Experiment
+from attnlab.attention.stages.remarks import find_stage_remarks
 from attnlab.attention.stages.table import Stage, about
 from attnlab.files.export.matrix_text import markdown_text
 from attnlab.files.export.script import Code, code, list_stages
@@ -32,7 +33,7 @@ def notebook(e: Experiment, title: str, dtype: str = "float32") -> str:
         _code("given", "\n".join((*made.given, "x = embeddings"))),
     ]
     for stage, lines in made.stages:
-        cells += [_markdown(f"about-{stage.name}", _heading(stage, e)), _code(stage.name, _stage(stage, lines))]
+        cells += [_markdown(f"about-{stage.name}", _heading(stage, e, dtype)), _code(stage.name, _stage(stage, lines))]
     cells += [_markdown("about-all", "## All stages by name"), _code("all", f"stages = {list_stages(made.stages)}")]
     if made.batch:
         text = f"## The whole batch\n\nThe cells above compute sequence {e.item} (from 0); these compute the others."
@@ -48,9 +49,10 @@ def _setup(made: Code) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _heading(stage: Stage, e: Experiment) -> str:
+def _heading(stage: Stage, e: Experiment, dtype: str) -> str:
     axes = " × ".join(axis.replace("_", r"\_") for axis in stage.axes)
-    return f"## {stage.title}\n\n$$ {stage.formula(e)} $$\n\n{about(stage, e)}\n\n*[{axes}]*"
+    told = "\n\n".join((about(stage, e), *find_stage_remarks(e, stage.name, dtype)))
+    return f"## {stage.title}\n\n$$ {stage.formula(e)} $$\n\n{told}\n\n*[{axes}]*"
 
 
 def _stage(stage: Stage, lines: tuple[str, ...]) -> str:

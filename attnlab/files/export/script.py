@@ -3,7 +3,7 @@
 import base64
 import zlib
 from dataclasses import dataclass
-from textwrap import indent
+from textwrap import indent, wrap
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor
 from attnlab.attention.edits.batches import select
 from attnlab.attention.experiment import PROJECTIONS, Experiment, check_unwritten
 from attnlab.attention.registries.registry import tables
+from attnlab.attention.stages.remarks import find_stage_remarks
 from attnlab.attention.stages.table import STAGES, Stage, about
 
 _PRINT_OTHERS = (
@@ -116,13 +117,23 @@ def script(e: Experiment, title: str, dtype: str = "float32") -> str:
     lines += ["import torch", *([made.helpers.rstrip("\n")] if made.helpers else []), ""]
     lines += [*made.setup, "", *made.given, "", "x = embeddings"]
     for stage, body in made.stages:
-        lines += [f"# {stage.title}: {about(stage, e).replace('−', '-')}", *body, ""]
+        lines += [f"# {stage.title}: {about(stage, e).replace('−', '-')}"]
+        for remark in find_stage_remarks(e, stage.name, dtype):
+            lines += wrap(_write_ascii(remark), width=100, initial_indent="# ", subsequent_indent="# ")
+        lines += [*body, ""]
     lines.append(f"stages = {list_stages(made.stages)}")
     lines += ["for name, stage in stages.items():", "    print(name, list(stage.shape))", "    print(stage)"]
     if made.batch:
         lines += ["", f"# The other sequences of the batch; the one above is number {e.item}, counted from 0", ""]
         lines += [*(f"\n{function}" for function in made.others), f"\nbatch = {made.batch}", *_PRINT_OTHERS]
     return "\n".join(lines) + "\n"
+
+
+def _write_ascii(sentence: str) -> str:
+    """Return a sentence without the characters that some consoles cannot print."""
+    for plain, other in (("-", "−"), ("sqrt(d_k)", "√d_k"), ("sqrt(d_model)", "√d_model"), ('"', "“"), ('"', "”")):
+        sentence = sentence.replace(other, plain)
+    return sentence.replace("÷", "/")
 
 
 def format_title(title: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.attention.axes import labels
+from attnlab.attention.stages.remarks import find_remarks
 from attnlab.attention.stages.table import about
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import AttnlabError
@@ -22,7 +23,7 @@ class Table:
     """One stage: ``values`` [h, rows, columns] or, for one head, the mean or a stage without heads, [rows, columns].
 
     ``axes`` are the names of the axes of ``values``; ``masked`` [rows, columns] is True for masked cells, None if there
-    are none or the stage does not show them.
+    are none or the stage does not show them. ``conventions`` are sentences on choices on which libraries differ.
     """
 
     stage: str
@@ -34,6 +35,7 @@ class Table:
     column_labels: tuple[str, ...]
     query_tokens: tuple[str, ...]
     key_tokens: tuple[str, ...]
+    conventions: tuple[str, ...] = ()
 
     def maps(self) -> NDArray[np.floating]:
         """Return the values as maps [n, rows, columns], with n = 1 if there is no head axis."""
@@ -64,6 +66,7 @@ def table(trace: Trace, stage: str, head: int | str = "all") -> Table:
         column_labels=labels(e, column_axis, columns),
         query_tokens=e.tokens,
         key_tokens=e.key_tokens,
+        conventions=tuple(each.sentence for each in find_remarks(e) if each.stage == stage and not each.is_odd),
     )
 
 
