@@ -6,10 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.attention import edits
 from attnlab.attention.examples.presets import PRESETS, preset
+from attnlab.attention.stages.remarks import find_oddities
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
@@ -24,6 +25,7 @@ from attnlab.ui.playground.inputs_panel import InputsPanel
 from attnlab.ui.playground.lens_area import CANVAS, LensArea
 from attnlab.ui.playground.mask_painting import MaskPainting
 from attnlab.ui.playground.preset_gallery import PresetGallery, thumbnail
+from attnlab.ui.playground.remark_strip import RemarkStrip
 from attnlab.ui.playground.session_files import SessionFiles
 from attnlab.ui.playground.step_bar import StepBar
 from attnlab.ui.playground.top_bar import TopBar
@@ -48,7 +50,14 @@ class Playground(QObject):
         self.pinned: Trace | None = None
         self.lane = Lane("between", self, around=service.between)
         """Runs jobs one at a time, between requests."""
-        self.top_bar = TopBar(self.document, devices(), page)  # first, as Tab follows the order of creation
+        self.header = QWidget(page)
+        self.top_bar = TopBar(self.document, devices(), self.header)  # first, as Tab follows the order of creation
+        self.remarks = RemarkStrip(self.header)
+        bars = QVBoxLayout(self.header)
+        bars.setContentsMargins(0, 0, 0, 0)
+        bars.setSpacing(0)
+        for bar in (self.top_bar, self.remarks):
+            bars.addWidget(bar)
         self.body = Columns(page)
         self.inputs = InputsPanel(self.document, self.body)
         self.lenses = LensArea(self.run_for_lens, self.body)
@@ -108,6 +117,7 @@ class Playground(QObject):
     def _show(self, reply: Reply) -> None:
         assert reply.trace is not None
         view = fit_view(self.document.view, reply.request.experiment)  # its shape may differ from the open experiment's
+        self.remarks.show_sentences(find_oddities(reply.trace.experiment, reply.request.dtype))
         self.canvas.show_trace(reply.trace, view)
         self.lenses.show_trace(reply.trace, view)
         self.explain.show_trace(reply.trace, view)
@@ -210,7 +220,7 @@ class Playground(QObject):
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
         """Return the bar of switches, the columns, and the bar of steps."""
-        return self.top_bar, self.body, self.step_bar
+        return self.header, self.body, self.step_bar
 
     def enter(self) -> None:
         """Nothing to do: the playground keeps running while another workspace is visible."""

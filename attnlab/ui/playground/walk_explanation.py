@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from attnlab.attention.stages.arithmetic import Span, line
 from attnlab.attention.stages.explain import Cell, Explanation, explain
+from attnlab.attention.stages.explanation import dtype_name
+from attnlab.attention.stages.remarks import find_stage_remarks
 from attnlab.attention.stages.walk import fit_place, unknown_cells
 from attnlab.attention.stages.walk_sources import explain_begun
 
@@ -37,7 +39,10 @@ def explain_in_view(trace: "Trace", view: "View", cell: Cell, limit: int | None)
     hidden = _find_hidden(trace, view, cell.stage)
     if hidden is not None and hidden[cell.row, cell.column]:
         return replace(explain(trace, cell, 1), lines=(NOT_YET,)), UNKNOWN
-    return explain(trace, cell, limit), ""
+    whole = explain(trace, cell, limit)
+    remarks = find_stage_remarks(trace.experiment, cell.stage, dtype_name(trace))
+    told = tuple(line(Span(remark, style="muted")) for remark in remarks)
+    return (replace(whole, lines=(*whole.lines, *told)) if told else whole), ""
 
 
 def find_unknown_in_row(trace: "Trace", view: "View | None", stage: str, row: int) -> list[bool]:

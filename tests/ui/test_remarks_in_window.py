@@ -1,0 +1,78 @@
+"""What is odd about the open layer stands below the switches while it holds; conventions stand where they act."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QLabel
+
+from attnlab.ui.playground.remark_strip import RemarkStrip
+from attnlab.ui.widgets.fields.pill_row import PillRow
+from tests.ui.popups import close, popup_of
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+ODD = "Odd about this layer"
+
+
+def said(person: "Person") -> str:
+    """Return the visible sentences below the switches, "" for none."""
+    (strip,) = person.window.findChildren(RemarkStrip)
+    return person.find(QLabel, ODD).text() if strip.isVisible() else ""
+
+
+def arithmetic(person: "Person") -> str:
+    return person.find(QLabel, "The cell as arithmetic").accessibleName()
+
+
+def test_a_causal_mask_between_two_sequences_is_named_while_it_is_on(person: "Person") -> None:
+    assert said(person) == ""
+    person.press("Causal")
+    person.settle()
+    assert said(person) == "", "the mask is at home in one sequence"
+    person.press("Second sequence")
+    person.settle()
+    assert said(person).startswith("The causal mask compares positions in two different sequences")
+    person.press("Causal")
+    person.settle()
+    assert said(person) == ""
+
+
+def test_the_sentence_is_whole_in_a_narrow_window_with_large_type(person: "Person") -> None:
+    person.window.resize(1024, 640)
+    person.window.change_settings(type_size=175)
+    person.choose("Score", "cosine")
+    person.settle()
+    label = person.find(QLabel, ODD)
+    assert "Cosines already lie between −1 and 1" in label.text()
+    assert label.height() >= label.heightForWidth(label.width())
+    assert person.playground.canvas.height() > label.height()
+
+
+def test_two_oddities_are_two_lines_and_stay_above_a_lens(person: "Person") -> None:
+    person.choose("Score", "cosine")
+    person.press("Second sequence")
+    person.press("Causal")
+    person.settle()
+    assert len(said(person).splitlines()) == 2
+    person.press("Statistics")
+    assert len(said(person).splitlines()) == 2
+
+
+def test_rope_says_which_columns_are_a_pair_where_it_is_chosen_and_where_it_acts(person: "Person") -> None:
+    popup = popup_of(person, "Positions")
+    (row,) = (row for row in popup.findChildren(PillRow) if row.text() == "RoPE")
+    assert "as in the transformers library; the paper and Meta's files pair" in row.accessibleDescription()
+    close(person, "Positions")
+    person.choose("Positions", "RoPE")
+    person.settle()
+    person.point_at("rotated_queries", 1, 0)
+    assert "Meta's files pair neighbours" in arithmetic(person)
+    person.point_at("queries", 1, 0)
+    assert "neighbours" not in arithmetic(person)
+
+
+def test_a_sink_says_whose_it_is(person: "Person") -> None:
+    person.playground.open_preset("attention-sink")
+    person.settle()
+    person.point_at("weights", 1, 0)
+    assert "as in gpt-oss; at 0 it is softmax-off-by-one" in arithmetic(person)
