@@ -12,6 +12,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.arithmetic import number, plain, short
 from attnlab.attention.stages.explain import explain
 from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.remarks import find_stage_remarks
 from attnlab.attention.stages.table import about
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.counted import format_count
@@ -82,6 +83,8 @@ def stage(trace: Trace, name: str, n_rows: int | None, n_heads: int | None) -> I
     e, entry, array = trace.experiment, trace.stage(name), trace.array(name)
     yield Heading(2, alike(entry.title))
     yield Said(alike(about(entry, e)))
+    for remark in find_stage_remarks(e, name):
+        yield Said(alike(remark))
     yield Formula(entry.formula(e))
     rows, columns = (names(e, axis, count) for axis, count in zip(entry.axes[-2:], array.shape[-2:], strict=True))
     places = [f"column{c}" for c in columns] if entry.axes[-1] not in ("token", "query", "key") else list(columns)
