@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 WEIGHTS = ("Bold", "Medium", "Regular", "SemiBold")
 
 
-def test_the_icon_is_a_picture_that_can_be_read() -> None:
+def test_the_icon_is_a_readable_picture() -> None:
     assert ElementTree.fromstring(assets.read_text("icons/attnlab.svg")).tag.endswith("svg")
 
 
@@ -25,18 +25,18 @@ def test_the_typeface_comes_in_four_weights_with_its_licence() -> None:
     assert "SIL OPEN FONT LICENSE" in assets.read_text("fonts/OFL.txt")
 
 
-def test_a_path_leads_to_the_bytes_that_are_read() -> None:
+def test_a_path_and_its_bytes_agree() -> None:
     assert assets.path("fonts/Inter-Bold.ttf").read_bytes() == assets.read_bytes("fonts/Inter-Bold.ttf")
 
 
 @pytest.mark.parametrize("ask", [assets.read_bytes, assets.read_text, assets.path, assets.names])
-def test_a_missing_resource_is_one_sentence(ask: object) -> None:
+def test_a_missing_resource_is_reported_in_one_sentence(ask: object) -> None:
     assert callable(ask)
     with pytest.raises(FileError, match=r"attnlab's own file nothing/here\.svg is missing from .*resources"):
         ask("nothing/here.svg")
 
 
-def test_the_weights_are_different_typefaces_with_digits_of_one_width(qapp: object) -> None:
+def test_the_font_weights_differ_and_have_tabular_digits(qapp: object) -> None:
     from PySide6.QtCore import QByteArray
     from PySide6.QtGui import QFont, QFontDatabase, QFontMetricsF
 
@@ -58,7 +58,7 @@ def test_the_weights_are_different_typefaces_with_digits_of_one_width(qapp: obje
     assert all(width("1111", weight) == width("8888", weight) for weight in weights)
 
 
-def test_a_wheel_carries_the_resources(tmp_path: Path) -> None:
+def test_a_wheel_contains_the_resources(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")

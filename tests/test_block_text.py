@@ -26,7 +26,7 @@ def test_a_copied_block_is_pasted_exactly(block: np.ndarray) -> None:
 
 
 @given(blocks)
-def test_what_python_prints_is_pasted_exactly(block: np.ndarray) -> None:
+def test_arrays_printed_by_python_are_pasted_exactly(block: np.ndarray) -> None:
     with np.printoptions(threshold=10**6, linewidth=40, floatmode="unique"):
         for text in (str(block.tolist()), str(block), repr(block), f"tensor({block.tolist()}, dtype=torch.float64)"):
             assert np.array_equal(parse_block(text), block)
@@ -55,7 +55,7 @@ def test_what_python_prints_is_pasted_exactly(block: np.ndarray) -> None:
         ("\ufeff0.5", [[0.5]]),
     ],
 )
-def test_blocks_come_as_spreadsheets_and_python_write_them(text: str, block: list[list[float]]) -> None:
+def test_blocks_of_spreadsheets_and_python_are_read(text: str, block: list[list[float]]) -> None:
     assert parse_block(text).tolist() == block
 
 
@@ -87,14 +87,14 @@ def test_blocks_come_as_spreadsheets_and_python_write_them(text: str, block: lis
         ("[]", "Row 1, column 1 of the pasted block: this cell is empty; give it a number such as 0."),
     ],
 )
-def test_what_is_no_block_is_refused_naming_the_place(text: str, sentence: str) -> None:
+def test_an_invalid_block_is_refused_with_the_place(text: str, sentence: str) -> None:
     with pytest.raises(BlockError) as refusal:
         parse_block(text)
     assert str(refusal.value) == sentence
 
 
 @given(st.text(alphabet="0123456789.,;-+e[]()\t\n \"'xné½", max_size=40))
-def test_any_text_is_a_block_or_one_sentence(text: str) -> None:
+def test_any_text_is_read_or_refused_in_one_sentence(text: str) -> None:
     try:
         block, sentence = parse_block(text), ""
     except BlockError as error:
@@ -103,6 +103,6 @@ def test_any_text_is_a_block_or_one_sentence(text: str) -> None:
     assert "\n" not in sentence
 
 
-def test_a_quotation_mark_that_never_ends_is_refused() -> None:
+def test_an_unclosed_quotation_mark_is_refused() -> None:
     with pytest.raises(BlockError, match="is not a block of numbers"):
         parse_block('1\t"' + "2\n" * 200_000)

@@ -20,7 +20,7 @@ def export(source: str, path: Path, *arguments: str) -> Path:
     return path
 
 
-def test_without_a_stage_it_is_the_weights_of_all_heads(tmp_path: Path) -> None:
+def test_without_a_stage_the_weights_of_all_heads_are_exported(tmp_path: Path) -> None:
     array = np.load(export("preset:multi-head-8", tmp_path / "w.npy"))
     np.testing.assert_array_equal(array, attnlab.compute(attnlab.preset("multi-head-8")).array("weights"))
 
@@ -37,7 +37,7 @@ def test_float64_is_written_as_float64(tmp_path: Path) -> None:
     assert array.dtype == np.float64
 
 
-def test_csv_has_labels_and_empty_fields_where_masked(tmp_path: Path) -> None:
+def test_csv_has_labels_and_empty_fields_for_masked_cells(tmp_path: Path) -> None:
     path = export("preset:causal-5x8", tmp_path / "m.csv", "--stage", "masked", "--head", "0")
     rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
     assert rows[0] == ["query", "The", "cat", "sat", "on", "the"]
@@ -50,16 +50,14 @@ def test_csv_has_labels_and_empty_fields_where_masked(tmp_path: Path) -> None:
     ("arguments", "width", "dpi"),
     [((), 1417, 300), (("--width", "80", "--dpi", "150"), 472, 150), (("--width", "25.4", "--dpi", "600"), 600, 600)],
 )
-def test_a_figure_has_the_size_that_was_asked_for(
-    arguments: tuple[str, ...], width: int, dpi: int, tmp_path: Path
-) -> None:
+def test_a_figure_has_the_requested_size(arguments: tuple[str, ...], width: int, dpi: int, tmp_path: Path) -> None:
     with Image.open(export("preset:journey", tmp_path / "w.png", *arguments)) as image:
         assert image.width == width
         assert image.format == "PNG"
         assert image.info["dpi"][0] == pytest.approx(dpi, rel=1e-3)
 
 
-def test_vectors_have_the_size_that_was_asked_for_and_text_as_text(tmp_path: Path) -> None:
+def test_vector_figures_have_the_requested_size_and_searchable_text(tmp_path: Path) -> None:
     path = export("preset:journey", tmp_path / "w.svg", "--width", "85", "--height", "80", "--title", "Where to look")
     root = ET.parse(path).getroot()
     assert (root.get("width"), root.get("height")) == ("85mm", "80mm")
@@ -72,7 +70,7 @@ def test_vectors_have_the_size_that_was_asked_for_and_text_as_text(tmp_path: Pat
     assert b"/Font" in pdf
 
 
-def test_several_stages_or_the_canvas_are_one_figure(tmp_path: Path) -> None:
+def test_several_stages_or_the_canvas_make_one_figure(tmp_path: Path) -> None:
     def texts(*arguments: str) -> set[str | None]:
         path = export("preset:multi-head-causal", tmp_path / "w.svg", "--head", "mean", *arguments)
         return {element.text for element in ET.parse(path).getroot().iter("{http://www.w3.org/2000/svg}text")}
@@ -81,7 +79,7 @@ def test_several_stages_or_the_canvas_are_one_figure(tmp_path: Path) -> None:
     assert {"Inputs", "Queries", "Masked", "Weights", "Output"} <= texts("--canvas", "--decimals", "1")
 
 
-def test_a_ground_and_colours_can_be_chosen(tmp_path: Path) -> None:
+def test_background_and_colours_can_be_chosen(tmp_path: Path) -> None:
     with Image.open(export("preset:journey", tmp_path / "w.png", "--transparent")) as image:
         assert image.mode == "RGBA"
         assert image.getpixel((0, 0))[3] == 0
@@ -92,18 +90,18 @@ def test_a_ground_and_colours_can_be_chosen(tmp_path: Path) -> None:
     assert min(np.abs(np.array(colour) - end).sum() for colour in colours) < 9
 
 
-def test_the_ending_may_be_in_capitals(tmp_path: Path) -> None:
+def test_the_file_ending_may_be_in_capitals(tmp_path: Path) -> None:
     with Image.open(export("preset:journey", tmp_path / "W.PNG")) as image:
         assert image.format == "PNG"
 
 
-def test_export_neither_makes_a_second_application_nor_ends_the_one_there_is(tmp_path: Path) -> None:
+def test_export_works_within_an_existing_application(tmp_path: Path) -> None:
     before = QApplication.instance()
     export("preset:journey", tmp_path / "w.png")
     assert QApplication.instance() is before
 
 
-def test_an_old_file_is_replaced_only_when_the_new_one_is_whole(tmp_path: Path) -> None:
+def test_an_old_file_is_replaced_only_by_a_complete_one(tmp_path: Path) -> None:
     path = tmp_path / "w.png"
     path.write_bytes(b"old")
     assert main(["export", "preset:journey", "-o", str(path), "--stage", "nope"]) == 2
@@ -143,7 +141,7 @@ def test_an_old_file_is_replaced_only_when_the_new_one_is_whole(tmp_path: Path) 
     ],
     ids=str,
 )
-def test_what_cannot_be_written_is_one_sentence_and_leaves_nothing(
+def test_a_failed_export_is_reported_in_one_sentence_and_leaves_no_file(
     name: str, arguments: tuple[str, ...], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "folder.png").mkdir()
@@ -156,6 +154,6 @@ def test_what_cannot_be_written_is_one_sentence_and_leaves_nothing(
     assert [entry for entry in tmp_path.iterdir() if entry.is_file()] == []
 
 
-def test_export_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_requires_an_output_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "preset:journey"]) == 2
     assert "-o" in capsys.readouterr().err

@@ -49,7 +49,7 @@ def lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_the_lessons_are_listed_in_teaching_order_with_what_they_are_about(
+def test_lessons_are_listed_in_teaching_order_with_their_topics(
     lesson: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["lesson", "--list"]) == 0
@@ -60,12 +60,12 @@ def test_the_lessons_are_listed_in_teaching_order_with_what_they_are_about(
 
 
 @pytest.mark.parametrize("name", ["mine", None, list_shipped()[0]], ids=["by name", "by file", "one that ships"])
-def test_a_lesson_without_a_mistake_says_so(name: str | None, lesson: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_valid_lesson_passes_the_check(name: str | None, lesson: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lesson", name or str(lesson), "--check"]) == 0
     assert re.fullmatch(r"[^\n]+: \d+ steps, nothing wrong\.\n", capsys.readouterr().out)
 
 
-def test_a_strangers_file_has_no_say_in_the_terminal(lesson: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_of_a_lesson_are_escaped(lesson: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = LESSON.replace("title: My own", 'title: "a\\e]0;b\\a"\nabout: "one\\ntwo \\e[31m \\u202e"')
     lesson.write_text(text.replace("{{T}}", "{{\x1b[2J}}"), encoding="utf-8")
     assert main(["lesson", "--list"]) == 0
@@ -76,7 +76,7 @@ def test_a_strangers_file_has_no_say_in_the_terminal(lesson: Path, capsys: pytes
     assert f"{lesson}:13: {{{{\\x1b[2J}}}} cannot be filled" in said
 
 
-def test_each_mistake_is_a_line_with_file_and_line_and_the_code_is_2(
+def test_each_mistake_is_printed_with_file_and_line_and_the_code_is_2(
     lesson: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lesson.write_text(LESSON.replace("{{T}}", "{{TT}}").replace("causal", "casual"), encoding="utf-8")
@@ -107,7 +107,7 @@ def test_each_mistake_is_a_line_with_file_and_line_and_the_code_is_2(
     ],
     ids=str,
 )
-def test_every_misuse_is_one_sentence_and_2(
+def test_every_misuse_is_one_sentence_and_exit_code_2(
     arguments: list[str],
     sentence: str,
     lesson: Path,
@@ -124,7 +124,7 @@ def test_every_misuse_is_one_sentence_and_2(
 
 
 @pytest.mark.slow
-def test_looking_at_lessons_loads_no_window(lesson: Path) -> None:
+def test_listing_and_checking_lessons_loads_no_window(lesson: Path) -> None:
     code = (
         "import sys, attnlab.cli.main as c; code = c.main(['lesson', 'mine', '--check']) + c.main(['lesson', '--list'])"
         "; sys.exit(code or 'PySide6' in sys.modules)"
@@ -133,7 +133,7 @@ def test_looking_at_lessons_loads_no_window(lesson: Path) -> None:
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
-def test_a_lesson_is_printed_without_a_display_one_page_a_step(lesson: Path, tmp_path: Path) -> None:
+def test_a_lesson_is_printed_without_a_display_with_one_page_for_each_step(lesson: Path, tmp_path: Path) -> None:
     environ = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
     out = tmp_path / "mine.pdf"
     answer = subprocess.run(
@@ -148,7 +148,7 @@ def test_a_lesson_is_printed_without_a_display_one_page_a_step(lesson: Path, tmp
 
 
 @pytest.mark.slow
-def test_what_is_wrong_with_a_lesson_is_said_where_it_cannot_be_printed(lesson: Path, tmp_path: Path) -> None:
+def test_a_lesson_that_cannot_be_printed_is_reported_with_its_mistakes(lesson: Path, tmp_path: Path) -> None:
     lesson.write_text("## One\n\n```state\npreset: jurney\n```\n", encoding="utf-8")
     command = [sys.executable, "-m", "attnlab", "lesson", "mine", "--pdf", str(tmp_path / "mine.pdf")]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -159,7 +159,7 @@ def test_what_is_wrong_with_a_lesson_is_said_where_it_cannot_be_printed(lesson: 
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have a display")
-def test_opening_a_lesson_without_a_display_says_so_and_names_the_way_out(lesson: Path) -> None:
+def test_opening_a_lesson_without_a_display_is_refused_with_a_remedy(lesson: Path) -> None:
     environ = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
     answer = subprocess.run(
         [sys.executable, "-m", "attnlab", "lesson", "mine"], capture_output=True, text=True, check=False, env=environ
@@ -168,7 +168,7 @@ def test_opening_a_lesson_without_a_display_says_so_and_names_the_way_out(lesson
     assert re.fullmatch(r"attnlab: There is no display[^\n]*--pdf OUT\.pdf[^\n]*\n", answer.stderr)
 
 
-def test_help_lists_every_lens_with_its_pages(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_lists_every_lens_with_its_pages(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lesson", "--help"]) == 0
     listed = " ".join(capsys.readouterr().out.split())
     assert "positions (encoding, rotation, order)" in listed
@@ -176,7 +176,7 @@ def test_help_lists_every_lens_with_its_pages(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("name", LENSES)
-def test_what_is_read_from_the_text_of_a_lens_is_what_its_class_says(name: str) -> None:
+def test_lens_titles_read_from_source_match_their_classes(name: str) -> None:
     (lens,) = (
         each
         for each in vars(import_module(f"{lenses.__name__}.{name}_lens")).values()
@@ -185,7 +185,7 @@ def test_what_is_read_from_the_text_of_a_lens_is_what_its_class_says(name: str) 
     assert (lens.name, LensEntry(lens.title, lens.about, lens.tab_order, lens.pages)) == (name, LENSES[name])
 
 
-def test_a_lesson_may_be_shown_through_every_lens_that_there_is() -> None:
+def test_a_lesson_can_use_every_lens() -> None:
     pages = (positions_lens.EncodingPage, positions_lens.RotationPage, positions_lens.OrderPage)
     assert tuple(page.name for page in pages) == LENSES["positions"].pages
     files = Path(lenses.__file__).parent.glob("*_lens.py")

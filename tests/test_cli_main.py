@@ -27,7 +27,7 @@ def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
     )
 
 
-def test_importing_the_doors_loads_neither_qt_nor_torch_nor_numpy() -> None:
+def test_importing_the_entry_points_loads_neither_qt_nor_torch_nor_numpy() -> None:
     code = "import sys, attnlab.cli.main; print(sorted({'PySide6', 'torch', 'numpy', 'pyqtgraph'} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
@@ -35,13 +35,13 @@ def test_importing_the_doors_loads_neither_qt_nor_torch_nor_numpy() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["show", "preset:journey"], ["code", "preset:journey"], ["presets"]])
-def test_what_only_prints_does_not_load_qt(arguments: list[str]) -> None:
+def test_commands_that_only_print_do_not_load_qt(arguments: list[str]) -> None:
     code = f"import sys, attnlab.cli.main as c; code = c.main({arguments}); sys.exit(code or 'PySide6' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
-def test_version_names_all_four_without_loading_them() -> None:
+def test_the_version_option_names_four_versions_without_loading_packages() -> None:
     code = "import sys, attnlab.cli.main as c; c.main(['--version']); print({'torch', 'PySide6'} & set(sys.modules))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     line, loaded = answer.stdout.splitlines()
@@ -53,7 +53,7 @@ def test_version_names_all_four_without_loading_them() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["show", "-h"], ["export", "-h"], ["bench", "-h"], ["doctor", "-h"]])
-def test_help_is_help_and_no_error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_option_succeeds(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 0
     assert "usage: attnlab" in capsys.readouterr().out
 
@@ -65,7 +65,7 @@ def test_the_help_of_the_program_names_every_command(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.slow
-def test_a_bad_command_line_is_one_line_and_2_from_outside_too() -> None:
+def test_an_invalid_command_line_is_one_line_and_exit_code_2() -> None:
     answer = command("show", "preset:nope")
     assert answer.returncode == 2
     assert answer.stdout == ""
@@ -73,14 +73,14 @@ def test_a_bad_command_line_is_one_line_and_2_from_outside_too() -> None:
 
 
 @pytest.mark.slow
-def test_a_figure_needs_no_display_and_leaves_quietly(tmp_path: Path) -> None:
+def test_a_figure_needs_no_display_and_exits_cleanly(tmp_path: Path) -> None:
     answer = command("export", "preset:journey", "-o", str(tmp_path / "w.png"))
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
     assert (tmp_path / "w.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.slow
-def test_figures_one_after_another_in_one_process_leave_quietly(tmp_path: Path) -> None:
+def test_several_figures_in_one_process_exit_cleanly(tmp_path: Path) -> None:
     code = (
         "import sys, attnlab.cli.main as c;"
         f"sys.exit(max(c.main(['export', 'preset:causal-5x8', '-o', r'{tmp_path}/' + n + '.png']) for n in 'abc'))"
@@ -91,7 +91,7 @@ def test_figures_one_after_another_in_one_process_leave_quietly(tmp_path: Path) 
 
 
 @linux_only
-def test_the_window_without_a_display_says_so_and_names_the_way_out() -> None:
+def test_the_window_without_a_display_is_refused_with_a_remedy() -> None:
     answer = command()
     assert answer.returncode == 2
     assert re.fullmatch(r"attnlab: There is no display[^\n]*--screenshot OUT\.png[^\n]*\n", answer.stderr)
@@ -116,7 +116,7 @@ def test_the_window_without_a_display_says_so_and_names_the_way_out() -> None:
     ],
     ids=str,
 )
-def test_every_misuse_is_one_sentence_and_2(
+def test_every_misuse_is_one_sentence_and_exit_code_2(
     arguments: list[str],
     sentence: str,
     tmp_path: Path,
@@ -142,14 +142,14 @@ def test_an_unknown_preset_is_named_before_the_missing_display(arguments: list[s
     assert "'nope'" in answer.stderr
 
 
-def test_a_damaged_session_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_session_is_reported_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bad.attnlab").write_bytes(b"PK\x05\x06" + bytes(18))
     assert main(["show", str(tmp_path / "bad.attnlab")]) == 2
     assert re.fullmatch(r"attnlab: [^\n]*bad\.attnlab[^\n]*\n", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_a_fault_of_its_own_is_one_line_and_1_and_debugging_shows_where(
+def test_an_unexpected_error_is_one_line_and_exit_code_1(
     debug: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(argv: list[str]) -> int:
@@ -167,7 +167,7 @@ def test_a_fault_of_its_own_is_one_line_and_1_and_debugging_shows_where(
     assert debug or err.count("\n") == 1
 
 
-def test_ctrl_c_ends_quietly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_exits_without_a_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted(argv: list[str]) -> int:
         raise KeyboardInterrupt
 
@@ -176,7 +176,7 @@ def test_ctrl_c_ends_quietly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_missing_library_names_the_doctor(
+def test_a_missing_library_suggests_the_doctor(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def lacking(argv: list[str]) -> int:
@@ -189,7 +189,7 @@ def test_a_missing_library_names_the_doctor(
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes there close otherwise")
-def test_a_pipe_that_nobody_reads_is_no_error() -> None:
+def test_a_closed_output_pipe_is_not_an_error() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "attnlab", "code", "preset:head-average"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -203,18 +203,18 @@ def test_a_pipe_that_nobody_reads_is_no_error() -> None:
 
 
 @pytest.mark.slow
-def test_an_output_without_the_letters_gets_question_marks() -> None:
+def test_characters_missing_in_the_output_encoding_become_question_marks() -> None:
     answer = command("presets", PYTHONIOENCODING="ascii")
     assert answer.returncode == 0
     assert "draws from ?1/?d_in instead of 0 to 1" in answer.stdout
 
 
-def test_the_doctor_answers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_doctor_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) in (0, 1)
     assert "torch" in capsys.readouterr().out
 
 
-def test_the_environment_is_put_back_after_a_figure(
+def test_the_environment_is_restored_after_a_figure(
     tmp_path: Path, qapp: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("QT_QPA_PLATFORM")
@@ -223,7 +223,7 @@ def test_the_environment_is_put_back_after_a_figure(
 
 
 @pytest.mark.parametrize("scale", ["1", pytest.param("2", marks=pytest.mark.quick), "1.5"])
-def test_a_screenshot_needs_no_display_and_has_the_size_asked_for(tmp_path: Path, scale: str) -> None:
+def test_a_screenshot_needs_no_display_and_has_the_requested_size(tmp_path: Path, scale: str) -> None:
     attnlab.save(attnlab.preset("the-cat-sat"), tmp_path / "s.attnlab")
     path = tmp_path / "w.png"
     arguments = [str(tmp_path / "s.attnlab"), "--theme", "dark", "--screenshot", str(path), "--size", "1201x801"]
@@ -237,7 +237,7 @@ def test_a_screenshot_needs_no_display_and_has_the_size_asked_for(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_a_gallery_of_nothing_names_what_there_is(tmp_path: Path) -> None:
+def test_an_unknown_gallery_view_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     answer = subprocess.run(
         [sys.executable, "-m", "tools.gallery", str(tmp_path), "nope"],
         capture_output=True,

@@ -43,21 +43,21 @@ def errors(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.removeprefix("attnlab: ") for line in err.splitlines()]
 
 
-def test_a_folder_gives_a_script_for_each_session_in_it(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_gives_one_script_for_each_session(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["code", "runs", "-o", "scripts"]) == 0
     assert errors(capsys) == []
     assert files(runs / "scripts") == ["one.py", "two.py"]
     assert (runs / "scripts" / "one.py").read_text() == script(attnlab.preset("journey"), "one")
 
 
-def test_a_pattern_reaches_into_folders_and_names_tell_them_apart(runs: Path) -> None:
+def test_a_pattern_matches_in_folders_and_names_stay_distinct(runs: Path) -> None:
     assert main(["code", "runs/**", "--notebook", "--dtype", "float64", "-o", "books/{folder}/{name}.ipynb"]) == 0
     assert files(runs / "books") == ["a/last.ipynb", "b/last.ipynb", "runs/one.ipynb", "runs/two.ipynb"]
     made = (runs / "books" / "a" / "last.ipynb").read_text()
     assert json.loads(made) == json.loads(notebook(attnlab.preset("causal-5x8"), "last", "float64"))
 
 
-def test_two_sources_of_one_name_do_not_overwrite_each_other(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sources_of_equal_names_do_not_overwrite_each_other(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "runs/**/*.attnlab", "-o", "tables/{name}.csv"]) == 2
     assert files(runs / "tables") == ["last.csv", "one.csv", "two.csv"]
     clash = "runs/b/last.attnlab was not written: tables/last.csv belongs to runs/a/last.attnlab; add {folder} to -o."
@@ -65,12 +65,12 @@ def test_two_sources_of_one_name_do_not_overwrite_each_other(runs: Path, capsys:
     assert len((runs / "tables" / "last.csv").read_text().splitlines()) == 1 + 5  # causal-5x8, not eight heads
 
 
-def test_a_source_that_is_named_twice_is_written_once(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_repeated_source_is_written_once(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["code", "runs/one.attnlab", "runs", "./runs/one.attnlab", "-o", "scripts"]) == 0
     assert (errors(capsys), files(runs / "scripts")) == ([], ["one.py", "two.py"])
 
 
-def test_what_fails_is_a_line_and_the_others_go_on(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_source_is_one_line_and_the_others_continue(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (runs / "runs" / "broken.attnlab").write_bytes(b"nonsense")
     sources = ["runs", "none.attnlab", "runs/none*", "preset:nope", "preset:multi-head-8"]
     assert main(["export", *sources, "-o", "figures", "--format", "svg", "--head", "1"]) == 2
@@ -85,7 +85,7 @@ def test_what_fails_is_a_line_and_the_others_go_on(runs: Path, capsys: pytest.Ca
     assert said[2].startswith("runs/one.attnlab: There is no head 1; there are head")
 
 
-def test_a_fault_of_its_own_with_one_source_is_1_and_the_others_go_on(
+def test_an_unexpected_error_with_one_source_gives_exit_code_1_and_the_others_continue(
     runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(e: object, title: str, dtype: str) -> str:
@@ -99,38 +99,38 @@ def test_a_fault_of_its_own_with_one_source_is_1_and_the_others_go_on(
     assert files(runs / "scripts") == ["two.py"]
 
 
-def test_presets_have_patterns_too(runs: Path) -> None:
+def test_patterns_match_presets(runs: Path) -> None:
     assert main(["export", "preset:journey*", "-o", "t/{folder}-{name}.npy", "--stage", "output"]) == 0
     wanted = [f"preset-{name}.npy" for name in attnlab.presets() if name.startswith("journey")]
     assert files(runs / "t") == sorted(wanted)
 
 
-def test_what_is_odd_about_a_trace_names_its_source(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_of_a_trace_name_its_source(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "preset:naive-softmax-overflow", "preset:journey", "-o", "t/{name}.csv"]) == 0
     said = errors(capsys)
     assert said
     assert all(line.startswith("preset:naive-softmax-overflow: ") for line in said)
 
 
-def test_a_folder_takes_the_result_of_one_source_as_well(runs: Path) -> None:
+def test_the_output_of_one_source_may_be_a_folder(runs: Path) -> None:
     (runs / "out").mkdir()
     assert main(["code", "preset:journey", "-o", "out"]) == 0
     assert main(["export", "runs/one.attnlab", "-o", "out"]) == 0
     assert files(runs / "out") == ["journey.py", "one.png"]
 
 
-def test_a_file_that_looks_like_a_pattern_is_a_file(runs: Path) -> None:
+def test_a_file_whose_name_looks_like_a_pattern_is_found(runs: Path) -> None:
     attnlab.save(attnlab.preset("journey"), "runs/[one].attnlab")
     assert main(["code", "runs/[one].attnlab", "-o", "x.py"]) == 0
     assert (runs / "x.py").read_text() == script(attnlab.preset("journey"), "[one]")
 
 
-def test_the_format_goes_before_the_ending(runs: Path) -> None:
+def test_the_format_option_overrides_the_file_ending(runs: Path) -> None:
     assert main(["export", "preset:journey", "-o", "figure.dat", "--format", "pdf"]) == 0
     assert (runs / "figure.dat").read_bytes().startswith(b"%PDF")
 
 
-def test_the_ending_says_that_it_is_a_notebook(runs: Path) -> None:
+def test_the_ending_ipynb_gives_a_notebook(runs: Path) -> None:
     assert main(["code", "preset:journey", "-o", "x.ipynb"]) == 0
     assert json.loads((runs / "x.ipynb").read_text())["nbformat"] == 4
 
@@ -161,7 +161,7 @@ def test_the_ending_says_that_it_is_a_notebook(runs: Path) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_is_one_sentence_and_nothing_is_written(
+def test_an_invalid_request_is_one_sentence_and_writes_nothing(
     arguments: list[str], sentence: str, runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (runs / "empty").mkdir()
@@ -189,7 +189,7 @@ def begun(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
 @pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize("ending", [".png", ".csv"])
-def test_ctrl_c_leaves_whole_files_only(ending: str, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_no_partial_file(ending: str, tmp_path: Path) -> None:
     attnlab.save(attnlab.preset("journey"), tmp_path / "0.attnlab")
     for number in range(1, 2000):  # more than are written before the signal is there, however late that is
         os.link(tmp_path / "0.attnlab", tmp_path / f"{number}.attnlab")
@@ -206,7 +206,7 @@ def test_ctrl_c_leaves_whole_files_only(ending: str, tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_terminal_is_told_how_far_it_is(runs: Path) -> None:
+def test_progress_is_shown_on_a_terminal(runs: Path) -> None:
     import pty
 
     (runs / "runs" / "broken.attnlab").write_bytes(b"nonsense")

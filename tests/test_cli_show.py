@@ -42,7 +42,7 @@ def test_show_prints_the_numbers_of_every_stage(preset: str, capsys: pytest.Capt
         assert tuple(stage["key_tokens"]) == trace.experiment.key_tokens
 
 
-def test_one_stage_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_stage_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
     stage = shown(capsys, "preset:multi-head-8", "--stage", "weights")
     assert stage["shape"] == [8, 10, 10]
 
@@ -59,13 +59,13 @@ def test_one_head_or_the_mean_has_no_head_axis(head: str, shape: list[int], caps
     np.testing.assert_array_equal(np.array(stage["values"], np.float32), expected)
 
 
-def test_the_head_is_ignored_where_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_head_option_is_ignored_by_stages_without_heads(capsys: pytest.CaptureFixture[str]) -> None:
     one = shown(capsys, "preset:multi-head-8", "--stage", "output", "--head", "3")
     assert one == shown(capsys, "preset:multi-head-8", "--stage", "output", "--head", "mean")
     assert one["shape"] == [10, 64]
 
 
-def test_a_masked_score_is_null(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_masked_score_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     stage = shown(capsys, "preset:causal-5x8", "--stage", "masked", "--head", "mean")
     nulls = [[value is None for value in row] for row in stage["values"]]
     assert nulls == [[j > i for j in range(5)] for i in range(5)]
@@ -92,14 +92,14 @@ def test_text_names_tokens_stages_and_masked_cells(capsys: pytest.CaptureFixture
     assert not {"nan", "inf", "-inf"} & set(out.lower().split())
 
 
-def test_head_nought_is_a_head_and_not_the_lack_of_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_head_0_selects_the_first_head(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "preset:uneven-heads", "--stage", "weights", "--head", "0"]) == 0
     out = capsys.readouterr().out
     assert "[6 × 6]" in out
     assert "head 1" not in out
 
 
-def test_a_narrow_terminal_gets_fewer_columns_and_is_told(
+def test_a_narrow_terminal_shows_fewer_columns_and_their_number(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "50")
@@ -130,7 +130,7 @@ def test_overflow_is_announced_on_standard_error(tmp_path: Path, capsys: pytest.
         ([0, 2], "attnlab: Queries 0, 2 are masked everywhere: their weights and context are 0.\n"),
     ],
 )
-def test_queries_that_are_masked_everywhere_are_announced(
+def test_fully_masked_queries_are_announced(
     rows: list[int], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mask = torch.ones(3, 3, dtype=torch.bool)
@@ -141,7 +141,7 @@ def test_queries_that_are_masked_everywhere_are_announced(
     assert capsys.readouterr().err == sentence
 
 
-def test_where_weights_are_masked_too_late_they_are_0_only_then(
+def test_with_masking_after_softmax_weights_are_0_only_in_that_stage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mask = [[False, False], [True, True]]
@@ -171,14 +171,14 @@ def test_no_state_of_torch_is_changed(capsys: pytest.CaptureFixture[str]) -> Non
     assert before == after
 
 
-def test_presets_are_listed_with_a_line_on_each(capsys: pytest.CaptureFixture[str]) -> None:
+def test_presets_are_listed_with_one_line_each(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["presets"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(attnlab.presets())
     assert all(len(line.split()) > 4 for line in lines)
 
 
-def test_presets_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_presets_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["presets", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert [each["name"] for each in listed] == list(attnlab.presets())
@@ -203,7 +203,7 @@ def test_presets_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_shown_is_one_sentence_and_exit_code_2(
+def test_an_invalid_request_is_one_sentence_and_exit_code_2(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["show", *arguments]) == 2
@@ -215,7 +215,7 @@ def test_what_cannot_be_shown_is_one_sentence_and_exit_code_2(
 
 
 @pytest.mark.parametrize("item", [0, 1, 2])
-def test_the_sequence_of_a_batch_that_is_asked_for_is_shown(item: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_requested_sequence_of_a_batch_is_shown(item: int, capsys: pytest.CaptureFixture[str]) -> None:
     found = shown(capsys, "preset:padding-batch", "--stage", "inputs", "--item", str(item))
     sequence = items(attnlab.preset("padding-batch"))[item]
     assert tuple(found["query_tokens"]) == sequence.tokens

@@ -19,7 +19,7 @@ def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_stage_is_written_as_it_is_usual_in_that_format(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stage_is_written_in_the_chosen_format(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = shown(capsys, "--stage", "masked", "--head", "0", "--format", name)
     assert said == FORMATS[name](table(CAUSAL, "masked", 0))
 
@@ -33,7 +33,7 @@ def test_digits_and_labels_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> 
     assert said == FORMATS["markdown"](wanted, None, False)
 
 
-def test_all_stages_as_numpy_are_code_that_makes_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_stages_as_numpy_are_runnable_code(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, np.ndarray] = {}
     exec(shown(capsys, "--format", "numpy"), {"np": np}, names)  # type: ignore[arg-type]
     assert tuple(names) == CAUSAL.all_stages
@@ -52,7 +52,7 @@ def test_all_stages_as_numpy_are_code_that_makes_them(capsys: pytest.CaptureFixt
     ],
     ids=str,
 )
-def test_what_cannot_be_written_is_one_sentence(
+def test_an_invalid_request_is_one_sentence(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["show", "preset:journey", *arguments]) == 2

@@ -45,7 +45,7 @@ def train(*words: str) -> int:
     return main(["train", *words])
 
 
-def test_a_run_is_trained_kept_where_it_is_said_and_can_be_opened(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_is_trained_and_saved_and_can_be_opened(capsys: pytest.CaptureFixture[str]) -> None:
     assert train("copy", "--steps", "12", "--seed", "3", *SMALL) == 0
     printed = capsys.readouterr()
     folder = Path(printed.out.rstrip("\n"))
@@ -62,7 +62,7 @@ def test_a_run_is_trained_kept_where_it_is_said_and_can_be_opened(capsys: pytest
 
 
 @pytest.mark.slow
-def test_going_on_equals_never_having_stopped(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_continuing_equals_uninterrupted_training(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     short, long = str(tmp_path / "short"), str(tmp_path / "long")
     constant = (*SMALL, "--set", "schedule=constant")  # others are stretched when steps are added
     assert train("copy", "--steps", "20", "-o", long, *constant) == 0
@@ -76,7 +76,7 @@ def test_going_on_equals_never_having_stopped(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.slow
-def test_a_kept_run_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_saved_run_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert train("copy", "--steps", "3", "-o", str(find_runs_folder() / "mine"), *SMALL) == 0
     assert train("--resume", "mine", "--steps", "6") == 0
     assert load(find_runs_folder() / "mine").step == 6
@@ -108,7 +108,7 @@ def test_a_kept_run_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> 
         (["--resume", "x", "--set", "rate=1"], "--set is only for a new run"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(
+def test_an_invalid_request_is_refused_in_a_sentence(
     words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert train(*words) == 2
@@ -119,7 +119,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     assert not find_runs_folder().exists()
 
 
-def test_what_is_there_is_never_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_an_existing_run_is_never_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "mine.txt").write_text("mine")
     assert train("copy", "--steps", "3", "-o", str(tmp_path / "work"), *SMALL) == 2
@@ -128,14 +128,14 @@ def test_what_is_there_is_never_overwritten(capsys: pytest.CaptureFixture[str], 
 
 
 @pytest.mark.slow
-def test_a_place_that_cannot_be_written_ends_it_at_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_refused_before_training(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert train("copy", "--steps", "1000000", "-o", str(tmp_path / "file" / "run"), *SMALL) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
 @pytest.mark.slow
-def test_a_rate_that_is_far_too_high_ends_with_a_sentence_and_a_run_to_look_at(
+def test_a_diverging_run_ends_with_a_sentence_and_can_be_opened(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     folder = str(tmp_path / "run")
@@ -149,9 +149,7 @@ def test_a_rate_that_is_far_too_high_ends_with_a_sentence_and_a_run_to_look_at(
 
 
 @pytest.mark.slow
-def test_a_run_whose_very_last_step_breaks_it_says_so_and_can_be_opened(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_run_that_diverges_at_the_last_step_can_be_opened(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     settings = (*SMALL, "--set", "rate=1e6", "--set", "warmup=0", "--set", "clip=0")
     assert train("copy", "--steps", "1", "-o", folder, *settings) == 2
@@ -162,7 +160,7 @@ def test_a_run_whose_very_last_step_breaks_it_says_so_and_can_be_opened(
 
 
 @pytest.mark.slow
-def test_the_sum_is_kept_and_goes_on_but_never_backwards(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_run_can_be_continued_only_forwards(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     small = (word for name in ("columns=8", "d_model=8", "heads=2", "sequences=20") for word in ("--set", name))
     assert train("sum", "--steps", "3", "-o", folder, *small) == 0
@@ -187,7 +185,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
 
 @pytest.mark.slow
 @posix
-def test_a_disk_that_fills_up_is_told_once_while_the_training_goes_on(
+def test_a_full_disk_is_reported_once_while_training_continues(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(train_progress, "SAVE_S", 0.0)
@@ -207,7 +205,7 @@ def test_a_disk_that_fills_up_is_told_once_while_the_training_goes_on(
 
 @pytest.mark.slow
 @posix
-def test_ctrl_c_keeps_the_run_and_it_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_saves_the_run_and_it_can_be_continued(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     program = (
         "import sys; from attnlab.cli import train_progress as r; r.QUIET_S, r.STOP_S = 0.0, 60.0; "
@@ -238,7 +236,7 @@ def test_ctrl_c_keeps_the_run_and_it_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_too_large_to_record_is_said_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_model_too_large_to_record_is_reported_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     spec = tiny(12)
     assert follow(Run(spec, "large", limit=1 << 10), TrainingProcess(spec), tmp_path / "run") == 0
     first, last = capsys.readouterr().err.splitlines()
@@ -248,7 +246,7 @@ def test_a_model_too_large_to_record_is_said_once(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.slow
-def test_a_text_that_was_changed_since_is_not_trained_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_changed_text_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text, folder = tmp_path / "mine.txt", tmp_path / "run"
     text.write_text("to be or not to be\n" * 100)
     own = ("--set", f"text={text}", "--set", "context=8", "-o", str(folder))
@@ -279,7 +277,7 @@ def run_that_names(text: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("text", ["~nosuchuser/x", "//server/share/x.txt", "\x1b[2J.txt", "x\0y", "{}/private.txt"])
-def test_a_text_that_a_run_names_is_read_only_if_that_is_allowed(
+def test_a_text_named_by_a_run_is_read_only_if_allowed(
     text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "private.txt").write_text("short")
@@ -321,7 +319,7 @@ class Impatient(TrainingProcess):
 
 
 @pytest.mark.slow
-def test_ctrl_c_pressed_once_more_does_not_wait_but_saves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_second_ctrl_c_saves_without_waiting(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     spec = tiny(10**6)
     process = Impatient(spec)
     assert follow(Run(spec, "impatient"), process, tmp_path / "run") == INTERRUPTED
@@ -337,7 +335,7 @@ def test_the_tasks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TASKS)
 
 
-def test_the_line_of_progress_says_what_is_known() -> None:
+def test_the_progress_line_shows_step_loss_and_rate() -> None:
     run = Run(tiny(2000), "x")
     assert format_progress(run, 0.0) == "step 0 of 2,000"
     points = tuple(Point(step, 0.25, 0.1) for step in range(1200))

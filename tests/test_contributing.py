@@ -13,23 +13,23 @@ THERE = {
 EXAMPLE = "ui/playground/lenses/name_lens.py"
 
 
-def test_it_is_short() -> None:
+def test_the_page_is_short() -> None:
     assert len(TEXT.splitlines()) <= 150
 
 
-def test_every_path_exists() -> None:
+def test_every_path_of_the_page_exists() -> None:
     named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", TEXT)) - {EXAMPLE}
     assert len(named) > 25
     assert {path for path in named if not any(there.endswith(f"/{path}") for there in THERE)} == set()
 
 
-def test_every_file_named_alone_exists() -> None:
+def test_every_file_name_of_the_page_exists() -> None:
     named = set(re.findall(r"`([a-z_]+\.py)`", TEXT))
     assert len(named) > 10
     assert named <= {there.rpartition("/")[2] for there in THERE}
 
 
-def test_every_command_of_make_and_every_tool_exists() -> None:
+def test_every_make_target_and_tool_of_the_page_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(re.findall(r"\bmake ([a-z-]+)", TEXT)) - {"the"} <= targets
     assert all((ROOT / "tools" / f"{name}.py").is_file() for name in re.findall(r"python -m tools\.([a-z_]+)", TEXT))

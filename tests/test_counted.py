@@ -23,12 +23,12 @@ ONE = Experiment(("a",), torch.ones(1, 1))
 """One token of one number in one head."""
 
 
-def test_several_and_one_are_counted() -> None:
+def test_plurals_are_correct() -> None:
     assert [format_count(n, "head") for n in (0, 1, 2)] == ["0 heads", "1 head", "2 heads"]
     assert [format_count(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]
 
 
-def test_a_range_of_one_is_named_by_its_number() -> None:
+def test_a_range_of_one_item_is_written_as_one_number() -> None:
     assert [format_range("column", 2, last) for last in (2, 4)] == ["column 2", "columns 2 to 4"]
     assert [format_has("head", 0, last) for last in (-1, 0, 3)] == [
         "has no heads",
@@ -59,13 +59,13 @@ def test_a_range_of_one_is_named_by_its_number() -> None:
         ),
     ],
 )
-def test_of_a_layer_with_one_of_each_no_range_is_said(refused: Callable[[], object], sentence: str) -> None:
+def test_a_layer_with_one_of_each_has_no_ranges(refused: Callable[[], object], sentence: str) -> None:
     with pytest.raises(AttnlabError) as error:
         refused()
     assert str(error.value) == sentence
 
 
-def test_a_head_of_one_column_owns_that_column() -> None:
+def test_a_head_of_one_column_is_described_by_that_column() -> None:
     e = Experiment(("a",), torch.ones(1, 2), config=AttentionConfig(n_heads=2))
     lines = explain(attnlab.compute(e), Cell("queries", 0, 0, 1)).lines
     assert any("".join(span.text for span in line) == "head 1 owns column 1" for line in lines)
@@ -73,6 +73,6 @@ def test_a_head_of_one_column_owns_that_column() -> None:
     assert any("head 1 owns columns " in "".join(span.text for span in line) for line in lines)
 
 
-def test_a_solution_counts_what_it_is_of() -> None:
+def test_a_solution_has_correct_plurals() -> None:
     assert "1 query, 1 key, d" in solution.write_markdown(compute(ONE))
     assert "6 queries, 6 keys, d" in solution.write_markdown(compute(preset("journey")))

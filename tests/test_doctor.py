@@ -31,7 +31,7 @@ def run_doctor(**changes: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_a_machine_that_runs_these_tests_has_all_that_is_needed() -> None:
+def test_the_machine_that_runs_the_tests_passes() -> None:
     answer = run_doctor()
     assert answer.returncode == 0, answer.stdout
     assert answer.stderr == ""
@@ -41,7 +41,7 @@ def test_a_machine_that_runs_these_tests_has_all_that_is_needed() -> None:
     assert answer.stdout.endswith("Everything attnlab needs is installed.\n")
 
 
-def test_a_torch_that_does_not_load_is_said_in_a_line(tmp_path: Path) -> None:
+def test_a_torch_that_does_not_load_is_reported_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "torch.py").write_text("raise ImportError('libcudart.so.12: cannot open shared object file')\n")
     answer = run_doctor(PYTHONPATH=str(tmp_path))
     assert answer.returncode == 1
@@ -50,13 +50,13 @@ def test_a_torch_that_does_not_load_is_said_in_a_line(tmp_path: Path) -> None:
     assert "Traceback" not in answer.stdout + answer.stderr
 
 
-def test_a_package_that_is_not_there_comes_with_its_command() -> None:
+def test_a_missing_package_is_reported_with_its_command() -> None:
     check = doctor.check_package("attnlab-has-no-such-friend", (1, 2))
     assert (check.ok, check.required, check.detail) == (False, True, "not installed")
     assert check.remedy.endswith('-m pip install "attnlab-has-no-such-friend>=1.2"')
 
 
-def test_a_package_that_is_too_old_says_what_would_do() -> None:
+def test_an_old_package_is_reported_with_the_required_version() -> None:
     check = doctor.check_package("numpy", (999, 1))
     assert not check.ok
     assert check.detail == f"{importlib.metadata.version('numpy')}, which is older than 999.1"
@@ -65,7 +65,7 @@ def test_a_package_that_is_too_old_says_what_would_do() -> None:
 @pytest.mark.parametrize(
     ("version", "numbers"), [("2.13.0+cpu", (2, 13, 0)), ("6.11.3", (6, 11, 3)), ("3.0rc1", (3,)), ("0.11", (0, 11))]
 )
-def test_versions_are_read_up_to_their_suffix(version: str, numbers: tuple[int, ...]) -> None:
+def test_version_suffixes_are_ignored(version: str, numbers: tuple[int, ...]) -> None:
     assert doctor.version_numbers(version) == numbers
 
 
@@ -79,22 +79,22 @@ def test_versions_are_read_up_to_their_suffix(version: str, numbers: tuple[int, 
         ((6, 11, 3), (3, 11), ""),
     ],
 )
-def test_the_bad_versions_of_qt_are_known(version: tuple[int, ...], python: tuple[int, ...], fault: str) -> None:
+def test_bad_versions_of_qt_are_reported(version: tuple[int, ...], python: tuple[int, ...], fault: str) -> None:
     assert bool(doctor.qt_fault(version, python)) == bool(fault)
     assert doctor.qt_fault(version, python).startswith(fault)
 
 
-def test_what_ldd_does_not_find_is_listed_once() -> None:
+def test_each_missing_library_is_listed_once() -> None:
     assert doctor.missing_libraries(LDD) == ["libxcb-icccm.so.4", "libxcb-keysyms.so.1"]
 
 
-def test_missing_libraries_come_with_the_command_that_installs_them() -> None:
+def test_missing_libraries_are_reported_with_the_install_command() -> None:
     libraries = ["libxcb-keysyms.so.1", "libEGL.so.1", "libxcb-icccm.so.4", "libxcb-cursor.so.0"]
     expected = "sudo apt-get install libegl1 libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1"
     assert doctor.debian_remedy(libraries) == expected
 
 
-def test_a_library_of_no_known_package_is_named_beside_the_command() -> None:
+def test_a_library_of_an_unknown_package_is_named() -> None:
     remedy = doctor.debian_remedy(["libGL.so.1", "libnobody.so.3"])
     assert remedy == "sudo apt-get install libgl1; find the package that contains libnobody.so.3"
 
@@ -111,7 +111,7 @@ def torn_qt(tmp_path: Path) -> Path:
 
 @linux
 @pytest.mark.parametrize(("environ", "required"), [({"DISPLAY": ":7"}, True), ({}, False)])
-def test_a_library_of_the_x11_plugin_is_needed_only_where_there_is_a_display(
+def test_a_library_of_the_x11_plugin_is_needed_only_with_a_display(
     torn_qt: Path, environ: dict[str, str], required: bool
 ) -> None:
     checks = {check.name: check for check in doctor.check_qt_libraries(torn_qt, environ)}
@@ -124,7 +124,7 @@ def test_a_library_of_the_x11_plugin_is_needed_only_where_there_is_a_display(
 
 
 @linux
-def test_a_qt_without_its_libraries_cannot_draw_and_says_which_is_gone(torn_qt: Path) -> None:
+def test_a_qt_without_its_libraries_is_reported_with_the_missing_one(torn_qt: Path) -> None:
     draw = doctor.check_qt_libraries(torn_qt, {})[0]
     assert (draw.ok, draw.required) == (False, True)
     assert draw.detail == "Qt's own libQt6Core.so.6 is missing"
@@ -136,14 +136,14 @@ def test_the_qt_of_this_machine_can_draw() -> None:
     assert (draw.name, draw.ok, draw.detail) == ("libraries to draw", True, "all found")
 
 
-def test_without_a_display_the_way_out_is_named() -> None:
+def test_without_a_display_a_remedy_is_named() -> None:
     check = doctor.check_display({})
     assert (check.ok, check.required) == (False, False)
     assert "--screenshot" in check.detail
     assert doctor.check_display({"DISPLAY": ":0"}).detail == "DISPLAY=:0"
 
 
-def test_the_logs_are_named_with_the_time_of_the_last_fault(config_dir: Path) -> None:
+def test_the_log_files_are_named_with_the_time_of_the_last_error(config_dir: Path) -> None:
     assert doctor.check_log("errors.log").detail == f"{config_dir / 'errors.log'}, not written yet"
     fault_log.append("errors.log", "a fault\n")
     told = doctor.check_log("errors.log")
@@ -151,7 +151,7 @@ def test_the_logs_are_named_with_the_time_of_the_last_fault(config_dir: Path) ->
     assert told.detail.startswith(f"{config_dir / 'errors.log'}, last written at 2")
 
 
-def test_a_remedy_stands_below_what_is_missing_and_nowhere_else() -> None:
+def test_remedies_are_printed_only_below_missing_parts() -> None:
     checks = [
         doctor.Check("well", True, True, "there", "do nothing"),
         doctor.Check("missing", False, True, "gone", "install it"),
@@ -162,5 +162,5 @@ def test_a_remedy_stands_below_what_is_missing_and_nowhere_else() -> None:
     assert lines[at + 1].strip() == "fix: install it"
 
 
-def test_what_a_builder_added_to_a_version_does_not_count() -> None:
+def test_local_version_labels_are_ignored() -> None:
     assert doctor.version_numbers("2.13.0+7") == (2, 13, 0)

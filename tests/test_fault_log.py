@@ -17,7 +17,7 @@ def fail(message: str = "far away") -> BaseException:
         return error
 
 
-def test_a_fault_is_one_sentence_with_versions_and_the_way_to_it(config_dir: Path, provoked: Provoked) -> None:
+def test_a_fault_has_one_sentence_versions_and_a_traceback(config_dir: Path, provoked: Provoked) -> None:
     fault = report(fail(), "printing the sheet")
     assert fault.sentence == "Something went wrong inside attnlab while printing the sheet: IndexError: far away."
     assert "PySide6" in fault.details
@@ -29,7 +29,7 @@ def test_a_fault_is_one_sentence_with_versions_and_the_way_to_it(config_dir: Pat
     assert provoked() == ["IndexError: far away"]
 
 
-def test_what_repeats_is_counted_and_logged_ever_more_rarely(config_dir: Path, provoked: Provoked) -> None:
+def test_repeated_faults_are_counted_and_logged_ever_more_rarely(config_dir: Path, provoked: Provoked) -> None:
     told: list[Fault] = []
     end = listen(told.append)
     for _ in range(250):
@@ -53,20 +53,20 @@ def test_the_log_keeps_its_newer_half(config_dir: Path, provoked: Provoked) -> N
     provoked()
 
 
-def test_a_log_that_cannot_be_written_is_no_fault(config_dir: Path, provoked: Provoked) -> None:
+def test_an_unwritable_log_is_no_fault(config_dir: Path, provoked: Provoked) -> None:
     (config_dir / ERRORS).mkdir()
     assert report(fail()).times == 1
     assert provoked() == ["IndexError: far away"]
 
 
-def test_strangers_text_cannot_write_control_characters(provoked: Provoked) -> None:
+def test_control_characters_are_escaped_in_the_log(provoked: Provoked) -> None:
     fault = report(fail("\x1b[2J red\nand " + "x" * 10_000))
     assert fault.sentence.startswith("Something went wrong inside attnlab: IndexError: [2J red and xxx")
     assert len(fault.sentence) < 400
     provoked()
 
 
-def test_an_error_that_cannot_speak_is_told_by_its_name(provoked: Provoked) -> None:
+def test_an_error_whose_text_fails_is_reported_by_its_name(provoked: Provoked) -> None:
     class MuteError(Exception):
         def __str__(self) -> str:
             raise ValueError
@@ -75,7 +75,7 @@ def test_an_error_that_cannot_speak_is_told_by_its_name(provoked: Provoked) -> N
     assert provoked() == ["MuteError"]
 
 
-def test_a_fault_keeps_nothing_alive_and_comes_from_any_thread(provoked: Provoked) -> None:
+def test_a_fault_keeps_no_object_alive_and_may_come_from_any_thread(provoked: Provoked) -> None:
     threads = [threading.Thread(target=report, args=(fail(),)) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -84,7 +84,7 @@ def test_a_fault_keeps_nothing_alive_and_comes_from_any_thread(provoked: Provoke
     assert sorted(fault.times for fault in fault_log.take()) == list(range(1, 9))
 
 
-def test_a_listener_that_fails_hides_neither_the_fault_nor_itself(provoked: Provoked) -> None:
+def test_a_failing_listener_hides_neither_the_fault_nor_its_own_error(provoked: Provoked) -> None:
     told: list[Fault] = []
     ends = [listen(lambda _: [][0]), listen(told.append)]
     report(fail())

@@ -46,7 +46,7 @@ def ran(*command: str, folder: Path, **more: str) -> "subprocess.CompletedProces
 
 
 @pytest.mark.quick
-def test_spoilt_files_of_every_kind_are_read_or_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_corrupted_files_of_every_kind_are_read_or_refused_in_a_sentence(tmp_path: Path) -> None:
     done = ran("-m", "tools.mutate_files", "--seed", "12", "--count", "160", folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("160 files of seed 12, 0 faults")
@@ -62,7 +62,7 @@ def test_spoilt_files_of_every_kind_are_read_or_refused_with_a_sentence(tmp_path
         ("(_ for _ in ()).throw(Careless())", "contains control characters"),
     ],
 )
-def test_what_a_reader_does_wrong_is_told_with_the_number_of_its_case(tmp_path: Path, body: str, found: str) -> None:
+def test_an_error_of_a_reader_is_reported_with_the_case_number(tmp_path: Path, body: str, found: str) -> None:
     script = CARELESS + PLANTED.format(body=body)
     said = ran("-c", script, folder=tmp_path).stdout
     assert found in said
@@ -71,7 +71,7 @@ def test_what_a_reader_does_wrong_is_told_with_the_number_of_its_case(tmp_path: 
 
 @pytest.mark.slow
 @posix
-def test_a_reader_that_never_ends_is_ended_and_says_where_it_was(tmp_path: Path) -> None:
+def test_a_reader_that_hangs_is_killed_and_reported_with_its_place(tmp_path: Path) -> None:
     done = ran("-c", PLANTED.format(body="[0 for _ in iter(int, 1)]"), folder=tmp_path)
     assert done.returncode == -signal.SIGPROF
     assert done.stdout.splitlines()[0] == 'case {"case": 40}'
@@ -80,7 +80,7 @@ def test_a_reader_that_never_ends_is_ended_and_says_where_it_was(tmp_path: Path)
 
 @pytest.mark.slow
 @posix
-def test_a_crash_is_told_and_the_next_case_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_is_reported_and_the_next_case_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tools import mutate_files
 
     (tmp_path / "sitecustomize.py").write_text(
@@ -100,7 +100,7 @@ def test_a_crash_is_told_and_the_next_case_is_read(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.slow
-def test_the_same_seed_makes_the_same_files(tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
     from tools.file_kinds import KINDS
     from tools.mutants import make_random
 
@@ -114,7 +114,7 @@ def test_the_same_seed_makes_the_same_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_random_events_find_nothing_and_are_the_same_for_the_same_seed(tmp_path: Path) -> None:
+def test_random_events_pass_and_depend_only_on_the_seed(tmp_path: Path) -> None:
     from tools.random_events import find_failure
 
     logs = []
@@ -127,13 +127,13 @@ def test_random_events_find_nothing_and_are_the_same_for_the_same_seed(tmp_path:
 
 
 @pytest.mark.slow
-def test_random_edits_find_nothing(tmp_path: Path) -> None:
+def test_random_edits_pass(tmp_path: Path) -> None:
     done = ran("-m", "tools.random_edits", "--seed", "5", "--count", "500", folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("500 edits of seed 5, 0 faults")
 
 
-def test_an_edit_that_writes_in_place_and_a_state_that_is_not_saved_whole_are_found(
+def test_edits_in_place_and_incomplete_saves_are_detected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from attnlab.files.sessions import session_file
@@ -153,7 +153,7 @@ def test_an_edit_that_writes_in_place_and_a_state_that_is_not_saved_whole_are_fo
 
 
 @pytest.mark.slow
-def test_an_error_in_a_slot_is_told_with_the_last_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_a_slot_is_reported_with_the_last_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tools import random_events
 
     (tmp_path / "sitecustomize.py").write_text(
@@ -181,7 +181,7 @@ def test_a_killed_save_leaves_the_old_or_the_new_file(tmp_path: Path, kinds: str
 
 
 @posix
-def test_a_save_that_mixes_two_is_found(tmp_path: Path) -> None:
+def test_a_save_that_mixes_two_files_is_detected(tmp_path: Path) -> None:
     from tools.kill_saves import Kind, kill_saves
 
     def save(which: int, folder: Path) -> None:

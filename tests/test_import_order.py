@@ -43,7 +43,7 @@ def test_no_module_of_the_window_imports_torch_when_it_is_loaded(path: Path) -> 
     assert imports_of(path, TORCH) == []
 
 
-def test_the_search_finds_what_it_looks_for() -> None:
+def test_the_search_finds_a_planted_import() -> None:
     source = """
 from typing import TYPE_CHECKING
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Card:
 
 
 @pytest.mark.parametrize(("room", "files"), [("attention", 0), ("files", 0), ("compute", 1), ("document", 1)])
-def test_qt_is_imported_in_at_most_one_file_of_a_room_that_is_not_for_drawing(room: str, files: int) -> None:
+def test_rooms_without_drawing_import_qt_in_at_most_one_file(room: str, files: int) -> None:
     with_qt = [path.name for path in sorted((PACKAGE / room).rglob("*.py")) if imports_of(path, QT)]
     assert len(with_qt) <= files, with_qt
 
@@ -83,7 +83,7 @@ def test_qt_is_imported_in_at_most_one_file_of_a_room_that_is_not_for_drawing(ro
         ("attnlab.ui.app.main_window", ("torch",)),
     ],
 )
-def test_loading_the_doors_and_the_window_does_not_load_what_is_slow(module: str, absent: tuple[str, ...]) -> None:
+def test_loading_entry_points_and_window_loads_no_slow_package(module: str, absent: tuple[str, ...]) -> None:
     code = f"import sys, {module}; print([name for name in {absent!r} if name in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr

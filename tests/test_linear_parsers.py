@@ -111,15 +111,15 @@ SLOW = {"LaTeX of a line", "a lesson written", "a table as markdown", "a token s
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in PARSERS])
-def test_time_grows_in_proportion_to_the_text(name: str) -> None:
+def test_parsers_take_linear_time(name: str) -> None:
     assert out_of_proportion(PARSERS[name], THOROUGH and name not in SLOW) == []
 
 
 @pytest.mark.slow
-def test_a_parser_that_takes_the_square_of_the_length_would_be_found() -> None:
+def test_a_quadratic_parser_would_be_detected() -> None:
     assert out_of_proportion(lambda text: re.search("a+?b", text))
 
 
-def test_layers_are_sorted_whatever_their_names_hold() -> None:
+def test_layers_with_any_names_are_sorted() -> None:
     names = ["a.²", "a.10", "a.2", "a." + "9" * 5000]
     assert sorted(names, key=weight_names.in_order)[:2] == ["a.2", "a.10"]

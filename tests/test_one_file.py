@@ -60,7 +60,7 @@ def run(copy: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_commands_have_them(copy: Path) -> None:
+def test_the_commands_list_the_added_files(copy: Path) -> None:
     listed = " ".join(run(copy, "-m", "attnlab", "export", "--help").split())
     assert "pdf,bmp,csv" in listed
     assert "safetensors,psv}" in listed
@@ -83,7 +83,7 @@ def test_the_commands_have_them(copy: Path) -> None:
     assert (copy / "weights.psv").read_text(encoding="utf-8").splitlines() == ["0.5|0.5|0.5|0.5|0.5|0.5"] * 6
 
 
-def test_the_window_has_them(copy: Path) -> None:
+def test_the_window_lists_the_added_files(copy: Path) -> None:
     child = ROOT / "tests" / "ui" / "added_to_a_copy.py"
     options = ("-q", "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT))
     assert "5 passed" in run(copy, "-m", "pytest", *options, str(child))

@@ -23,7 +23,7 @@ def test_every_fault_can_be_planted_and_its_tests_exist(tool: ModuleType) -> Non
     assert not wrong, "\n".join(["Follow your change in tools/faults:", *wrong])
 
 
-def test_there_are_many_faults_in_all_rooms_and_each_has_a_name(tool: ModuleType) -> None:
+def test_every_room_has_faults_with_unique_names(tool: ModuleType) -> None:
     faults = tool.read_faults()
     assert len(faults) >= 100
     assert max(Counter((fault.room, fault.name) for fault in faults).values()) == 1
@@ -53,7 +53,7 @@ def test_a_fault_that_cannot_be_planted_is_named(tool: ModuleType, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_planting_says_what_was_seen_and_takes_the_fault_out_again(tool: ModuleType, tmp_path: Path) -> None:
+def test_planting_reports_the_outcome_and_restores_the_file(tool: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "sums.py").write_text("def add(a, b):\n    return a + b\n")
     (tmp_path / "test_sums.py").write_text(

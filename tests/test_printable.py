@@ -19,7 +19,7 @@ HOSTILE = "a\x1b[2J\x9b31m\u202egnp.\x07b\u2066\r\x00"
 SPELT = r"a\x1b[2J\x9b31m\u202egnp.\x07b\u2066\r\x00"
 
 
-def test_what_acts_on_a_screen_is_spelt_out_and_the_rest_stays() -> None:
+def test_control_characters_are_escaped_and_other_text_is_kept() -> None:
     assert escape(HOSTILE) == format_name(HOSTILE) == SPELT
     assert escape("né 漢 👩\u200d👧 \u200fשלום") == "né 漢 👩\u200d👧 \u200fשלום"
     assert escape("a\nb\x1b", keep="\n") == "a\nb\\x1b"
@@ -27,11 +27,11 @@ def test_what_acts_on_a_screen_is_spelt_out_and_the_rest_stays() -> None:
 
 
 @pytest.mark.parametrize("kind", [AttnlabError, FileError, ExperimentError])
-def test_no_error_holds_them(kind: type[AttnlabError]) -> None:
+def test_errors_contain_no_control_characters(kind: type[AttnlabError]) -> None:
     assert str(kind(f"There is no {HOSTILE}.")) == f"There is no {SPELT}."
 
 
-def test_files_are_named_without_them(tmp_path: Path) -> None:
+def test_file_names_are_printed_without_control_characters(tmp_path: Path) -> None:
     name = HOSTILE.replace("\x00", "")
     for read in (lambda: read_bytes(tmp_path / name, 9, "it"), lambda: check_source(Source(tmp_path / name))):
         with pytest.raises(FileError) as refused:
@@ -47,7 +47,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_results_are_spelt_out_on_a_terminal_and_whole_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_escaped_on_a_terminal_and_unchanged_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     for stream, text in ((Terminal(), f"1\t2\n{SPELT}"), (io.StringIO(), f"1\t2\n{HOSTILE}")):
         monkeypatch.setattr(sys, "stdout", stream)
         console.say(f"1\t2\n{HOSTILE}")
@@ -105,7 +105,7 @@ def test_hostile_names_are_refused_in_one_line(
 
 
 @pytest.mark.parametrize("letter", ["x", "\x1b"])
-def test_no_error_is_longer_than_a_screen(letter: str) -> None:
+def test_errors_are_at_most_a_screen_long(letter: str) -> None:
     told = str(FileError(f"There is no {letter * 100_000} here; there are others."))
     assert len(told) == LONGEST
     assert told.startswith("There is no ")
@@ -115,5 +115,5 @@ def test_no_error_is_longer_than_a_screen(letter: str) -> None:
 @pytest.mark.parametrize(
     ("text", "limit", "short"), [("abcdef", 6, "abcdef"), ("abcdefg", 6, "abc…fg"), ("abc", 2, "a…")]
 )
-def test_a_long_text_keeps_its_ends(text: str, limit: int, short: str) -> None:
+def test_a_long_text_is_shortened_in_the_middle(text: str, limit: int, short: str) -> None:
     assert shorten(text, limit) == short

@@ -47,12 +47,12 @@ def test_the_public_names_are_those_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - {"view"}))
-def test_every_public_name_can_be_had(name: str) -> None:
+def test_every_public_name_can_be_imported(name: str) -> None:
     assert getattr(attnlab, name) is not None
     assert name in dir(attnlab)
 
 
-def test_the_window_can_be_had_where_there_is_qt() -> None:
+def test_the_window_can_be_imported_with_qt() -> None:
     pytest.importorskip("PySide6")
     assert callable(attnlab.view)
 
@@ -86,17 +86,17 @@ def test_looking_compute_up_does_not_load_torch() -> None:
     ],
     ids=["name first", "package first", "name taken, then package"],
 )
-def test_compute_is_the_public_function_in_whatever_order_things_are_imported(code: str) -> None:
+def test_compute_is_the_public_function_in_any_import_order(code: str) -> None:
     assert python(code) == "(1, 6, 6) torch.float32"
 
 
-def test_compute_takes_what_the_contract_says() -> None:
+def test_compute_has_the_documented_parameters() -> None:
     trace = attnlab.compute(attnlab.preset("journey"), device="cpu", dtype="float64")
     assert str(trace["output"].dtype) == "torch.float64"
     assert isinstance(trace, attnlab.Trace)
 
 
-def test_the_installed_version_is_the_one_the_package_names() -> None:
+def test_the_installed_version_equals_that_of_the_package() -> None:
     assert importlib.metadata.version("attnlab") == attnlab.__version__
 
 

@@ -87,7 +87,7 @@ def test_the_page_has_an_example_of_every_public_name() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in attnlab.__all__ if name != "__version__"])
-def test_every_public_name_says_what_it_is(name: str) -> None:
+def test_every_public_name_has_a_docstring(name: str) -> None:
     text = getattr(attnlab, name).__doc__
     assert text
     assert text.strip()[0].isupper()
@@ -97,26 +97,26 @@ CAN_FAIL = sorted({*attnlab.__all__} - {"Trace", "__version__", "presets"})
 
 
 @pytest.mark.parametrize("name", [name for name in CAN_FAIL if not name.endswith("Error")])
-def test_what_can_go_wrong_is_documented(name: str) -> None:
+def test_the_errors_are_documented(name: str) -> None:
     assert "Raises:" in (getattr(attnlab, name).__doc__ or "")
 
 
 @pytest.mark.usefixtures("qapp")
-def test_a_figure_is_as_large_as_asked_for() -> None:
+def test_a_figure_has_the_requested_size() -> None:
     data = attnlab.figure(attnlab.preset("journey"), head=np.int64(0), width_mm=25.4, dpi=200)
     assert data is not None
     assert Image.open(io.BytesIO(data)).width == 200
 
 
 @pytest.mark.usefixtures("qapp")
-def test_a_figure_of_a_trace_is_that_of_its_experiment_and_format_goes_before_the_ending(tmp_path: Path) -> None:
+def test_a_figure_of_a_trace_equals_that_of_its_experiment(tmp_path: Path) -> None:
     e = attnlab.preset(CAUSAL)
     path = tmp_path / "figure.dat"
     assert attnlab.figure(attnlab.compute(e), path, format="PNG") is None
     assert path.read_bytes() == attnlab.figure(e)
 
 
-def test_an_application_that_is_there_is_left_as_it_is(qapp: QApplication) -> None:
+def test_an_existing_application_is_left_unchanged(qapp: QApplication) -> None:
     before = (qapp.applicationName(), qapp.font().toString(), qapp.styleSheet(), qapp.palette())
     attnlab.figure(attnlab.preset("journey"))
     assert QApplication.instance() is qapp
@@ -124,7 +124,7 @@ def test_an_application_that_is_there_is_left_as_it_is(qapp: QApplication) -> No
 
 
 @pytest.mark.slow
-def test_a_script_without_an_application_draws_twice_and_may_not_open_a_window_then(tmp_path: Path) -> None:
+def test_a_script_without_an_application_draws_twice_but_cannot_open_a_window(tmp_path: Path) -> None:
     said = run(
         "import sys, attnlab\n"
         "e = attnlab.preset('journey')\n"
@@ -139,7 +139,7 @@ def test_a_script_without_an_application_draws_twice_and_may_not_open_a_window_t
 
 
 @pytest.mark.usefixtures("qapp")
-def test_in_a_thread_it_says_why_not() -> None:
+def test_drawing_in_a_thread_is_refused_with_the_reason() -> None:
     e = attnlab.preset("journey")
     assert message_in_thread(lambda: attnlab.figure(e)) == ("Qt draws only in the main thread; call figure there.")
 
@@ -163,17 +163,17 @@ def test_in_a_thread_it_says_why_not() -> None:
     ids=str,
 )
 @pytest.mark.usefixtures("qapp")
-def test_what_cannot_be_drawn_is_one_sentence(more: dict[str, object], says: str) -> None:
+def test_an_impossible_figure_is_refused_in_one_sentence(more: dict[str, object], says: str) -> None:
     with pytest.raises(attnlab.AttnlabError, match=re.escape(says)):
         attnlab.figure(attnlab.preset("multi-head-8"), **more)  # type: ignore[arg-type]
 
 
-def test_an_array_is_no_figure() -> None:
+def test_an_array_is_refused_as_a_figure() -> None:
     with pytest.raises(attnlab.AttnlabError, match="cannot draw ndarray"):
         attnlab.figure(np.eye(3))  # type: ignore[arg-type]
 
 
-def test_no_public_name_is_that_of_a_module() -> None:
+def test_no_public_name_equals_a_module_name() -> None:
     """Importing the module would put it in the place of the name."""
     modules = {each.name for each in pkgutil.iter_modules(attnlab.__path__)}
     assert modules & set(attnlab._HOMES) == set()
@@ -192,7 +192,7 @@ def test_notebooks_show_a_picture_and_one_line() -> None:
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 @pytest.mark.usefixtures("qapp")
-def test_a_figure_shows_itself_in_a_notebook_is_bytes_and_saves_itself(kind: str, tmp_path: Path) -> None:
+def test_a_figure_displays_in_a_notebook_and_saves_itself(kind: str, tmp_path: Path) -> None:
     e = attnlab.preset("journey")
     figure = attnlab.figure(e, format=kind)
     assert figure is not None
@@ -210,7 +210,7 @@ def test_a_figure_shows_itself_in_a_notebook_is_bytes_and_saves_itself(kind: str
 
 
 @pytest.mark.usefixtures("qapp")
-def test_notebooks_show_sizes_tokens_a_picture_and_the_stages() -> None:
+def test_notebooks_show_sizes_tokens_picture_and_stages() -> None:
     e = attnlab.preset("padding-batch")
     for shown in (e, attnlab.compute(e, dtype="float64")):
         page = shown._repr_html_()
@@ -237,7 +237,7 @@ def test_a_notebook_without_qt_shows_the_weights_as_a_table(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("qapp")
-def test_a_notebook_is_spared_what_takes_long_or_fails() -> None:
+def test_a_notebook_shows_text_if_drawing_is_slow_or_fails() -> None:
     long = attnlab.Experiment(map(str, range(4096)), torch.zeros(4096, 2))
     trace = attnlab.compute(long)
     assert (long._repr_png_(), trace._repr_png_()) == (None, None)
@@ -255,7 +255,7 @@ def test_a_notebook_without_qt_shows_text(tmp_path: Path) -> None:
     assert run(code, tmp_path) == "None\n"
 
 
-def test_one_layer_of_several_is_chosen_by_place_or_name(tmp_path: Path) -> None:
+def test_one_of_several_layers_is_chosen_by_index_or_name(tmp_path: Path) -> None:
     e, path = attnlab.preset("journey-linear"), tmp_path / "model.npz"
     size = e.d_model
     layers = {f"h.{i}.attn.{x}_proj.weight": np.full((size, size), i + 1.0) for i in range(2) for x in "qkv"}
@@ -270,13 +270,13 @@ def test_one_layer_of_several_is_chosen_by_place_or_name(tmp_path: Path) -> None
         assert weights.W_q.unique().tolist() == [2.0]
 
 
-def test_a_file_without_a_layer_names_what_it_holds(tmp_path: Path) -> None:
+def test_a_file_without_a_layer_is_refused_with_its_contents(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", bias=np.zeros(3))
     with pytest.raises(attnlab.FileError, match="no attention layer that can be recognised; its arrays are bias"):
         attnlab.read_weights(tmp_path / "a.npz", attnlab.preset("journey"))
 
 
-def test_a_module_of_torch_computes_the_same() -> None:
+def test_a_torch_module_computes_the_same() -> None:
     e = attnlab.preset("the-cat-sat")
     module = torch.nn.MultiheadAttention(e.d_model, 1, batch_first=True)
     there = attnlab.from_multihead(module, e)

@@ -45,7 +45,7 @@ def test_examples(n): print("ran example")
 """
 
 
-def test_what_stays_has_every_feature_between_it() -> None:
+def test_the_quick_run_covers_every_feature() -> None:
     features = {"a": {1, 2}, "b": {2}, "c": {3}, "d": {1, 3}}
     assert quick.covering(features) in (["a", "c"], ["a", "d"])
     few = quick.covering({name: quick._features(name) for name in PRESETS})
@@ -62,7 +62,7 @@ def test_what_stays_has_every_feature_between_it() -> None:
 
 
 @pytest.mark.slow
-def test_a_quick_run_leaves_out_what_it_says_and_a_whole_one_nothing(tmp_path: Path) -> None:
+def test_a_quick_run_omits_what_it_reports_and_a_full_run_nothing(tmp_path: Path) -> None:
     tmp_path /= "tests"
     tmp_path.mkdir()
     (tmp_path / "test_sample.py").write_text(SAMPLE, encoding="utf-8")

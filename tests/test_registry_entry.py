@@ -159,13 +159,13 @@ def by_hand() -> dict[str, torch.Tensor]:
     }
 
 
-def test_what_it_computes_is_what_it_says() -> None:
+def test_an_added_entry_computes_its_formula() -> None:
     trace = attnlab.compute(all_tried(), dtype="float64")
     for name, expected in by_hand().items():
         np.testing.assert_allclose(trace.array(name)[0], expected.numpy(), rtol=1e-12, atol=1e-12, err_msg=name)
 
 
-def test_its_name_its_options_and_its_tables_are_checked_like_any_others() -> None:
+def test_an_added_entry_is_validated() -> None:
     assert registry.default("per_step") == 0.25
     with pytest.raises(attnlab.ExperimentError, match="stretch is 0; it needs a number above 0"):
         edits.configure(attnlab.preset("journey"), score="tried-score", stretch=0)
@@ -186,7 +186,7 @@ def test_its_name_its_options_and_its_tables_are_checked_like_any_others() -> No
         ("weights", "tried: “journey” is one of every 3"),
     ],
 )
-def test_its_cells_are_explained(stage: str, words: str) -> None:
+def test_an_added_entry_is_explained(stage: str, words: str) -> None:
     e = all_tried()
     trace = attnlab.compute(e)
     row, column = (1, 1) if stage == "normed_queries" else (0, 2)
@@ -196,7 +196,7 @@ def test_its_cells_are_explained(stage: str, words: str) -> None:
     assert any(each.startswith(words) for each in lines), lines
 
 
-def test_it_is_saved_and_loaded_bit_for_bit(tmp_path: Path) -> None:
+def test_an_added_entry_is_saved_and_loaded_bit_for_bit(tmp_path: Path) -> None:
     e = edits.set_block(all_tried(), "w_tried", 0, 1, [[-0.123456789]])
     attnlab.save(e, tmp_path / "tried.attnlab")
     again = attnlab.load(tmp_path / "tried.attnlab")
@@ -209,7 +209,7 @@ def test_it_is_saved_and_loaded_bit_for_bit(tmp_path: Path) -> None:
         np.testing.assert_array_equal(one.array(name), other.array(name), name)
 
 
-def test_show_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_an_added_entry(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tried.attnlab"
     attnlab.save(all_tried(), path)
     assert main(["show", str(path), "--json", "--dtype", "float64"]) == 0
@@ -224,7 +224,7 @@ def test_show_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert f"{by_hand()['weights'][0, 0]:.4f}"[:5] in capsys.readouterr().out
 
 
-def test_the_generated_code_computes_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_generated_code_computes_an_added_entry(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
     code = script(all_tried(), "tried", "float64")
     assert "1.5 * ((Q_normed * w_tried) @ K_normed.mT)" in code
@@ -259,7 +259,7 @@ def choose_norm(person: "Person", title: str) -> None:
             person.key(Key.Key_Down, widget=folded[0])
 
 
-def test_a_person_finds_it_in_the_switches_and_sees_it_on_cards_and_in_explain(
+def test_an_added_entry_is_in_the_switches_cards_and_explain_panel(
     sit_down: Callable[..., "Person"],  # noqa: F811
 ) -> None:
     at = sit_down()

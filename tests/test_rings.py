@@ -26,7 +26,7 @@ def reachable(module: str, imports: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def test_no_ring_has_more_than_a_few_modules() -> None:
+def test_import_cycles_have_at_most_five_modules() -> None:
     found = rings()
     assert found, "the search finds nothing: main_window and its actions know each other"
     assert len(found[-1]) <= LARGEST, "\n".join(sorted(found[-1]))

@@ -22,7 +22,7 @@ def test_first_wins(n, tmp_path_factory):
 """
 
 
-def test_each_number_of_threads_runs_with_each_kernel_and_four_of_twelve_beside_busy_loops() -> None:
+def test_runs_combine_thread_counts_and_kernels_and_a_third_have_busy_loops() -> None:
     assert len(torture.SETTINGS) == 12
     pairs = {(threads, kernels) for threads, kernels, _ in torture.SETTINGS}
     assert pairs == {(threads, kernels) for threads in (1, 2, 4) for kernels in ("", "COMPATIBLE")}
@@ -30,7 +30,7 @@ def test_each_number_of_threads_runs_with_each_kernel_and_four_of_twelve_beside_
 
 
 @pytest.mark.slow
-def test_what_depends_on_the_order_is_named_and_can_be_run_again(
+def test_an_order_dependent_failure_is_named_and_can_be_run_again(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     sample, log = tmp_path / "test_sample.py", tmp_path / "torture.jsonl"

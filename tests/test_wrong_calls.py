@@ -59,12 +59,12 @@ def sentence(call: Callable[[], Any]) -> str:
         (lambda a: a.presets(3), "presets was given 1 argument; it takes nothing."),
     ],
 )
-def test_a_wrong_call_is_told_in_one_sentence(call: Callable[[Any], Any], said: str) -> None:
+def test_a_wrong_call_is_reported_in_one_sentence(call: Callable[[Any], Any], said: str) -> None:
     assert sentence(lambda: call(attnlab)) == said
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])
-def test_no_wrong_kind_of_argument_gets_another_error(name: str, tmp_path: Any, monkeypatch: Any) -> None:
+def test_any_argument_of_a_wrong_type_gives_an_attnlab_error(name: str, tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)  # for what "x" may name
     function = getattr(attnlab, name)
     taken = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
@@ -86,7 +86,7 @@ def test_no_wrong_kind_of_argument_gets_another_error(name: str, tmp_path: Any, 
         assert sentence(wrong).endswith(".")
 
 
-def test_an_error_further_in_is_not_taken_for_a_wrong_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_inner_type_error_is_not_taken_for_a_wrong_call(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise TypeError("inside")
 
@@ -96,7 +96,7 @@ def test_an_error_further_in_is_not_taken_for_a_wrong_call(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, "figure", "view"])
-def test_help_shows_how_a_function_is_called(name: str) -> None:
+def test_help_shows_the_signature(name: str) -> None:
     page = pydoc.plain(pydoc.render_doc(getattr(attnlab, name)))
     assert re.search(rf"^(attnlab\.)?{name}\(", page, re.MULTILINE)
     assert "Help on package" not in page
@@ -104,7 +104,7 @@ def test_help_shows_how_a_function_is_called(name: str) -> None:
     assert all(f"{each}" in page for each in inspect.signature(getattr(attnlab, name)).parameters)
 
 
-def test_what_stands_for_the_package_compute_still_finds_its_modules() -> None:
+def test_modules_of_the_compute_package_can_be_imported() -> None:
     import importlib
 
     import attnlab.compute.engine
@@ -147,7 +147,7 @@ ARRAYS: dict[str, Callable[[attnlab.Experiment], Any]] = {
 
 @pytest.mark.parametrize("name", ARRAYS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_an_array_changed_in_place_is_refused_when_it_is_computed_with(name: str, dtype: str) -> None:
+def test_computing_with_an_array_changed_in_place_is_refused(name: str, dtype: str) -> None:
     e = holder()
     attnlab.compute(e, dtype=dtype)["output"]
     ARRAYS[name](e)[0] = 0
@@ -156,7 +156,7 @@ def test_an_array_changed_in_place_is_refused_when_it_is_computed_with(name: str
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_changed_in_place_is_neither_saved_nor_written_as_code(name: str, tmp_path: Any) -> None:
+def test_an_array_changed_in_place_is_not_saved_or_exported(name: str, tmp_path: Any) -> None:
     from attnlab.files.export.script import script
 
     e = holder()
@@ -166,13 +166,13 @@ def test_an_array_changed_in_place_is_neither_saved_nor_written_as_code(name: st
     assert list(tmp_path.iterdir()) == []
 
 
-def test_of_a_batch_the_other_sequences_are_looked_after_too(tmp_path: Any) -> None:
+def test_changed_arrays_are_detected_in_every_sequence_of_a_batch(tmp_path: Any) -> None:
     e = attnlab.preset("padding-batch")
     e.others[1].embeddings.zero_()
     assert "others[1].embeddings was changed in place" in sentence(lambda: attnlab.save(e, tmp_path / "x.attnlab"))
 
 
-def test_what_was_computed_before_stays_as_it_was() -> None:
+def test_earlier_results_stay_unchanged() -> None:
     e = holder()
     trace = attnlab.compute(e)
     before = trace["output"].clone()

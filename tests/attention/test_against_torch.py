@@ -113,7 +113,7 @@ def test_grouped_heads_agree_with_torch(layer: Layer) -> None:
 
 @quick
 @given(layers())
-def test_causal_agrees_with_torch_also_where_the_map_is_not_square(layer: Layer) -> None:
+def test_causal_agrees_with_torch_on_maps_that_are_not_square(layer: Layer) -> None:
     q, k, v = layer.heads()
     assert_equal(layer.trace(causal=True)["context"], scaled_dot_product_attention(q, k, v, is_causal=True)[0])
 
@@ -128,7 +128,7 @@ def test_boolean_mask_agrees_with_torch(layer: Layer, seed: int) -> None:
 
 @quick
 @given(layers(), st.integers(0, 10_000))
-def test_causal_and_mask_allow_what_both_allow(layer: Layer, seed: int) -> None:
+def test_causal_and_mask_together_allow_only_what_both_allow(layer: Layer, seed: int) -> None:
     q, k, v = layer.heads()
     mask = random_mask(layer, seed)
     both = scaled_dot_product_attention(q, k, v, attn_mask=mask & causal_mask(layer))[0]
@@ -137,7 +137,7 @@ def test_causal_and_mask_allow_what_both_allow(layer: Layer, seed: int) -> None:
 
 @quick
 @given(layers(), st.floats(0.05, 20.0))
-def test_a_number_as_scale_divides_the_scores(layer: Layer, scale: float) -> None:
+def test_a_numeric_scale_divides_the_scores(layer: Layer, scale: float) -> None:
     q, k, v = layer.heads()
     trace = layer.trace(scale=scale)
     assert_equal(trace["scaled"], (q @ k.mT / scale)[0])
@@ -146,7 +146,7 @@ def test_a_number_as_scale_divides_the_scores(layer: Layer, scale: float) -> Non
 
 @quick
 @given(layers())
-def test_named_scales_use_the_right_d(layer: Layer) -> None:
+def test_named_scales_divide_by_the_root_of_d_k_or_d_model(layer: Layer) -> None:
     q, k, v = layer.heads()
     for name, factor in (("sqrt_d_k", q.shape[-1] ** -0.5), ("sqrt_d_model", layer.x.shape[1] ** -0.5), ("none", 1.0)):
         assert_equal(layer.trace(scale=name)["context"], scaled_dot_product_attention(q, k, v, scale=factor)[0])
@@ -261,7 +261,7 @@ def test_without_positions_the_maps_permute_with_the_tokens(layer: Layer, seed: 
 
 @quick
 @given(layers(grouped=True))
-def test_grouped_keys_and_values_carry_the_head_axis_expanded(layer: Layer) -> None:
+def test_grouped_keys_and_values_are_expanded_over_the_heads(layer: Layer) -> None:
     trace, (_, k, v) = layer.trace(), layer.heads()
     copies = layer.n_heads // layer.n_kv_heads
     assert_equal(trace["keys"], k[0].repeat_interleave(copies, dim=0))
@@ -270,13 +270,13 @@ def test_grouped_keys_and_values_carry_the_head_axis_expanded(layer: Layer) -> N
 
 @quick
 @given(layers(cross=False))
-def test_n_kv_heads_left_out_means_n_heads(layer: Layer) -> None:
+def test_n_kv_heads_defaults_to_n_heads(layer: Layer) -> None:
     assert_equal(layer.trace(n_kv_heads=None)["output"], layer.trace(n_kv_heads=layer.n_heads)["output"])
 
 
 @quick
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 4), st.integers(1, 4), st.sampled_from("qkvo"))
-def test_a_weight_left_out_is_the_identity(seed: int, t: int, n_heads: int, d_head: int, name: str) -> None:
+def test_a_missing_weight_is_the_identity(seed: int, t: int, n_heads: int, d_head: int, name: str) -> None:
     d_model = n_heads * d_head
     layer = random_layer(seed, t, d_model, (n_heads, n_heads), (d_head, d_head), None)
     weights = {key: value for key, value in layer.weights.items() if key not in (f"W_{name}", "b_o")}

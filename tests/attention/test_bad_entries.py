@@ -59,7 +59,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("make", "said"), REFUSED, ids=[said[:24] for _, said in REFUSED])
-def test_what_makes_no_sense_is_refused_by_one_sentence(make: Callable[[], object], said: str) -> None:
+def test_invalid_entries_are_refused_in_one_sentence(make: Callable[[], object], said: str) -> None:
     with pytest.raises(attnlab.ExperimentError, match=re.escape(said)) as refused:
         make()
     sentence = str(refused.value)
@@ -68,7 +68,7 @@ def test_what_makes_no_sense_is_refused_by_one_sentence(make: Callable[[], objec
     assert "\n" not in sentence
 
 
-def test_arrays_and_numbers_of_numpy_and_torch_are_taken_as_plain_ones() -> None:
+def test_numpy_and_torch_numbers_are_accepted_like_plain_ones() -> None:
     taken = attnlab.AttentionConfig(
         n_heads=4,
         ablated=np.array([2, 0]),

@@ -69,7 +69,7 @@ def padded(draw: st.DrawFn) -> tuple[list[Sample], attnlab.Weights, attnlab.Atte
 
 @given(padded())
 @few
-def test_every_sequence_of_a_padded_batch_attends_as_it_does_alone(
+def test_padding_does_not_change_a_sequences_attention(
     made: tuple[list[Sample], attnlab.Weights, attnlab.AttentionConfig],
 ) -> None:
     samples, weights, config = made
@@ -89,7 +89,7 @@ def test_every_sequence_of_a_padded_batch_attends_as_it_does_alone(
 
 @given(padded(), st.data())
 @few
-def test_going_through_a_batch_loses_nothing(
+def test_switching_between_sequences_loses_nothing(
     made: tuple[list[Sample], attnlab.Weights, attnlab.AttentionConfig], data: st.DataObject
 ) -> None:
     e = batches.make_batch(*made)
@@ -118,7 +118,7 @@ def test_shorter_sequences_are_padded_and_masked() -> None:
     assert longest.embeddings is e.others[1].embeddings
 
 
-def test_a_valid_length_that_was_given_is_kept() -> None:
+def test_a_given_valid_length_is_kept() -> None:
     one = Sample(words(4), torch.ones(4, 2), length=2)
     e = batches.make_batch([one, Sample(words(6), torch.ones(6, 2))])
     assert e.config.masks["padding"] == 2
@@ -133,7 +133,7 @@ def test_a_valid_length_that_was_given_is_kept() -> None:
         ([sample("ab"), Sample(("a",), [[1.0]])], "it needs 2 by 4"),
     ],
 )
-def test_sequences_that_make_no_batch_are_refused(samples: list[Sample], said: str) -> None:
+def test_an_invalid_batch_is_refused(samples: list[Sample], said: str) -> None:
     with pytest.raises(attnlab.ExperimentError, match=said):
         batches.make_batch(samples)
 
@@ -141,7 +141,7 @@ def test_sequences_that_make_no_batch_are_refused(samples: list[Sample], said: s
 # --- the tokens of a batch ------------------------------------------------------------------------------------------
 
 
-def test_a_longer_sentence_makes_all_longer_and_a_shorter_one_shrinks_them_again() -> None:
+def test_all_sequences_are_padded_to_the_longest() -> None:
     e = batch("abc", "a", "ab")
     longer = token_edits.retype(batches.select(e, 1), "a b c d e")
     check_sizes(longer)
@@ -154,7 +154,7 @@ def test_a_longer_sentence_makes_all_longer_and_a_shorter_one_shrinks_them_again
 
 @given(st.lists(st.text("abc", min_size=1, max_size=5), min_size=1, max_size=4), st.data())
 @few
-def test_any_edits_of_tokens_keep_all_sequences_equally_long(texts: list[str], data: st.DataObject) -> None:
+def test_token_edits_keep_all_sequences_equally_long(texts: list[str], data: st.DataObject) -> None:
     e = batch(*texts)
     expected = list(texts)
     for _ in range(4):
@@ -180,7 +180,7 @@ def test_any_edits_of_tokens_keep_all_sequences_equally_long(texts: list[str], d
         check_sizes(e)
 
 
-def test_appending_grows_the_present_sequence_and_a_size_cuts_them_all() -> None:
+def test_appending_lengthens_one_sequence_and_setting_the_size_cuts_all() -> None:
     e = batch("ab", "abcd", "abc")
     e = token_edits.append_token(e)
     assert batches.list_unpadded_tokens(e) == ("a", "b", "token3")
@@ -192,7 +192,7 @@ def test_appending_grows_the_present_sequence_and_a_size_cuts_them_all() -> None
     assert valid(e) == ["abtoken3", "ab", "ab"]
 
 
-def test_a_mask_drawn_by_hand_is_shared_and_stays_in_its_place() -> None:
+def test_a_painted_mask_is_shared_by_the_sequences_and_keeps_its_place() -> None:
     mask = torch.ones(3, 3, dtype=torch.bool)
     mask[:, 1] = False
     e = batch("abc", "a", mask=mask)
@@ -207,14 +207,14 @@ def test_a_mask_drawn_by_hand_is_shared_and_stays_in_its_place() -> None:
     assert cut.config.mask.tolist() == [[True]]
 
 
-def test_when_the_last_sequence_is_removed_the_one_before_it_is_present() -> None:
+def test_removing_the_last_sequence_selects_the_one_before_it() -> None:
     e = batches.remove_item(batches.select(batch("abc", "de", "fg"), 2), 2)
     assert (valid(e), e.item, e.tokens) == (["abc", "de"], 1, ("d", "e", PAD))
     first = batches.remove_item(batch("abc", "de"), 0)
     assert (valid(first), first.item) == (["de"], 0)
 
 
-def test_sequences_are_added_and_removed() -> None:
+def test_sequences_can_be_added_and_removed() -> None:
     e = batches.add_item(batch("abc", "a"))
     assert (valid(e), e.item) == (["abc", "abc", "a"], 1)
     e = token_edits.retype(e, "x y z w")
@@ -230,7 +230,7 @@ def test_sequences_are_added_and_removed() -> None:
 
 
 @pytest.mark.parametrize("place", [-1, 2, 99])
-def test_a_place_that_there_is_not_is_refused(place: int) -> None:
+def test_an_index_outside_the_batch_is_refused(place: int) -> None:
     for edit in (batches.select, batches.remove_item):
         with pytest.raises(attnlab.ExperimentError, match=rf"There is no sequence {place}; they .* 0 to 1"):
             edit(batch("ab", "c"), place)
@@ -238,7 +238,7 @@ def test_a_place_that_there_is_not_is_refused(place: int) -> None:
         batches.select(batch("ab"), 1)
 
 
-def test_the_valid_length_is_set_and_all_of_them_is_none() -> None:
+def test_the_valid_length_can_be_set_and_the_full_length_means_none() -> None:
     e = batch("abcd", "ab")
     shorter = batches.set_length(e, 3)
     assert shorter.config.masks["padding"] == 3
@@ -250,7 +250,7 @@ def test_the_valid_length_is_set_and_all_of_them_is_none() -> None:
             batches.set_length(e, wrong)
 
 
-def test_sizes_of_tables_hold_for_every_sequence() -> None:
+def test_resizing_tables_resizes_every_sequence() -> None:
     e = batches.make_batch([sample("abc", "xy"), sample("ab", "xyz")])
     with pytest.raises(attnlab.ExperimentError):
         edits.resize(e, d_memory=0)
@@ -263,14 +263,14 @@ def test_sizes_of_tables_hold_for_every_sequence() -> None:
     assert torch.equal(wide.embeddings[:, :4], e.embeddings)
 
 
-def test_numbers_are_edited_in_the_present_sequence_alone() -> None:
+def test_editing_numbers_changes_only_the_current_sequence() -> None:
     e = batch("abc", "ab")
     changed = edits.set_block(e, "embeddings", 0, 0, [[7.0]])
     assert changed.others == e.others
     assert float(changed.embeddings[0, 0]) == 7
 
 
-def test_padding_by_hand_without_a_batch_stays_as_it_was_given() -> None:
+def test_explicit_padding_without_a_batch_is_kept() -> None:
     e = Experiment(words(5), torch.eye(5), config=attnlab.AttentionConfig(masks={"padding": 3}))
     assert batches.list_unpadded_tokens(e) == words(5)
     longer = token_edits.append_token(e)
@@ -279,7 +279,7 @@ def test_padding_by_hand_without_a_batch_stays_as_it_was_given() -> None:
     assert not token_edits.resize_tokens(e, 3).config.masks
 
 
-def test_one_sequence_alone_keeps_the_room_that_its_pads_take() -> None:
+def test_a_single_sequence_keeps_its_padding() -> None:
     e = Experiment(("a", "b", PAD, PAD), torch.eye(4), config=attnlab.AttentionConfig(masks={"padding": 2}))
     assert batches.list_unpadded_tokens(e) == ("a", "b")
     longer = token_edits.retype(e, "a b c")
@@ -297,7 +297,7 @@ def test_one_sequence_alone_keeps_the_room_that_its_pads_take() -> None:
     assert (full.T_q, dict(full.config.masks)) == (5, {})
 
 
-def test_a_batch_comes_back_from_its_file(tmp_path: Path) -> None:
+def test_a_batch_survives_saving_and_loading(tmp_path: Path) -> None:
     for made in (batch("abc", "a", "ab", causal=True), batches.make_batch([sample("ab", "xyz"), sample("abc", "x")])):
         e = batches.select(made, 1)
         attnlab.save(e, tmp_path / "batch.attnlab")

@@ -56,7 +56,7 @@ def complaint(**changes: Any) -> str:
 # --- a value --------------------------------------------------------------------------------------------------------
 
 
-def test_all_three_are_immutable() -> None:
+def test_experiment_weights_and_config_are_immutable() -> None:
     made = experiment()
     with pytest.raises(dataclasses.FrozenInstanceError):
         made.tokens = ("other",) * 4  # type: ignore[misc]
@@ -67,7 +67,7 @@ def test_all_three_are_immutable() -> None:
 
 
 @pytest.mark.parametrize("source", [np.array(filled(4, 6)), torch.tensor(filled(4, 6)), filled(4, 6)])
-def test_arrays_are_copied_so_that_a_later_change_changes_nothing(source: Any) -> None:
+def test_arrays_are_copied_so_later_changes_have_no_effect(source: Any) -> None:
     made = experiment(embeddings=source, W_q=np.array(filled(6, 6)))
     before = made.embeddings.clone()
     if isinstance(source, list):
@@ -85,7 +85,7 @@ def test_weights_biases_and_masks_are_copied_too() -> None:
     assert torch.equal(attnlab.compute(made)["weights"], before)
 
 
-def test_tokens_become_a_tuple_of_their_own() -> None:
+def test_tokens_are_copied_into_a_tuple() -> None:
     tokens = ["a", "b", "c", "d"]
     made = experiment(tokens=tokens)
     tokens[0] = "changed"
@@ -108,17 +108,17 @@ def test_arrays_keep_their_number_format_and_lists_are_float64(source: Any, kept
 
 
 @pytest.mark.parametrize("source", [np.array(filled(4, 6))[:, ::-1], np.asfortranarray(np.array(filled(4, 6)))])
-def test_numpy_views_with_unusual_strides_are_read_right(source: Any) -> None:
+def test_numpy_views_with_unusual_strides_are_read_correctly(source: Any) -> None:
     assert experiment(embeddings=source).embeddings.tolist() == source.tolist()
 
 
-def test_read_only_numpy_arrays_are_taken_without_a_warning() -> None:
+def test_read_only_numpy_arrays_are_accepted_without_a_warning() -> None:
     source = np.array(filled(4, 6))
     source.flags.writeable = False
     assert experiment(embeddings=source).embeddings.tolist() == source.tolist()
 
 
-def test_whole_numbers_are_numbers() -> None:
+def test_integer_arrays_are_accepted() -> None:
     as_floats, as_integers = [[1.0, 0.0], [0.0, 2.0]], [[1, 0], [0, 2]]
     for source in (as_integers, np.array(as_integers), torch.tensor(as_integers)):
         made = attnlab.Experiment(tokens=("a", "b"), embeddings=source, weights=attnlab.Weights(W_q=source))
@@ -126,7 +126,7 @@ def test_whole_numbers_are_numbers() -> None:
         assert torch.equal(attnlab.compute(made)["output"], attnlab.compute(expected)["output"])
 
 
-def test_weights_and_config_may_be_left_out_and_are_then_plain_attention() -> None:
+def test_without_weights_and_config_attention_is_plain() -> None:
     made = attnlab.Experiment(tokens=("a", "b"), embeddings=[[0.1, 0.2], [0.3, 0.4]])
     config = made.config
     assert (config.n_heads, config.n_kv_heads, config.causal, config.mask) == (1, None, False, None)
@@ -141,7 +141,7 @@ def test_a_replaced_field_is_validated_again() -> None:
         dataclasses.replace(made, config=dataclasses.replace(made.config, n_heads=4))
 
 
-def test_the_error_is_one_of_the_package_and_a_value_error() -> None:
+def test_the_error_is_an_attnlab_error_and_a_value_error() -> None:
     assert issubclass(attnlab.ExperimentError, attnlab.AttnlabError)
     assert issubclass(attnlab.ExperimentError, ValueError)
 
@@ -176,7 +176,7 @@ WRONG_SHAPES: list[tuple[str, Any, tuple[int, ...]]] = [
 
 
 @pytest.mark.parametrize(("field", "given", "numbers"), WRONG_SHAPES)
-def test_a_wrong_shape_names_the_field_what_it_got_and_what_it_needs(
+def test_a_wrong_shape_is_reported_with_field_actual_and_expected_shape(
     field: str, given: Any, numbers: tuple[int, ...]
 ) -> None:
     sentence = complaint(**{field: given})
@@ -201,22 +201,22 @@ def test_a_wrong_shape_names_the_field_what_it_got_and_what_it_needs(
         [[None]],
     ],
 )
-def test_what_is_no_matrix_of_numbers_is_refused_by_name(field: str, wrong: Any) -> None:
+def test_embeddings_that_are_not_a_matrix_of_numbers_are_refused_by_name(field: str, wrong: Any) -> None:
     assert field in complaint(**{field: wrong})
 
 
 @pytest.mark.parametrize("field", ["b_q", "b_k", "b_v", "b_o"])
 @pytest.mark.parametrize("wrong", [[[0.5] * 6], 0.5, ["x"] * 6])
-def test_what_is_no_vector_of_numbers_is_refused_by_name(field: str, wrong: Any) -> None:
+def test_biases_that_are_not_a_vector_of_numbers_are_refused_by_name(field: str, wrong: Any) -> None:
     assert field in complaint(**{field: wrong})
 
 
-def test_complex_and_boolean_arrays_are_not_numbers_here() -> None:
+def test_complex_and_boolean_arrays_are_refused() -> None:
     assert "embeddings" in complaint(embeddings=np.ones((4, 6), dtype=complex))
     assert "W_q" in complaint(W_q=torch.ones(6, 6, dtype=torch.complex64))
 
 
-def test_no_tokens_at_all_is_refused() -> None:
+def test_an_empty_token_list_is_refused() -> None:
     for nothing in (np.zeros((0, 6)), torch.zeros(0, 6), []):
         assert re.search("tokens|embeddings", complaint(tokens=(), embeddings=nothing))
     assert "memory" in complaint(memory_tokens=(), memory_embeddings=np.zeros((0, 9)))
@@ -227,7 +227,7 @@ def test_embeddings_without_columns_are_refused() -> None:
         attnlab.Experiment(tokens=("a", "b"), embeddings=np.zeros((2, 0)), weights=attnlab.Weights())
 
 
-def test_memory_comes_whole_or_not_at_all() -> None:
+def test_memory_tokens_and_embeddings_must_come_together() -> None:
     assert "memory_embeddings" in complaint(memory_embeddings=None)
     assert "memory_tokens" in complaint(memory_tokens=None)
 
@@ -245,7 +245,7 @@ MATRICES = [("embeddings", 4, 6), ("W_q", 6, 6), ("W_k", 6, 6), ("W_v", 6, 10), 
 
 @pytest.mark.parametrize(("field", "rows", "columns"), [*MATRICES, ("memory_embeddings", 3, 9)])
 @pytest.mark.parametrize(("value", "shown"), [(NAN, "nan"), (INF, "inf|∞"), (-INF, "-inf|−∞|-∞")])
-def test_a_number_that_is_not_finite_is_refused_with_its_cell(
+def test_a_non_finite_number_is_refused_with_its_cell(
     field: str, rows: int, columns: int, value: float, shown: str
 ) -> None:
     sentence = complaint(**{field: with_cell(rows, columns, (1, 2), value)})
@@ -254,7 +254,7 @@ def test_a_number_that_is_not_finite_is_refused_with_its_cell(
 
 
 @pytest.mark.parametrize("field", ["b_q", "b_k"])
-def test_a_bias_that_is_not_finite_is_refused_with_its_cell(field: str) -> None:
+def test_a_non_finite_bias_is_refused_with_its_cell(field: str) -> None:
     sentence = complaint(**{field: [0.0, 0.0, 0.0, NAN, 0.0, 0.0]})
     assert re.search(rf"{field}\b.*\b3\b", sentence), sentence
 
@@ -263,20 +263,20 @@ def test_a_bias_that_is_not_finite_is_refused_with_its_cell(field: str) -> None:
 
 
 @pytest.mark.parametrize("n_heads", [0, -1, True, 2.0, 1.5, "2", None, NAN])
-def test_n_heads_is_a_positive_whole_number(n_heads: Any) -> None:
+def test_n_heads_must_be_a_positive_whole_number(n_heads: Any) -> None:
     sentence = complaint(n_heads=n_heads)
     assert "n_heads" in sentence
     assert str(n_heads) in sentence
 
 
 @pytest.mark.parametrize("n_kv_heads", [0, -1, True, 1.0, "1"])
-def test_n_kv_heads_is_a_positive_whole_number(n_kv_heads: Any) -> None:
+def test_n_kv_heads_must_be_a_positive_whole_number(n_kv_heads: Any) -> None:
     sentence = complaint(n_kv_heads=n_kv_heads)
     assert "n_kv_heads" in sentence
     assert str(n_kv_heads) in sentence
 
 
-def test_a_head_count_that_does_not_divide_is_explained() -> None:
+def test_a_head_count_that_does_not_divide_is_refused_with_the_reason() -> None:
     sentence = complaint(n_heads=4)
     assert "n_heads" in sentence
     assert {"4", "6"} <= set(re.findall(r"\d+", sentence)), sentence
@@ -292,19 +292,19 @@ def test_key_heads_must_divide_the_query_heads(n_kv_heads: int) -> None:
 
 
 @pytest.mark.parametrize("scale", ["sqrt_d", "", "1", 0, 0.0, -2.0, NAN, INF, True, None, [2.0], object()])
-def test_scale_is_a_known_name_or_a_positive_number(scale: Any) -> None:
+def test_scale_must_be_a_known_name_or_a_positive_number(scale: Any) -> None:
     sentence = complaint(scale=scale)
     assert "scale" in sentence
     assert "sqrt_d_k" in sentence or "positive" in sentence, sentence
 
 
-def test_an_unknown_scale_is_answered_with_those_that_exist() -> None:
+def test_an_unknown_scale_is_refused_with_the_known_ones() -> None:
     sentence = complaint(scale="sqrt_d")
     assert all(name in sentence for name in ("sqrt_d", "sqrt_d_k", "sqrt_d_model", "none")), sentence
 
 
 @pytest.mark.parametrize("mask", [np.ones((4, 4)), np.ones((4, 4), dtype=int), torch.ones(4, 4), [[0.0] * 4] * 4])
-def test_a_mask_is_boolean(mask: Any) -> None:
+def test_a_mask_must_be_boolean(mask: Any) -> None:
     sentence = complaint(mask=mask)
     assert "mask" in sentence
     assert "bool" in sentence.lower(), sentence
@@ -317,11 +317,11 @@ def test_a_mask_may_be_any_boolean_array(mask: Any) -> None:
 
 
 @pytest.mark.parametrize("causal", ["False", 1.0, None])
-def test_causal_is_true_or_false(causal: Any) -> None:
+def test_causal_must_be_true_or_false(causal: Any) -> None:
     assert "causal" in complaint(causal=causal)
 
 
-def test_an_unknown_normalizer_is_answered_with_those_that_exist() -> None:
+def test_an_unknown_normalizer_is_refused_with_the_known_ones() -> None:
     sentence = complaint(normalizer="sofmax")
     assert all(name in sentence for name in ("normalizer", "sofmax", "softmax", "sum")), sentence
 
@@ -329,7 +329,7 @@ def test_an_unknown_normalizer_is_answered_with_those_that_exist() -> None:
 # --- the package ----------------------------------------------------------------------------------------------------
 
 
-def test_importing_the_package_alone_loads_neither_qt_nor_torch() -> None:
+def test_importing_the_package_loads_neither_qt_nor_torch() -> None:
     look = "import sys, attnlab; print(sorted({'torch', 'numpy', 'PySide6'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout.strip() in ("[]", "['numpy']")

@@ -22,14 +22,14 @@ def layer(**config: Any) -> attnlab.Experiment:
 
 
 @pytest.mark.parametrize("count", [2, np.int64(2), np.uint8(2), torch.tensor(2)])
-def test_head_counts_may_be_whole_numbers_of_any_library(count: Any) -> None:
+def test_head_counts_may_be_integers_of_any_library(count: Any) -> None:
     config = layer(n_heads=count, n_kv_heads=count).config
     assert (type(config.n_heads), config.n_heads) == (int, 2)
     assert (type(config.n_kv_heads), config.n_kv_heads) == (int, 2)
 
 
 @pytest.mark.parametrize("count", [True, np.bool_(True), np.float64(2.0), torch.tensor(2.0), np.int64(0), "2"])
-def test_a_head_count_that_is_no_count_is_refused(count: Any) -> None:
+def test_an_invalid_head_count_is_refused(count: Any) -> None:
     with pytest.raises(attnlab.ExperimentError, match="n_heads"):
         layer(n_heads=count)
 
@@ -41,34 +41,34 @@ def test_scales_may_be_numbers_of_any_library(scale: Any) -> None:
 
 
 @pytest.mark.parametrize("scale", [np.float32("nan"), np.float64("inf"), np.int64(-1), np.bool_(True), 10**400, 1j])
-def test_a_scale_that_is_no_positive_number_is_refused(scale: Any) -> None:
+def test_a_scale_that_is_not_a_positive_number_is_refused(scale: Any) -> None:
     with pytest.raises(attnlab.ExperimentError, match="scale"):
         layer(scale=scale)
 
 
 @pytest.mark.parametrize("causal", [True, np.bool_(True)])
-def test_causal_may_be_a_boolean_of_numpy(causal: Any) -> None:
+def test_causal_may_be_a_numpy_boolean(causal: Any) -> None:
     assert layer(causal=causal).config.causal is True
 
 
-def test_tokens_of_numpy_become_plain_text() -> None:
+def test_numpy_tokens_become_plain_strings() -> None:
     e = attnlab.Experiment(np.array(["a", "b"]), NUMBERS)
     assert [type(token) for token in e.tokens] == [str, str]
 
 
 @pytest.mark.parametrize("tokens", [{"a", "b"}, {"a": 1, "b": 2}, np.array("ab"), 3, "ab"])
-def test_tokens_without_an_order_are_refused(tokens: Any) -> None:
+def test_unordered_tokens_are_refused(tokens: Any) -> None:
     with pytest.raises(attnlab.ExperimentError, match="tokens"):
         attnlab.Experiment(tokens, NUMBERS)
 
 
 @pytest.mark.parametrize("name", ["weights", "config"])
-def test_weights_and_config_are_those_of_the_package(name: str) -> None:
+def test_weights_and_config_must_be_attnlab_classes(name: str) -> None:
     with pytest.raises(attnlab.ExperimentError, match=name):
         attnlab.Experiment(("a", "b"), NUMBERS, **{name: {}})
 
 
-def test_cells_masked_out_by_numpy_are_not_taken_for_numbers() -> None:
+def test_masked_numpy_cells_are_refused() -> None:
     hidden = np.ma.masked_greater(np.array(NUMBERS), 3.5)
     with pytest.raises(attnlab.ExperimentError, match="embeddings"):
         attnlab.Experiment(("a", "b"), hidden)
@@ -77,7 +77,7 @@ def test_cells_masked_out_by_numpy_are_not_taken_for_numbers() -> None:
 @pytest.mark.parametrize(
     "mask", [torch.eye(2).bool().to_sparse(), np.eye(2).astype(bool), [[np.True_, np.False_], [False, True]]]
 )
-def test_a_mask_may_be_any_kind_of_booleans(mask: Any) -> None:
+def test_a_mask_may_be_any_array_of_booleans(mask: Any) -> None:
     kept = layer(mask=mask).config.mask
     assert kept is not None
     assert kept.tolist() == [[True, False], [False, True]]
@@ -86,7 +86,7 @@ def test_a_mask_may_be_any_kind_of_booleans(mask: Any) -> None:
 # --- values ---------------------------------------------------------------------------------------------------------
 
 
-def test_fields_are_shared_by_the_experiments_made_from_each_other() -> None:
+def test_a_replaced_experiment_shares_unchanged_fields() -> None:
     e = layer(mask=np.eye(2, dtype=bool))
     other = dataclasses.replace(e, tokens=("c", "d"), config=dataclasses.replace(e.config, causal=True))
     assert other.embeddings is e.embeddings
@@ -94,21 +94,21 @@ def test_fields_are_shared_by_the_experiments_made_from_each_other() -> None:
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
-def test_experiments_can_be_copied_and_sent(again: Any) -> None:
+def test_experiments_can_be_copied_and_pickled(again: Any) -> None:
     e = layer(mask=np.eye(2, dtype=bool), scale=2.0)
     other = again(e)
     assert torch.equal(attnlab.compute(other)["output"], attnlab.compute(e)["output"])
     assert dataclasses.replace(other, tokens=("c", "d")).config.scale == 2.0
 
 
-def test_two_are_equal_only_when_they_are_the_same() -> None:
+def test_experiments_compare_by_identity() -> None:
     first, second = layer(), layer()
     assert first == first
     assert first != second
     assert len({first, second}) == 2
 
 
-def test_a_copy_or_a_changed_tensor_is_not_taken_for_the_one_that_was_checked() -> None:
+def test_a_copied_or_changed_tensor_is_validated_again() -> None:
     kept = layer().embeddings
     assert is_owned(kept)
     assert not is_owned(kept.clone())
@@ -128,7 +128,7 @@ def test_experiments_made_in_inference_mode_work_outside_it() -> None:
     assert dataclasses.replace(e, tokens=("c", "d")).embeddings is e.embeddings
 
 
-def test_results_carry_no_gradients_even_when_a_field_was_told_to_have_them() -> None:
+def test_results_carry_no_gradients_even_if_a_field_requires_them() -> None:
     e = layer()
     e.embeddings.requires_grad_()
     trace = attnlab.compute(e, dtype="float64")
@@ -158,7 +158,7 @@ def test_no_result_shares_memory_with_the_experiment(positions: str, cross: bool
     assert attnlab.compute(e)["weights"].isfinite().all()
 
 
-def test_what_is_allowed_can_be_changed_without_changing_any_other_trace() -> None:
+def test_changing_an_allowed_mask_does_not_change_another_trace() -> None:
     first = attnlab.compute(layer(causal=True))
     assert first.allowed is not None
     first.allowed.fill_(True)

@@ -48,7 +48,7 @@ def layer_with_mask(mask: Any) -> attnlab.Experiment:
         pytest.param(torch.tensor(NUMBERS).T.contiguous().T, id="transposed tensor"),
     ],
 )
-def test_every_kind_of_array_is_read_right(source: Any) -> None:
+def test_every_kind_of_array_is_read_correctly(source: Any) -> None:
     kept = taken(source)
     assert kept.tolist() == NUMBERS
     assert kept.is_floating_point()
@@ -69,7 +69,7 @@ def test_every_kind_of_array_is_read_right(source: Any) -> None:
         pytest.param(torch.zeros(2, 2, device="meta"), id="meta tensor"),
     ],
 )
-def test_what_cannot_be_read_is_refused_by_name(source: Any) -> None:
+def test_an_unreadable_array_is_refused_by_name(source: Any) -> None:
     with pytest.raises(attnlab.ExperimentError, match="embeddings"):
         taken(source)
 
@@ -81,7 +81,7 @@ def test_what_cannot_be_read_is_refused_by_name(source: Any) -> None:
         pytest.param(torch.tensor(NUMBERS).to(torch.float8_e4m3fn), id="float8"),
     ],
 )
-def test_unusual_tensors_are_read_right_or_refused_by_name(source: Any) -> None:
+def test_unusual_tensors_are_read_correctly_or_refused_by_name(source: Any) -> None:
     result = taken_or_complaint(source)
     if isinstance(result, str):
         assert "embeddings" in result
@@ -100,14 +100,14 @@ def test_unusual_tensors_are_read_right_or_refused_by_name(source: Any) -> None:
         pytest.param(np.ones((1, 2, 2), dtype=bool), id="three axes"),
     ],
 )
-def test_what_is_no_mask_is_refused_by_name(mask: Any) -> None:
+def test_an_invalid_mask_is_refused_by_name(mask: Any) -> None:
     with pytest.raises(attnlab.ExperimentError, match="mask"):
         layer_with_mask(mask)
 
 
 @pytest.mark.parametrize("field", ["score", "normalizer", "positions"])
 @pytest.mark.parametrize("wrong", ["unheard-of", None, ["softmax"], {}])
-def test_a_choice_that_does_not_exist_is_refused_by_name(field: str, wrong: Any) -> None:
+def test_an_unknown_choice_is_refused_by_name(field: str, wrong: Any) -> None:
     with pytest.raises(attnlab.ExperimentError, match=field):
         attnlab.AttentionConfig(**{field: wrong})
 
@@ -117,7 +117,7 @@ def test_a_scale_too_large_for_a_float_is_refused_by_name() -> None:
         attnlab.AttentionConfig(scale=10**400)
 
 
-def test_fields_of_an_experiment_are_checked_again_when_they_are_given_to_another() -> None:
+def test_fields_taken_from_an_experiment_are_checked_again() -> None:
     numbers, mask = taken(NUMBERS), layer_with_mask(np.ones((2, 2), dtype=bool)).config.mask
     with pytest.raises(attnlab.ExperimentError, match="mask"):
         layer_with_mask(numbers)
@@ -125,14 +125,14 @@ def test_fields_of_an_experiment_are_checked_again_when_they_are_given_to_anothe
         attnlab.Weights(W_q=mask)
 
 
-def test_a_number_written_into_a_field_from_outside_does_not_slip_past_the_check() -> None:
+def test_a_number_written_into_a_shared_field_is_noticed() -> None:
     numbers = taken(NUMBERS)
     numbers[1, 0] = float("nan")
     with pytest.raises(attnlab.ExperimentError, match=r"embeddings.*1\D+0"):
         taken(numbers)
 
 
-def test_a_deep_copy_of_a_field_is_an_array_like_any_other() -> None:
+def test_a_deep_copy_of_a_field_is_an_ordinary_array() -> None:
     mine = copy.deepcopy(taken(NUMBERS))
     kept = taken(mine)
     mine[0, 0] = 9.0

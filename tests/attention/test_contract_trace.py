@@ -45,7 +45,7 @@ def cross_layer() -> attnlab.Experiment:
 # --- stages ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_trace_is_read_as_a_mapping_of_names_to_tensors() -> None:
+def test_a_trace_maps_stage_names_to_tensors() -> None:
     trace = attnlab.compute(cross_layer())
     assert list(trace) == list(trace.all_stages) == list(trace.keys())
     assert {"memory", "output"} <= set(trace)
@@ -58,7 +58,7 @@ def test_a_trace_is_read_as_a_mapping_of_names_to_tensors() -> None:
         trace[0]  # type: ignore[index]
 
 
-def test_every_stage_has_the_shape_of_the_contract_in_order() -> None:
+def test_stages_have_the_documented_order_and_shapes() -> None:
     trace = attnlab.compute(cross_layer())
     assert [(name, tuple(trace[name].shape)) for name in trace.stages] == [
         ("inputs", (4, 6)),
@@ -74,14 +74,14 @@ def test_every_stage_has_the_shape_of_the_contract_in_order() -> None:
     ]
 
 
-def test_cpu_and_float32_are_what_compute_does_unasked() -> None:
+def test_compute_defaults_to_cpu_and_float32() -> None:
     defaults = {name: p.default for name, p in inspect.signature(attnlab.compute).parameters.items()}
     assert (defaults["device"], defaults["dtype"]) == ("cpu", "float32")
     assert attnlab.compute(experiment())["weights"].dtype == torch.float32
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16"])
-def test_every_stage_answers_in_the_dtype_asked_for(dtype: str) -> None:
+def test_every_stage_has_the_requested_dtype(dtype: str) -> None:
     trace = attnlab.compute(cross_layer(), device="cpu", dtype=dtype)
     assert {trace[name].dtype for name in trace.stages} == {getattr(torch, dtype)}
     assert {trace[name].device.type for name in trace.stages} == {"cpu"}
@@ -97,9 +97,7 @@ def test_every_stage_answers_in_the_dtype_asked_for(dtype: str) -> None:
         ({"scale": "none", "causal": True}, {"scaled"}),
     ],
 )
-def test_a_stage_that_does_not_exist_raises_a_key_error_naming_those_that_do(
-    config: dict[str, Any], absent: set[str]
-) -> None:
+def test_an_unknown_stage_raises_a_key_error_with_the_known_stages(config: dict[str, Any], absent: set[str]) -> None:
     trace = attnlab.compute(experiment(**config))
     present = [name for name in STAGES if name not in absent]
     assert list(trace.stages) == present
@@ -110,13 +108,13 @@ def test_a_stage_that_does_not_exist_raises_a_key_error_naming_those_that_do(
         assert all(existing in str(caught.value) for existing in present)
 
 
-def test_output_without_a_weight_is_the_heads_side_by_side() -> None:
+def test_output_without_a_weight_concatenates_the_heads() -> None:
     layer = experiment(weights={"W_v": randn(6, 8)}, n_heads=2)
     trace = attnlab.compute(layer, dtype="float64")
     assert torch.equal(trace["output"], torch.cat(list(trace["context"]), dim=-1))
 
 
-def test_an_output_bias_is_added_to_an_identity_too() -> None:
+def test_an_output_bias_is_added_without_an_output_weight() -> None:
     bias = randn(6)
     with_bias = attnlab.compute(experiment(weights={"b_o": bias}), dtype="float64")
     without = attnlab.compute(experiment(), dtype="float64")
@@ -124,14 +122,14 @@ def test_an_output_bias_is_added_to_an_identity_too() -> None:
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 6), (5, 1)])
-def test_a_single_token_or_a_single_dimension_is_enough(size: tuple[int, int]) -> None:
+def test_one_token_or_one_dimension_is_enough(size: tuple[int, int]) -> None:
     trace = attnlab.compute(experiment(randn(*size), causal=True), dtype="float64")
     assert trace["weights"].shape == (1, size[0], size[0])
     assert torch.equal(trace["weights"][0, 0, :1], torch.ones(1, dtype=torch.float64))
 
 
 @pytest.mark.parametrize(("t_q", "t_k"), [(2, 5), (5, 2), (1, 4), (4, 1)])
-def test_causal_counts_from_the_top_left(t_q: int, t_k: int) -> None:
+def test_causal_masks_count_from_the_top_left(t_q: int, t_k: int) -> None:
     layer = attnlab.Experiment(
         tokens=["q"] * t_q,
         embeddings=randn(t_q, 3),
@@ -168,7 +166,7 @@ def test_writing_into_a_result_does_not_change_the_experiment(dtype: str) -> Non
     assert torch.equal(layer.embeddings, before)
 
 
-def test_the_same_experiment_gives_the_same_numbers_again() -> None:
+def test_repeated_computation_gives_the_same_numbers() -> None:
     layer = cross_layer()
     first, second = attnlab.compute(layer), attnlab.compute(layer)
     assert all(torch.equal(first[name], second[name]) for name in first.stages)
@@ -177,7 +175,7 @@ def test_the_same_experiment_gives_the_same_numbers_again() -> None:
 # --- rows with nothing to attend to ---------------------------------------------------------------------------------
 
 
-def test_a_row_masked_everywhere_has_weights_and_context_zero_and_is_listed() -> None:
+def test_a_fully_masked_row_has_zero_weights_and_context_and_is_listed() -> None:
     mask = torch.ones(4, 4, dtype=torch.bool)
     mask[2] = False
     bias = randn(6)
@@ -192,7 +190,7 @@ def test_a_row_masked_everywhere_has_weights_and_context_zero_and_is_listed() ->
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16"])
 @pytest.mark.parametrize("normalizer", ["softmax", "sum"])
-def test_a_mask_that_allows_nothing_leaves_zeros_in_every_format(dtype: str, normalizer: str) -> None:
+def test_a_mask_that_allows_nothing_gives_zeros_in_every_dtype(dtype: str, normalizer: str) -> None:
     nothing = torch.zeros(4, 4, dtype=torch.bool)
     trace = attnlab.compute(experiment(mask=nothing, normalizer=normalizer), dtype=dtype)
     assert trace.empty_rows == tuple((0, i) for i in range(4))
@@ -206,7 +204,7 @@ def test_causal_and_mask_together_can_empty_a_row() -> None:
     assert attnlab.compute(experiment(mask=mask, causal=True)).empty_rows == ((0, 0),)
 
 
-def test_masked_weights_are_exactly_zero_under_a_plain_sum_too() -> None:
+def test_masked_weights_are_exactly_zero_with_plain_sum_normalisation() -> None:
     positive = randn(4, 6).abs()
     weights = attnlab.compute(experiment(positive, causal=True, normalizer="sum"), dtype="float64")["weights"][0]
     assert torch.equal(weights, weights.tril())
@@ -233,9 +231,7 @@ def overflowed(trace: Any) -> list[str]:
     [(1e30, "float32", "scores"), (300.0, "float16", "scores"), (1e300, "float32", "inputs")],
 )
 @pytest.mark.parametrize("causal", [False, True])
-def test_overflow_is_announced_by_one_sentence_for_each_stage(
-    size: float, dtype: str, first: str, causal: bool
-) -> None:
+def test_each_stage_that_overflows_gives_one_warning(size: float, dtype: str, first: str, causal: bool) -> None:
     trace = attnlab.compute(experiment(torch.full((3, 4), size, dtype=torch.float64), causal=causal), dtype=dtype)
     expected = overflowed(trace)
     assert expected[0] == first
@@ -246,13 +242,13 @@ def test_overflow_is_announced_by_one_sentence_for_each_stage(
         assert sentence.endswith("."), sentence
 
 
-def test_the_same_numbers_in_a_wider_format_are_not_announced() -> None:
+def test_a_wider_dtype_avoids_the_overflow_warning() -> None:
     embeddings = torch.full((3, 4), 300.0, dtype=torch.float64)
     for dtype in ("bfloat16", "float32", "float64"):
         assert attnlab.compute(experiment(embeddings), dtype=dtype).warnings == ()
 
 
-def test_minus_infinity_put_there_by_a_mask_is_no_overflow() -> None:
+def test_minus_infinity_from_a_mask_is_not_overflow() -> None:
     assert attnlab.compute(experiment(causal=True)).warnings == ()
 
 
@@ -267,7 +263,7 @@ def test_large_scores_do_not_overflow_the_softmax() -> None:
 
 @pytest.mark.parametrize("name", ["journey", "journey-linear", "random-4x8", "multi-head-8"])
 @pytest.mark.parametrize("grad", [True, False])
-def test_no_torch_state_of_the_caller_is_changed(name: str, grad: bool) -> None:
+def test_compute_leaves_the_callers_torch_state_unchanged(name: str, grad: bool) -> None:
     def state() -> tuple[Any, ...]:
         return (
             torch.get_rng_state().tolist(),
@@ -294,7 +290,7 @@ def double_by_default() -> Any:
     torch.set_default_dtype(torch.float32)
 
 
-def test_a_default_dtype_of_the_caller_changes_no_number(double_by_default: None, tables: dict[str, Any]) -> None:
+def test_the_callers_default_dtype_changes_no_number(double_by_default: None, tables: dict[str, Any]) -> None:
     for name, section in (("journey", "trainable"), ("journey-linear", "linear")):
         trace = attnlab.compute(attnlab.preset(name))
         assert trace["context"].dtype == torch.float32
@@ -304,7 +300,7 @@ def test_a_default_dtype_of_the_caller_changes_no_number(double_by_default: None
 
 
 @pytest.mark.parametrize("name", ["journey", "causal-5x8"])
-def test_a_default_device_of_the_caller_changes_no_number_now_or_later(name: str) -> None:
+def test_the_callers_default_device_changes_no_number(name: str) -> None:
     expected = attnlab.compute(attnlab.preset(name))["weights"]
     rows = randn(7, 2).tolist()
 
@@ -321,7 +317,7 @@ def test_a_default_device_of_the_caller_changes_no_number_now_or_later(name: str
     assert torch.isfinite(first).all()
 
 
-def test_mixed_precision_of_the_caller_does_not_change_the_dtype_asked_for() -> None:
+def test_the_callers_autocast_does_not_change_the_dtype() -> None:
     expected = attnlab.compute(cross_layer())
     with torch.autocast("cpu", dtype=torch.bfloat16):
         inside = attnlab.compute(cross_layer())

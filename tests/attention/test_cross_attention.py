@@ -24,7 +24,7 @@ few = settings(deadline=None, max_examples=40)
     seed=st.integers(0, 9999),
 )
 @few
-def test_a_padded_batch_across_two_sequences_is_what_torch_computes(
+def test_padded_batches_of_cross_attention_agree_with_torch(
     t: list[tuple[int, int]], heads: int, size: int, widths: tuple[int, int], seed: int
 ) -> None:
     g = torch.Generator().manual_seed(seed)
@@ -71,7 +71,7 @@ def journey(**config: Any) -> Experiment:
 
 @given(padding=st.none() | st.integers(1, 6), causal=st.booleans(), hidden=st.none() | st.integers(0, 5))
 @few
-def test_a_second_sequence_is_first_a_copy_and_changes_nothing(
+def test_a_new_second_sequence_is_a_copy_and_changes_no_number(
     padding: int | None, causal: bool, hidden: int | None
 ) -> None:
     e = journey(causal=causal, masks={} if padding is None else {"padding": padding})
@@ -86,7 +86,7 @@ def test_a_second_sequence_is_first_a_copy_and_changes_nothing(
     assert torch.equal(attnlab.compute(back)["output"], attnlab.compute(e)["output"])
 
 
-def test_a_second_sentence_has_its_own_length_everywhere() -> None:
+def test_a_second_sentence_may_have_another_length() -> None:
     e = token_edits.retype(toggle_memory(journey(), True), "le chat dort", "memory")
     assert (e.T_q, e.T_k, e.memory_tokens) == (6, 3, ("le", "chat", "dort"))
     trace = attnlab.compute(e)
@@ -99,7 +99,7 @@ def test_a_second_sentence_has_its_own_length_everywhere() -> None:
     assert list(attnlab.compute(back)["weights"].shape) == [1, 6, 6]
 
 
-def test_tokens_of_the_second_sequence_are_edited_as_those_of_the_first() -> None:
+def test_tokens_of_the_second_sequence_can_be_edited() -> None:
     e = toggle_memory(journey(), True)
     first, memory = e.embeddings, e.embeddings.tolist()
     moved = token_edits.move_token(e, 0, 5, "memory")
@@ -122,7 +122,7 @@ def test_tokens_of_the_second_sequence_are_edited_as_those_of_the_first() -> Non
         token_edits.retype(e, " ", "memory")
 
 
-def test_a_painted_mask_follows_queries_by_row_and_keys_by_column() -> None:
+def test_a_painted_mask_follows_query_edits_by_row_and_key_edits_by_column() -> None:
     mask = torch.ones(6, 6, dtype=torch.bool)
     mask[1, 2] = False
     e = toggle_memory(journey(mask=mask), True)
@@ -137,14 +137,14 @@ def test_a_painted_mask_follows_queries_by_row_and_keys_by_column() -> None:
     assert tuple(back.config.mask.shape) == (2, 2)
 
 
-def test_every_sequence_of_a_batch_gets_its_own_words_as_memory() -> None:
+def test_each_sequence_of_a_batch_gets_its_own_memory() -> None:
     samples = [Sample(tuple(text), torch.ones(len(text), 2) * i) for i, text in enumerate(("ab", "cd"))]
     e = toggle_memory(batches.make_batch(samples), on=True)
     assert [batches.select(e, item).memory_tokens for item in (0, 1)] == [("a", "b"), ("c", "d")]
     assert batches.select(e, 1).memory.tolist() == [[1.0, 1.0], [1.0, 1.0]]
 
 
-def test_without_the_second_sequence_new_keys_may_be_attended_to_and_pads_not() -> None:
+def test_removing_the_second_sequence_allows_new_keys_except_pads() -> None:
     mask = torch.ones(3, 2, dtype=torch.bool)
     mask[0, 1] = False
     e = Experiment(
@@ -160,7 +160,7 @@ def test_without_the_second_sequence_new_keys_may_be_attended_to_and_pads_not() 
     assert dict(alone.config.masks) == {"padding": 2}
 
 
-def test_a_memory_of_another_width_cannot_be_left_and_says_how_it_can() -> None:
+def test_a_memory_of_another_width_cannot_be_removed_and_the_error_says_why() -> None:
     e = edits.resize(toggle_memory(journey(), True), d_memory=5)
     assert edits.shape(e, "W_k") == (5, 2)
     assert torch.equal(attnlab.compute(e)["output"], attnlab.compute(journey())["output"])
@@ -169,7 +169,7 @@ def test_a_memory_of_another_width_cannot_be_left_and_says_how_it_can() -> None:
     assert toggle_memory(edits.resize(e, d_memory=3), False).memory_tokens is None
 
 
-def test_a_batch_takes_its_padding_to_the_memory_and_back() -> None:
+def test_a_batch_moves_its_padding_to_the_memory_and_back() -> None:
     e = batches.make_batch([Sample(tuple(words), torch.ones(len(words), 2)) for words in ("abc", "a")])
     e = batches.select(e, 1)
     cross = toggle_memory(e, True)
@@ -187,7 +187,7 @@ def test_a_batch_takes_its_padding_to_the_memory_and_back() -> None:
 # --- one key hidden from all -----------------------------------------------------------------------------------------
 
 
-def test_a_key_is_hidden_from_every_query_and_shown_again() -> None:
+def test_a_key_can_be_hidden_from_every_query_and_shown_again() -> None:
     e = journey()
     once = token_edits.toggle_key(e, 2)
     assert token_edits.find_masked_keys(once) == {2}

@@ -71,14 +71,14 @@ def refusal(edit: Any, *args: Any, **kwargs: Any) -> str:
 
 
 @pytest.mark.parametrize("make", [layer, untrained, crossed])
-def test_every_table_has_the_shape_that_is_said(make: Any) -> None:
+def test_every_table_has_its_reported_shape(make: Any) -> None:
     e = make()
     for name in (*edits.MATRICES, *edits.BIASES):
         assert tuple(edits.table(e, name).shape) == edits.shape(e, name)
         assert edits.table(e, name).dtype == e.embeddings.dtype
 
 
-def test_a_weight_left_out_is_shown_as_the_identity_that_it_is() -> None:
+def test_a_missing_weight_is_shown_as_the_identity() -> None:
     e = untrained()
     for name in ("W_q", "W_k", "W_v", "W_o"):
         assert torch.equal(edits.table(e, name), torch.eye(6))
@@ -89,7 +89,7 @@ def test_a_weight_left_out_is_shown_as_the_identity_that_it_is() -> None:
 
 
 @pytest.mark.parametrize("name", [*edits.MATRICES, *edits.BIASES])
-def test_one_number_is_set_and_every_other_tensor_is_shared(name: str) -> None:
+def test_setting_one_number_shares_every_other_tensor(name: str) -> None:
     e = layer()
     after = edits.set_block(e, name, 0, 2, [[0.1]])
     assert changed(e, after) == {name}
@@ -100,12 +100,12 @@ def test_one_number_is_set_and_every_other_tensor_is_shared(name: str) -> None:
 
 
 @pytest.mark.parametrize("values", [[[1.5, 2.5], [3.5, 4.5]], np.array([[1.5, 2.5], [3.5, 4.5]], dtype=np.float32)])
-def test_a_block_is_pasted_where_it_was_said(values: Any) -> None:
+def test_a_block_is_pasted_at_its_position(values: Any) -> None:
     after = edits.set_block(layer(), "W_v", 4, 2, values)
     assert edits.table(after, "W_v")[4:, 2:].tolist() == [[1.5, 2.5], [3.5, 4.5]]
 
 
-def test_a_typed_number_keeps_all_its_digits_in_a_double_table() -> None:
+def test_a_number_typed_into_a_double_table_keeps_all_its_digits() -> None:
     after = edits.set_block(layer(torch.float64), "W_q", 1, 1, [[0.1]])
     assert float(edits.table(after, "W_q")[1, 1]) == 0.1
 
@@ -114,7 +114,7 @@ def test_a_typed_number_keeps_all_its_digits_in_a_double_table() -> None:
     ("dtype", "value", "most"),
     [(torch.float32, 1e39, "3.4e+38"), (torch.float16, 70000.0, "6.55e+04"), (torch.float32, float("nan"), "3.4e+38")],
 )
-def test_a_number_that_the_format_cannot_hold_is_refused_with_what_it_can(
+def test_a_number_beyond_the_dtype_is_refused_with_the_dtypes_limit(
     dtype: torch.dtype, value: float, most: str
 ) -> None:
     sentence = refusal(edits.set_block, layer(dtype), "W_q", 1, 2, [[0.5, value]])
@@ -125,18 +125,18 @@ def test_a_number_that_the_format_cannot_hold_is_refused_with_what_it_can(
 
 
 @pytest.mark.parametrize(("row", "column"), [(5, 0), (0, 5), (-1, 0), (0, -1)])
-def test_a_block_that_reaches_outside_is_refused(row: int, column: int) -> None:
+def test_a_block_beyond_the_table_is_refused(row: int, column: int) -> None:
     sentence = refusal(edits.set_block, layer(), "W_q", row, column, [[1.0, 2.0], [3.0, 4.0]])
     assert "2 × 2" in sentence
     assert "6 × 6" in sentence
 
 
 @pytest.mark.parametrize("values", [[[1.0], [2.0, 3.0]], [["x"]], [[None, 1.0]], [[10**400]], [1.0, 2.0], [[[1.0]]]])
-def test_a_block_that_is_no_block_of_numbers_is_refused(values: Any) -> None:
+def test_a_block_that_is_not_numeric_is_refused(values: Any) -> None:
     assert "W_q" in refusal(edits.set_block, layer(), "W_q", 0, 0, values)
 
 
-def test_a_table_is_replaced_as_a_copy() -> None:
+def test_a_replaced_table_is_copied() -> None:
     mine, bias = randn(6, 6).float(), randn(1, 6).float()
     after = edits.with_table(edits.with_table(layer(), "W_q", mine), "b_q", bias)
     mine[0, 0], bias[0, 0] = 99.0, 99.0
@@ -144,7 +144,7 @@ def test_a_table_is_replaced_as_a_copy() -> None:
     assert 99.0 not in edits.table(after, "b_q")
 
 
-def test_a_table_that_does_not_fit_is_refused() -> None:
+def test_a_table_of_the_wrong_shape_is_refused() -> None:
     assert "W_k" in refusal(edits.with_table, layer(), "W_k", randn(6, 8))
     assert "embeddings" in refusal(edits.with_table, layer(), "embeddings", None)
     assert "b_q" in refusal(edits.with_table, layer(), "b_q", randn(2, 6))
@@ -154,7 +154,7 @@ def test_a_table_that_does_not_fit_is_refused() -> None:
 # --- fill, scale, transpose, round ----------------------------------------------------------------------------------
 
 
-def test_fills_are_what_their_names_say() -> None:
+def test_each_fill_has_the_numbers_of_its_name() -> None:
     e = layer()
     assert torch.equal(edits.table(edits.fill(e, "W_v", "zeros"), "W_v"), torch.zeros(6, 4))
     assert torch.equal(edits.table(edits.fill(e, "W_v", "identity"), "W_v"), torch.eye(6, 4))
@@ -168,7 +168,7 @@ def test_fills_are_what_their_names_say() -> None:
 
 
 @pytest.mark.parametrize("kind", edits.FILLS)
-def test_a_fill_can_be_one_block_and_is_the_same_for_the_same_seed(kind: str) -> None:
+def test_a_fill_can_be_limited_to_a_block_and_depends_on_its_seed(kind: str) -> None:
     e = layer()
     first, second = (edits.fill(e, "W_q", kind, 3, (1, 2, 2, 3)) for _ in range(2))
     assert torch.equal(edits.table(first, "W_q"), edits.table(second, "W_q"))
@@ -180,7 +180,7 @@ def test_a_fill_can_be_one_block_and_is_the_same_for_the_same_seed(kind: str) ->
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_fills_keep_the_format_whatever_the_callers_defaults_are(dtype: torch.dtype) -> None:
+def test_fills_keep_the_dtype_whatever_the_callers_defaults(dtype: torch.dtype) -> None:
     e = layer(dtype)
     expected = {kind: edits.table(edits.fill(e, "W_q", kind), "W_q") for kind in edits.FILLS}
     torch.set_default_dtype(torch.float64)
@@ -195,19 +195,19 @@ def test_fills_keep_the_format_whatever_the_callers_defaults_are(dtype: torch.dt
         torch.set_default_dtype(torch.float32)
 
 
-def test_an_unknown_fill_is_answered_with_those_that_exist() -> None:
+def test_an_unknown_fill_is_refused_with_the_known_ones() -> None:
     sentence = refusal(edits.fill, layer(), "W_q", "ones")
     assert all(kind in sentence for kind in ("ones", *edits.FILLS))
 
 
-def test_a_table_is_multiplied() -> None:
+def test_a_table_can_be_multiplied() -> None:
     e = layer()
     after = edits.scale(e, "b_v", -2.5)
     torch.testing.assert_close(after.weights.b_v, e.weights.b_v * -2.5)
     assert changed(e, after) == {"b_v"}
 
 
-def test_a_product_that_overflows_is_refused_and_says_what_would_be_right() -> None:
+def test_an_overflowing_product_is_refused_with_a_valid_factor() -> None:
     large = edits.scale(edits.fill(layer(), "W_q", "identity"), "W_q", 10)
     sentence = refusal(edits.scale, large, "W_q", 1e38)
     assert "W_q[0, 0] would be 1e+39" in sentence
@@ -215,18 +215,18 @@ def test_a_product_that_overflows_is_refused_and_says_what_would_be_right() -> N
     assert "embeddings" in refusal(edits.scale, layer(torch.float64), "embeddings", float("inf"))
 
 
-def test_scaling_by_more_than_the_format_holds_is_done_where_the_products_fit() -> None:
+def test_a_factor_beyond_the_dtype_is_allowed_if_the_products_fit() -> None:
     tiny = edits.with_table(layer(), "W_q", torch.full((6, 6), 1e-30))
     torch.testing.assert_close(edits.scale(tiny, "W_q", 1e39).weights.W_q, torch.full((6, 6), 1e9))
 
 
-def test_a_square_table_is_transposed_and_another_is_not() -> None:
+def test_only_square_tables_can_be_transposed() -> None:
     e = layer()
     assert torch.equal(edits.table(edits.transpose(e, "W_q"), "W_q"), edits.table(e, "W_q").T)
     assert "6 × 4" in refusal(edits.transpose, e, "W_v")
 
 
-def test_numbers_are_rounded_and_those_too_large_to_have_decimals_stay() -> None:
+def test_rounding_keeps_numbers_too_large_to_have_decimals() -> None:
     e = edits.set_block(layer(), "W_q", 0, 0, [[3e38, 0.12345, -0.5555]])
     after = edits.table(edits.round_table(e, "W_q", 2), "W_q")
     assert after[0, :3].tolist() == torch.tensor([3e38, 0.12, -0.56]).tolist()
@@ -237,20 +237,20 @@ def test_numbers_are_rounded_and_those_too_large_to_have_decimals_stay() -> None
 # --- switches -------------------------------------------------------------------------------------------------------
 
 
-def test_configuration_changes_leave_every_number_alone() -> None:
+def test_configuration_changes_keep_every_number() -> None:
     e = layer(mask=torch.ones(4, 4, dtype=torch.bool))
     after = edits.configure(e, causal=True, scale=2.0)
     assert (after.config.causal, after.config.scale, after.config.n_heads) == (True, 2.0, 2)
     assert changed(e, after) == set()
 
 
-def test_a_mask_is_switched_off_by_none_and_a_number_that_it_cannot_have_is_refused() -> None:
+def test_none_switches_a_mask_off_and_an_invalid_number_is_refused() -> None:
     e = edits.configure(layer(), masks={"window": 2, "block": 3})
     assert edits.configure(e, masks={"window": None}).config.masks == {"block": 3}
     assert "window is 0" in refusal(edits.configure, e, masks={"window": 0})
 
 
-def test_switching_the_output_on_changes_no_number_that_fits() -> None:
+def test_switching_on_the_output_matrix_keeps_the_numbers() -> None:
     e = untrained()
     on = edits.toggle_output(e, True)
     assert torch.equal(edits.table(on, "W_o"), torch.eye(6))
@@ -258,13 +258,13 @@ def test_switching_the_output_on_changes_no_number_that_fits() -> None:
     assert changed(edits.toggle_output(on, False), e) == set()
 
 
-def test_switching_on_what_is_on_keeps_the_numbers() -> None:
+def test_switching_on_an_active_table_keeps_its_numbers() -> None:
     e = layer()
     assert edits.toggle_output(e, True) is e
     assert changed(edits.toggle_biases(e, True), e) == set()
 
 
-def test_the_output_and_its_bias_go_together() -> None:
+def test_removing_the_output_matrix_removes_its_bias() -> None:
     off = edits.toggle_output(layer(), False)
     assert off.weights.W_o is None
     assert off.weights.b_o is None
@@ -273,7 +273,7 @@ def test_the_output_and_its_bias_go_together() -> None:
     assert edits.table(edits.toggle_output(biased, True), "b_o").tolist() == [[1.0, 2.0, 3.0, 4.0, 0.0, 0.0]]
 
 
-def test_biases_begin_at_zero_and_leave_the_output_as_it_is() -> None:
+def test_new_biases_are_zero_and_keep_the_output() -> None:
     e = layer(biases=False)
     on = edits.toggle_biases(e, True)
     assert all(torch.equal(edits.table(on, name), torch.zeros(edits.shape(e, name))) for name in edits.BIASES)
@@ -282,7 +282,7 @@ def test_biases_begin_at_zero_and_leave_the_output_as_it_is() -> None:
     assert edits.toggle_biases(untrained(), True).weights.b_o is None
 
 
-def test_a_bias_that_is_there_is_kept_when_the_others_are_switched_on() -> None:
+def test_switching_on_biases_keeps_an_existing_one() -> None:
     e = edits.with_table(layer(biases=False), "b_k", [[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]])
     on = edits.toggle_biases(e, True)
     assert on.weights.b_k is e.weights.b_k
@@ -290,7 +290,7 @@ def test_a_bias_that_is_there_is_kept_when_the_others_are_switched_on() -> None:
 
 
 @pytest.mark.parametrize("e", [layer(), untrained(), crossed(), attnlab.preset("uneven-heads"), layer(n_kv_heads=2)])
-def test_exactly_the_head_counts_offered_are_possible(e: attnlab.Experiment) -> None:
+def test_exactly_the_offered_head_counts_are_valid(e: attnlab.Experiment) -> None:
     offered = edits.fitting_heads(e)
     assert e.n_heads in offered
     for count in range(1, 13):
@@ -320,7 +320,7 @@ def test_fewer_key_heads_keep_the_first_of_each_group(heads: int, kept: list[int
         )
 
 
-def test_more_key_heads_are_copies_and_the_output_stays() -> None:
+def test_added_key_heads_are_copies_and_keep_the_output() -> None:
     two = edits.with_setting(grouped_keys(), n_kv_heads=2)
     four = edits.with_setting(two, n_kv_heads=4)
     assert edits.table(four, "W_v")[0].tolist() == [10, 10, 12, 12]
@@ -329,7 +329,7 @@ def test_more_key_heads_are_copies_and_the_output_stays() -> None:
 
 
 @pytest.mark.parametrize("e", [untrained(), crossed()])
-def test_painting_hides_one_pair_and_painting_it_back_leaves_no_mask(e: attnlab.Experiment) -> None:
+def test_painting_a_pair_twice_leaves_no_mask(e: attnlab.Experiment) -> None:
     one = edits.paint_mask(e, 3, 1, allowed=False)
     two = edits.paint_mask(one, 0, 2, allowed=False)
     assert one.config.mask is not None
@@ -344,7 +344,7 @@ def test_painting_hides_one_pair_and_painting_it_back_leaves_no_mask(e: attnlab.
     assert edits.paint_mask(one, 3, 1, allowed=True).config.mask is None
 
 
-def test_a_head_that_is_switched_off_twice_is_on() -> None:
+def test_switching_a_head_off_twice_switches_it_on() -> None:
     off = edits.toggle_head(edits.toggle_head(layer(), 1), 0)
     assert off.config.ablated == (0, 1)
     assert edits.toggle_head(off, 1).config.ablated == (0,)
@@ -374,7 +374,7 @@ def assert_kept(before: torch.Tensor, after: torch.Tensor) -> None:
     st.booleans(),
     st.booleans(),
 )
-def test_numbers_that_remain_keep_their_values(
+def test_resizing_keeps_the_remaining_numbers(
     d_model: int | None, d_k: int | None, d_v: int | None, biases: bool, grouped: bool
 ) -> None:
     e = layer(biases=biases)
@@ -408,12 +408,12 @@ def test_numbers_that_remain_keep_their_values(
         ({"d_model": 6, "d_k": 3, "d_v": 2}, set()),
     ],
 )
-def test_a_size_touches_only_the_tables_that_hang_on_it(sizes: dict[str, int], touched: set[str]) -> None:
+def test_a_size_changes_only_the_tables_that_depend_on_it(sizes: dict[str, int], touched: set[str]) -> None:
     e = layer(mask=torch.ones(4, 4, dtype=torch.bool))
     assert changed(e, edits.resize(e, **sizes)) == touched
 
 
-def test_an_output_of_another_width_than_the_embeddings_keeps_it() -> None:
+def test_an_output_of_another_width_keeps_its_width() -> None:
     weights = attnlab.Weights(W_q=randn(6, 4), W_k=randn(6, 4), W_v=randn(6, 4), W_o=randn(4, 3))
     after = edits.resize(attnlab.Experiment(("a", "b"), randn(2, 6), weights), d_model=8)
     assert (after.d_model, after.d_out) == (8, 3)
@@ -426,7 +426,7 @@ def test_untrained_attention_stays_untrained_when_the_embeddings_grow() -> None:
     assert all(getattr(after.weights, name) is None for name in WEIGHTS)
 
 
-def test_an_identity_becomes_a_table_where_it_is_no_identity_any_more() -> None:
+def test_an_identity_becomes_a_table_when_its_shape_is_no_longer_square() -> None:
     after = edits.resize(untrained(1), d_k=4)
     assert torch.equal(edits.table(after, "W_q"), torch.eye(6, 4))
     assert after.weights.W_v is None
@@ -438,14 +438,14 @@ def test_an_identity_becomes_a_table_where_it_is_no_identity_any_more() -> None:
     assert two_heads.weights.W_q is None
 
 
-def test_biases_follow_the_sizes_of_untrained_attention() -> None:
+def test_biases_of_untrained_attention_follow_its_sizes() -> None:
     after = edits.resize(edits.toggle_biases(untrained(), True), d_model=8)
     assert [getattr(after.weights, name).numel() for name in ("b_q", "b_k", "b_v")] == [8, 8, 8]
     only_output = edits.with_table(untrained(), "b_o", torch.arange(6.0)[None])
     assert edits.table(edits.resize(only_output, d_model=8), "b_o").tolist() == [[0, 1, 2, 0, 3, 4, 5, 0]]
 
 
-def test_keys_and_values_of_another_sequence_do_not_follow_the_embeddings() -> None:
+def test_tables_of_a_second_sequence_do_not_follow_the_embeddings() -> None:
     e = crossed()
     after = edits.resize(e, d_model=9)
     assert changed(e, after) == {"embeddings", "W_q"}
@@ -455,13 +455,13 @@ def test_keys_and_values_of_another_sequence_do_not_follow_the_embeddings() -> N
 
 
 @pytest.mark.parametrize(("name", "size"), [("d_model", 0), ("d_k", -1), ("d_v", 0), ("d_model", 10**6), ("d_k", 4096)])
-def test_a_size_that_cannot_be_is_refused_with_those_that_can(name: str, size: int) -> None:
+def test_an_invalid_size_is_refused_with_valid_ones(name: str, size: int) -> None:
     sentence = refusal(edits.resize, layer(), **{name: size})
     assert f"{name} is {size}" in sentence
     assert f"1 to {edits.MAX_COLUMNS // (1 if name == 'd_model' else 2)}" in sentence
 
 
-def test_an_edit_that_changes_nothing_gives_the_same_experiment() -> None:
+def test_an_edit_without_effect_returns_the_same_experiment() -> None:
     e = attnlab.preset("the-cat-sat")
     assert edits.configure(e, n_heads=e.n_heads, scale=e.config.scale, causal=e.config.causal) is e
     assert edits.resize(e, d_model=e.d_model, d_k=e.d_k, d_v=e.d_v) is e
@@ -471,7 +471,7 @@ def test_an_edit_that_changes_nothing_gives_the_same_experiment() -> None:
     assert edits.toggle_biases(biased, on=True) is biased
 
 
-def test_an_output_that_comes_to_biases_has_one() -> None:
+def test_an_output_matrix_added_to_a_layer_with_biases_has_one() -> None:
     e = edits.toggle_biases(edits.toggle_output(attnlab.preset("journey"), on=False), on=True)
     assert edits.has_biases(e)
     bias = edits.toggle_output(e, on=True).weights.b_o
@@ -480,7 +480,7 @@ def test_an_output_that_comes_to_biases_has_one() -> None:
     assert edits.toggle_output(edits.toggle_biases(e, on=False), on=True).weights.b_o is None
 
 
-def test_the_hidden_units_of_a_score_are_a_size_of_their_own() -> None:
+def test_the_hidden_units_of_a_score_can_be_resized() -> None:
     e = edits.configure(attnlab.preset("journey"), score="additive")
     assert edits.free_sizes(e) == {"hidden": 2}
     wider = edits.resize_free(e, "hidden", 5)

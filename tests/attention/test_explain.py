@@ -251,7 +251,7 @@ def test_the_arithmetic_of_every_layer_holds(o: Options) -> None:
 
 @settings(max_examples=30)
 @given(options, st.integers(2, 8))
-def test_with_a_limit_the_terms_written_and_those_left_out_are_all_there_are(o: Options, limit: int) -> None:
+def test_with_a_limit_the_written_and_the_omitted_terms_add_up_to_all(o: Options, limit: int) -> None:
     e = layer(o)
     trace = attnlab.compute(e)
     sums = {"scores": e.d_k, "context": e.T_k}
@@ -267,7 +267,7 @@ def test_with_a_limit_the_terms_written_and_those_left_out_are_all_there_are(o: 
             assert "more" not in full
 
 
-def test_at_most_six_terms_are_written_unasked() -> None:
+def test_at_most_six_terms_are_written_by_default() -> None:
     trace = attnlab.compute(attnlab.preset("head-average"))
     text = "\n".join(map(plain, explain(trace, Cell("queries", 0, 0, 0)).lines))
     assert len(re.findall(r"[\d)]·", text)) == LIMIT - 1
@@ -279,7 +279,7 @@ def test_at_most_six_terms_are_written_unasked() -> None:
 # --- what is written ------------------------------------------------------------------------------------------------
 
 
-def test_a_score_is_written_with_the_numbers_of_its_query_and_its_key() -> None:
+def test_a_score_is_written_as_products_of_query_and_key() -> None:
     trace = attnlab.compute(attnlab.preset("journey"))
     q, k = trace["queries"][0, 2].tolist(), trace["keys"][0, 1].tolist()
     products = " + ".join(f"{short(a)}·{short(b)}" for a, b in zip(q, k, strict=True))
@@ -291,7 +291,7 @@ def test_a_score_is_written_with_the_numbers_of_its_query_and_its_key() -> None:
     assert roles == {"query", "key"}
 
 
-def test_a_weight_is_written_as_its_exponential_over_their_sum_and_then_traced_back_to_the_score() -> None:
+def test_a_weight_is_written_as_its_exponential_over_the_sum_of_the_row() -> None:
     trace = attnlab.compute(attnlab.preset("the-cat-sat"))
     lines = text_of(trace, Cell("weights", 1, 0, 0)).splitlines()
     assert lines[0].startswith("e^{")
@@ -300,7 +300,7 @@ def test_a_weight_is_written_as_its_exponential_over_their_sum_and_then_traced_b
     assert any(line.startswith("score q·k = ") for line in lines)
 
 
-def test_large_scores_are_shifted_by_the_largest_as_they_are_computed() -> None:
+def test_large_scores_are_written_minus_their_maximum() -> None:
     x = [[40.0, 0.0], [39.0, 1.0]]
     trace = attnlab.compute(attnlab.Experiment(tokens=["a", "b"], embeddings=x, config=config(scale=10.0)))
     text = text_of(trace, Cell("weights", 0, 1, 0))
@@ -325,7 +325,7 @@ def small(embeddings: Any = ((1.0, 2.0), (3.0, 4.0)), **changes: Any) -> attnlab
     return attnlab.compute(e, dtype="float64")
 
 
-def test_a_masked_cell_says_why() -> None:
+def test_a_masked_cell_gives_its_reason() -> None:
     trace = small(causal=True, mask=[[True, False], [False, True]])
     assert "“b” comes after “a”" in text_of(trace, Cell("masked", 0, 1, 0))
     assert "and the mask does not allow this pair" in text_of(trace, Cell("masked", 0, 1, 0))
@@ -334,13 +334,13 @@ def test_a_masked_cell_says_why() -> None:
     assert "allowed: unchanged" in text_of(trace, Cell("masked", 1, 1, 0))
 
 
-def test_a_row_with_nothing_left_says_so() -> None:
+def test_an_empty_row_is_explained() -> None:
     trace = small(mask=[[False, False], [True, True]])
     assert text_of(trace, Cell("weights", 0, 1, 0)).splitlines() == ["every key of this row is masked", "= 0"]
     assert explain(trace, Cell("weights", 0, 1, 0)).value == 0.0
 
 
-def test_a_row_that_overflowed_is_not_explained_away() -> None:
+def test_the_explanation_of_an_overflowed_row_says_nan() -> None:
     for embeddings in ([[1e200, 1.0], [1e200, 1.0]], [[1e200, 0.0], [-1e200, 0.0]]):
         trace = small(embeddings)
         for column in (0, 1):
@@ -352,7 +352,7 @@ def test_a_row_that_overflowed_is_not_explained_away() -> None:
             ]
 
 
-def test_the_plain_sum_divides_scores_by_their_sum() -> None:
+def test_plain_sum_weights_are_written_as_score_over_sum() -> None:
     trace = small(normalizer="sum", scale="none", causal=True)
     assert text_of(trace, Cell("weights", 1, 0, 0)).splitlines()[:2] == [
         "11.00 ÷ (11.00 + 25.00)",
@@ -361,7 +361,7 @@ def test_the_plain_sum_divides_scores_by_their_sum() -> None:
     assert "masked: counts as 0" in text_of(trace, Cell("weights", 0, 1, 0))
 
 
-def test_identity_weights_and_biases_are_named() -> None:
+def test_identities_and_biases_are_named() -> None:
     biased = attnlab.Weights(b_q=[0.5, -0.25], b_o=[1.0, 0.0])
     trace = small(weights=biased)
     assert text_of(trace, Cell("queries", 1, 1, 0)).splitlines() == [
@@ -374,7 +374,7 @@ def test_identity_weights_and_biases_are_named() -> None:
     assert "+ bias 1.00" in text_of(trace, Cell("output", 0, 0))
 
 
-def test_positions_are_added_to_what_was_given() -> None:
+def test_inputs_are_written_as_embedding_plus_position() -> None:
     trace = small(positions="sinusoidal")
     added = math.sin(1.0)
     assert text_of(trace, Cell("inputs", 1, 0)).splitlines() == [
@@ -385,7 +385,7 @@ def test_positions_are_added_to_what_was_given() -> None:
 
 
 @pytest.mark.parametrize(("column", "head", "of_head"), [(0, 0, 0), (3, 0, 3), (4, 1, 0), (6, 1, 2)])
-def test_a_number_of_the_merged_heads_names_its_head_and_column(column: int, head: int, of_head: int) -> None:
+def test_a_merged_number_names_its_head_and_column(column: int, head: int, of_head: int) -> None:
     rows = torch.arange(24.0, dtype=torch.float64).reshape(3, 8).sin()
     lines = [
         text_of(small(rows, n_heads=2, weights=attnlab.Weights(W_o=torch.eye(8))), Cell("merged", 1, column)),
@@ -405,14 +405,14 @@ def test_the_mean_over_heads_writes_every_head() -> None:
     assert plain(explanation.lines[1]) == f"({' + '.join(map(short, heads))}) ÷ 8"
 
 
-def test_the_mean_over_one_head_is_that_head() -> None:
+def test_the_mean_over_one_head_equals_the_head() -> None:
     trace = small()
     mean, head = explain(trace, Cell("scores", 0, 1)), explain(trace, Cell("scores", 0, 1, 0))
     assert (mean.value, mean.lines) == (head.value, head.lines)
     assert mean.cell == Cell("scores", 0, 1)
 
 
-def test_the_mean_over_heads_that_overflowed_both_ways_is_not_a_number() -> None:
+def test_the_mean_of_opposite_infinities_is_nan() -> None:
     trace = small(((1e200, 1e200), (1e200, -1e200)), n_heads=2, scale="none")
     assert math.isnan(explain(trace, Cell("scores", 0, 1)).value)
     assert trace.mean("scores").flags.writeable is False
@@ -421,17 +421,17 @@ def test_the_mean_over_heads_that_overflowed_both_ways_is_not_a_number() -> None
 @pytest.mark.parametrize(
     "cell", [Cell("scores", 2, 0, 0), Cell("scores", 0, 2, 0), Cell("scores", -1, 0, 0), Cell("scores", 0, 0, 1)]
 )
-def test_a_cell_outside_raises(cell: Cell) -> None:
+def test_a_cell_outside_the_stage_raises(cell: Cell) -> None:
     with pytest.raises(IndexError, match="scores"):
         explain(small(), cell)
 
 
-def test_a_stage_that_is_not_there_raises() -> None:
+def test_an_absent_stage_raises() -> None:
     with pytest.raises(KeyError, match="masked"):
         explain(small(), Cell("masked", 0, 0, 0))
 
 
-def test_axes_are_named_by_tokens_and_numbers() -> None:
+def test_axes_are_labelled_by_tokens_and_numbers() -> None:
     e = attnlab.Experiment(["q"], [[1.0]], memory_tokens=["k0", "k1"], memory_embeddings=[[1.0], [2.0]])
     assert [label(e, "query", 0), label(e, "token", 0), label(e, "key", 1)] == ["q", "q", "k1"]
     assert label(e, "d_k", 5) == "5"
@@ -472,7 +472,7 @@ class Converted(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("stage", ["queries", "keys", "values", "output"])
-def test_one_cell_rounds_one_column_and_not_all_weights(stage: str) -> None:
+def test_explaining_one_cell_rounds_one_column_only(stage: str) -> None:
     trace = attnlab.compute(attnlab.preset("head-average"), dtype="bfloat16")
     for name in trace.stages:
         trace.array(name)
@@ -481,7 +481,7 @@ def test_one_cell_rounds_one_column_and_not_all_weights(stage: str) -> None:
     assert 1 <= max(converted.sizes) <= 512
 
 
-def test_what_is_shown_as_masked_is_the_masks_and_only_where_it_has_a_part() -> None:
+def test_masked_cells_are_shown_only_in_stages_that_the_mask_affects() -> None:
     trace = attnlab.compute(attnlab.preset("causal-5x8"))
     shown = {name: trace.find_shown_mask(name) for name in trace.stages}
     assert {name for name, mask in shown.items() if mask is not None} == {"masked", "weights"}

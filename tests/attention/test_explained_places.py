@@ -34,7 +34,7 @@ def test_a_projection_names_the_column_of_the_whole_matrix(stage: str, symbol: s
     assert first == [f"{symbol} = x · W_{symbol}, column {column}" for column in (1, 2, 3)]
 
 
-def test_without_a_matrix_it_names_the_column_of_the_token() -> None:
+def test_without_a_matrix_a_projection_names_the_column_of_the_token() -> None:
     trace = traced(identity=True)
     x = trace["inputs"][2].tolist()
     assert lines(trace, Cell("keys", 2, 0, 1))[0] == f"k = x[2] = {short(x[2])}"
@@ -48,7 +48,7 @@ def test_context_and_output_name_their_columns() -> None:
 
 @pytest.mark.parametrize(("query", "key", "bucket"), [(0, 2, 18), (2, 0, 2)])
 @pytest.mark.parametrize("head", [0, 1])
-def test_a_position_bias_is_that_of_its_head_and_of_its_pair(query: int, key: int, bucket: int, head: int) -> None:
+def test_a_position_bias_is_that_of_its_head_and_distance(query: int, key: int, bucket: int, head: int) -> None:
     """T5 has a bucket for each distance up to 8; those of keys ahead begin at 16."""
     trace = attnlab.compute(attnlab.preset("t5-bias"))
     away = str(key - query).replace("-", "−")
@@ -59,7 +59,7 @@ def test_a_position_bias_is_that_of_its_head_and_of_its_pair(query: int, key: in
     ]
 
 
-def test_a_weight_that_is_masked_after_softmax_names_its_pair_and_the_others_the_sum_of_their_row() -> None:
+def test_masking_after_softmax_is_explained_by_pair_and_row_sum() -> None:
     trace = traced(causal=True, options={"fill": "after"})
     weights = trace["weights"][1]
     assert lines(trace, Cell("zeroed", 1, 2, 1))[:2] == ["“c” comes after “b”: the future is masked", "= 0"]
@@ -70,7 +70,7 @@ def test_a_weight_that_is_masked_after_softmax_names_its_pair_and_the_others_the
     ]
 
 
-def test_a_weight_after_dropout_is_told_the_sum_of_its_row_and_head() -> None:
+def test_a_weight_after_dropout_is_explained_with_the_sum_of_its_row() -> None:
     trace = traced(options={"dropout": 0.3})
     for head in (0, 1):
         for row in range(3):
@@ -78,7 +78,7 @@ def test_a_weight_after_dropout_is_told_the_sum_of_its_row_and_head() -> None:
             assert lines(trace, Cell("dropped", row, 1, head))[-1] == f"the row sums to {total}"
 
 
-def test_a_sink_is_the_number_of_its_head() -> None:
+def test_a_sink_is_explained_by_its_heads_number() -> None:
     trace = attnlab.compute(attnlab.preset("attention-sink"))  # its heads have 0, 1, 2 and 3
     told = [lines(trace, Cell("weights", 1, 0, head))[0] for head in range(4)]
     assert told == [f"the sink adds the score {sink}.00" for sink in range(4)]

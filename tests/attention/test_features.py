@@ -114,12 +114,12 @@ def built(name: str, cross: bool = False) -> attnlab.Experiment:
         pytest.skip(str(refused))
 
 
-def test_every_entry_goes_with_a_plain_layer() -> None:
+def test_every_entry_works_in_a_plain_layer() -> None:
     assert [name for name, config in VARIATIONS.items() if not accepted(config)] == []
 
 
 @pytest.mark.parametrize("entry", [*entries()], ids=lambda entry: f"{type(entry).__name__} {entry.name}")
-def test_every_entry_says_what_it_is(entry: Entry) -> None:
+def test_every_entry_has_a_title_and_a_description(entry: Entry) -> None:
     assert entry.name.strip() == entry.name != ""
     assert entry.title
     assert len(entry.about) > 10
@@ -130,7 +130,7 @@ def test_every_entry_says_what_it_is(entry: Entry) -> None:
     assert all(table.about and 1 <= len(table.axes) <= 2 for table in entry.tables)
 
 
-def test_a_name_of_a_table_or_an_option_means_one_thing() -> None:
+def test_each_table_and_option_name_has_one_meaning() -> None:
     tables = [table.name for entry in entries() for table in entry.tables]
     assert len(tables) == len(set(tables))
     options = {option for entry in entries() for option in entry.options}
@@ -146,7 +146,7 @@ def code_of(e: attnlab.Experiment) -> str:
     return "\n".join(stage.code(e) for stage in STAGES if stage.present(e))
 
 
-def test_a_table_is_never_called_what_the_code_calls_something_else() -> None:
+def test_table_names_do_not_collide_with_variables_of_the_code() -> None:
     assigned = {"torch", "x", "memory", "mask", *PROJECTIONS}
     for name in VARIATIONS:
         nodes = ast.walk(ast.parse(code_of(layer(**VARIATIONS[name]))))
@@ -159,7 +159,7 @@ def test_a_table_is_never_called_what_the_code_calls_something_else() -> None:
 
 @pytest.mark.parametrize("cross", [False, True])
 @pytest.mark.parametrize("name", VARIATIONS)
-def test_the_code_of_every_entry_makes_its_numbers(name: str, cross: bool) -> None:
+def test_the_code_of_every_entry_computes_its_numbers(name: str, cross: bool) -> None:
     e = built(name, cross)
     trace = attnlab.compute(e, dtype="float64")
     scope: dict[str, Any] = {"torch": torch, "x": e.embeddings, "memory": e.memory_embeddings, "mask": e.config.mask}
@@ -175,7 +175,7 @@ def test_the_code_of_every_entry_makes_its_numbers(name: str, cross: bool) -> No
 
 @pytest.mark.parametrize("normalizer", NORMALIZERS)
 @pytest.mark.parametrize("score", SCORES)
-def test_every_score_goes_with_every_normaliser(score: str, normalizer: str) -> None:
+def test_every_score_works_with_every_normaliser(score: str, normalizer: str) -> None:
     trace = attnlab.compute(layer(score=score, normalizer=normalizer, causal=True), dtype="float64")
     assert trace.warnings == ()
     assert trace["output"].isfinite().all()
@@ -220,7 +220,7 @@ def near(value: float) -> Any:
 
 @pytest.mark.parametrize("cross", [False, True])
 @pytest.mark.parametrize("name", VARIATIONS)
-def test_every_cell_is_written_out_as_arithmetic_that_is_true_and_ends_in_its_value(name: str, cross: bool) -> None:
+def test_every_explanation_is_true_arithmetic_that_ends_in_the_cells_value(name: str, cross: bool) -> None:
     e = built(name, cross)
     trace = attnlab.compute(e, dtype="float64")
     for stage, head in itertools.product(trace.all_stages, (1, 3)):
@@ -247,7 +247,7 @@ def computed(e: attnlab.Experiment) -> attnlab.Trace:
 
 @settings(max_examples=25)
 @given(share=st.floats(0.01, 0.99), seed=st.integers(0, 2**31 - 1), causal=st.booleans())
-def test_dropout_sets_weights_to_zero_and_divides_the_others_by_what_is_left(
+def test_dropout_zeroes_weights_and_divides_the_others_by_one_minus_its_rate(
     share: float, seed: int, causal: bool
 ) -> None:
     e = layer(dropout=share, dropout_seed=seed, causal=causal)
@@ -259,7 +259,7 @@ def test_dropout_sets_weights_to_zero_and_divides_the_others_by_what_is_left(
     torch.testing.assert_close(trace["context"], trace["dropped"] @ trace["values"], atol=1e-10, rtol=1e-10)
 
 
-def test_rows_of_dropout_sum_to_one_on_average_alone() -> None:
+def test_rows_after_dropout_sum_to_one_only_on_average() -> None:
     sums = torch.stack([computed(layer(dropout=0.4, dropout_seed=seed))["dropped"].sum(-1) for seed in range(400)])
     assert (sums.std(0) > 0.1).all()
     within = 5 * sums.std(0) / 20  # five times how far a mean of 400 strays
@@ -267,7 +267,7 @@ def test_rows_of_dropout_sum_to_one_on_average_alone() -> None:
     assert sums.max() > 1.2
 
 
-def test_another_seed_drops_others_and_evaluation_drops_none() -> None:
+def test_dropout_depends_on_the_seed_and_is_off_in_evaluation() -> None:
     first, second = (computed(layer(dropout=0.5, dropout_seed=seed))["dropped"] for seed in (1, 2))
     assert not torch.equal(first == 0, second == 0)
     evaluated = computed(layer(dropout=0.5, training=False))
@@ -276,7 +276,7 @@ def test_another_seed_drops_others_and_evaluation_drops_none() -> None:
 
 
 @pytest.mark.parametrize("share", [1.0, -0.1, math.nan])
-def test_a_share_that_leaves_nothing_is_refused(share: float) -> None:
+def test_a_dropout_rate_of_one_is_refused(share: float) -> None:
     with pytest.raises(attnlab.ExperimentError, match=r"dropout is .*; it needs a number from 0 to 0.99"):
         layer(dropout=share)
 
@@ -294,7 +294,7 @@ def test_a_sink_of_zero_is_softmax_off_by_one(causal: bool) -> None:
 
 
 @pytest.mark.parametrize("normalizer", [n.name for n in NORMALIZERS.values() if n.competes])
-def test_a_sink_is_one_more_score_whose_weight_goes_nowhere(normalizer: str) -> None:
+def test_a_sink_is_one_more_score_whose_weight_is_discarded(normalizer: str) -> None:
     e = layer(sink=True, normalizer=normalizer, temperature=0.7)
     sinks = torch.tensor([0.5, -1.0, 2.0, 0.0], dtype=torch.float64)
     trace = computed(replace(e, weights=replace(e.weights, extra={"sinks": sinks})))
@@ -308,7 +308,7 @@ def test_a_sink_is_one_more_score_whose_weight_goes_nowhere(normalizer: str) -> 
 
 
 @pytest.mark.parametrize("normalizer", [n.name for n in NORMALIZERS.values() if not n.competes])
-def test_a_sink_needs_keys_that_share_a_whole(normalizer: str) -> None:
+def test_a_sink_needs_a_normaliser_over_the_row(normalizer: str) -> None:
     with pytest.raises(attnlab.ExperimentError, match=f"sink is on and normalizer is '{normalizer}'.*softmax"):
         layer(sink=True, normalizer=normalizer)
 
@@ -346,7 +346,7 @@ def test_rms_norm_divides_by_the_root_of_the_mean_square_and_multiplies_by_the_g
 
 
 @pytest.mark.parametrize("norm", [name for name in NORMS if name != "none"])
-def test_a_query_of_zeros_stays_zeros(norm: str) -> None:
+def test_a_zero_query_stays_zero(norm: str) -> None:
     e = layer(qk_norm=norm)
     trace = computed(replace(e, embeddings=torch.cat([torch.zeros(1, 8, dtype=torch.float64), e.embeddings[1:]])))
     assert (trace["normed_queries"][:, 0] == 0).all()
@@ -354,7 +354,7 @@ def test_a_query_of_zeros_stays_zeros(norm: str) -> None:
 
 
 @pytest.mark.parametrize("config", [{"qk_norm": "rms"}, {"qk_norm": "l2"}, {"score": "cosine"}], ids=str)
-def test_float16_divides_by_lengths_whose_squares_are_beyond_it(config: dict[str, str]) -> None:
+def test_float16_normalises_vectors_whose_squares_overflow(config: dict[str, str]) -> None:
     e = layer()
     large = replace(e, embeddings=e.embeddings * 1000)  # squares of 256 and more are ∞ in float16
     e = configure(large, **config)
@@ -364,7 +364,7 @@ def test_float16_divides_by_lengths_whose_squares_are_beyond_it(config: dict[str
 
 
 @pytest.mark.parametrize("config", [{"qk_norm": "rms"}, {"positions": "rope"}, {"positions": "t5"}], ids=str)
-def test_a_default_device_of_the_caller_changes_nothing(config: dict[str, str]) -> None:
+def test_the_callers_default_device_changes_nothing(config: dict[str, str]) -> None:
     e = layer(**config)
     before = computed(e)
     cells = [Cell(name, 1, 1, 0) for name in before.stages]
@@ -379,7 +379,7 @@ def test_a_default_device_of_the_caller_changes_nothing(config: dict[str, str]) 
 
 @settings(max_examples=16)
 @given(ablated=st.sets(st.integers(0, 3)))
-def test_heads_that_are_off_attend_and_pass_nothing_on(ablated: set[int]) -> None:
+def test_heads_that_are_off_have_weights_but_zero_context(ablated: set[int]) -> None:
     whole, without = computed(layer()), computed(layer(ablated=tuple(ablated)))
     assert torch.equal(whole["weights"], without["weights"])
     w_o = whole.experiment.weights.W_o
@@ -402,7 +402,7 @@ def filled(fill: str, **config: Any) -> attnlab.Trace:
 
 
 @pytest.mark.parametrize("normalizer", NORMALIZERS)
-def test_minus_infinity_leaves_masked_weights_exactly_zero_and_an_empty_row_nothing(normalizer: str) -> None:
+def test_a_fill_of_minus_infinity_gives_zero_weights_and_empty_rows(normalizer: str) -> None:
     weights = filled("-inf", normalizer=normalizer)["weights"]
     assert (weights[:, ~MASK] == 0).all()
     assert (weights[:, 1] == 0).all()
@@ -410,7 +410,7 @@ def test_minus_infinity_leaves_masked_weights_exactly_zero_and_an_empty_row_noth
         torch.testing.assert_close(weights.sum(-1), torch.tensor([1.0, 0, 1, 1]).double().expand(4, 4))
 
 
-def test_minus_a_milliard_does_the_same_but_lets_an_empty_row_attend_to_everything() -> None:
+def test_a_fill_of_minus_1e9_lets_an_empty_row_attend_to_everything() -> None:
     trace, right = filled("-1e9"), filled("-inf")
     rows = [0, 2, 3]
     assert torch.equal(trace["weights"][:, rows], right["weights"][:, rows])
@@ -418,13 +418,13 @@ def test_minus_a_milliard_does_the_same_but_lets_an_empty_row_attend_to_everythi
     assert trace.empty_rows == ()
 
 
-def test_minus_a_milliard_is_minus_infinity_in_float16_where_an_empty_row_breaks_and_is_warned_of() -> None:
+def test_a_fill_of_minus_1e9_is_minus_infinity_in_float16_with_a_warning() -> None:
     trace = attnlab.compute(layer(mask=MASK, fill="-1e9"), dtype="float16")
     assert trace["weights"][:, 1].isnan().all()
     assert any(warning.startswith("weights: 16 of 64") for warning in trace.warnings)
 
 
-def test_zero_gives_masked_keys_the_weight_of_a_score_of_zero() -> None:
+def test_a_fill_of_zero_gives_masked_keys_the_weight_of_score_zero() -> None:
     trace = filled("0")
     powers = torch.where(MASK, trace["scaled"], 0).exp()
     torch.testing.assert_close(trace["weights"], powers / powers.sum(-1, keepdim=True), atol=1e-10, rtol=1e-10)
@@ -432,7 +432,7 @@ def test_zero_gives_masked_keys_the_weight_of_a_score_of_zero() -> None:
     torch.testing.assert_close(trace["weights"][:, 1], torch.full((4, 4), 0.25, dtype=torch.float64))
 
 
-def test_masking_after_softmax_takes_from_the_rows_what_they_sum_to() -> None:
+def test_masking_after_softmax_reduces_the_row_sums() -> None:
     trace, unmasked = filled("after"), computed(layer())
     assert "masked" not in trace
     assert torch.equal(trace["weights"], unmasked["weights"])
@@ -444,7 +444,7 @@ def test_masking_after_softmax_takes_from_the_rows_what_they_sum_to() -> None:
     torch.testing.assert_close(trace["context"], expected @ trace["values"], atol=1e-10, rtol=1e-10)
 
 
-def test_each_fill_says_what_it_does() -> None:
+def test_each_fill_has_a_description() -> None:
     def said(fill: str, stage: str, row: int, column: int) -> str:
         return "\n".join(map(plain, explain(filled(fill), Cell(stage, row, column, 0)).lines))
 
@@ -458,14 +458,14 @@ def test_each_fill_says_what_it_does() -> None:
 
 
 @pytest.mark.parametrize(("normalizer", "weighs"), [("softmax", True), ("sigmoid", True), ("sum", False)])
-def test_a_fill_of_zero_is_said_to_get_a_weight_where_it_gets_one(normalizer: str, weighs: bool) -> None:
+def test_a_fill_of_zero_is_described_with_its_weight(normalizer: str, weighs: bool) -> None:
     trace = computed(configure(filled("0").experiment, normalizer=normalizer))
     lines = [plain(line) for line in explain(trace, Cell("weights", 0, 1, 0)).lines]
     assert any("it gets a weight" in line for line in lines) is weighs
     assert bool(trace["weights"][0, 0, 1] != 0) is weighs
 
 
-def test_masking_weights_that_stand_alone_is_not_called_too_late() -> None:
+def test_masking_independent_weights_is_not_described_as_too_late() -> None:
     e = configure(filled("after").experiment, normalizer="sigmoid")
     at_once = configure(e, options={"fill": "-inf"})
     torch.testing.assert_close(computed(e)["zeroed"], computed(at_once)["weights"], atol=0, rtol=0)
@@ -476,13 +476,13 @@ def test_masking_weights_that_stand_alone_is_not_called_too_late() -> None:
 
 
 @pytest.mark.parametrize("normalizer", NORMALIZERS)
-def test_what_is_said_of_the_weights_is_what_their_rows_do(normalizer: str) -> None:
+def test_the_description_of_the_weights_matches_their_row_sums(normalizer: str) -> None:
     trace = computed(layer(normalizer=normalizer))
     sums_to_one = torch.allclose(trace["weights"].sum(-1), torch.ones((), dtype=torch.float64))
     assert ("need not sum to 1" not in about(BY_NAME["weights"], trace.experiment)) is sums_to_one
 
 
-def test_a_weight_of_zero_is_neither_kept_nor_dropped() -> None:
+def test_a_zero_weight_is_described_as_neither_kept_nor_dropped() -> None:
     trace = computed(layer(causal=True, dropout=0.5))
     assert float(trace["weights"][0, 0, 2]) == 0
     assert plain(explain(trace, Cell("dropped", 0, 2, 0)).lines[0]) == "its weight is already 0, dropped or not"

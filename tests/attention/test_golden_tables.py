@@ -36,7 +36,7 @@ def trained_weights(tables: Tables) -> attnlab.Weights:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_untrained_attention_prints_the_known_figures(tables: Tables, dtype: str) -> None:
+def test_untrained_attention_matches_the_printed_figures(tables: Tables, dtype: str) -> None:
     trace = attnlab.compute(journey(tables, scale="none"), dtype=dtype)
     assert_printed(trace["inputs"], tables["inputs"])
     assert_printed(trace["scores"][0], tables["untrained"]["scores"])
@@ -46,13 +46,13 @@ def test_untrained_attention_prints_the_known_figures(tables: Tables, dtype: str
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_weights_by_plain_sum_print_the_known_row(tables: Tables, dtype: str) -> None:
+def test_plain_sum_weights_match_the_printed_row(tables: Tables, dtype: str) -> None:
     trace = attnlab.compute(journey(tables, scale="none", normalizer="sum"), dtype=dtype)
     assert_printed(trace["weights"][0, 1], tables["untrained"]["weights_sum_row_2"])
     torch.testing.assert_close(trace["weights"].sum(-1), torch.ones(1, 6, dtype=trace["weights"].dtype))
 
 
-def test_journey_preset_holds_the_drawn_weights(tables: Tables) -> None:
+def test_the_journey_preset_has_the_seeded_weights(tables: Tables) -> None:
     preset, printed = attnlab.preset("journey"), tables["trainable"]
     assert list(preset.tokens) == tables["tokens"]
     assert_printed(preset.embeddings, tables["inputs"])
@@ -61,7 +61,7 @@ def test_journey_preset_holds_the_drawn_weights(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_trainable_weights_print_every_intermediate(tables: Tables, dtype: str) -> None:
+def test_trained_attention_matches_every_printed_intermediate(tables: Tables, dtype: str) -> None:
     trace, printed = attnlab.compute(attnlab.preset("journey"), dtype=dtype), tables["trainable"]
     assert_printed(trace["queries"][0, 1], printed["query_2"])
     assert_printed(trace["keys"][0].T, printed["keys_transposed"])
@@ -72,7 +72,7 @@ def test_trainable_weights_print_every_intermediate(tables: Tables, dtype: str) 
     torch.testing.assert_close(trace["scaled"], trace["scores"] / math.sqrt(2))
 
 
-def test_weights_typed_from_the_printed_page_lead_to_the_printed_context(tables: Tables) -> None:
+def test_rounded_weights_from_the_page_give_the_printed_context(tables: Tables) -> None:
     # The typed weights are themselves rounded to four decimals, so the context may be off by a little more.
     trace = attnlab.compute(journey(tables, trained_weights(tables)), dtype="float64")
     expected = torch.tensor(tables["trainable"]["context"], dtype=torch.float64)
@@ -80,19 +80,19 @@ def test_weights_typed_from_the_printed_page_lead_to_the_printed_context(tables:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_linear_layer_weights_print_the_known_context(tables: Tables, dtype: str) -> None:
+def test_linear_layer_weights_match_the_printed_context(tables: Tables, dtype: str) -> None:
     trace = attnlab.compute(attnlab.preset("journey-linear"), dtype=dtype)
     assert_printed(trace["context"][0], tables["linear"]["context"])
 
 
-def test_untrained_preset_is_the_untrained_example(tables: Tables) -> None:
+def test_the_untrained_preset_is_the_untrained_example(tables: Tables) -> None:
     trace = attnlab.compute(attnlab.preset("journey-untrained"))
     assert "scaled" not in trace.stages
     assert_printed(trace["weights"][0], tables["untrained"]["weights_softmax"])
     assert_printed(trace["context"][0], tables["untrained"]["context"])
 
 
-def test_sum_and_softmax_differ_only_in_the_weights_and_after(tables: Tables) -> None:
+def test_plain_sum_and_softmax_differ_only_from_the_weights_on(tables: Tables) -> None:
     by_softmax = attnlab.preset("journey-untrained")
     by_sum = dataclasses.replace(by_softmax, config=dataclasses.replace(by_softmax.config, normalizer="sum"))
     softmax_trace, sum_trace = attnlab.compute(by_softmax), attnlab.compute(by_sum)
@@ -110,7 +110,7 @@ def cat_sat_weights() -> list[list[float]]:
     return weights
 
 
-def test_the_cat_sat_agrees_with_the_formula_written_out() -> None:
+def test_the_cat_sat_agrees_with_its_formula() -> None:
     trace = attnlab.compute(attnlab.preset("the-cat-sat"), dtype="float64")
     # The preset may hold its numbers in float32, whose 1e-8 the formula does not have.
     torch.testing.assert_close(

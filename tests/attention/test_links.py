@@ -80,13 +80,11 @@ CROSS = attnlab.Experiment(
         (Cell("output", 1, 7), {"context": (Region(1, None, None, "attention"),), "values": ()}),
     ],
 )
-def test_a_cell_lights_up_what_it_came_from_and_what_comes_from_it(
-    cell: Cell, expected: dict[str, tuple[Region, ...]]
-) -> None:
+def test_a_cell_is_linked_to_its_sources_and_its_results(cell: Cell, expected: dict[str, tuple[Region, ...]]) -> None:
     assert {name: find_linked_regions(SELF, cell, BY_NAME[name]) for name in expected} == expected
 
 
-def test_without_an_output_matrix_the_output_has_the_columns_of_the_heads() -> None:
+def test_without_an_output_matrix_output_columns_are_linked_to_head_columns() -> None:
     e = attnlab.Experiment(("a", "b"), [[1.0] * 6] * 2, config=attnlab.AttentionConfig(n_heads=3))
     assert find_linked_regions(e, Cell("output", 1, 5), BY_NAME["context"]) == (Region(1, 1, 2, "attention"),)
     assert find_linked_regions(e, Cell("output", 1, 3), BY_NAME["values"]) == (Region(None, 1, 1, "value"),)
@@ -97,13 +95,13 @@ def test_a_token_that_attends_to_itself_is_outlined_once() -> None:
     assert find_linked_regions(SELF, Cell("weights", 2, 2, 0), BY_NAME["inputs"]) == (Region(2, None, None, "query"),)
 
 
-def test_a_key_of_another_sequence_is_no_token_of_the_inputs() -> None:
+def test_a_key_of_a_second_sequence_is_not_linked_to_the_inputs() -> None:
     assert find_linked_regions(CROSS, Cell("scores", 1, 2, 0), BY_NAME["inputs"]) == (Region(1, None, None, "query"),)
     assert find_linked_regions(CROSS, Cell("keys", 2, 0, 0), BY_NAME["inputs"]) == ()
     assert find_linked_regions(CROSS, Cell("scores", 1, 2, 0), BY_NAME["keys"]) == (Region(2, None, 0, "key"),)
 
 
-def test_keys_and_values_of_another_sequence_are_said_to_come_from_it() -> None:
+def test_keys_and_values_of_a_second_sequence_are_linked_to_it() -> None:
     w = {"W_q": [[1.0], [2.0]], "W_k": [[1.0], [2.0]], "b_k": [0.5]}
     cross = dataclasses.replace(CROSS, weights=attnlab.Weights(**w))
     formulas = [BY_NAME[name].formula(cross) for name in ("queries", "keys", "values")]

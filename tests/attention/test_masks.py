@@ -75,7 +75,7 @@ def layer(t_q: int, t_k: int | None = None, **config: Any) -> attnlab.Experiment
 @pytest.mark.parametrize("name", NUMBERED)
 @pytest.mark.parametrize(("t_q", "t_k"), [(1, None), (7, None), (12, 10), (3, 8)])
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 512])
-def test_a_mask_allows_what_its_rule_allows(name: str, t_q: int, t_k: int | None, n: int) -> None:
+def test_each_mask_allows_what_its_rule_allows(name: str, t_q: int, t_k: int | None, n: int) -> None:
     e = layer(t_q, t_k, masks={name: n})
     allowed = e.allowed()
     assert allowed is not None
@@ -86,7 +86,7 @@ def test_a_mask_allows_what_its_rule_allows(name: str, t_q: int, t_k: int | None
     assert hidden.has_empty_rows == any(not any(row) for row in expected)
 
 
-def test_masks_by_hand() -> None:
+def test_masks_match_hand_drawn_examples() -> None:
     def rows(**on: int) -> list[str]:
         allowed = layer(5, masks=on).allowed()
         assert allowed is not None
@@ -100,7 +100,7 @@ def test_masks_by_hand() -> None:
 
 @pytest.mark.parametrize("name", NUMBERED)
 @pytest.mark.parametrize("number", ["below", "above", 2.5, True, "2", None])
-def test_a_number_that_no_mask_can_have_is_refused_by_name(name: str, number: Any) -> None:
+def test_an_invalid_mask_parameter_is_refused_by_name(name: str, number: Any) -> None:
     option = registry.mask_option(name)
     if option is None:
         pytest.skip("a mask without a number")
@@ -116,7 +116,7 @@ combinations = st.fixed_dictionaries({}, optional={name: st.integers(1, 9) for n
 
 @settings(max_examples=150)
 @given(combinations, st.booleans(), st.integers(1, 9), st.none() | st.integers(1, 9), st.none() | st.integers(0, 99))
-def test_together_they_allow_what_all_allow(
+def test_masks_together_allow_only_what_all_allow(
     numbers: dict[str, int], causal: bool, t_q: int, t_k: int | None, painted_seed: int | None
 ) -> None:
     painted = None
@@ -167,7 +167,7 @@ def _assert_numbers(e: attnlab.Experiment, allowed: torch.Tensor) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MASKS))
-def test_a_masked_cell_says_why_in_the_words_of_its_mask(name: str) -> None:
+def test_a_masked_cell_gives_its_masks_reason(name: str) -> None:
     e = layer(8, causal=name == "causal", masks={} if name == "causal" else {name: 2})
     trace = attnlab.compute(e)
     allowed = e.allowed()
@@ -225,7 +225,7 @@ def torchs(e: attnlab.Experiment, attn_mask: torch.Tensor | None, lengths: int |
     "on", [{}, {"padding": 4}, {"window": 3}, {"prefix": 2}, {"block": 7}, {"padding": 7, "window": 2}]
 )
 @pytest.mark.parametrize("causal", [False, True])
-def test_a_layer_with_masks_is_torchs_multi_head_attention(on: dict[str, int], causal: bool) -> None:
+def test_a_layer_with_masks_equals_torchs_multi_head_attention(on: dict[str, int], causal: bool) -> None:
     e = layer(7, causal=causal, masks=on)
     trace = attnlab.compute(e, dtype="float64")
     shapes = ({"causal": 0} if causal else {}) | {name: n for name, n in on.items() if name != "padding"}
@@ -237,7 +237,7 @@ def test_a_layer_with_masks_is_torchs_multi_head_attention(on: dict[str, int], c
     torch.testing.assert_close(trace["output"], output, **CLOSE)
 
 
-def test_the_three_masks_of_an_encoder_decoder_are_torchs() -> None:
+def test_the_masks_of_an_encoder_and_decoder_equal_torchs() -> None:
     """Target of 12 tokens, source of 10, of which 9 and 7 are real."""
     source, target = layer(10, masks={"padding": 7}), layer(12, causal=True, masks={"padding": 9})
     across = layer(12, 10, masks={"padding": 7})
@@ -253,7 +253,7 @@ def test_the_three_masks_of_an_encoder_decoder_are_torchs() -> None:
 
 @pytest.mark.parametrize("name", NUMBERED)
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
-def test_masks_with_grouped_keys_are_scaled_dot_product_attention(name: str, kv_heads: int) -> None:
+def test_masks_with_grouped_keys_equal_scaled_dot_product_attention(name: str, kv_heads: int) -> None:
     e = attnlab.Experiment(
         tokens=list("abcdef"),
         embeddings=randn(6, 8),

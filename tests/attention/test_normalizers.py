@@ -87,7 +87,7 @@ def rows(draw: st.DrawFn) -> torch.Tensor:
 @pytest.mark.parametrize("name", DEFINITIONS)
 @settings(max_examples=60)
 @given(logits=rows())
-def test_every_normaliser_is_its_definition(name: str, logits: torch.Tensor) -> None:
+def test_every_normaliser_equals_its_definition(name: str, logits: torch.Tensor) -> None:
     logits = away_from_zero(name, logits)
     expected = torch.tensor([[defined(name, row) for row in head] for head in logits.tolist()], dtype=torch.float64)
     torch.testing.assert_close(apply(name, logits), expected, atol=1e-10, rtol=1e-10)
@@ -104,7 +104,7 @@ def test_masked_keys_have_a_weight_of_exactly_zero(name: str, logits: torch.Tens
 @pytest.mark.parametrize("name", SHARES)
 @settings(max_examples=30)
 @given(logits=rows())
-def test_shares_sum_to_one_and_grow_with_the_score(name: str, logits: torch.Tensor) -> None:
+def test_probabilities_sum_to_one_and_grow_with_the_score(name: str, logits: torch.Tensor) -> None:
     weights = apply(name, logits)
     torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:2], dtype=torch.float64))
     assert ((weights >= 0) & (weights <= 1 + 1e-12)).all()
@@ -114,7 +114,7 @@ def test_shares_sum_to_one_and_grow_with_the_score(name: str, logits: torch.Tens
 
 @pytest.mark.parametrize("name", ["softmax", "sparsemax", "entmax15"])
 @pytest.mark.parametrize("shift", [-1e6, 1e6])
-def test_what_is_added_to_all_scores_of_a_row_changes_nothing(name: str, shift: float) -> None:
+def test_adding_a_constant_to_a_row_changes_nothing(name: str, shift: float) -> None:
     logits = [0.5, -1.0, 0.25, -math.inf]
     shifted = [x + shift for x in logits]
     torch.testing.assert_close(apply(name, [[shifted]]), apply(name, [[logits]]), atol=1e-9, rtol=0)
@@ -124,14 +124,14 @@ def test_the_plain_sum_lets_negative_scores_through_as_negative_weights() -> Non
     assert apply("sum", [[[3.0, -1.0, 2.0, -math.inf]]]).tolist() == [[[0.75, -0.25, 0.5, 0.0]]]
 
 
-def test_the_sparse_ones_give_weak_keys_nothing_and_keep_more_the_softer_they_are() -> None:
+def test_sparse_normalisers_give_weak_keys_zero_and_softer_ones_fewer_zeros() -> None:
     logits = [[[2.0, 1.6, 0.9, -3.0]]]
     kept = {name: int((apply(name, logits) > 0).sum()) for name in ("sparsemax", "entmax15", "softmax")}
     assert kept == {"sparsemax": 2, "entmax15": 3, "softmax": 4}
     assert apply("sparsemax", logits).tolist() == [[[pytest.approx(0.7), pytest.approx(0.3), 0.0, 0.0]]]
 
 
-def test_the_sigmoid_looks_at_each_key_alone() -> None:
+def test_the_sigmoid_treats_each_key_independently() -> None:
     alone, among = apply("sigmoid", [[[0.3]]]), apply("sigmoid", [[[0.3, 100.0, -5.0]]])
     assert alone[0, 0, 0] == among[0, 0, 0]
     assert among.sum() > 1
@@ -139,7 +139,7 @@ def test_the_sigmoid_looks_at_each_key_alone() -> None:
 
 @pytest.mark.parametrize("name", NORMALIZERS)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
-def test_weights_have_the_dtype_of_the_scores_and_are_right_within_it(name: str, dtype: torch.dtype) -> None:
+def test_weights_have_the_dtype_of_the_scores_and_its_accuracy(name: str, dtype: torch.dtype) -> None:
     g = torch.Generator().manual_seed(3)
     logits = torch.rand(2, 3, 300, generator=g).to(dtype) + 0.5
     logits[..., 200:] = -torch.inf
@@ -151,7 +151,7 @@ def test_weights_have_the_dtype_of_the_scores_and_are_right_within_it(name: str,
 
 @pytest.mark.parametrize("name", ["sparsemax", "entmax15"])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_a_threshold_of_many_scores_is_found_in_better_than_half_precision(name: str, dtype: torch.dtype) -> None:
+def test_thresholds_over_many_scores_are_computed_in_at_least_float32(name: str, dtype: torch.dtype) -> None:
     logits = (torch.rand(1, 2, 400, generator=torch.Generator().manual_seed(3)) / 200).to(dtype)
     weights, exact = apply(name, logits, dtype).double(), apply(name, logits.double())
     assert (exact > 0).sum() > 300
@@ -185,7 +185,7 @@ def test_all_but_the_plain_sum_take_a_temperature_and_give_probabilities() -> No
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
-def test_a_row_with_every_key_masked_is_zero_and_no_reason_to_warn(name: str) -> None:
+def test_a_fully_masked_row_is_zero_without_a_warning(name: str) -> None:
     mask = [[False, False, False], [True, False, True], [True, True, True]]
     trace = attnlab.compute(layer(normalizer=name, mask=mask), dtype="float64")
     assert (trace["weights"][0, 0] == 0).all()
@@ -193,7 +193,7 @@ def test_a_row_with_every_key_masked_is_zero_and_no_reason_to_warn(name: str) ->
     assert trace.warnings == ()
 
 
-def test_softmax_without_the_shift_is_softmax_while_scores_are_small() -> None:
+def test_softmax_without_the_shift_equals_softmax_for_small_scores() -> None:
     with_shift, without = (
         attnlab.compute(layer(normalizer=name, causal=True)) for name in ("softmax", "softmax-unshifted")
     )
@@ -204,9 +204,7 @@ def test_softmax_without_the_shift_is_softmax_while_scores_are_small() -> None:
 @pytest.mark.parametrize(
     ("dtype", "fits", "overflows"), [("float32", 88.5, 89.0), ("float64", 709.5, 710.0), ("float16", 11.0, 11.2)]
 )
-def test_softmax_without_the_shift_overflows_where_the_precision_ends_and_says_so(
-    dtype: str, fits: float, overflows: float
-) -> None:
+def test_softmax_without_the_shift_overflows_with_a_warning(dtype: str, fits: float, overflows: float) -> None:
     def trace(score: float, normalizer: str) -> attnlab.Trace:
         e = layer([[1.0], [1.0 / score]], normalizer=normalizer, scale=1 / score)
         return attnlab.compute(e, dtype=dtype)
@@ -235,7 +233,7 @@ def text_of(name: str, row: Row, j: int, dtype: str = "float64", **config: Any) 
     return texts[: next(i for i, text in enumerate(texts) if text.startswith("score "))]
 
 
-def test_sparsemax_is_written_with_its_threshold_and_who_is_above_it() -> None:
+def test_sparsemax_is_explained_by_its_threshold_and_support() -> None:
     assert text_of("sparsemax", [2.0, 1.6, 0.9], 1) == [
         "max(0, 1.60 − 1.30)",
         "= 0.3000",
@@ -248,14 +246,14 @@ def test_sparsemax_is_written_with_its_threshold_and_who_is_above_it() -> None:
     assert "not one of them: its weight is exactly 0" in below[2]
 
 
-def test_entmax_is_written_with_its_threshold_and_the_squares_that_make_one() -> None:
+def test_entmax_is_explained_by_its_threshold_and_squares() -> None:
     lines = text_of("entmax15", [2.0, 2.0, -5.0], 0)
     tau = 1 - math.sqrt(0.5)
     assert lines[:2] == [f"max(0, 2.00 ÷ 2 − {tau:.4f})^{{2}}", "= 0.5000"]
     assert lines[-1] == f"(1.00 − {tau:.4f})^{{2}} + (1.00 − {tau:.4f})^{{2}} = 1.0000"
 
 
-def test_a_sigmoid_is_written_alone() -> None:
+def test_a_sigmoid_is_explained_by_its_own_score_only() -> None:
     assert text_of("sigmoid", [2.0, 1.6, 0.9], 0) == [
         "1 ÷ (1 + e^{−2.00})",
         "= 1 ÷ (1 + 0.1353)",
@@ -264,7 +262,7 @@ def test_a_sigmoid_is_written_alone() -> None:
     ]
 
 
-def test_overflow_is_written_as_infinity_by_infinity() -> None:
+def test_overflow_is_explained_as_infinity_over_infinity() -> None:
     lines = text_of("softmax-unshifted", [100.0, 1.0], 0, "float32")
     assert lines[0] == "e^{100.00} ÷ (e^{100.00} + e^{1.00})"
     assert lines[1:3] == ["= ∞ ÷ (∞ + 2.7183)", "= ∞ ÷ ∞"]
@@ -276,7 +274,7 @@ def test_overflow_is_written_as_infinity_by_infinity() -> None:
     assert "∞" not in "".join(text_of("softmax-unshifted", [100.0, 1.0], 0, "float64"))
 
 
-def test_underflow_is_written_as_zero_by_zero() -> None:
+def test_underflow_is_explained_as_zero_over_zero() -> None:
     e = layer([[1.0], [1.0]], normalizer="softmax-unshifted", scale="none")
     assert attnlab.compute(e).warnings == ()
     lines = text_of("softmax-unshifted", [-200.0, -300.0], 0, "float32")
@@ -284,20 +282,20 @@ def test_underflow_is_written_as_zero_by_zero() -> None:
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
-def test_a_temperature_is_said_to_divide_all_scores(name: str) -> None:
+def test_a_temperature_is_explained_as_dividing_all_scores(name: str) -> None:
     lines = text_of(name, [2.0, 1.6, 0.9], 1, **({"temperature": 0.5} if NORMALIZERS[name].tempered else {}))
     assert ("all scores ÷ temperature 0.50" in lines) == NORMALIZERS[name].tempered
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
-def test_the_score_that_is_asked_about_stands_in_the_colour_of_attention(name: str) -> None:
+def test_the_explained_score_has_the_colour_of_attention(name: str) -> None:
     e = layer(normalizer=name)
     first, *_ = explain(attnlab.compute(e, dtype="float64"), Cell("weights", 0, 1, 0)).lines
     assert any(span.role == "attention" for span in first)
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
-def test_infinite_scores_are_explained_without_a_number_made_up(name: str) -> None:
+def test_infinite_scores_are_explained_without_invented_numbers(name: str) -> None:
     trace = attnlab.compute(layer([[1e200, 1.0], [1e200, -1.0]], normalizer=name), dtype="float64")
     explanation = explain(trace, Cell("weights", 0, 1, 0))
     text = "\n".join(map(plain, explanation.lines))
@@ -305,7 +303,7 @@ def test_infinite_scores_are_explained_without_a_number_made_up(name: str) -> No
     assert any(words in text for words in said)
 
 
-def test_a_row_whose_scores_sum_to_zero_leaves_masked_keys_at_zero_and_says_what_is_wrong() -> None:
+def test_a_row_of_sum_zero_keeps_masked_keys_at_zero_and_is_explained() -> None:
     keys = [[1.0], [-1.0], [5.0]]
     e = attnlab.Experiment(
         ("a", "b", "c"), keys, config=attnlab.AttentionConfig(normalizer="sum", scale="none", masks={"padding": 2})
@@ -318,7 +316,7 @@ def test_a_row_whose_scores_sum_to_zero_leaves_masked_keys_at_zero_and_says_what
 
 
 @pytest.mark.parametrize("name", ["softmax", "sparsemax", "entmax15", "sigmoid"])
-def test_a_temperature_beyond_the_precision_is_written_as_it_is_computed(name: str) -> None:
+def test_an_extreme_temperature_is_explained_as_it_is_computed(name: str) -> None:
     config = attnlab.AttentionConfig(normalizer=name, temperature=1e-40)
     trace = attnlab.compute(attnlab.Experiment(("a", "b"), [[1.0, 0.5], [0.5, 2.0]], config=config))
     value = float(trace["weights"][0, 0, 1])
@@ -328,7 +326,7 @@ def test_a_temperature_beyond_the_precision_is_written_as_it_is_computed(name: s
 
 
 @pytest.mark.parametrize("name", ["sparsemax", "entmax15"])
-def test_large_scores_are_written_less_their_largest_so_that_the_arithmetic_can_be_followed(name: str) -> None:
+def test_large_scores_are_explained_minus_their_maximum(name: str) -> None:
     x = [[0.0, 1e5], [0.5, 1e5], [0.25, 1e5]]
     trace = attnlab.compute(
         attnlab.Experiment(("a", "b", "c"), x, config=attnlab.AttentionConfig(normalizer=name)), dtype="float64"

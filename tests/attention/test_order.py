@@ -34,19 +34,19 @@ seeds, counts = st.integers(0, 10_000), st.integers(2, 12)
 
 
 @given(seeds, st.integers(0, 40))
-def test_a_random_order_holds_each_token_once_and_is_not_the_one_there_was(seed: int, count: int) -> None:
+def test_a_random_order_is_a_permutation_other_than_the_identity(seed: int, count: int) -> None:
     order = random_order(count, seed)
     assert sorted(order) == list(range(count))
     assert order == random_order(count, seed)
     assert count < 2 or order != tuple(range(count))
 
 
-def test_other_seeds_give_other_orders() -> None:
+def test_different_seeds_give_different_orders() -> None:
     assert len({random_order(8, seed) for seed in range(20)}) > 15
 
 
 @given(seeds, st.permutations(range(6)))
-def test_tokens_take_their_vectors_along(seed: int, order: list[int]) -> None:
+def test_shuffled_tokens_keep_their_vectors(seed: int, order: list[int]) -> None:
     e = layer(seed, 6)
     moved = permute(e, order)
     assert moved.tokens == tuple(e.tokens[i] for i in order)
@@ -66,7 +66,7 @@ def test_without_positions_the_map_follows_the_tokens(seed: int, count: int) -> 
 
 
 @given(seeds, counts, st.integers(1, 6))
-def test_the_queries_of_cross_attention_are_shuffled_alone(seed: int, count: int, memory: int) -> None:
+def test_shuffling_cross_attention_shuffles_only_the_queries(seed: int, count: int, memory: int) -> None:
     seen = measure_order_blindness(layer(seed, count, memory=memory), random_order(count, seed))
     assert seen.shuffled.key_tokens == seen.experiment.key_tokens
     torch.testing.assert_close(seen.shuffled_weights, seen.weights[:, seen.order], rtol=0, atol=1e-10)
@@ -74,14 +74,14 @@ def test_the_queries_of_cross_attention_are_shuffled_alone(seed: int, count: int
 
 
 @given(seeds, st.integers(3, 8))
-def test_a_mask_drawn_by_hand_goes_with_its_tokens(seed: int, count: int) -> None:
+def test_a_painted_mask_is_shuffled_with_its_tokens(seed: int, count: int) -> None:
     mask = random(seed + 4, count, count) > 0
     seen = measure_order_blindness(layer(seed, count, mask=mask), random_order(count, seed))
     assert seen.largest < 1e-10
 
 
 @pytest.mark.parametrize("changes", [{"positions": "sinusoidal"}, {"causal": True}])
-def test_positions_and_a_causal_mask_see_the_order(changes: dict[str, object]) -> None:
+def test_positions_and_a_causal_mask_depend_on_the_order(changes: dict[str, object]) -> None:
     e = edits.configure(layer(3, 6), **changes)
     seen = measure_order_blindness(e, random_order(6, 1))
     assert seen.largest > 0.01
@@ -95,17 +95,17 @@ def test_the_printed_example_is_blind_to_12_decimals() -> None:
     assert 0 < measure_order_blindness(e, random_order(e.T_q, 0), torch.float32).largest < 1e-6
 
 
-def test_two_tokens_always_change_places() -> None:
+def test_two_tokens_are_always_swapped() -> None:
     assert {random_order(2, seed) for seed in range(20)} == {(1, 0)}
 
 
-def test_the_map_is_of_the_weights_that_the_values_are_mixed_by() -> None:
+def test_the_map_shows_the_weights_that_mix_the_values() -> None:
     for name, stage in (("dropout", "dropped"), ("mask-after-softmax", "zeroed"), ("journey", "weights")):
         e = preset(name)
         assert measure_order_blindness(e, range(e.T_q)).stage == stage
 
 
-def test_the_largest_difference_of_the_output_counts_either_way() -> None:
+def test_the_largest_difference_ignores_the_sign() -> None:
     """Numbers of the other sign score alike, so that all differences change their sign and none its size."""
     config = AttentionConfig(causal=True)
     up, down = (Experiment(("a", "b"), sign * torch.tensor([[1.0], [3.0]]), config=config) for sign in (1, -1))
@@ -115,12 +115,12 @@ def test_the_largest_difference_of_the_output_counts_either_way() -> None:
     assert one.largest_output == other.largest_output == max(abs(first), abs(second))
 
 
-def test_shuffled_is_the_order_of_the_seed() -> None:
+def test_the_shuffled_experiment_has_the_order_of_the_seed() -> None:
     e = preset("journey")
     assert shuffle(e, 5).tokens == tuple(e.tokens[i] for i in random_order(e.T_q, 5))
 
 
 @pytest.mark.parametrize("order", [(0, 0, 1), (0, 1), (0, 1, 3), (1, 2, 3)])
-def test_what_is_no_order_is_refused(order: tuple[int, ...]) -> None:
+def test_an_invalid_order_is_refused(order: tuple[int, ...]) -> None:
     with pytest.raises(ExperimentError, match="each number from 0 to 2 once"):
         permute(layer(0, 3), order)

@@ -44,12 +44,12 @@ def terms(line: Line) -> list[list[Span]]:
     return found
 
 
-def test_every_normaliser_that_writes_a_sum_is_looked_at() -> None:
+def test_the_test_covers_every_normaliser_that_writes_a_sum() -> None:
     assert {name for name in NORMALIZERS if sums(explained(name, 20, LIMIT))} == set(SUMS)
 
 
 @pytest.mark.parametrize("name", SUMS)
-def test_a_weight_shows_its_own_term_among_those_written(name: str) -> None:
+def test_a_weights_own_term_is_always_written(name: str) -> None:
     for j in range(KEYS):
         cut, whole = explained(name, j, LIMIT), explained(name, j, None)
         places = [i for i, line in enumerate(cut) if line in sums(cut)]
@@ -66,7 +66,7 @@ def test_a_weight_shows_its_own_term_among_those_written(name: str) -> None:
 
 
 @pytest.mark.parametrize("preset", ["multi-head-8", "head-average"])
-def test_a_weight_of_a_layer_shows_its_own_term_too(preset: str) -> None:
+def test_a_layers_weight_always_shows_its_own_term(preset: str) -> None:
     trace = attnlab.compute(attnlab.preset(preset))
     rows, columns = trace.array("weights").shape[-2:]
     looked_at = 0
@@ -80,7 +80,7 @@ def test_a_weight_of_a_layer_shows_its_own_term_too(preset: str) -> None:
 
 @pytest.mark.parametrize("count", range(1, 12))
 @pytest.mark.parametrize("limit", [3, 6])
-def test_what_must_be_written_is(count: int, limit: int) -> None:
+def test_required_terms_are_always_written(count: int, limit: int) -> None:
     for must in range(count):
         which = select_terms(count, limit, must)
         assert must in which

@@ -52,7 +52,7 @@ def traced(e: attnlab.Experiment) -> attnlab.Trace:
 @pytest.mark.parametrize("t_k", [None, 3, 7])
 @pytest.mark.parametrize("positions", SCHEMES)
 @pytest.mark.parametrize("heads", [1, 2, 3])
-def test_the_code_of_every_scheme_makes_its_numbers(positions: str, t_k: int | None, heads: int) -> None:
+def test_the_code_of_every_scheme_computes_its_numbers(positions: str, t_k: int | None, heads: int) -> None:
     e = layer(positions, t_k=t_k, heads=heads)
     trace = traced(e)
     scope: dict[str, Any] = {"torch": torch, "x": e.embeddings, "memory": e.memory_embeddings, **e.weights.extra}
@@ -73,7 +73,7 @@ def test_shuffled_tokens_shuffle_the_maps_only_without_positions(positions: str)
 
 @pytest.mark.parametrize("positions", SCHEMES)
 @pytest.mark.parametrize("kv_heads", [1, 2])
-def test_schemes_act_on_shared_keys_as_on_keys_written_out_for_each_head(positions: str, kv_heads: int) -> None:
+def test_schemes_treat_shared_keys_like_expanded_keys(positions: str, kv_heads: int) -> None:
     e = layer(positions, heads=4)
     narrow: dict[str, Any] = {"W_k": randn(6, 4 * kv_heads, seed=5), "W_v": randn(6, 2 * kv_heads, seed=6)}
     wide = {
@@ -98,7 +98,7 @@ def numbers(text: str) -> list[float]:
 
 @pytest.mark.parametrize("t_k", [None, 7])
 @pytest.mark.parametrize("positions", SCHEMES)
-def test_every_cell_that_a_scheme_changes_is_written_out_to_its_value(positions: str, t_k: int | None) -> None:
+def test_every_cell_that_a_scheme_changes_is_explained_up_to_its_value(positions: str, t_k: int | None) -> None:
     e = layer(positions, t_k=t_k)
     trace = traced(e)
     for name in {"inputs", "memory", "rotated_queries", "rotated_keys", "biased"} & set(trace.all_stages):
@@ -133,7 +133,7 @@ def _assert_adds_up(name: str, lines: list[str], value: float, encodes: bool) ->
 
 @pytest.mark.parametrize("positions", SCHEMES)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
-def test_schemes_compute_in_the_format_asked_for(positions: str, dtype: str) -> None:
+def test_schemes_compute_in_the_requested_dtype(positions: str, dtype: str) -> None:
     e = layer(positions)
     trace, exact = attnlab.compute(e, dtype=dtype), traced(e)
     for name in trace.all_stages:
@@ -142,7 +142,7 @@ def test_schemes_compute_in_the_format_asked_for(positions: str, dtype: str) -> 
 
 
 @pytest.mark.parametrize("positions", SCHEMES)
-def test_tables_that_are_missing_are_named(positions: str) -> None:
+def test_missing_tables_are_named(positions: str) -> None:
     e = layer("none")
     config = dataclasses.replace(e.config, positions=positions)
     for table in POSITIONS[positions].tables:
@@ -153,7 +153,7 @@ def test_tables_that_are_missing_are_named(positions: str) -> None:
 # --- added to the embeddings ----------------------------------------------------------------------------------------
 
 
-def test_learned_positions_are_the_embeddings_and_the_first_rows_of_their_table() -> None:
+def test_learned_positions_add_the_first_rows_of_their_table() -> None:
     e = layer("learned", t_k=3)
     longer = randn(9, 6, seed=8)
     e = dataclasses.replace(e, weights=dataclasses.replace(e.weights, extra={"P": longer}))
@@ -163,7 +163,7 @@ def test_learned_positions_are_the_embeddings_and_the_first_rows_of_their_table(
     assert torch.equal(trace["memory"], e.memory_embeddings + longer[:3])
 
 
-def test_a_second_sequence_of_another_width_is_refused_learned_positions() -> None:
+def test_learned_positions_need_sequences_of_equal_width() -> None:
     with pytest.raises(attnlab.ExperimentError) as refused:
         attnlab.Experiment(
             tokens=["a", "b"],
@@ -208,7 +208,7 @@ def rotate_half(x: torch.Tensor, base: float) -> torch.Tensor:
 
 @settings(max_examples=60)
 @given(st.integers(1, 4), st.integers(1, 40), st.integers(1, 8), st.floats(1.5, 1e6), st.integers(0, 99))
-def test_rope_is_llamas(heads: int, length: int, pairs: int, base: float, seed: int) -> None:
+def test_rope_equals_the_implementation_of_llama(heads: int, length: int, pairs: int, base: float, seed: int) -> None:
     x = randn(heads, length, 2 * pairs, seed=seed)
     turned = rope(x, base)
     torch.testing.assert_close(turned, llama(x, base), **CLOSE)
@@ -219,7 +219,7 @@ def test_rope_is_llamas(heads: int, length: int, pairs: int, base: float, seed: 
 
 @pytest.mark.parametrize("t_k", [None, 7])
 @pytest.mark.parametrize("base", [10000.0, 500000.0, 2.0])
-def test_a_layer_with_rope_attends_with_turned_queries_and_keys(t_k: int | None, base: float) -> None:
+def test_a_layer_with_rope_rotates_queries_and_keys(t_k: int | None, base: float) -> None:
     trace = traced(layer("rope", t_k=t_k, rope_base=base))
     q, k = llama(trace["queries"], base), llama(trace["keys"], base)
     torch.testing.assert_close(trace["rotated_queries"], q, **CLOSE)
@@ -227,7 +227,7 @@ def test_a_layer_with_rope_attends_with_turned_queries_and_keys(t_k: int | None,
     torch.testing.assert_close(trace["weights"], torch.softmax(q @ k.mT / 2, -1), **CLOSE)
 
 
-def test_scores_with_rope_depend_on_the_distance_alone() -> None:
+def test_rope_scores_depend_only_on_the_distance() -> None:
     e = layer("rope", t_q=12)
     same = dataclasses.replace(e, embeddings=e.embeddings[:1].expand(12, -1))
     scores = traced(same)["scores"]
@@ -238,7 +238,7 @@ def test_scores_with_rope_depend_on_the_distance_alone() -> None:
 
 
 @pytest.mark.parametrize(("d_k", "fitting"), [(1, "2"), (3, "2 or 4"), (5, "4 or 6")])
-def test_an_odd_d_k_is_refused_rope(d_k: int, fitting: str) -> None:
+def test_rope_needs_an_even_d_k(d_k: int, fitting: str) -> None:
     with pytest.raises(attnlab.ExperimentError) as refused:
         attnlab.Experiment(["a"], randn(1, d_k), config=attnlab.AttentionConfig(positions="rope"))
     assert str(refused.value) == (
@@ -255,7 +255,7 @@ def test_a_base_of_1_or_less_is_refused(base: Any) -> None:
 # --- added to the scores: ALiBi -------------------------------------------------------------------------------------
 
 
-def test_alibis_slopes_are_the_published_ones() -> None:
+def test_alibi_slopes_equal_the_published_ones() -> None:
     eight = [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
     assert slopes(8) == tuple(eight)
     twelve = [2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5]  # every second one of sixteen heads
@@ -265,7 +265,7 @@ def test_alibis_slopes_are_the_published_ones() -> None:
 
 
 @pytest.mark.parametrize("heads", range(1, 34))
-def test_other_head_counts_interleave_as_in_the_authors_code(heads: int) -> None:
+def test_alibi_slopes_of_other_head_counts_equal_the_authors_code(heads: int) -> None:
     def published(n: int) -> list[float]:
         if math.log2(n).is_integer():
             start = 2 ** (-(2 ** -(math.log2(n) - 3)))
@@ -278,7 +278,7 @@ def test_other_head_counts_interleave_as_in_the_authors_code(heads: int) -> None
 
 @pytest.mark.parametrize("heads", [1, 2, 3])
 @pytest.mark.parametrize("t_k", [None, 7])
-def test_alibi_takes_the_slope_times_the_distance(heads: int, t_k: int | None) -> None:
+def test_alibi_subtracts_slope_times_distance(heads: int, t_k: int | None) -> None:
     trace = traced(layer("alibi", t_k=t_k, heads=heads))
     added = trace["biased"] - trace["scaled"]
     for head in range(heads):
@@ -309,7 +309,7 @@ def published_bucket(relative: int, both_ways: bool, count: int, farthest: int) 
 
 @pytest.mark.parametrize("both_ways", [True, False])
 @pytest.mark.parametrize(("count", "farthest"), [(32, 128), (8, 20), (4, 2), (16, 1000), (6, 128), (64, 256)])
-def test_t5s_buckets_are_the_published_ones(both_ways: bool, count: int, farthest: int) -> None:
+def test_t5_buckets_equal_the_published_ones(both_ways: bool, count: int, farthest: int) -> None:
     farthest = max(farthest, count // 2 + 1)
     distances = [*range(-300, 301), 10**4, -(10**4), 10**6, -(10**6)]
     made = buckets(torch.tensor(distances), count, farthest, both_ways).tolist()
@@ -319,7 +319,7 @@ def test_t5s_buckets_are_the_published_ones(both_ways: bool, count: int, farthes
     assert max(made) == count - 1
 
 
-def test_t5s_buckets_by_hand() -> None:
+def test_t5_buckets_match_hand_computed_ones() -> None:
     made = buckets(torch.tensor([0, -1, -7, -8, -11, -12, 1, 7, 8, -127, -128, 500]), 32, 128, both_ways=True)
     assert made.tolist() == [0, 1, 7, 8, 8, 9, 17, 23, 24, 15, 15, 31]
     made = buckets(torch.tensor([3, 0, -15, -16, -127, -500]), 32, 128, both_ways=False)
@@ -328,7 +328,7 @@ def test_t5s_buckets_by_hand() -> None:
 
 @pytest.mark.parametrize("both_ways", [True, False])
 @pytest.mark.parametrize("t_k", [None, 7])
-def test_t5_adds_the_tables_number_of_the_bucket_and_the_head(both_ways: bool, t_k: int | None) -> None:
+def test_t5_adds_the_bias_of_the_bucket_and_head(both_ways: bool, t_k: int | None) -> None:
     e = layer("t5", t_k=t_k, t5_buckets=8, t5_distance=5, t5_bidirectional=both_ways)
     trace, table = traced(e), e.weights.extra["B"]
     added = trace["biased"] - trace["scaled"]
@@ -348,12 +348,12 @@ def test_t5_adds_the_tables_number_of_the_bucket_and_the_head(both_ways: bool, t
         ({"t5_distance": 16, "t5_bidirectional": False}, r"use a t5_distance above 16\."),
     ],
 )
-def test_buckets_that_make_no_sense_are_refused(options: dict[str, Any], sentence: str) -> None:
+def test_invalid_buckets_are_refused(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(attnlab.ExperimentError, match=sentence):
         layer("t5", **options)
 
 
-def test_a_table_of_other_than_the_asked_for_buckets_is_refused() -> None:
+def test_a_table_with_a_wrong_number_of_buckets_is_refused() -> None:
     e = layer("t5")
     config = dataclasses.replace(e.config, options={"t5_buckets": 16})
     with pytest.raises(attnlab.ExperimentError, match=r"B has shape \[32, 3\].* bucket = 16, which is t5_buckets\."):

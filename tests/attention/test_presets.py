@@ -57,7 +57,7 @@ def test_a_documented_preset_computes_without_a_warning(name: str) -> None:
     torch.testing.assert_close(sums, torch.ones_like(sums))
 
 
-def test_every_listed_preset_opens_and_announces_whatever_is_not_finite() -> None:
+def test_every_preset_computes_and_warns_of_non_finite_numbers() -> None:
     announced = []
     for name in attnlab.presets():
         trace = attnlab.compute(attnlab.preset(name))
@@ -67,7 +67,7 @@ def test_every_listed_preset_opens_and_announces_whatever_is_not_finite() -> Non
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.name)
-def test_a_preset_says_in_one_short_line_what_to_look_for(preset: Preset) -> None:
+def test_a_presets_description_is_one_short_line(preset: Preset) -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", preset.name)
     assert preset.about.endswith(".")
     assert "\n" not in preset.about
@@ -76,7 +76,7 @@ def test_a_preset_says_in_one_short_line_what_to_look_for(preset: Preset) -> Non
     assert preset.lens.partition("/")[0] in ("", "positions", "saturation", "cost", "precision", "statistics")
 
 
-def test_titles_differ_and_presets_of_one_group_stand_together() -> None:
+def test_titles_are_unique_and_groups_are_contiguous() -> None:
     titles = [preset.title for preset in PRESETS.values()]
     assert len(titles) == len(set(titles))
     groups = [group for group, _ in itertools.groupby(preset.group for preset in PRESETS.values())]
@@ -85,7 +85,7 @@ def test_titles_differ_and_presets_of_one_group_stand_together() -> None:
 
 
 @pytest.mark.parametrize("name", attnlab.presets())
-def test_a_preset_is_the_same_each_time(name: str) -> None:
+def test_a_preset_is_reproducible(name: str) -> None:
     first = attnlab.compute(attnlab.preset(name))
     torch.rand(3)  # whatever the caller draws meanwhile
     second = attnlab.compute(attnlab.preset(name))
@@ -205,7 +205,7 @@ def test_grouped_keys_draw_as_many_columns_as_there_are_key_heads() -> None:
         assert_same(getattr(experiment.weights, name), weight / 8)
 
 
-def test_uneven_heads_shows_a_head_count_that_does_not_divide() -> None:
+def test_uneven_heads_has_a_head_count_that_does_not_divide() -> None:
     experiment = attnlab.preset("uneven-heads")
     d_model = experiment.embeddings.shape[1]
     misfit = next(n for n in (8, 4, 3, 2) if d_model % n)
@@ -217,7 +217,7 @@ def test_uneven_heads_shows_a_head_count_that_does_not_divide() -> None:
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("jorney", "journey"), ("the cat sat", "the-cat-sat"), ("", "journey")])
-def test_an_unknown_name_is_answered_with_names_that_exist(typed: str, meant: str) -> None:
+def test_an_unknown_name_is_refused_with_known_names(typed: str, meant: str) -> None:
     with pytest.raises(attnlab.UnknownPresetError) as caught:
         attnlab.preset(typed)
     assert isinstance(caught.value, attnlab.AttnlabError)

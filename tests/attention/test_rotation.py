@@ -23,7 +23,7 @@ def test_the_rotation_moves_every_position_by_the_offset(d_model: int, offset: i
 
 
 @given(widths, offsets)
-def test_it_is_a_rotation_made_of_blocks(d_model: int, offset: int) -> None:
+def test_the_rotation_is_block_diagonal(d_model: int, offset: int) -> None:
     matrix = rotation(d_model, offset)
     torch.testing.assert_close(matrix @ matrix.T, torch.eye(len(matrix), dtype=torch.float64), rtol=0, atol=1e-10)
     for i in range(len(matrix) // 2):
@@ -36,17 +36,17 @@ def test_it_is_a_rotation_made_of_blocks(d_model: int, offset: int) -> None:
 
 
 @given(widths, st.integers(0, 100), st.integers(0, 100))
-def test_two_rotations_in_a_row_are_one_by_both_offsets(d_model: int, one: int, other: int) -> None:
+def test_two_rotations_compose_to_one_by_both_offsets(d_model: int, one: int, other: int) -> None:
     together = rotation(d_model, one) @ rotation(d_model, other)
     torch.testing.assert_close(together, rotation(d_model, one + other), rtol=0, atol=1e-10)
 
 
-def test_the_error_is_that_of_rounding() -> None:
+def test_the_error_is_no_larger_than_rounding() -> None:
     assert 1e-8 < rotation_error(128, 100, 10, torch.float32) < 1e-6
     assert 0 < rotation_error(128, 100, 10, torch.float64) < 1e-13
 
 
-def test_the_error_is_over_all_positions_to_the_last() -> None:
+def test_the_error_covers_all_positions() -> None:
     encoding, matrix = sinusoidal(51 + 7, 6).float(), rotation(6, 7, torch.float32)
     errors = [float((encoding[t] @ matrix - encoding[t + 7]).abs().max()) for t in range(51)]
     assert rotation_error(6, 50, 7, torch.float32) == pytest.approx(max(errors), abs=1e-7)
@@ -58,6 +58,6 @@ def test_an_odd_width_rotates_its_complete_pairs() -> None:
     assert frequencies(5).tolist() == pytest.approx([1, 10000 ** (-2 / 5)])
 
 
-def test_one_column_is_no_pair() -> None:
+def test_a_single_column_is_not_rotated() -> None:
     with pytest.raises(ExperimentError, match="d_model is 1; a pair of sine and cosine needs 2 columns"):
         rotation(1, 3)

@@ -24,19 +24,19 @@ def jacobian(row: Tensor) -> Tensor:
 
 
 @given(st.integers(1, 6), st.integers(1, 9), st.floats(0.01, 30), st.integers(0, 10**6))
-def test_the_gradient_is_the_norm_of_softmaxs_derivative(rows: int, keys: int, size: float, seed: int) -> None:
+def test_the_gradient_is_the_norm_of_the_softmax_derivative(rows: int, keys: int, size: float, seed: int) -> None:
     logits = size * torch.randn(rows, keys, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     expected = torch.stack([jacobian(row).norm() for row in logits])
     torch.testing.assert_close(jacobian_norms(torch.softmax(logits, -1)), expected, rtol=1e-10, atol=1e-10)
 
 
-def test_a_row_that_is_nearly_one_keeps_its_digits() -> None:
+def test_a_nearly_saturated_row_keeps_its_digits() -> None:
     logits = torch.tensor([[40.0, 0.0]], dtype=torch.float64)
     tiny = math.exp(-40)  # the four entries of the derivative are ± p (1 − p)
     assert float(jacobian_norms(torch.softmax(logits, -1))) == pytest.approx(2 * tiny, rel=1e-12)
 
 
-def test_what_is_masked_does_not_count() -> None:
+def test_masked_cells_do_not_count() -> None:
     logits = torch.randn(5, 5, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     seen = [logits[i, : i + 1] for i in range(5)]
     found = measure(logits.masked_fill(CAUSAL, 1e6), CAUSAL)
@@ -45,7 +45,7 @@ def test_what_is_masked_does_not_count() -> None:
     assert found.largest == pytest.approx(sum(float(torch.softmax(row, 0).max()) for row in seen) / 5, abs=1e-12)
 
 
-def test_rows_with_nothing_left_are_left_out_and_nothing_at_all_is_nan() -> None:
+def test_empty_rows_are_left_out_and_no_rows_give_nan() -> None:
     hidden = torch.tensor([[False, False], [True, True]])
     logits = torch.tensor([[0.0, 1.0], [5.0, 9.0]])
     assert measure(logits, hidden) == measure(logits[:1])
@@ -53,7 +53,7 @@ def test_rows_with_nothing_left_are_left_out_and_nothing_at_all_is_nan() -> None
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_random_scores_spread_as_the_root_of_d_k_and_the_scale_undoes_it(seed: int) -> None:
+def test_random_scores_have_standard_deviation_root_d_k_before_scaling(seed: int) -> None:
     pairs = measure_random(64, seed)
     assert tuple(pair.d_k for pair in pairs) == SIZES
     for pair in pairs:
@@ -63,14 +63,14 @@ def test_random_scores_spread_as_the_root_of_d_k_and_the_scale_undoes_it(seed: i
     assert pairs[-1].raw.largest > 0.9
 
 
-def test_random_curves_are_those_of_their_seed_and_touch_no_state_of_torch() -> None:
+def test_random_curves_depend_on_their_seed_and_leave_torchs_state_alone() -> None:
     before = torch.get_rng_state()
     assert measure_random(6, 3) == measure_random(6, 3) != measure_random(6, 4)
     assert torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("name", ["journey", "multi-head-causal", "causal-5x8"])
-def test_an_experiment_is_measured_head_by_head_from_its_own_scores(name: str) -> None:
+def test_an_experiment_is_measured_for_each_head(name: str) -> None:
     trace = compute(preset(name), dtype="float64")
     found, e = measure_trace(trace), trace.experiment
     assert len(found.heads) == e.n_heads
@@ -86,21 +86,21 @@ def test_an_experiment_is_measured_head_by_head_from_its_own_scores(name: str) -
     assert found.mean.raw.gradient == pytest.approx(np.mean([pair.raw.gradient for pair in found.heads]), abs=1e-12)
 
 
-def test_without_a_scale_the_root_of_d_k_is_tried_and_said_not_to_be_in_use() -> None:
+def test_without_a_scale_the_root_of_d_k_is_shown_as_not_in_use() -> None:
     e = preset("journey")
     unscaled = measure_trace(compute(edits.configure(e, scale="none"), dtype="float64"))
     assert not unscaled.divided
     assert unscaled.mean == measure_trace(compute(e, dtype="float64")).mean
 
 
-def test_a_scale_of_ones_own_is_the_one_that_is_measured() -> None:
+def test_a_custom_scale_is_measured() -> None:
     e = edits.configure(preset("journey"), scale=10.0)
     found = measure_trace(compute(e, dtype="float64"))
     assert found.divisor == 10
     assert found.mean.scaled.spread == pytest.approx(found.mean.raw.spread / 10)
 
 
-def test_queries_that_see_nothing_do_not_count_in_an_experiment() -> None:
+def test_queries_without_visible_keys_do_not_count() -> None:
     mask = torch.tensor([[True, True], [False, False]])
     e = Experiment(("a", "b"), torch.eye(2), config=AttentionConfig(mask=mask))
     assert math.isfinite(measure_trace(compute(e)).mean.raw.gradient)

@@ -78,7 +78,7 @@ def by_loops(name: str, queries: torch.Tensor, keys: torch.Tensor, tables: dict[
 @pytest.mark.parametrize("name", FORMULAS)
 @settings(max_examples=40)
 @given(sizes=sizes)
-def test_every_score_is_its_formula(name: str, sizes: tuple[int, ...]) -> None:
+def test_every_score_equals_its_formula(name: str, sizes: tuple[int, ...]) -> None:
     h, t_q, t_k, d_k, hidden, seed = sizes
     draw = drawing(seed)
     queries, keys, tables = draw(h, t_q, d_k), draw(h, t_k, d_k), made(name, d_k, hidden, draw)
@@ -108,7 +108,7 @@ def test_a_layer_scores_the_queries_and_keys_of_its_heads(name: str, cross: bool
     torch.testing.assert_close(trace["scaled"], expected / 3, atol=1e-10, rtol=1e-10)
 
 
-def test_the_additive_attention_of_bahdanau_with_64_hidden_units_mixes_the_values_by_softmax() -> None:
+def test_additive_attention_with_64_hidden_units_mixes_the_values_by_softmax() -> None:
     draw = drawing(5)
     tables = made("additive", 8, 64, draw)
     e = attnlab.Experiment(
@@ -143,7 +143,7 @@ class Made(TorchDispatchMode):
 
 @pytest.mark.parametrize("name", ["concat", "additive"])
 @pytest.mark.parametrize("block", [1, 700, 5_000, 20_000, 10**9])
-def test_blocks_change_the_memory_and_not_the_scores(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_computing_in_blocks_does_not_change_the_scores(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = drawing(1)
     queries, keys, tables = draw(3, 7, 2), draw(3, 5, 2), made(name, 2, 6, draw)
     monkeypatch.setattr(score_functions, "BLOCK_BYTES", block)
@@ -177,13 +177,13 @@ def experiment(**config: Any) -> attnlab.Experiment:
     return configure(e, **config)
 
 
-def test_general_begins_as_the_dot_product() -> None:
+def test_a_new_general_score_equals_the_dot_product() -> None:
     dot, general = (attnlab.compute(experiment(score=name), dtype="float64") for name in ("dot", "general"))
     assert torch.equal(dot["scores"], general["scores"])
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
-def test_a_vector_of_zeros_has_the_cosine_zero_in_every_precision(dtype: str) -> None:
+def test_the_cosine_of_a_zero_vector_is_zero_in_every_precision(dtype: str) -> None:
     e = replace(experiment(score="cosine"), embeddings=[[0.0, 0.0, 1.0, 2.0], [3.0, 4.0, 0.0, 0.0], [1.0, 0, 0, 1e-3]])
     scores = attnlab.compute(e, dtype=dtype)["scores"]
     assert scores.isfinite().all()
@@ -192,7 +192,7 @@ def test_a_vector_of_zeros_has_the_cosine_zero_in_every_precision(dtype: str) ->
     assert scores[0, 1, 1].item() == pytest.approx(1.0, abs=1e-2)
 
 
-def test_a_cosine_does_not_know_lengths() -> None:
+def test_a_cosine_does_not_depend_on_lengths() -> None:
     e = experiment(score="cosine")
     longer = replace(e, embeddings=e.embeddings * torch.tensor([[2.0], [30.0], [0.1]]))
     a, b = (attnlab.compute(each, dtype="float64")["scores"] for each in (e, longer))
@@ -201,7 +201,7 @@ def test_a_cosine_does_not_know_lengths() -> None:
 
 
 @pytest.mark.parametrize("name", [score.name for score in SCORES.values() if score.tables])
-def test_a_score_without_a_table_says_which_it_needs(name: str) -> None:
+def test_a_missing_table_is_named(name: str) -> None:
     e = experiment()
     tables = made(name, 2, 3, drawing(1))
     for lacking in tables:
@@ -210,7 +210,7 @@ def test_a_score_without_a_table_says_which_it_needs(name: str) -> None:
             replace(e, weights=attnlab.Weights(extra=extra), config=replace(e.config, score=name))
 
 
-def test_tables_that_disagree_in_their_hidden_units_are_refused_by_name() -> None:
+def test_tables_with_different_hidden_units_are_refused_by_name() -> None:
     e, tables = experiment(), made("additive", 2, 3, drawing(1))
     tables["v_a"] = torch.zeros(4)
     with pytest.raises(attnlab.ExperimentError, match=r"v_a has shape \[4\]; .* with hidden = 3, as W_d has"):
@@ -233,7 +233,7 @@ def small(score: str, **tables: Any) -> attnlab.Experiment:
     )
 
 
-def test_additive_is_written_unit_by_unit() -> None:
+def test_an_additive_score_is_explained_for_each_hidden_unit() -> None:
     e = small("additive", W_d=[[0.1, 0.0], [0.0, 0.1]], W_e=[[0.2, 0.0], [0.0, 0.1]], v_a=[2.0, -1.0])
     assert text_of(e) == [
         "v_a·tanh(q W_d + k W_e) = 2.00·tanh(0.30 + 0.20) + (−1.00)·tanh(0.40 + (−0.20))",
@@ -242,7 +242,7 @@ def test_additive_is_written_unit_by_unit() -> None:
     ]
 
 
-def test_concat_is_written_unit_by_unit() -> None:
+def test_a_concat_score_is_explained_for_each_hidden_unit() -> None:
     e = small("concat", W_c=[[0.1, 0.0], [0.0, 0.1], [0.2, 0.0], [0.0, 0.1]], v_c=[2.0, -1.0])
     assert text_of(e) == [
         "v_c·tanh([q k] W_c) = 2.00·tanh(0.30 + 0.20) + (−1.00)·tanh(0.40 + (−0.20))",
@@ -251,7 +251,7 @@ def test_concat_is_written_unit_by_unit() -> None:
     ]
 
 
-def test_general_is_written_as_the_query_through_its_table_and_then_the_dot_product() -> None:
+def test_a_general_score_is_explained_as_query_times_table_times_key() -> None:
     assert text_of(small("general", W_a=[[0.0, 1.0], [2.0, 0.0]])) == [
         "q W_a = (8.00, 3.00)",
         "(q W_a)·k = 8.00·1.00 + 3.00·(−2.00)",
@@ -259,20 +259,20 @@ def test_general_is_written_as_the_query_through_its_table_and_then_the_dot_prod
     ]
 
 
-def test_a_cosine_is_written_with_both_lengths() -> None:
+def test_a_cosine_is_explained_with_both_lengths() -> None:
     assert text_of(small("cosine")) == [
         "q·k ÷ (|q|·|k|) = (3.00·1.00 + 4.00·(−2.00)) ÷ (5.00·2.2361)",
         "= −0.4472",
     ]
 
 
-def test_the_cosine_of_a_vector_of_zeros_says_why_it_is_zero() -> None:
+def test_the_cosine_of_a_zero_vector_is_explained() -> None:
     nowhere = replace(small("cosine"), embeddings=[[3.0, 4.0], [0.0, 0.0]])
     assert text_of(nowhere) == ["the key is all zeros: it has no direction, so its cosine is set to 0", "= 0.0000"]
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_what_comes_from_the_query_and_from_the_key_has_their_colours(name: str) -> None:
+def test_numbers_of_query_and_key_have_their_colours(name: str) -> None:
     trace = attnlab.compute(experiment(score=name), dtype="float64")
     spans = [span for line in explain(trace, Cell("scores", 0, 1, 0)).lines for span in line]
     numbers = {span.role for span in spans if any(c.isdigit() for c in span.text)}
@@ -280,7 +280,7 @@ def test_what_comes_from_the_query_and_from_the_key_has_their_colours(name: str)
 
 
 @pytest.mark.parametrize("name", ["general", "concat", "additive"])
-def test_long_sums_are_cut_and_what_is_left_out_is_counted(name: str) -> None:
+def test_long_sums_are_cut_and_omitted_terms_are_counted(name: str) -> None:
     draw = drawing(1)
     e = attnlab.Experiment(
         tokens=["a", "b"],

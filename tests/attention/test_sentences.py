@@ -59,19 +59,19 @@ def vector(word: str) -> list[float]:
         ("   ", ()),
     ],
 )
-def test_sentences_of_any_script_become_tokens(text: str, tokens: tuple[str, ...]) -> None:
+def test_sentences_in_any_script_are_split_into_tokens(text: str, tokens: tuple[str, ...]) -> None:
     assert token_edits.tokenize(text) == tokens
 
 
 @given(st.text())
-def test_no_character_is_lost_and_the_sentence_gives_its_tokens_again(text: str) -> None:
+def test_joining_tokens_and_splitting_them_again_loses_nothing(text: str) -> None:
     tokens = token_edits.tokenize(text)
     assert "".join(tokens) == "".join(text.split())
     assert token_edits.tokenize(token_edits.sentence(tokens)) == tokens
     assert all(tokens)
 
 
-def test_a_word_has_the_same_vector_everywhere_and_another_word_another() -> None:
+def test_each_word_has_its_own_vector_everywhere() -> None:
     before = torch.get_rng_state()
     first = token_edits.word_vector("猫", 5)
     torch.set_default_dtype(torch.float64)
@@ -90,7 +90,7 @@ def test_a_word_has_the_same_vector_everywhere_and_another_word_another() -> Non
 # --- a sentence typed -----------------------------------------------------------------------------------------------
 
 
-def test_words_that_stay_keep_their_vectors_and_new_ones_get_their_own() -> None:
+def test_kept_words_keep_their_vectors_and_new_ones_get_their_own() -> None:
     e = layer("the", "cat", "sat")
     after = token_edits.set_tokens(e, ["the", "old", "cat", "sat"])
     assert after.tokens == ("the", "old", "cat", "sat")
@@ -98,7 +98,7 @@ def test_words_that_stay_keep_their_vectors_and_new_ones_get_their_own() -> None
     assert after.embeddings[1].tolist() == vector("old")
 
 
-def test_the_same_sentence_changes_nothing() -> None:
+def test_entering_the_same_sentence_changes_nothing() -> None:
     e = layer("the", "cat", mask=torch.eye(2).bool())
     after = token_edits.set_tokens(e, ("the", "cat"))
     assert after.embeddings is e.embeddings
@@ -106,7 +106,7 @@ def test_the_same_sentence_changes_nothing() -> None:
     assert after.weights is e.weights
 
 
-def test_words_that_change_places_take_their_vectors_along() -> None:
+def test_moved_words_keep_their_vectors() -> None:
     assert rows(token_edits.set_tokens(layer("a", "b", "c", "d"), ["d", "b", "c", "a"])) == [3, 1, 2, 0]
 
 
@@ -119,16 +119,14 @@ def test_words_that_change_places_take_their_vectors_along() -> None:
         (["a", "the", "b", "the"], ["the", "b", "a", "the"], [3, 2, 0, 1]),  # "a the" moved as one
     ],
 )
-def test_words_that_occur_twice_are_told_apart_by_their_places(
-    old: list[str], new: list[str], sources: list[int]
-) -> None:
+def test_repeated_words_keep_their_own_vectors(old: list[str], new: list[str], sources: list[int]) -> None:
     assert rows(token_edits.set_tokens(layer(*old), new)) == sources
 
 
 @given(
     st.lists(st.sampled_from("abc"), min_size=1, max_size=6), st.lists(st.sampled_from("abcd"), min_size=1, max_size=6)
 )
-def test_every_word_has_a_vector_of_its_own_word(old: list[str], new: list[str]) -> None:
+def test_every_word_has_the_vector_of_its_text(old: list[str], new: list[str]) -> None:
     after = token_edits.set_tokens(layer(*old), new)
     assert after.tokens == tuple(new)
     for token, source, row in zip(new, rows(after), after.embeddings.tolist(), strict=True):
@@ -152,7 +150,7 @@ def test_an_empty_sentence_is_refused() -> None:
         lambda e: token_edits.resize_tokens(e, 513),
     ],
 )
-def test_more_tokens_than_fit_are_refused(edit: Any) -> None:
+def test_too_many_tokens_are_refused(edit: Any) -> None:
     with pytest.raises(attnlab.ExperimentError, match="512"):
         edit(layer(*["a"] * 512))
 
@@ -160,7 +158,7 @@ def test_more_tokens_than_fit_are_refused(edit: Any) -> None:
 # --- one token ------------------------------------------------------------------------------------------------------
 
 
-def test_tokens_are_added_removed_duplicated_moved_and_renamed() -> None:
+def test_tokens_can_be_added_removed_duplicated_moved_and_renamed() -> None:
     e = layer("a", "b", "c")
     assert rows(token_edits.add_token(e, "new")) == [0, 1, 2, None]
     assert rows(token_edits.add_token(e, "new", 0)) == [None, 0, 1, 2]
@@ -174,12 +172,12 @@ def test_tokens_are_added_removed_duplicated_moved_and_renamed() -> None:
     assert renamed.embeddings is e.embeddings
 
 
-def test_the_last_token_stays() -> None:
+def test_the_last_token_cannot_be_removed() -> None:
     with pytest.raises(attnlab.ExperimentError, match="only token"):
         token_edits.remove_token(layer("a"), 0)
 
 
-def test_the_number_of_tokens_is_set() -> None:
+def test_the_number_of_tokens_can_be_set() -> None:
     e = layer("a", "b", "c")
     assert token_edits.resize_tokens(e, 2).tokens == ("a", "b")
     grown = token_edits.resize_tokens(e, 5)
@@ -192,11 +190,11 @@ def test_the_number_of_tokens_is_set() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
-def test_new_tokens_are_in_the_format_of_the_others(dtype: torch.dtype) -> None:
+def test_new_tokens_have_the_dtype_of_the_others(dtype: torch.dtype) -> None:
     assert token_edits.add_token(layer("a", dtype=dtype), "b").embeddings.dtype == dtype
 
 
-def test_weights_are_shared_and_the_first_experiment_stays_as_it_was() -> None:
+def test_token_edits_share_the_weights_and_keep_the_first_experiment() -> None:
     e = layer("a", "b")
     for after in (
         token_edits.set_tokens(e, ["b", "c"]),
@@ -221,7 +219,7 @@ def mask_after(edit: Any, cross: bool = False) -> list[list[bool]]:
     return made
 
 
-def test_a_mask_drawn_by_hand_follows_its_tokens() -> None:
+def test_a_painted_mask_follows_its_tokens() -> None:
     assert mask_after(lambda e: token_edits.remove_token(e, 1)) == [[True, False], [False, True]]
     assert mask_after(lambda e: token_edits.move_token(e, 0, 2)) == [
         [True, False, True],
@@ -231,13 +229,13 @@ def test_a_mask_drawn_by_hand_follows_its_tokens() -> None:
     assert mask_after(lambda e: token_edits.rename_token(e, 0, "z")) == MASK
 
 
-def test_a_new_token_may_attend_to_all_and_be_attended_to_by_all() -> None:
+def test_a_new_token_is_not_masked() -> None:
     expected = [[True, True, False, False], [True] * 4, [True, True, True, False], [False, True, True, True]]
     assert mask_after(lambda e: token_edits.add_token(e, "new", 1)) == expected
     assert mask_after(lambda e: token_edits.set_tokens(e, ["a", "new", "b", "c"])) == expected
 
 
-def test_a_mask_of_another_sequence_keeps_its_columns() -> None:
+def test_a_mask_over_a_second_sequence_keeps_its_columns() -> None:
     assert mask_after(lambda e: token_edits.remove_token(e, 0), cross=True) == [[True, True], [False, True]]
     assert mask_after(lambda e: token_edits.add_token(e, "n", 0), cross=True)[0] == [True, True]
 
@@ -272,7 +270,7 @@ def _kept(e: attnlab.Experiment, text: str) -> list[tuple[str, int | None]]:
         (("a", "b c", "d"), "d b c", [("d", 2), ("b", None), ("c", None)]),
     ],
 )
-def test_typing_cuts_only_what_was_typed_into(
+def test_typing_splits_only_the_edited_token(
     tokens: tuple[str, ...], text: str, kept: list[tuple[str, int | None]]
 ) -> None:
     e = attnlab.Experiment(tokens, [[float(i), 1.0] for i in range(len(tokens))])
@@ -280,13 +278,13 @@ def test_typing_cuts_only_what_was_typed_into(
 
 
 @pytest.mark.parametrize("text", ["a b c", "a b c ", " a b c", "a b c   "])
-def test_typing_that_leaves_the_tokens_leaves_the_experiment(text: str) -> None:
+def test_typing_that_keeps_the_tokens_keeps_the_experiment(text: str) -> None:
     e = attnlab.Experiment(("a", "b c"), [[1.0], [2.0]])
     assert token_edits.retype(e, text) is e
 
 
 @given(st.lists(st.text("ab 你", max_size=3), min_size=1, max_size=5), st.text("ab 你", max_size=8))
-def test_any_text_typed_over_any_tokens_is_a_sentence_or_refused(tokens: list[str], text: str) -> None:
+def test_any_typed_text_becomes_a_sentence_or_is_refused(tokens: list[str], text: str) -> None:
     e = attnlab.Experiment(tokens, [[float(i)] for i in range(len(tokens))])
     try:
         now = token_edits.retype(e, text)
@@ -296,7 +294,7 @@ def test_any_text_typed_over_any_tokens_is_a_sentence_or_refused(tokens: list[st
     assert "".join(now.tokens).replace(" ", "") == text.replace(" ", "")
 
 
-def test_a_new_token_takes_a_name_that_is_free() -> None:
+def test_a_new_token_gets_an_unused_name() -> None:
     e = attnlab.Experiment(("token3", "x"), [[1.0], [2.0]])
     now = token_edits.resize_tokens(e, 4)
     assert now.tokens == ("token3", "x", "token4", "token5")

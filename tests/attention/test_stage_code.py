@@ -69,14 +69,14 @@ def layer(cross: bool = False, trained: bool = True, biases: bool = False, **con
 
 
 @pytest.mark.parametrize("name", attnlab.presets())
-def test_the_code_of_every_preset_makes_its_numbers(name: str) -> None:
+def test_the_code_of_every_preset_computes_its_numbers(name: str) -> None:
     assert_code_makes_the_stages(attnlab.preset(name), "float32")
 
 
 @pytest.mark.parametrize(("cross", "trained", "biases"), [*itertools.product((False, True), repeat=3)])
 @pytest.mark.parametrize("positions", sorted(POSITIONS))
 @pytest.mark.parametrize("causal", [False, True])
-def test_the_code_makes_the_numbers_of_every_kind_of_layer(
+def test_the_code_computes_the_numbers_of_every_kind_of_layer(
     cross: bool, trained: bool, biases: bool, positions: str, causal: bool
 ) -> None:
     assert_code_makes_the_stages(layer(cross, trained, biases, positions=positions, causal=causal))
@@ -85,7 +85,7 @@ def test_the_code_makes_the_numbers_of_every_kind_of_layer(
 @pytest.mark.parametrize("normalizer", sorted(NORMALIZERS))
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("cross", [False, True])
-def test_the_code_leaves_rows_without_a_key_at_zero(normalizer: str, causal: bool, cross: bool) -> None:
+def test_the_code_keeps_empty_rows_at_zero(normalizer: str, causal: bool, cross: bool) -> None:
     mask = torch.ones(4, 3 if cross else 4, dtype=torch.bool)
     mask[0, 1:], mask[2] = False, False
     e = layer(cross, mask=mask, causal=causal, normalizer=normalizer)
@@ -96,11 +96,11 @@ def test_the_code_leaves_rows_without_a_key_at_zero(normalizer: str, causal: boo
 @pytest.mark.parametrize("scale", ["sqrt_d_k", "sqrt_d_model", "none", 2.5])
 @pytest.mark.parametrize("normalizer", sorted(NORMALIZERS))
 @pytest.mark.parametrize("causal", [False, True])
-def test_the_code_divides_as_the_layer_does(scale: str | float, normalizer: str, causal: bool) -> None:
+def test_the_code_divides_in_the_same_order_as_the_layer(scale: str | float, normalizer: str, causal: bool) -> None:
     assert_code_makes_the_stages(layer(scale=scale, normalizer=normalizer, causal=causal))
 
 
-def test_the_code_does_not_depend_on_the_embeddings_format() -> None:
+def test_the_code_does_not_depend_on_the_dtype_of_the_embeddings() -> None:
     e = layer(cross=True, positions="sinusoidal", causal=True)
     tensors = {name: getattr(e.weights, name) for name in WEIGHTS}
     weights = attnlab.Weights(**{name: w if w is None else w.float() for name, w in tensors.items()})
@@ -112,7 +112,7 @@ def test_the_code_does_not_depend_on_the_embeddings_format() -> None:
 
 
 @pytest.mark.parametrize("name", [*attnlab.presets()])
-def test_code_is_short_enough_to_be_read(name: str) -> None:
+def test_code_is_short(name: str) -> None:
     for positions in POSITIONS:
         try:
             e = configure(attnlab.preset(name), positions=positions)

@@ -17,25 +17,25 @@ from attnlab.attention.measures.statistics import (
 )
 
 
-def test_a_row_that_is_even_has_the_most_entropy() -> None:
+def test_a_uniform_row_has_the_largest_entropy() -> None:
     even = row_statistics(np.full(4, 0.25), 4)
     assert (even.total, even.entropy, even.most, even.effective) == pytest.approx((1.0, math.log(4), math.log(4), 4.0))
     assert even.strongest == 0
 
 
-def test_a_row_with_one_target_has_none() -> None:
+def test_a_row_with_one_target_has_zero_entropy() -> None:
     one = row_statistics(np.array([0.0, 0.0, 1.0]), 3)
     assert (one.total, one.entropy, one.effective, one.strongest) == (1.0, 0.0, 1.0, 2)
 
 
-def test_a_row_with_nothing_left_has_no_target() -> None:
+def test_an_empty_row_has_no_target() -> None:
     nothing = row_statistics(np.zeros(3, dtype=np.float32), 0)
     assert (nothing.total, nothing.entropy, nothing.most, nothing.effective) == (0.0, 0.0, 0.0, 0.0)
     assert nothing.strongest is None
 
 
 @pytest.mark.parametrize("row", [[np.nan, 1.0], [np.inf, -np.inf], [np.inf, 0.0]])
-def test_a_row_that_overflowed_is_not_described(row: list[float]) -> None:
+def test_a_row_with_nan_is_not_described(row: list[float]) -> None:
     said = row_statistics(np.array(row), 2)
     assert not math.isfinite(said.total)
     assert math.isnan(said.entropy)
@@ -50,7 +50,7 @@ def test_negative_weights_of_a_plain_sum_have_a_target_and_no_entropy() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8).filter(lambda row: sum(row) > 1e-3))
-def test_entropy_lies_between_one_target_and_all(row: list[float]) -> None:
+def test_entropy_lies_between_that_of_one_target_and_of_all(row: list[float]) -> None:
     weights = np.array(row) / sum(row)
     said = row_statistics(weights, len(row))
     assert said.total == pytest.approx(1.0)
@@ -62,7 +62,7 @@ def test_entropy_lies_between_one_target_and_all(row: list[float]) -> None:
     assert said.entropy == pytest.approx(max(written_out, 0.0), abs=1e-9)
 
 
-def test_a_causal_row_is_compared_with_the_tokens_it_may_see() -> None:
+def test_a_causal_row_is_compared_with_its_visible_tokens() -> None:
     trace = attnlab.compute(attnlab.preset("causal-5x8"))
     said = row_statistics(trace.array("weights")[0, 2], 3)
     assert said.most == pytest.approx(math.log(3))
@@ -82,7 +82,7 @@ def described(row: list[float], i: int) -> tuple[float, float, float, float]:
 
 
 @given(st.integers(1, 3), st.integers(1, 5), st.integers(1, 6), st.integers(0, 2**32 - 1))
-def test_every_row_is_what_loops_make_of_it(heads: int, queries: int, keys: int, seed: int) -> None:
+def test_statistics_of_every_row_agree_with_loops(heads: int, queries: int, keys: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights = rng.random((heads, queries, keys)) * (rng.random((heads, queries, keys)) < 0.7)
     s = weights_statistics(weights)
@@ -96,7 +96,7 @@ def test_every_row_is_what_loops_make_of_it(heads: int, queries: int, keys: int,
             assert s.most[h, i] == pytest.approx(math.log(keys))
 
 
-def test_what_is_not_defined_is_nan_and_says_nothing() -> None:
+def test_undefined_statistics_are_nan_and_have_no_text() -> None:
     rows = np.array([[0.0, 0.0], [-1.0, 1.0], [np.nan, 1.0], [np.inf, 1.0], [np.inf, -np.inf]])
     s = weights_statistics(rows)
     assert np.isnan(s.distance).all()
@@ -104,19 +104,19 @@ def test_what_is_not_defined_is_nan_and_says_nothing() -> None:
     assert s.strongest.tolist() == [-1, 1, -1, -1, -1]
 
 
-def test_the_mask_says_what_an_even_row_would_have() -> None:
+def test_the_uniform_entropy_counts_only_visible_keys() -> None:
     s = weights_statistics(np.tril(np.ones((3, 3))), np.tril(np.ones((3, 3), dtype=bool)))
     np.testing.assert_allclose(s.entropy, s.most, atol=1e-12)
     np.testing.assert_allclose(s.distance, [0, 0.5, 1])
 
 
-def test_the_mean_of_a_head_leaves_rows_without_a_target_out() -> None:
+def test_the_mean_of_a_head_omits_empty_rows() -> None:
     s = weights_statistics(np.array([[[0.5, 0.5], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]]))
     np.testing.assert_allclose(s.mean("effective"), [2, 1])
     assert math.isnan(float(weights_statistics(np.zeros((2, 2))).mean("entropy")))
 
 
-def test_one_row_is_the_same_as_among_all() -> None:
+def test_one_row_has_the_same_statistics_alone_as_among_all() -> None:
     weights = attnlab.compute(attnlab.preset("causal-5x8")).array("weights")
     s, one = weights_statistics(weights), row_statistics(weights[0, 3], 4, 3)
     assert (one.distance, one.largest, one.entropy) == (s.distance[0, 3], s.largest[0, 3], s.entropy[0, 3])
@@ -127,7 +127,7 @@ def test_one_row_is_the_same_as_among_all() -> None:
 
 
 @pytest.mark.parametrize("head", [0, "mean", "all"])
-def test_a_row_of_a_stage_is_compared_with_the_keys_that_its_query_may_attend_to(head: int | str) -> None:
+def test_a_row_is_compared_with_its_querys_visible_keys(head: int | str) -> None:
     mask = np.array([[True, False, False], [True, True, False], [True, True, True]])
     mask[2, 0] = False  # query 2 sees two keys of three
     e = attnlab.Experiment(("a", "b", "c"), np.eye(3, 4), config=attnlab.AttentionConfig(n_heads=2, mask=mask))
@@ -136,7 +136,7 @@ def test_a_row_of_a_stage_is_compared_with_the_keys_that_its_query_may_attend_to
     np.testing.assert_allclose(s.most.reshape(rows, 3), [[0, math.log(2), math.log(2)]] * rows)
 
 
-def test_a_stage_is_summed_up_and_the_mask_is_no_infinity() -> None:
+def test_a_stages_summary_ignores_masked_cells() -> None:
     trace = attnlab.compute(attnlab.preset("causal-5x8"))
     found, array = stage_summary(trace, "masked", "all"), trace.array("masked")
     kept = [float(array[0, i, j]) for i in range(5) for j in range(i + 1)]
@@ -145,7 +145,7 @@ def test_a_stage_is_summed_up_and_the_mask_is_no_infinity() -> None:
     assert found.shape == array.shape
 
 
-def test_what_overflowed_is_counted_and_said() -> None:
+def test_overflowed_cells_are_counted_and_reported() -> None:
     e = attnlab.preset("random-4x8")
     large = attnlab.Experiment(e.tokens, np.asarray(e.embeddings) * 1e3, e.weights, e.config)
     trace = attnlab.compute(large, dtype="float16")
@@ -158,7 +158,7 @@ def test_what_overflowed_is_counted_and_said() -> None:
 
 
 @pytest.mark.parametrize("head", [0, 1, "mean", "all"])
-def test_the_line_of_weights_says_sums_entropy_and_tokens(head: int | str) -> None:
+def test_the_line_for_weights_has_sums_entropy_and_effective_tokens(head: int | str) -> None:
     trace = attnlab.compute(attnlab.preset("multi-head-8"))
     weights = trace.array("weights").astype(np.float64)
     chosen = {"mean": weights.mean(0), "all": weights.reshape(-1, 10)}.get(str(head))
@@ -169,13 +169,13 @@ def test_the_line_of_weights_says_sums_entropy_and_tokens(head: int | str) -> No
 
 
 @pytest.mark.parametrize("stage", ["inputs", "scores", "output"])
-def test_the_line_of_other_stages_is_their_range(stage: str) -> None:
+def test_the_line_for_other_stages_is_their_range(stage: str) -> None:
     trace = attnlab.compute(attnlab.preset("journey"))
     x = trace.array(stage)
     assert describe_stage(trace, stage, "all") == f"{x.min():.2f} … {x.max():.2f} · mean {x.mean():.2f}"
 
 
-def test_rows_that_do_not_sum_to_one_are_said() -> None:
+def test_rows_that_do_not_sum_to_one_are_reported() -> None:
     e = attnlab.preset("journey")
     mask = np.ones((6, 6), dtype=bool)
     mask[2] = False

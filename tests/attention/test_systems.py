@@ -526,18 +526,18 @@ def agreement(e: attnlab.Experiment, t: Trace) -> None:
 
 
 @pytest.mark.parametrize(("row", "name"), CHECKS)
-def test_a_preset_shows_what_its_row_asks_for(row: str, name: str) -> None:
+def test_a_preset_has_the_properties_of_its_rows(row: str, name: str) -> None:
     e = attnlab.preset(name)
     CHECKS[row, name](e, attnlab.compute(e))
 
 
-def test_every_preset_is_checked_for_each_row_that_it_claims() -> None:
+def test_every_claimed_row_of_a_preset_is_checked() -> None:
     claims = {(row, p.name) for p in PRESETS.values() for row in p.rows or ("",)}
     assert claims == set(CHECKS)
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_every_row_of_the_course_is_shown_by_a_preset(row: str) -> None:
+def test_every_row_of_the_course_has_a_preset(row: str) -> None:
     assert [p.name for p in PRESETS.values() if row in p.rows]
 
 
@@ -553,13 +553,13 @@ def test_show_prints_the_stages_of_every_preset(name: str, capsys: pytest.Captur
     assert [(stage["stage"], stage["shape"]) for stage in printed] == [(s, list(t[s].shape)) for s in t.all_stages]
 
 
-def test_concat_of_two_tables_is_the_additive_score() -> None:
+def test_concat_with_two_tables_equals_the_additive_score() -> None:
     additive, concat = attnlab.preset("additive"), attnlab.preset("luong-concat")
     assert torch.equal(table(concat, "W_c"), torch.cat([table(additive, "W_d"), table(additive, "W_e")]))
     close(traced("luong-concat")["weights"], traced("additive")["weights"])
 
 
-def test_the_scores_of_a_decoder_look_at_the_same_states() -> None:
+def test_the_scores_of_the_decoder_compare_the_same_states() -> None:
     first, *rest = [attnlab.preset(name) for name in ("additive", "luong-dot", "luong-general", "cosine")]
     for other in rest:
         assert torch.equal(first.memory, other.memory)
@@ -570,7 +570,7 @@ def test_the_scores_of_a_decoder_look_at_the_same_states() -> None:
     assert traced("cosine")["weights"].max() < 0.15 < traced("additive")["weights"].max() < 0.5
 
 
-def test_a_batch_can_be_gone_through_and_back() -> None:
+def test_all_sequences_of_a_batch_can_be_visited_and_revisited() -> None:
     e = attnlab.preset("padding-batch")
     there = select(select(e, 2), 0)
     assert (there.tokens, there.config.masks) == (e.tokens, e.config.masks)

@@ -73,7 +73,7 @@ def known(e: Experiment, at: Place | None) -> np.ndarray:
 
 
 @given(steps())
-def test_a_place_has_the_number_it_was_found_by(step: tuple[Experiment, str, int]) -> None:
+def test_a_places_number_leads_back_to_the_place(step: tuple[Experiment, str, int]) -> None:
     e, depth, i = step
     assert walk.step_of_place(e, depth, walk.place_of_step(e, depth, i)) == i
 
@@ -90,9 +90,7 @@ def test_next_and_back_undo_each_other(step: tuple[Experiment, str, int]) -> Non
 
 
 @given(steps(), DEPTH)
-def test_from_a_place_of_another_depth_next_knows_more_and_back_less(
-    step: tuple[Experiment, str, int], depth: str
-) -> None:
+def test_next_and_back_work_from_a_place_of_another_depth(step: tuple[Experiment, str, int], depth: str) -> None:
     e, fine, i = step
     at = walk.place_of_step(e, fine, i)
     here = walk.step_of_place(e, "term", at)
@@ -102,7 +100,7 @@ def test_from_a_place_of_another_depth_next_knows_more_and_back_less(
     assert walk.step_of_place(e, "term", before) < here or before == walk.place_of_step(e, depth, 0)
 
 
-def test_back_by_a_coarser_step_ends_at_the_last_one_that_was_whole() -> None:
+def test_a_coarser_step_back_ends_at_the_last_complete_place() -> None:
     e = computed("journey").experiment
     within, first = Place("scores", 2, 3, 0), Place("scores", 0, 0, 0)
     assert walk.step_back(e, "cell", within) == Place("scores", 2, 2)
@@ -114,7 +112,7 @@ def test_back_by_a_coarser_step_ends_at_the_last_one_that_was_whole() -> None:
 
 
 @given(steps())
-def test_what_is_known_only_grows(step: tuple[Experiment, str, int]) -> None:
+def test_known_cells_stay_known(step: tuple[Experiment, str, int]) -> None:
     e, depth, i = step
     now, then = known(e, walk.place_of_step(e, depth, max(i - 1, 0))), known(e, walk.place_of_step(e, depth, i))
     assert not (now & ~then).any()
@@ -122,14 +120,14 @@ def test_what_is_known_only_grows(step: tuple[Experiment, str, int]) -> None:
         assert then.sum() > now.sum()
 
 
-def test_the_first_step_computes_the_first_and_the_last_knows_all() -> None:
+def test_the_first_step_computes_the_first_cell_and_the_last_completes_all() -> None:
     e = computed("journey").experiment
     firsts = [walk.place_of_step(e, depth, 0) for depth in DEPTHS]
     assert firsts == [Place("inputs"), Place("inputs", 0), Place("inputs", 0, 0), Place("inputs", 0, 0)]
     assert [walk.place_of_step(e, depth, walk.count_steps(e, depth) - 1) for depth in DEPTHS] == [None] * 4
 
 
-def test_counts_are_those_of_the_table() -> None:
+def test_the_counts_of_steps_match_a_table() -> None:
     e = computed("journey").experiment  # six words, 3 numbers each, queries, keys and values of 2
     assert walk.count_steps(e, "stage") == 9
     assert walk.count_steps(e, "row") == 9 * 6
@@ -141,12 +139,12 @@ def test_counts_are_those_of_the_table() -> None:
 
 
 @pytest.mark.parametrize("index", [-1, 9])
-def test_a_step_that_is_not_there_is_refused(index: int) -> None:
+def test_a_step_out_of_range_is_refused(index: int) -> None:
     with pytest.raises(IndexError, match=f"no step {index} of 9"):
         walk.place_of_step(computed("journey").experiment, "stage", index)
 
 
-def test_a_layer_of_thousands_of_tokens_is_walked_by_arithmetic() -> None:
+def test_walking_thousands_of_tokens_does_not_enumerate_the_steps() -> None:
     e = Experiment(tokens=tuple(map(str, range(4096))), embeddings=torch.zeros(4096, 2))
     steps = walk.count_steps(e, "term")
     assert steps > 4096**2 * 4000
@@ -160,7 +158,7 @@ def test_a_layer_of_thousands_of_tokens_is_walked_by_arithmetic() -> None:
 
 
 @given(steps(), st.booleans(), st.sampled_from(["none", "sqrt_d_k"]), st.integers(1, 4))
-def test_a_place_is_fitted_to_what_there_is(
+def test_a_place_is_fitted_to_the_current_layer(
     step: tuple[Experiment, str, int], causal: bool, scale: str, tokens: int
 ) -> None:
     e, depth, i = step
@@ -177,7 +175,7 @@ def test_a_place_is_fitted_to_what_there_is(
         assert 0 <= walk.step_of_place(changed, "term", now) < walk.count_steps(changed, "term")
 
 
-def test_of_a_stage_that_is_gone_the_one_before_it_is_complete() -> None:
+def test_a_place_in_a_removed_stage_moves_to_the_stage_before_it() -> None:
     e = edits.configure(preset("journey"), scale="none")
     assert walk.fit_place(e, Place("scaled", 2, 1)) == Place("scores")
 
@@ -185,7 +183,7 @@ def test_of_a_stage_that_is_gone_the_one_before_it_is_complete() -> None:
 # Cells that somebody is to find
 
 
-def test_what_is_asked_for_is_not_known_and_nor_is_what_comes_after_its_stage() -> None:
+def test_asked_cells_and_later_stages_are_unknown() -> None:
     e = computed("multi-head-causal").experiment
     asked = [Cell("weights", 4, 1, 0), Cell("scores", 2, 0, 0), Cell("scores", 2, 3, 0), Cell("scores", 2, 3, 1)]
     at = walk.make_question_place(asked)
@@ -199,7 +197,7 @@ def test_what_is_asked_for_is_not_known_and_nor_is_what_comes_after_its_stage() 
     assert walk.make_question_place([]) is None
 
 
-def test_cells_that_are_no_more_are_not_asked_for() -> None:
+def test_asked_cells_outside_the_layer_are_dropped() -> None:
     e = preset("journey")
     at = Place("weights", asked=((2, 1), (5, 1), (1, 5)))
     assert walk.fit_place(e, at) == at
@@ -213,7 +211,7 @@ def test_cells_that_are_no_more_are_not_asked_for() -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("depth", ["all", *DEPTHS])
-def test_frames_announce_a_stage_first_and_end_with_all(name: str, depth: str) -> None:
+def test_frames_begin_with_each_stages_title_and_end_complete(name: str, depth: str) -> None:
     e = computed(name).experiment
     for stage in walk.stages_of(e):
         rows, columns = walk.shape(e, stage.name)
@@ -238,7 +236,7 @@ def test_frames_of_each_depth() -> None:
     assert list(terms) == here
 
 
-def test_a_place_is_said_in_words() -> None:
+def test_a_place_is_described_in_words() -> None:
     e = computed("journey").experiment
     assert walk.describe_place(e, Place("scores")) == ""
     assert walk.describe_place(e, Place("scores", 1)) == "row 2 of 6"
@@ -282,7 +280,7 @@ def test_a_weight_needs_its_row_and_a_context_a_column_of_values() -> None:
 
 
 @given(steps())
-def test_what_a_step_is_computed_from_is_there_and_known(step: tuple[Experiment, str, int]) -> None:
+def test_the_sources_of_a_step_are_known_cells(step: tuple[Experiment, str, int]) -> None:
     e, depth, i = step
     at = walk.place_of_step(e, depth, i)
     for stage in walk.stages_of(e) if at is not None else ():
@@ -300,7 +298,7 @@ def test_what_a_step_is_computed_from_is_there_and_known(step: tuple[Experiment,
 
 
 @pytest.mark.parametrize("name", ["journey", "the-cat-sat", "multi-head-causal", "attention-sink"])
-def test_terms_are_those_that_explain_writes(name: str) -> None:
+def test_terms_match_those_of_the_explanation(name: str) -> None:
     trace = computed(name)
     e = trace.experiment
     for stage in walk.stages_of(e):
@@ -316,7 +314,7 @@ def test_terms_are_those_that_explain_writes(name: str) -> None:
 
 
 @given(steps())
-def test_a_sum_is_written_as_far_as_it_is_added_up(step: tuple[Experiment, str, int]) -> None:
+def test_a_partial_sum_is_written_up_to_its_last_term(step: tuple[Experiment, str, int]) -> None:
     e, _, i = step
     i = i * 7919 % walk.count_steps(e, "term")
     at = walk.place_of_step(e, "term", i)

@@ -34,7 +34,7 @@ def test_the_share_of_the_stages_that_are_done() -> None:
     assert walk.count_stages_done(e, Place("scores", 2, 2, 0)) == pytest.approx(4 + 14 / 36)
 
 
-def test_a_place_just_outside_is_fitted() -> None:
+def test_a_place_just_outside_is_moved_inside() -> None:
     four = token_edits.resize_tokens(preset("journey"), 4)
     assert walk.fit_place(four, Place("weights", 3, 3)) == Place("weights", 3, 3)
     assert walk.fit_place(four, Place("weights", 3, 4)) == Place("weights", 3)
@@ -43,12 +43,12 @@ def test_a_place_just_outside_is_fitted() -> None:
     assert walk.fit_place(four, Place("scores", 1, 1, 2)) == Place("scores", 1, 1)
 
 
-def test_asked_cells_stay_by_rows_and_columns() -> None:
+def test_asked_cells_keep_their_rows_and_columns() -> None:
     e = preset("journey")  # 6 queries of 2 columns
     assert walk.fit_place(e, Place("queries", asked=((5, 1), (1, 5)))) == Place("queries", asked=((5, 1),))
 
 
-def test_how_many_terms_a_cell_has_follows_the_configuration() -> None:
+def test_the_number_of_terms_follows_the_configuration() -> None:
     e = preset("journey")
     for score, terms in (("dot", 2), ("general", 2), ("cosine", 2), ("additive", 0)):
         assert walk.count_terms(edits.configure(e, score=score), "scores") == terms
@@ -65,7 +65,7 @@ def source_of(e: Experiment, at: Place, stage: str) -> tuple[int | None, int | N
     return region.row, region.column, region.head
 
 
-def test_a_merged_number_and_a_term_of_the_output_come_from_a_column_of_a_head() -> None:
+def test_a_merged_number_and_an_output_term_come_from_one_column_of_a_head() -> None:
     e = preset("multi-head-causal")  # eight heads of 8 columns
     assert source_of(e, Place("merged", 2, 5 * 8 + 3), "context") == (2, 3, 5)
     assert source_of(e, Place("output", 2, 7, 5 * 8 + 3), "merged") == (2, 43, None)
@@ -73,13 +73,13 @@ def test_a_merged_number_and_a_term_of_the_output_come_from_a_column_of_a_head()
     assert source_of(bare, Place("output", 1, 5), "context") == (1, 1, 2)
 
 
-def test_a_term_of_a_score_that_mixes_the_columns_of_the_query_comes_from_all_of_it() -> None:
+def test_a_term_of_a_general_score_comes_from_the_whole_query() -> None:
     e = edits.configure(preset("journey"), score="general")
     assert source_of(e, Place("scores", 2, 1, 0), "queries") == (2, None, None)
     assert source_of(e, Place("scores", 2, 1, 0), "keys") == (1, 0, None)
 
 
-def test_the_term_of_the_sink_comes_from_no_key() -> None:
+def test_the_term_of_the_sink_has_no_key() -> None:
     trace = attnlab.compute(preset("attention-sink"))
     e = trace.experiment
     before = walk.stages_of(e)[[stage.name for stage in walk.stages_of(e)].index("weights") - 1].name

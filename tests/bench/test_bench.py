@@ -32,7 +32,7 @@ def read_json(printed: str) -> list[dict[str, object]]:
     return cases
 
 
-def test_a_case_holds_medians_the_ratio_and_how_ours_scatters() -> None:
+def test_a_case_has_medians_their_ratio_and_our_spread() -> None:
     runs = [2.0, 1.0, 3.0, 100.0, 2.0]
     case = measure.make_case("live", "T=6", runs, [40.0, 50.0, 60.0], "ms")
     assert (case.ours, case.baseline, case.ratio, case.p95, case.runs) == (2.0, 50.0, 25.0, 100.0, 5)
@@ -41,22 +41,22 @@ def test_a_case_holds_medians_the_ratio_and_how_ours_scatters() -> None:
 
 
 @pytest.mark.parametrize(("ours", "baseline", "ratio"), [(0, 0, 1), (3, 0, 0), (2, 4, 2), (4, 2, 0.5)])
-def test_above_one_is_ahead(ours: float, baseline: float, ratio: float) -> None:
+def test_a_ratio_above_one_means_ours_is_faster(ours: float, baseline: float, ratio: float) -> None:
     assert measure.compute_ratio(ours, baseline) == ratio
 
 
-def test_what_ours_does_worse_than_never_is_not_printed_as_a_number_that_json_lacks() -> None:
+def test_an_infinite_ratio_is_valid_json() -> None:
     endless = measure.make_case("live", "x", [0.0], [1.0], "ms")
     with pytest.raises(ValueError, match="JSON"):
         measure.to_json([endless])
 
 
-def test_the_percentile_is_a_run_that_was_measured() -> None:
+def test_the_percentile_is_one_of_the_measured_runs() -> None:
     assert measure.find_percentile([5.0], 95) == 5.0
     assert measure.find_percentile([float(i) for i in range(1, 101)], 95) == 95.0
 
 
-def test_ways_are_taken_in_turns_after_one_round_that_does_not_count() -> None:
+def test_both_variants_alternate_after_one_warm_up_round() -> None:
     order: list[str] = []
 
     def way(name: str) -> float:
@@ -68,9 +68,7 @@ def test_ways_are_taken_in_turns_after_one_round_that_does_not_count() -> None:
     assert (first, second) == ([3.0, 5.0], [4.0, 6.0])
 
 
-def test_the_engine_prints_json_by_the_command_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_engine_bench_prints_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "SIZES", {3: (2, 1.3), 5: (2, 1.05)})
     threads = torch.get_num_threads()
     assert command(["bench", "engine", "--json"]) == 0
@@ -88,7 +86,7 @@ def test_the_table_names_the_targets(capsys: pytest.CaptureFixture[str], monkeyp
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_the_baseline_by_hand_makes_the_same_tensors(causal: bool) -> None:
+def test_the_baseline_computes_the_same_tensors(causal: bool) -> None:
     e = make_experiment(7, causal)
     trace = attnlab.compute(e)
     w = e.weights
@@ -100,7 +98,7 @@ def test_the_baseline_by_hand_makes_the_same_tensors(causal: bool) -> None:
         torch.testing.assert_close(trace[name], tensor)
 
 
-def test_the_notebook_shows_the_weights_of_every_head_with_its_tokens() -> None:
+def test_the_notebook_baseline_draws_the_weights_of_every_head() -> None:
     e = make_experiment(40, causal=False)
     book = notebook.Notebook()
     book.draw_new(e)
@@ -114,7 +112,7 @@ def test_the_notebook_shows_the_weights_of_every_head_with_its_tokens() -> None:
 
 
 @pytest.mark.slow
-def test_live_runs_in_the_real_window_and_leaves_nothing_behind(
+def test_the_live_bench_runs_in_the_real_window_and_cleans_up(
     qapp: QApplication, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "SIZES", {3: 1, 16: 1})
@@ -126,7 +124,7 @@ def test_live_runs_in_the_real_window_and_leaves_nothing_behind(
     assert names[7:] == [f"T=16 {kind} {switch}" for switch in switches for kind in ("flip", "first flip")]
 
 
-def test_a_lesson_is_walked_there_and_back_in_the_window_that_presents(
+def test_the_slide_bench_goes_forward_and_back_through_a_lesson(
     qapp: QApplication, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["lesson"], True, quick=True) == 0
@@ -137,7 +135,7 @@ def test_a_lesson_is_walked_there_and_back_in_the_window_that_presents(
     assert all(float(str(case["ours"])) > 0 for case in cases)
 
 
-def test_the_notebook_draws_the_numbers_of_a_slide() -> None:
+def test_the_slide_baseline_draws_the_numbers_of_the_slide() -> None:
     from attnlab.lessons.library import find
     from attnlab.lessons.slides import make_slides
 
@@ -149,7 +147,7 @@ def test_the_notebook_draws_the_numbers_of_a_slide() -> None:
     assert lesson.draw_in_notebook(slide) > 0
 
 
-def test_an_edit_is_waited_for_until_every_card_shows_it(qapp: QApplication) -> None:
+def test_an_edit_is_timed_until_every_card_shows_it(qapp: QApplication) -> None:
     with open_window() as driver:
         driver.open(make_experiment(5, causal=True))
         cards = {name: card for name, card in driver.playground.canvas.cards.items() if card.isVisible()}
@@ -168,7 +166,7 @@ def test_an_edit_is_waited_for_until_every_card_shows_it(qapp: QApplication) -> 
 
 
 @pytest.mark.slow
-def test_a_drag_ends_with_its_last_state_and_nothing_older_after_it(qapp: QApplication) -> None:
+def test_a_drag_ends_with_its_last_state(qapp: QApplication) -> None:
     with open_window() as driver:
         driver.open(make_experiment(4, causal=False))
         seen = drag(driver)
@@ -179,7 +177,7 @@ def test_a_drag_ends_with_its_last_state_and_nothing_older_after_it(qapp: QAppli
 
 
 @pytest.mark.slow
-def test_the_start_is_measured_in_processes_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_start_is_measured_in_new_processes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["start"], True, quick=True) == 0
     cases = read_json(capsys.readouterr().out)
     times = ["first window painted", "first numbers painted"]
@@ -190,14 +188,14 @@ def test_the_start_is_measured_in_processes_of_their_own(capsys: pytest.CaptureF
     assert first < numbers
 
 
-def test_a_start_that_fails_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_start_is_reported_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start, "_BARE", "import nothing_of_this_name")
     monkeypatch.setattr(start, "_PROGRAM", "import nothing_of_this_name")
     with pytest.raises(attnlab.AttnlabError, match=r"exit code 1: ModuleNotFoundError: No module named"):
         list(start.run_cases(quick=True))
 
 
-def test_without_matplotlib_the_command_that_brings_it_is_named(
+def test_without_matplotlib_the_install_command_is_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -209,5 +207,5 @@ def test_without_matplotlib_the_command_that_brings_it_is_named(
     assert printed.err.count("\n") == 1
 
 
-def test_the_command_line_knows_the_benches() -> None:
+def test_the_command_line_lists_the_benches() -> None:
     assert BENCHES == NAMES

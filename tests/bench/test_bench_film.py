@@ -7,7 +7,7 @@ from attnlab.bench import export
 pytestmark = pytest.mark.usefixtures("qapp")
 
 
-def test_a_film_is_held_against_how_long_it_plays() -> None:
+def test_writing_a_film_is_compared_with_its_duration() -> None:
     film = export.measure_film(frames=5)
     assert (film.case, film.unit, film.baseline) == ("MP4, 5 frames", "ms", 200.0)
     assert film.ours > 0

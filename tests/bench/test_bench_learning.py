@@ -17,7 +17,7 @@ def trainer(task: str, kind: str | None = None) -> Trainer:
     return Trainer(replace(spec, model=replace(spec.model, d_model=8, heads=min(spec.model.heads, 2), d_ff=8)))
 
 
-def test_the_longest_third_counts_every_example_of_the_longest_lengths() -> None:
+def test_the_longest_third_includes_every_example_of_its_lengths() -> None:
     done = Learned(trainer("reverse"))
     lengths = done.trainer.data.held_out_lengths
     assert lengths.count(8) + lengths.count(7) > len(lengths) / 3
@@ -28,7 +28,7 @@ def test_the_longest_third_counts_every_example_of_the_longest_lengths() -> None
     )
 
 
-def test_the_first_time_that_something_is_reached_counts() -> None:
+def test_the_first_step_that_reaches_a_target_counts() -> None:
     done = Learned(trainer("copy"))
     done.metrics += [(float(i), Metric(10 * i, 1.0, 0.25 * i, 0.0)) for i in range(4)]
     assert done.find_first(lambda metric: metric.right >= 0.5) == (2.0, 20)
@@ -44,9 +44,7 @@ def test_the_first_time_that_something_is_reached_counts() -> None:
         ("masked", None, learning.measure_subject),
     ],
 )
-def test_weights_that_look_everywhere_alike_are_far_from_what_is_aimed_at(
-    task: str, kind: str | None, measure: object
-) -> None:
+def test_uniform_weights_are_far_from_the_target(task: str, kind: str | None, measure: object) -> None:
     assert callable(measure)
     made = trainer(task, kind)
     with torch.no_grad():
@@ -58,7 +56,7 @@ def test_weights_that_look_everywhere_alike_are_far_from_what_is_aimed_at(
         assert 1 / 12 < value < 1 / 4
 
 
-def test_a_quick_bench_yields_cases_and_leaves_the_threads_as_they_were() -> None:
+def test_a_quick_bench_yields_cases_and_restores_the_thread_count() -> None:
     threads = torch.get_num_threads()
     found = learning.run_cases(quick=True)
     case = next(found)

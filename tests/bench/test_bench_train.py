@@ -13,7 +13,7 @@ from attnlab.training.trainer import Trainer
 
 
 @pytest.mark.slow
-def test_a_run_is_measured_alone() -> None:
+def test_a_run_is_measured_without_a_window() -> None:
     threads = torch.get_num_threads()
     cases = list(train.measure_process(quick=True))
     assert torch.get_num_threads() == threads
@@ -47,14 +47,14 @@ def test_a_run_is_measured_in_the_window() -> None:
     assert all(case.ours > 0 for case in cases if "stop" in case.case)  # in so short a time nothing else is certain
 
 
-def test_both_are_the_bench_of_training(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_training_bench_has_both_cases(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for module, name in ((train, "measure_process"), (train_window, "run_cases")):
         monkeypatch.setattr(module, name, lambda _, name=name: iter([make_case("train", name, [1.0], [1.0], "ms")]))
     assert main(["train"], True, quick=True) == 0
     assert [each["case"] for each in json.loads(capsys.readouterr().out)] == ["measure_process", "run_cases"]
 
 
-def test_the_bare_loop_takes_the_steps_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_baseline_loop_takes_the_same_steps_as_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = train.make_run_spec(100)
     bare, trainer = train.Bare(spec), Trainer(spec)
     model = dict(trainer.model.state_dict())

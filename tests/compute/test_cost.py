@@ -24,7 +24,7 @@ def drawn(T: int, width: int, **config: object) -> Experiment:
 
 
 @pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("float64", 8), ("bfloat16", 2)])
-def test_bytes_are_those_of_the_stages_each_counted_once(dtype: str, size: int) -> None:
+def test_each_stages_bytes_are_counted_once(dtype: str, size: int) -> None:
     found = measure(preset("journey"), "cpu", dtype)
     assert found.bytes == JOURNEY_NUMBERS * size
     assert (found.device, found.dtype, found.T) == ("cpu", dtype, 6)
@@ -32,7 +32,7 @@ def test_bytes_are_those_of_the_stages_each_counted_once(dtype: str, size: int) 
     assert 1 <= found.runs <= cost.MOST_RUNS
 
 
-def test_maps_grow_with_the_square_of_t() -> None:
+def test_maps_grow_with_the_square_of_the_token_count() -> None:
     e = drawn(4, 2)
     few, many = measure_at(e, 64), measure_at(e, 128)
     assert few is not None
@@ -41,18 +41,18 @@ def test_maps_grow_with_the_square_of_t() -> None:
     assert many.bytes - 2 * rows == 4 * (few.bytes - rows)
 
 
-def test_sizes_begin_at_four_and_end_where_tokens_do() -> None:
+def test_sizes_run_from_four_to_the_token_limit() -> None:
     assert SIZES == (4, 8, 16, 32, 64, 128, 256, 512)
 
 
-def test_more_than_a_window_holds_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sizes_beyond_the_limit_of_a_window_are_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "BUDGET", 100_000)
     e = preset("journey")
     assert measure_at(e, 32) is not None
     assert measure_at(e, 128) is None
 
 
-def test_a_device_that_is_not_there_is_named() -> None:
+def test_a_missing_device_is_named() -> None:
     with pytest.raises(DeviceError, match="cuda:77"):
         measure(preset("journey"), "cuda:77")
 
@@ -69,7 +69,7 @@ def test_loops_and_matrix_product_agree(T: int, heads: int, d_k: int, seed: int)
     assert (found.heads, found.T_q, found.T_k, found.cut) == (heads, T, T, False)
 
 
-def test_both_compute_the_context_of_the_experiment() -> None:
+def test_loops_and_matrix_product_compute_the_experiments_context() -> None:
     trace = compute(preset("journey"), dtype="float64")
     q, k, v = (trace[name] for name in ("queries", "keys", "values"))
     expected = trace["context"]
@@ -78,7 +78,7 @@ def test_both_compute_the_context_of_the_experiment() -> None:
     torch.testing.assert_close(cost._run_products(q, k, v, math.sqrt(2)), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_in_few_bits_the_difference_is_that_of_the_dtype() -> None:
+def test_in_half_precision_the_difference_is_that_of_the_dtype() -> None:
     single = compare_with_loops(compute(drawn(8, 4), dtype="float32")).difference
     half = compare_with_loops(compute(drawn(8, 4), dtype="bfloat16")).difference
     assert 0 < single < 1e-5 < 1e-3 < half < 0.5
@@ -93,7 +93,7 @@ def test_in_few_bits_the_difference_is_that_of_the_dtype() -> None:
         (10, 4, 1, (1, 1, 1, True)),
     ],
 )
-def test_what_takes_loops_too_long_is_cut(
+def test_loops_that_take_too_long_are_cut(
     T: int, heads: int, products: int, expected: tuple[int, int, int, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cost, "MOST_PRODUCTS", products)
@@ -102,7 +102,7 @@ def test_what_takes_loops_too_long_is_cut(
     assert found.difference < 1e-5
 
 
-def test_how_many_times_faster_is_a_ratio() -> None:
+def test_the_speed_up_is_a_ratio() -> None:
     assert cost.Loops(1, 6, 6, 12.0, 0.5, 0.0, False).times_faster == 24
     assert cost.Loops(1, 6, 6, 12.0, 0.0, 0.0, False).times_faster == math.inf
 

@@ -99,13 +99,13 @@ def test_cuda_in_float64_agrees_to_the_last_digits() -> None:
 
 
 @pytest.mark.skipif(not torch.backends.mps.is_available(), reason="no MPS device here")
-def test_mps_has_no_float64_and_says_so() -> None:
+def test_float64_on_mps_is_refused_with_the_reason() -> None:
     with pytest.raises(attnlab.DeviceError, match="float64"):
         attnlab.compute(layer(), device="mps", dtype="float64")
 
 
 @pytest.mark.parametrize("device", ["tpu", "", "gpu", "cpu:x", "cuda:9999", None, 0])
-def test_a_device_that_is_not_there_is_answered_with_those_that_are(device: Any) -> None:
+def test_a_missing_device_is_refused_with_the_available_ones(device: Any) -> None:
     with pytest.raises(attnlab.DeviceError) as caught:
         attnlab.compute(layer(), device=device)
     assert str(device) in str(caught.value)
@@ -113,25 +113,25 @@ def test_a_device_that_is_not_there_is_answered_with_those_that_are(device: Any)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
-def test_cuda_without_a_cuda_device_is_explained() -> None:
+def test_cuda_without_a_cuda_device_is_refused_with_the_reason() -> None:
     with pytest.raises(attnlab.DeviceError, match=r"cuda.*cpu"):
         attnlab.compute(layer(), device="cuda")
 
 
 @pytest.mark.parametrize("dtype", ["float8", "int64", "complex64", "double precision", "", None])
-def test_an_unknown_number_format_is_answered_with_those_that_exist(dtype: Any) -> None:
+def test_an_unknown_dtype_is_refused_with_the_known_ones(dtype: Any) -> None:
     with pytest.raises(attnlab.DeviceError) as caught:
         attnlab.compute(layer(), dtype=dtype)
     assert str(dtype) in str(caught.value)
     assert all(known in str(caught.value) for known in ("float32", "float64", "bfloat16", "float16"))
 
 
-def test_a_device_error_is_one_of_the_package() -> None:
+def test_a_device_error_is_an_attnlab_error() -> None:
     assert issubclass(attnlab.DeviceError, attnlab.AttnlabError)
 
 
 @pytest.mark.parametrize("device", ["cpu", *ACCELERATORS])
-def test_running_out_of_memory_is_one_clear_sentence(device: str) -> None:
+def test_running_out_of_memory_is_reported_in_one_sentence(device: str) -> None:
     # 2^23 tokens would need a map of 2^46 scores, 256 TB: more than any machine's address space, so it fails at once.
     t = 2**23
     huge = attnlab.Experiment(tokens=("",) * t, embeddings=torch.zeros(t, 1), weights=attnlab.Weights())

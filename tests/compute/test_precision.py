@@ -17,7 +17,7 @@ def one(e: attnlab.Experiment, stage: str, name: str) -> Difference:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_differences_are_those_of_the_numbers(name: str) -> None:
+def test_differences_equal_those_of_the_numbers(name: str) -> None:
     e = attnlab.preset("multi-head-8")
     exact, rough = attnlab.compute(e, dtype="float64"), attnlab.compute(e, dtype=name)
     pairs = list(zip(exact["scores"].flatten().tolist(), rough["scores"].double().flatten().tolist(), strict=True))
@@ -27,14 +27,14 @@ def test_differences_are_those_of_the_numbers(name: str) -> None:
     assert (found.moved, found.non_finite) == (None, 0)
 
 
-def test_what_is_masked_is_equal_in_every_format() -> None:
+def test_masked_cells_do_not_differ_in_any_dtype() -> None:
     for name in FORMATS:
         masked = one(attnlab.preset("causal-5x8"), "masked", name)
         assert math.isfinite(masked.absolute)
         assert masked.non_finite == 0
 
 
-def test_a_target_that_a_format_cannot_tell_apart_by_its_size_moves() -> None:
+def test_a_tie_in_a_small_dtype_changes_the_strongest_target() -> None:
     x = torch.tensor([[1.0, 0.0], [1.0009, 0.0], [1.0, 0.0]], dtype=torch.float64)
     config = attnlab.AttentionConfig(scale="none")
     tied = attnlab.Experiment(("a", "b", "c"), x, config=config)
@@ -48,7 +48,7 @@ def test_a_target_that_a_format_cannot_tell_apart_by_its_size_moves() -> None:
     assert summarize((found,)) == "bfloat16 changes the strongest target of 1 of 1 row."
 
 
-def test_overflow_is_counted_and_said() -> None:
+def test_overflow_is_counted_and_reported() -> None:
     e = attnlab.preset("random-4x8")
     large = attnlab.Experiment(e.tokens, np.asarray(e.embeddings) * 100, e.weights, e.config)
     rough = attnlab.compute(large, dtype="float16")["scores"]
@@ -56,7 +56,7 @@ def test_overflow_is_counted_and_said() -> None:
     assert "overflows in scores" in summarize(compare_formats(large))
 
 
-def test_the_sentence_names_what_changes() -> None:
+def test_the_sentence_names_the_changes() -> None:
     rows = (
         Difference("weights", "Weights", "bfloat16", 0.1, 0.1, 2, 48, 0),
         Difference("scores", "Scores", "float16", math.nan, math.nan, None, 48, 3),
@@ -65,7 +65,7 @@ def test_the_sentence_names_what_changes() -> None:
     assert summarize(rows[:0]) == ""
 
 
-def test_an_unknown_format_is_refused() -> None:
+def test_an_unknown_dtype_is_refused() -> None:
     with pytest.raises(DeviceError, match="float8"):
         compare_formats(attnlab.preset("journey"), ("float8",))
 

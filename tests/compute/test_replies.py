@@ -81,7 +81,7 @@ def numbers(reply: Reply) -> np.ndarray:
     return reply.trace.array("weights")
 
 
-def test_of_replies_that_wait_for_the_window_the_newest_is_told_and_no_other(held: Held, qtbot: QtBot) -> None:
+def test_only_the_newest_waiting_reply_is_delivered(held: Held, qtbot: QtBot) -> None:
     for number in range(1, 5):
         assert held.ask(numbered(number)) == number
         held.begun(number)  # so the replies before are posted, and the window has looked at none
@@ -97,7 +97,7 @@ def test_of_replies_that_wait_for_the_window_the_newest_is_told_and_no_other(hel
     np.testing.assert_array_equal(numbers(held.replies[1]), compute(numbered(4)).array("weights"))
 
 
-def test_a_reply_that_was_told_is_not_told_again(held: Held, qtbot: QtBot) -> None:
+def test_a_reply_is_delivered_once(held: Held, qtbot: QtBot) -> None:
     for number in (1, 2):
         held.ask(numbered(number))
         held.let_go(number)
@@ -106,7 +106,7 @@ def test_a_reply_that_was_told_is_not_told_again(held: Held, qtbot: QtBot) -> No
     assert held.ids() == [1, 2]
 
 
-def test_requests_that_wait_are_replaced_by_the_newest_and_never_begun(held: Held, qtbot: QtBot) -> None:
+def test_the_newest_request_replaces_the_waiting_one(held: Held, qtbot: QtBot) -> None:
     held.ask(numbered(1))
     held.begun(1)
     for number in range(2, 6):
@@ -121,7 +121,7 @@ def test_requests_that_wait_are_replaced_by_the_newest_and_never_begun(held: Hel
     assert held.ids() == [1, 5]
 
 
-def test_each_reply_is_of_its_own_request(held: Held, qtbot: QtBot) -> None:
+def test_each_reply_belongs_to_its_request(held: Held, qtbot: QtBot) -> None:
     asked: list[tuple[Experiment, str, frozenset[str] | None, bool]] = [
         (numbered(1), "float32", None, False),
         (numbered(2), "float64", frozenset({"scores"}), True),
@@ -138,7 +138,7 @@ def test_each_reply_is_of_its_own_request(held: Held, qtbot: QtBot) -> None:
         assert str(reply.trace.dtype) == f"torch.{dtype}"
 
 
-def test_an_error_neither_hides_the_newer_reply_nor_is_hidden_by_an_older_one(held: Held, qtbot: QtBot) -> None:
+def test_errors_are_ordered_like_replies(held: Held, qtbot: QtBot) -> None:
     held.ask(numbered(1), device="abacus")
     held.begun(1)
     held.ask(numbered(2))

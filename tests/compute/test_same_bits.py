@@ -119,19 +119,19 @@ def test_every_kind_of_layer_has_the_same_bits_for_any_number_of_threads(size: s
         assert found[threads] == found[1]
 
 
-def test_every_registry_is_among_the_kinds() -> None:
+def test_the_kinds_include_every_registry() -> None:
     assert {name for _, name in KINDS} == {name for name, _ in entries()}
 
 
 @pytest.mark.parametrize("kind", ["tensor", "numpy", "transposed", "owned"])
 @pytest.mark.parametrize("offset", OFFSETS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_where_arrays_lie_in_memory_changes_no_bit(offset: int, kind: str, dtype: str) -> None:
+def test_the_memory_layout_of_arrays_changes_no_bit(offset: int, kind: str, dtype: str) -> None:
     for e in (SMALL, LARGE, configure(LARGE, score="additive"), configure(SMALL, score="general")):
         assert digest(attnlab.compute(moved(e, offset, kind), dtype=dtype)) == digest(attnlab.compute(e, dtype=dtype))
 
 
-def test_an_experiments_arrays_lie_as_torch_places_its_own() -> None:
+def test_an_experiments_arrays_are_contiguous_and_aligned() -> None:
     wide = torch.randn(9, 9)
     for given in (wide[1:, 1:], wide[1:, 1:].numpy(), wide.T[1:, 1:], wide[1:, 1:].tolist(), own(wide[1:, 1:])):
         e = attnlab.Experiment([*"abcdefgh"], given, attnlab.Weights(given, given, given, given))
@@ -142,7 +142,7 @@ def test_an_experiments_arrays_lie_as_torch_places_its_own() -> None:
 
 
 @pytest.mark.parametrize("name", ["multi-head-8", "grouped-keys", "cross-attention", "padding-batch"])
-def test_the_worker_and_show_have_the_bits_of_compute(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_worker_and_show_give_the_same_bits_as_compute(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     e = attnlab.preset(name)
     torch.set_num_threads(2)
     wanted = attnlab.compute(e)
@@ -181,6 +181,6 @@ def elsewhere(threads: int, when: str, **environment: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", [{}, {"MKL_CBWR": "COMPATIBLE"}])
-def test_other_processes_find_the_same_bits(setting: dict[str, str]) -> None:
+def test_other_processes_compute_the_same_bits(setting: dict[str, str]) -> None:
     found = {elsewhere(threads, when, **setting) for threads, when in ((1, "first"), (2, "after"), (4, "first"))}
     assert len(found) == 1

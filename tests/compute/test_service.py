@@ -34,7 +34,7 @@ def ask(service: ComputeService, e: Experiment, device: str = "cpu", dtype: str 
 # One answer
 
 
-def test_an_answer_holds_the_stages_as_arrays_that_cannot_be_written_into() -> None:
+def test_a_reply_has_read_only_arrays_of_the_stages() -> None:
     reply = answer(Request(1, preset("causal-5x8")))
     assert reply.trace is not None
     assert reply.trace.stages[-1] == "output"
@@ -49,21 +49,21 @@ def test_an_answer_holds_the_stages_as_arrays_that_cannot_be_written_into() -> N
     ("device", "dtype", "words"),
     [("cuda:99", "float32", "cuda:99"), ("abacus", "float32", "abacus"), ("cpu", "float8", "float8")],
 )
-def test_what_cannot_be_computed_is_a_sentence(device: str, dtype: str, words: str) -> None:
+def test_a_failed_computation_is_reported_in_a_sentence(device: str, dtype: str, words: str) -> None:
     reply = answer(Request(1, preset("journey"), device, dtype))
     assert reply.trace is None
     assert words in reply.error
     assert reply.error.endswith(".")
 
 
-def test_what_torch_says_of_a_device_that_fails_becomes_one_line() -> None:
+def test_a_device_error_of_torch_is_reported_in_one_line() -> None:
     reply = answer(Request(1, preset("journey"), "meta"))  # a device of torch that holds no numbers
     assert reply.trace is None
     assert reply.error
     assert "\n" not in reply.error
 
 
-def test_what_is_too_large_for_a_window_is_refused_before_it_fills_the_memory() -> None:
+def test_a_layer_too_large_for_a_window_is_refused_before_computing() -> None:
     few, many = torch.ones(1, 2), torch.ones(20_000, 2)
     refused = answer(Request(1, Experiment(("a",) * 20_000, many, Weights(few.T, few.T, few.T))))
     assert refused.trace is None
@@ -71,7 +71,7 @@ def test_what_is_too_large_for_a_window_is_refused_before_it_fills_the_memory() 
     assert "GiB" in refused.error
 
 
-def test_an_answer_that_nobody_waits_for_ends_between_two_stages() -> None:
+def test_a_superseded_computation_stops_between_two_stages() -> None:
     asked: list[bool] = []
 
     def stopped() -> bool:
@@ -82,13 +82,13 @@ def test_an_answer_that_nobody_waits_for_ends_between_two_stages() -> None:
     assert len(asked) == 3
 
 
-def test_warnings_name_what_overflowed() -> None:
+def test_warnings_name_the_stages_that_overflowed() -> None:
     huge = torch.full((2, 2), 3e38)
     reply = answer(Request(1, Experiment(("a", "b"), huge, Weights(huge, huge, huge))))
     assert any(text.startswith("queries: 4 of 4 values are ∞ or NaN in float32") for text in reply.warnings)
 
 
-def test_a_row_that_is_masked_everywhere_does_not_count_as_wrong() -> None:
+def test_a_fully_masked_row_gives_no_warning() -> None:
     mask = torch.tensor([[True, True], [False, False]])
     reply = answer(Request(1, Experiment(("a", "b"), torch.eye(2), config=AttentionConfig(mask=mask))))
     assert reply.empty_rows == ((0, 1),)
@@ -98,7 +98,7 @@ def test_a_row_that_is_masked_everywhere_does_not_count_as_wrong() -> None:
 # The thread
 
 
-def test_the_answer_arrives_in_the_windows_thread(service: ComputeService, qtbot: QtBot) -> None:
+def test_replies_arrive_in_the_windows_thread(service: ComputeService, qtbot: QtBot) -> None:
     threads: list[threading.Thread] = []
     service.computed.connect(lambda _: threads.append(threading.current_thread()))
     with qtbot.waitSignal(service.computed) as came:
@@ -133,7 +133,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     return made
 
 
-def test_a_newer_request_replaces_the_one_that_waits(service: ComputeService, held: Held, qtbot: QtBot) -> None:
+def test_a_newer_request_replaces_the_waiting_one(service: ComputeService, held: Held, qtbot: QtBot) -> None:
     replies: list[Reply] = []
     service.computed.connect(replies.append)
     e = preset("journey")
@@ -148,9 +148,7 @@ def test_a_newer_request_replaces_the_one_that_waits(service: ComputeService, he
     assert {reply.request.id for reply in replies} <= {1, 201}
 
 
-def test_an_answer_that_was_not_shown_yet_gives_way_to_a_newer_one(
-    service: ComputeService, held: Held, qtbot: QtBot
-) -> None:
+def test_a_newer_reply_replaces_one_that_was_not_delivered(service: ComputeService, held: Held, qtbot: QtBot) -> None:
     """The window was busy while two answers came: the older is never shown, least of all after the newer."""
     replies: list[Reply] = []
     service.computed.connect(replies.append)
@@ -170,7 +168,7 @@ def test_an_answer_that_was_not_shown_yet_gives_way_to_a_newer_one(
     assert [reply.request.id for reply in replies] == [2, 3]
 
 
-def test_answers_come_in_order_and_the_last_is_the_newest(service: ComputeService, qtbot: QtBot) -> None:
+def test_replies_arrive_in_order_and_the_last_is_the_newest(service: ComputeService, qtbot: QtBot) -> None:
     replies: list[Reply] = []
     service.computed.connect(replies.append)
     for number in range(300):
@@ -225,7 +223,7 @@ def test_jobs_wait_for_requests(service: ComputeService, held: Held, qtbot: QtBo
     assert lane.join(PATIENCE_S)
 
 
-def test_a_request_lets_a_job_that_has_just_begun_end(
+def test_a_request_waits_for_a_job_that_has_just_begun(
     service: ComputeService, lane: Lane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service_module, "PATIENCE_S", PATIENCE_S)
@@ -250,9 +248,7 @@ def test_a_request_lets_a_job_that_has_just_begun_end(
     assert order == ["job", "request"]
 
 
-def test_a_job_that_takes_long_or_hangs_does_not_hold_up_requests(
-    service: ComputeService, lane: Lane, qtbot: QtBot
-) -> None:
+def test_a_slow_job_does_not_delay_requests(service: ComputeService, lane: Lane, qtbot: QtBot) -> None:
     began, go = threading.Event(), threading.Event()
 
     def job() -> None:
@@ -267,7 +263,7 @@ def test_a_job_that_takes_long_or_hangs_does_not_hold_up_requests(
     go.set()
 
 
-def test_a_hundred_jobs_and_requests_all_come_to_an_end(service: ComputeService, lane: Lane, qtbot: QtBot) -> None:
+def test_a_hundred_jobs_and_requests_all_finish(service: ComputeService, lane: Lane, qtbot: QtBot) -> None:
     done: list[int] = []
     for number in range(100):
         run(int, number, on_done=done.append, on_failed=nothing, lane=lane, doing="testing")
@@ -278,7 +274,7 @@ def test_a_hundred_jobs_and_requests_all_come_to_an_end(service: ComputeService,
     assert done == list(range(100))
 
 
-def test_a_fault_of_the_programs_own_is_told_and_the_thread_goes_on(
+def test_an_unexpected_error_is_reported_and_the_thread_continues(
     service: ComputeService, qtbot: QtBot, capsys: pytest.CaptureFixture[str], provoked: Callable[[], list[str]]
 ) -> None:
     with qtbot.waitSignal(service.computed) as came:
@@ -293,7 +289,7 @@ def test_a_fault_of_the_programs_own_is_told_and_the_thread_goes_on(
     assert came.args[0].trace is not None
 
 
-def test_an_error_is_an_answer_too_and_the_next_request_is_answered(service: ComputeService, qtbot: QtBot) -> None:
+def test_after_an_error_the_next_request_is_answered(service: ComputeService, qtbot: QtBot) -> None:
     with qtbot.waitSignal(service.computed) as came:
         ask(service, preset("journey"), device="abacus")
     assert "abacus" in came.args[0].error
@@ -302,14 +298,14 @@ def test_an_error_is_an_answer_too_and_the_next_request_is_answered(service: Com
     assert came.args[0].trace is not None
 
 
-def test_the_mean_is_ready_when_it_was_asked_for(service: ComputeService, qtbot: QtBot) -> None:
+def test_the_mean_is_computed_if_requested(service: ComputeService, qtbot: QtBot) -> None:
     with qtbot.waitSignal(service.computed) as came:
         service.request(preset("multi-head-8"), "cpu", "float32", frozenset({"weights", "masked"}), True)
     trace = came.args[0].trace
     np.testing.assert_allclose(trace.mean("weights"), trace.array("weights").mean(0))
 
 
-def test_it_stops_in_the_middle_of_a_burst_and_may_be_stopped_twice(qtbot: QtBot) -> None:
+def test_the_service_stops_during_a_burst_and_may_be_stopped_twice(qtbot: QtBot) -> None:
     service = ComputeService()
     for _ in range(100):
         ask(service, preset("journey"))
@@ -336,7 +332,7 @@ def test_stopping_does_not_wait_for_a_computation_that_hangs(
     assert replies == []
 
 
-def test_no_gradient_and_no_state_of_torch_leaks(service: ComputeService, qtbot: QtBot) -> None:
+def test_the_worker_leaks_no_gradient_and_no_state_of_torch(service: ComputeService, qtbot: QtBot) -> None:
     torch.manual_seed(5)
     before, threads, enabled = torch.get_rng_state(), torch.get_num_threads(), torch.is_grad_enabled()
     e = preset("journey")

@@ -51,7 +51,7 @@ def test_an_edit_is_announced_once_and_recorded(document: Document) -> None:
     assert document.history.undo_label == "Causal on"
 
 
-def test_a_refusal_is_one_sentence_and_nothing_else(document: Document) -> None:
+def test_a_refused_edit_changes_nothing_and_gives_one_sentence(document: Document) -> None:
     listener, before = Listener(document), document.scene
     assert not document.edit("No", refuse)
     assert listener.said == []
@@ -60,7 +60,7 @@ def test_a_refusal_is_one_sentence_and_nothing_else(document: Document) -> None:
     assert not document.modified
 
 
-def test_an_edit_that_changes_nothing_is_no_step(document: Document) -> None:
+def test_an_edit_without_effect_is_not_recorded(document: Document) -> None:
     listener = Listener(document)
     assert document.edit("Same", lambda e: e)
     assert document.edit_scene("Same", lambda scene: scene)
@@ -68,7 +68,7 @@ def test_an_edit_that_changes_nothing_is_no_step(document: Document) -> None:
     assert len(document.history.entries) == 1
 
 
-def test_a_fault_that_is_nobodys_mistake_is_not_swallowed(document: Document) -> None:
+def test_an_unexpected_error_is_not_swallowed(document: Document) -> None:
     def broken(e: Experiment) -> Experiment:
         raise KeyError("inside")
 
@@ -77,7 +77,7 @@ def test_a_fault_that_is_nobodys_mistake_is_not_swallowed(document: Document) ->
     assert len(document.history.entries) == 1
 
 
-def test_undo_and_redo_bring_the_very_same_scenes(document: Document) -> None:
+def test_undo_and_redo_return_the_same_scene_objects(document: Document) -> None:
     first = document.scene
     document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     second = document.scene
@@ -90,7 +90,7 @@ def test_undo_and_redo_bring_the_very_same_scenes(document: Document) -> None:
     assert document.scene is second
 
 
-def test_undo_announces_only_what_changes(document: Document) -> None:
+def test_undo_announces_only_changes(document: Document) -> None:
     document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     listener = Listener(document)
     document.redo()
@@ -99,7 +99,7 @@ def test_undo_announces_only_what_changes(document: Document) -> None:
     assert listener.said == ["scene", "history"]
 
 
-def test_device_and_dtype_are_undone_too(document: Document) -> None:
+def test_device_and_dtype_can_be_undone(document: Document) -> None:
     document.edit_scene("float64", lambda scene: replace(scene, dtype="float64"))
     document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     assert document.scene.dtype == "float64"
@@ -110,7 +110,7 @@ def test_device_and_dtype_are_undone_too(document: Document) -> None:
 # Files
 
 
-def test_modified_means_different_from_what_was_saved(document: Document, tmp_path: Path) -> None:
+def test_modified_means_different_from_the_saved_state(document: Document, tmp_path: Path) -> None:
     path = tmp_path / "a.attnlab"
     assert (document.path, document.modified) == (None, False)
     document.edit("Causal on", lambda e: edits.configure(e, causal=True))
@@ -123,7 +123,7 @@ def test_modified_means_different_from_what_was_saved(document: Document, tmp_pa
     assert not document.modified
 
 
-def test_each_thing_that_was_opened_keeps_its_own_file(document: Document, tmp_path: Path) -> None:
+def test_each_opened_session_keeps_its_own_file(document: Document, tmp_path: Path) -> None:
     a, b = tmp_path / "a.attnlab", tmp_path / "b.attnlab"
     document.mark_saved(a)
     document.open("Open b", Scene(preset("the-cat-sat")), b)
@@ -138,7 +138,7 @@ def test_each_thing_that_was_opened_keeps_its_own_file(document: Document, tmp_p
     assert document.path == a
 
 
-def test_opening_shows_what_was_opened_from_the_beginning(document: Document) -> None:
+def test_opening_resets_the_view(document: Document) -> None:
     document.show(step=3)
     document.select(Cell("scores", 1, 1, 0), pin=True)
     document.open("Open heads", Scene(preset("multi-head-8")))
@@ -150,7 +150,7 @@ def test_opening_shows_what_was_opened_from_the_beginning(document: Document) ->
 # What is selected
 
 
-def test_pointing_does_not_move_what_is_pinned(document: Document) -> None:
+def test_pointing_does_not_move_the_pinned_cell(document: Document) -> None:
     document.select(Cell("scores", 1, 2, 0))
     assert not document.view.pinned
     document.select(Cell("scores", 1, 3, 0), pin=True)
@@ -181,12 +181,12 @@ def test_the_same_view_is_announced_once(document: Document) -> None:
         Cell("output", 0, 2),
     ],
 )
-def test_a_cell_that_is_not_there_cannot_be_selected(document: Document, cell: Cell) -> None:
+def test_a_cell_outside_the_layer_cannot_be_selected(document: Document, cell: Cell) -> None:
     document.select(cell, pin=True)
     assert document.view.cell is None
 
 
-def test_what_is_shown_is_fitted_to_what_there_is(document: Document) -> None:
+def test_the_view_is_fitted_to_the_current_layer(document: Document) -> None:
     document.edit("Heads 2", lambda e: edits.configure(e, n_heads=2))
     document.show(head=1, alone="scaled", step=99)
     assert (document.view.head, document.view.alone, document.view.step) == (1, "scaled", 9)
@@ -198,7 +198,7 @@ def test_what_is_shown_is_fitted_to_what_there_is(document: Document) -> None:
     assert document.view.step == 1
 
 
-def test_a_walk_says_how_many_stages_are_begun(document: Document) -> None:
+def test_a_walk_counts_the_stages_that_it_has_begun(document: Document) -> None:
     listener = Listener(document)
     document.show(at=Place("scores", 2))
     assert (document.view.at, document.view.step) == (Place("scores", 2), 5)
@@ -212,7 +212,7 @@ def test_a_walk_says_how_many_stages_are_begun(document: Document) -> None:
     assert listener.said == ["view"] * 4
 
 
-def test_a_walk_stays_where_it_is_when_stages_come_and_go(document: Document) -> None:
+def test_a_walk_keeps_its_place_when_stages_are_added_or_removed(document: Document) -> None:
     document.show(at=Place("weights", 5, 5))
     document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     assert (document.view.at, document.view.step) == (Place("weights", 5, 5), 8)
@@ -237,7 +237,7 @@ def test_a_walk_stays_where_it_is_when_stages_come_and_go(document: Document) ->
         (View(at=Place("weights")), None),
     ],
 )
-def test_what_is_explained_is_pointed_at_or_walked_to_or_held(view: View, subject: Cell | None) -> None:
+def test_the_explained_cell_is_the_pointed_the_walked_or_the_held_one(view: View, subject: Cell | None) -> None:
     assert view.subject == subject
 
 
@@ -269,7 +269,7 @@ VIEWS = st.builds(
 
 
 @given(VIEWS, CONFIGS, st.integers(1, 5))
-def test_a_fitted_view_can_always_be_shown(view: View, config: AttentionConfig, tokens: int) -> None:
+def test_a_fitted_view_can_always_be_painted(view: View, config: AttentionConfig, tokens: int) -> None:
     e = token_edits.resize_tokens(edits.resize(preset("the-cat-sat"), d_k=4, d_v=4), tokens)
     e = replace(e, config=config)
     shown = fit_view(view, e)
@@ -287,7 +287,7 @@ def test_a_fitted_view_can_always_be_shown(view: View, config: AttentionConfig, 
         assert not shown.pinned or view.cell is None
 
 
-def test_what_was_written_while_edits_went_on_is_the_state_that_lies_in_the_file(document: Document) -> None:
+def test_the_saved_state_is_the_one_written_to_the_file(document: Document) -> None:
     document.edit("one", lambda e: edits.configure(e, causal=True))
     written = document.history.current
     document.edit("two", lambda e: edits.configure(e, scale="none"))
@@ -301,7 +301,7 @@ def test_what_was_written_while_edits_went_on_is_the_state_that_lies_in_the_file
 
 
 @pytest.mark.parametrize("saved", [True, False])
-def test_work_that_was_brought_back_is_to_be_saved_still(document: Document, saved: bool) -> None:
+def test_restored_work_counts_as_unsaved(document: Document, saved: bool) -> None:
     scene = Scene(preset("causal-5x8"), "Brought back")
     document.open("Recovered", scene, saved=saved)
     assert document.modified == (not saved)

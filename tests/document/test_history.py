@@ -14,14 +14,14 @@ def scene(title: str = "") -> Scene:
     return Scene(EXPERIMENT, title)
 
 
-def test_it_begins_with_what_was_opened_and_nothing_to_take_back() -> None:
+def test_a_new_history_has_nothing_to_undo() -> None:
     first = scene()
     history = History("Open", first)
     assert history.current.scene is first
     assert (history.undo_label, history.redo_label, history.index) == (None, None, 0)
 
 
-def test_labels_say_what_undo_takes_back_and_redo_brings_back() -> None:
+def test_labels_name_what_undo_and_redo_change() -> None:
     history = History("Open", scene())
     history.push("one", scene())
     history.push("two", scene())
@@ -32,7 +32,7 @@ def test_labels_say_what_undo_takes_back_and_redo_brings_back() -> None:
     assert (history.undo_label, history.redo_label) == (None, "one")
 
 
-def test_one_gesture_is_one_entry_and_the_next_is_another() -> None:
+def test_each_gesture_is_one_entry() -> None:
     history = History("Open", scene())
     for step in range(5):
         history.push(f"drag {step}", scene(), gesture=7)
@@ -40,7 +40,7 @@ def test_one_gesture_is_one_entry_and_the_next_is_another() -> None:
     assert [entry.label for entry in history.entries] == ["Open", "drag 4", "drag"]
 
 
-def test_a_gesture_does_not_swallow_what_was_opened() -> None:
+def test_a_gesture_does_not_merge_with_an_opening() -> None:
     history = History("Open", scene())
     history.push("edit", scene(), gesture=None)
     history.push("again", scene(), gesture=None)
@@ -50,7 +50,7 @@ def test_a_gesture_does_not_swallow_what_was_opened() -> None:
     assert len(other.entries) == 2
 
 
-def test_a_gesture_does_not_go_on_after_undo_or_redo() -> None:
+def test_a_gesture_ends_at_undo_or_redo() -> None:
     history = History("Open", scene())
     history.push("drag", scene(), gesture=1)
     history.jump(0)
@@ -59,7 +59,7 @@ def test_a_gesture_does_not_go_on_after_undo_or_redo() -> None:
     assert [entry.label for entry in history.entries] == ["Open", "drag", "drag"]
 
 
-def test_openings_are_numbered_and_edits_belong_to_theirs() -> None:
+def test_each_edit_has_the_number_of_its_opening() -> None:
     history = History("Open", scene())
     history.push("edit", scene())
     assert history.open("Open B", scene()) == 1
@@ -81,7 +81,7 @@ OPERATIONS = st.lists(
 
 
 @given(OPERATIONS)
-def test_it_agrees_with_a_plain_list(operations: list[tuple[str, int | None]]) -> None:
+def test_the_history_agrees_with_a_plain_list(operations: list[tuple[str, int | None]]) -> None:
     first = scene()
     history, plain, at, gesture = History("0", first), [first], 0, None
     for operation, argument in operations:
@@ -109,7 +109,7 @@ def test_entries_cannot_be_changed_from_outside() -> None:
     assert len(entries) == 1
 
 
-def test_a_gesture_never_goes_on_after_an_undo() -> None:
+def test_a_gesture_never_continues_after_an_undo() -> None:
     history = History("Open", scene())
     history.push("drag", scene(), gesture=7)
     history.push("turn", scene(), gesture=8)
@@ -122,7 +122,7 @@ def test_a_gesture_never_goes_on_after_an_undo() -> None:
     assert [entry.label for entry in history.entries] == ["Open", "drag", "drag on", "drag still"]
 
 
-def test_an_edit_after_an_undo_drops_what_was_undone() -> None:
+def test_an_edit_after_an_undo_drops_the_undone_entries() -> None:
     history = History("Open", scene())
     for label in ("one", "two", "three"):
         history.push(label, scene())

@@ -52,7 +52,7 @@ def test_a_thousand_edits_of_a_wide_layer_stay_within_the_budget() -> None:
     assert document.experiment is last
 
 
-def test_the_last_step_can_be_undone_however_small_the_budget_is() -> None:
+def test_the_last_step_can_be_undone_with_any_budget() -> None:
     history = History("Open", Scene(wide(64)), budget=1)
     scenes = [Scene(wide(64)) for _ in range(3)]
     for scene in scenes:
@@ -62,7 +62,7 @@ def test_the_last_step_can_be_undone_however_small_the_budget_is() -> None:
     assert history.current.scene is scenes[1]
 
 
-def test_a_smaller_budget_lets_go_at_once_and_a_larger_one_brings_nothing_back() -> None:
+def test_a_smaller_budget_drops_entries_at_once_and_a_larger_one_restores_none() -> None:
     history = History("Open", Scene(wide(64)))
     for _ in range(20):
         history.push("edit", Scene(wide(64)))
@@ -74,7 +74,7 @@ def test_a_smaller_budget_lets_go_at_once_and_a_larger_one_brings_nothing_back()
     assert history.entries == left
 
 
-def test_when_all_is_undone_a_smaller_budget_lets_go_of_what_was_undone_first() -> None:
+def test_with_everything_undone_a_smaller_budget_drops_the_first_undone_entries() -> None:
     history = History("Open", Scene(wide(64)))
     for _ in range(20):
         history.push("edit", Scene(wide(64)))
@@ -84,7 +84,7 @@ def test_when_all_is_undone_a_smaller_budget_lets_go_of_what_was_undone_first() 
     assert [entry.scene for entry in history.entries] == [first.scene, following.scene]
 
 
-def test_a_document_keeps_no_saved_scene_of_what_has_left_the_history(tmp_path: Any) -> None:
+def test_a_document_keeps_no_saved_scene_of_dropped_entries(tmp_path: Any) -> None:
     document = Document("Open", Scene(wide(256)))
     document.mark_saved(tmp_path / "a.attnlab")
     gone = weakref.ref(document.experiment.weights.W_q)  # type: ignore[arg-type]
@@ -208,7 +208,7 @@ TestHistories.settings = settings(deadline=None)
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_arrays_are_counted_once_however_many_entries_share_them(shared: bool) -> None:
+def test_shared_arrays_are_counted_once(shared: bool) -> None:
     first = wide(64)
     history = History("Open", Scene(first))
     for _ in range(5):

@@ -57,11 +57,11 @@ saved_views = st.builds(
 
 
 @given(saved_views)
-def test_what_was_looked_at_comes_back_whole(saved: SavedView) -> None:
+def test_a_saved_view_is_restored_completely(saved: SavedView) -> None:
     assert from_plain(json.loads(json.dumps(to_plain(saved))), E) == (saved, ())
 
 
-def test_every_frame_of_a_lesson_is_a_place_that_comes_back() -> None:
+def test_every_place_of_a_lesson_survives_saving() -> None:
     for stage in STAGES:
         for depth in walk.DEPTHS:
             for at in walk.frames(E, stage, depth, (1, 1)):
@@ -85,7 +85,7 @@ KEYS = sorted(to_plain(SavedView(View())))
 
 
 @given(st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=9), anything) | anything)
-def test_whatever_a_file_says_becomes_a_view_of_what_is_open(plain: Any) -> None:
+def test_any_saved_view_becomes_a_valid_view(plain: Any) -> None:
     saved, dropped = from_plain(plain, E)
     assert fit_view(saved.view, E) == saved.view
     if saved.view.at is not None:
@@ -120,7 +120,7 @@ def test_whatever_a_file_says_becomes_a_view_of_what_is_open(plain: Any) -> None
         ("lesson", {"lesson": "a", "step": -1}, "the lesson"),
     ],
 )
-def test_what_does_not_fit_is_dropped_alone_and_named(key: str, value: object, called: str) -> None:
+def test_an_invalid_part_is_dropped_alone_and_named(key: str, value: object, called: str) -> None:
     whole = SavedView(fit_view(View(head=1, strips=True), E), lens="cost")
     saved, dropped = from_plain({**to_plain(whole), key: value}, E)
     assert dropped == (called,)
@@ -130,11 +130,11 @@ def test_what_does_not_fit_is_dropped_alone_and_named(key: str, value: object, c
     assert describe_dropped(dropped) == f"The file has no valid value for {called}; everything else is restored."
 
 
-def test_a_view_that_says_nothing_is_as_one_of_something_new() -> None:
+def test_an_empty_saved_view_is_the_default_view() -> None:
     assert from_plain({}, E) == (SavedView(fit_view(View(), E, first=True)), ())
     assert from_plain([], E)[1] == ("the view",)
 
 
-def test_a_cell_that_is_gone_is_not_held() -> None:
+def test_a_saved_cell_outside_the_layer_is_not_selected() -> None:
     plain = {**to_plain(SavedView(View(pinned=True))), "held": True}
     assert from_plain(plain, E)[0].view == replace(fit_view(View(), E, first=True), head=0)

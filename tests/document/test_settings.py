@@ -22,18 +22,18 @@ from attnlab.document.settings import (
 )
 
 
-def test_settings_come_back_as_they_were_saved(config_dir: Path) -> None:
+def test_settings_survive_saving_and_loading(config_dir: Path) -> None:
     chosen = Settings(theme="dark", type_size=140, reduced_motion=True, recent=("/a/ünï.attn", "b"))
     save_settings(chosen)
     assert load_settings() == (chosen, ())
     assert sorted(p.name for p in config_dir.iterdir()) == ["settings.json"]  # no temporary file is left
 
 
-def test_the_first_start_has_the_defaults_and_nothing_to_say() -> None:
+def test_the_first_start_has_the_defaults_and_no_message() -> None:
     assert load_settings() == (Settings(), ())
 
 
-def test_a_wrong_key_is_dropped_alone_and_the_old_file_is_kept() -> None:
+def test_an_invalid_key_is_dropped_alone_and_the_old_file_is_kept() -> None:
     path = settings_path()
     before = json.dumps({"version": 1, "theme": "mauve", "type_size": 120, "recent": ["x"]})
     path.write_text(before)
@@ -63,7 +63,7 @@ def test_a_wrong_key_is_dropped_alone_and_the_old_file_is_kept() -> None:
         ("colour", "red"),
     ],
 )
-def test_each_wrong_value_costs_only_itself(key: str, value: Any) -> None:
+def test_an_invalid_value_affects_no_other_setting(key: str, value: Any) -> None:
     settings_path().write_text(json.dumps({"version": 1, "theme": "light", key: value}))
     settings, wrong = load_settings()
     assert len(wrong) == 2
@@ -72,7 +72,7 @@ def test_each_wrong_value_costs_only_itself(key: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000])
-def test_a_file_that_holds_no_settings_gives_the_defaults(text: bytes) -> None:
+def test_a_file_without_settings_gives_the_defaults(text: bytes) -> None:
     settings_path().write_bytes(text)
     settings, wrong = load_settings()
     assert settings == Settings()
@@ -84,13 +84,13 @@ def test_a_file_that_holds_no_settings_gives_the_defaults(text: bytes) -> None:
     st.binary(max_size=60) | st.dictionaries(st.text(max_size=9), st.integers()).map(lambda d: json.dumps(d).encode())
 )
 @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-def test_no_file_can_keep_the_program_from_starting(tmp_path: Path, text: bytes) -> None:
+def test_any_settings_file_can_be_loaded(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(text)
     assert isinstance(load_settings(path)[0], Settings)
 
 
-def test_an_older_file_is_brought_up_to_date_step_by_step() -> None:
+def test_an_older_file_is_migrated_step_by_step() -> None:
     settings_path().write_text(json.dumps({"version": VERSION - 2, "dark": True, "type_size": 1.2}))
     migrations = {
         VERSION - 2: lambda old: {**old, "type_size": int(old["type_size"] * 100)},
@@ -99,14 +99,16 @@ def test_an_older_file_is_brought_up_to_date_step_by_step() -> None:
     assert load_settings(migrations=migrations) == (Settings(theme="dark", type_size=120), ())
 
 
-def test_a_newer_file_is_used_as_far_as_it_is_understood() -> None:
+def test_known_settings_of_a_newer_file_are_used() -> None:
     settings_path().write_text(json.dumps({"version": VERSION + 1, "theme": "dark"}))
     settings, wrong = load_settings()
     assert settings == Settings(theme="dark")
     assert "newer attnlab" in wrong[0]
 
 
-def test_a_failed_save_leaves_the_old_file_and_says_why(config_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_save_keeps_the_old_file_and_gives_the_reason(
+    config_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     save_settings(Settings(theme="dark"))
 
     def full(*_: object) -> None:
@@ -120,13 +122,13 @@ def test_a_failed_save_leaves_the_old_file_and_says_why(config_dir: Path, monkey
     assert [p.name for p in config_dir.iterdir()] == ["settings.json"]
 
 
-def test_a_folder_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_reported_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(FileError, match="cannot be saved to"):
         save_settings(Settings(), tmp_path / "taken" / "settings.json")
 
 
-def test_the_newest_file_heads_the_recent_ones_once() -> None:
+def test_the_newest_file_comes_first_in_the_recent_files() -> None:
     settings = Settings(recent=tuple(str(i) for i in range(RECENT_LIMIT)))
     assert settings.with_recent("new").recent[:2] == ("new", "0")
     assert len(settings.with_recent("new").recent) == RECENT_LIMIT
@@ -151,9 +153,7 @@ def test_each_platform_has_its_own_folder(
 
 
 @pytest.mark.parametrize("cut", ["os.fsync", "os.replace"])
-def test_settings_cut_off_while_they_are_saved_leave_nothing_behind(
-    cut: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_save_leaves_no_partial_file(cut: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "settings.json"
     save_settings(Settings(theme="dark"), path)
 
@@ -168,23 +168,21 @@ def test_settings_cut_off_while_they_are_saved_leave_nothing_behind(
 
 
 @pytest.mark.parametrize("path", ["/a/\ud800.attnlab", "/b/\udcff.attnlab", "C:\\\\ud800"])
-def test_a_name_that_is_no_text_is_kept_among_the_recent_files(path: str, config_dir: Path) -> None:
+def test_a_file_name_that_is_not_valid_unicode_is_kept_in_the_recent_files(path: str, config_dir: Path) -> None:
     chosen = Settings().with_recent(path)  # the second is how Python spells a file name that is not UTF-8
     save_settings(chosen)
     assert load_settings() == (chosen, ())
     assert "�" not in (config_dir / "settings.json").read_text("utf-8")
 
 
-def test_a_wrong_value_is_shown_without_characters_that_act_on_a_screen() -> None:
+def test_an_invalid_value_is_printed_without_control_characters() -> None:
     settings_path().write_text(json.dumps({"version": 1, "theme": "\u202e\x9b31m\ud800"}))
     wrong = load_settings()[1]
     assert r'not "\u202e\x9b31m\ud800"' in wrong[0]
     assert all(sentence.isprintable() for sentence in wrong)
 
 
-def test_a_settings_file_in_use_for_a_moment_is_written_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_saving_retries_while_the_settings_file_is_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, replace, attempts = tmp_path / "settings.json", os.replace, []
 
     def busy(old: str, new: str) -> None:

@@ -16,14 +16,14 @@ def lightness(name: str, of: str, *, dark: bool = False) -> np.ndarray:
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("name", [each.name for each in MAPS if not each.signed])
-def test_sequential_maps_become_lighter_or_darker_all_the_way(name: str, dark: bool) -> None:
+def test_sequential_colour_maps_are_monotone_in_lightness(name: str, dark: bool) -> None:
     steps = np.diff(lightness(name, "sequential", dark=dark))
     assert (steps > -0.35).all() or (steps < 0.35).all()  # a byte is as much
     assert abs(steps.sum()) > 55
 
 
 @pytest.mark.parametrize("name", [each.name for each in MAPS])
-def test_diverging_maps_are_lightest_or_darkest_in_their_middle_and_alike_on_both_sides(name: str) -> None:
+def test_diverging_colour_maps_are_symmetric_in_lightness(name: str) -> None:
     light = lightness(name, "diverging")
     middle = LEVELS // 2
     assert light[middle] > 88
@@ -32,7 +32,7 @@ def test_diverging_maps_are_lightest_or_darkest_in_their_middle_and_alike_on_bot
     assert np.abs(light - light[::-1]).max() < 22
 
 
-def test_a_map_colours_what_it_is_for_alone() -> None:
+def test_a_colour_map_is_used_only_for_its_kind() -> None:
     assert make_palette("attnlab") is LIGHT
     assert make_palette("attnlab", dark=True) is DARK
     assert make_palette("viridis").diverging == LIGHT.diverging

@@ -75,12 +75,12 @@ def test_the_width_is_exact_to_the_pixel(width_mm: float, dpi: int, width: int) 
 
 
 @pytest.mark.parametrize("size", [(85.0, 60.0), (170.0, 200.0), (338.7, 190.5)])
-def test_a_height_that_is_asked_for_is_exact_too(size: tuple[float, float]) -> None:
+def test_a_given_height_is_exact(size: tuple[float, float]) -> None:
     image = draw_figure(trace_of("multi-head-8"), FigureSpec(width_mm=size[0], height_mm=size[1], dpi=100))
     assert (image.width(), image.height()) == tuple(round(side / 25.4 * 100) for side in size)
 
 
-def test_an_svg_says_how_large_it_is_and_what_it_shows() -> None:
+def test_an_svg_has_its_size_title_and_description() -> None:
     svg = encode_figure(trace_of("journey"), FigureSpec(width_mm=85, height_mm=70, title="A <b> & c"), ".svg")
     root = ET.fromstring(svg)
     assert (root.get("width"), root.get("height")) == ("85mm", "70mm")
@@ -95,7 +95,7 @@ def test_a_pdf_is_one_page_as_large_as_the_figure() -> None:
     assert [float(side) for side in boxes[0]] == pytest.approx([85 / 25.4 * 72, 70 / 25.4 * 72], abs=0.6)
 
 
-def test_larger_type_is_the_same_figure_in_larger_units() -> None:
+def test_larger_type_scales_the_figure() -> None:
     small = lay_out_page(trace_of("journey"), FigureSpec(width_mm=85, font_pt=7.5))
     large = lay_out_page(trace_of("journey"), FigureSpec(width_mm=170, font_pt=15))
     assert large.width == pytest.approx(small.width)
@@ -106,7 +106,7 @@ def test_larger_type_is_the_same_figure_in_larger_units() -> None:
 
 
 @pytest.mark.parametrize(("palette", "ground"), [(LIGHT, "light"), (DARK, "dark")])
-def test_the_strongest_weight_is_where_it_belongs_and_in_its_colour(palette: Palette, ground: str) -> None:
+def test_the_strongest_weight_has_its_place_and_colour(palette: Palette, ground: str) -> None:
     values = [[0.0, 0.0, 0.0], [0.0, 0.0, 50.0], [0.0, 0.0, 0.0]]
     trace = attnlab.compute(Experiment(("a", "b", "c"), np.eye(3), attnlab.Weights(W_q=values)))
     assert trace.array("weights")[0].argmax() == 5
@@ -119,7 +119,7 @@ def test_the_strongest_weight_is_where_it_belongs_and_in_its_colour(palette: Pal
     assert places[:, 1].max() >= columns.max() - 1
 
 
-def test_without_a_ground_what_is_between_cells_is_transparent() -> None:
+def test_without_a_background_the_space_between_cells_is_transparent() -> None:
     trace = trace_of("causal-5x8")
     clear = pixels(draw_figure(trace, FigureSpec(ground="transparent", dpi=150)))
     solid = pixels(draw_figure(trace, FigureSpec(dpi=150)))
@@ -130,7 +130,7 @@ def test_without_a_ground_what_is_between_cells_is_transparent() -> None:
     assert '<rect x="0" y="0"' not in encode_figure(trace, FigureSpec(ground="transparent"), ".svg").decode()
 
 
-def test_text_is_text_and_cells_are_shapes() -> None:
+def test_an_svg_has_text_as_text_and_cells_as_shapes() -> None:
     svg = encode_figure(trace_of("journey"), FigureSpec(), ".svg")
     assert {"Weights", "query", "key", "journey", "6 × 6", "0.2264"} <= set(texts(svg))
     assert b"<image" not in svg
@@ -159,7 +159,7 @@ def test_maps_of_an_svg_have_no_seams(source: str, zoom: float) -> None:
         assert (inside & 0xFF).min() > 100  # nothing of the black ground
 
 
-def test_between_maps_vectors_are_transparent_white_as_renderers_mix_edges_with_it() -> None:
+def test_vector_figures_are_transparent_white_between_maps() -> None:
     trace = attnlab.compute(draw_experiment(tuple(map(str, range(24))), 12, AttentionConfig(n_heads=12)))
     data = encode_figure(trace, FigureSpec(width_mm=85), ".svg")
     found = re.findall(rb'<image [^>]*xlink:href="data:image/png;base64,([^"]*)"', data)
@@ -171,7 +171,7 @@ def test_between_maps_vectors_are_transparent_white_as_renderers_mix_edges_with_
         assert set(np.unique(clear).tolist()) == {QColor(LIGHT.surface).rgb() & 0xFFFFFF}
 
 
-def test_a_scale_that_is_wide_enough_says_what_its_quarters_stand_for() -> None:
+def test_a_wide_colour_bar_labels_its_quarters() -> None:
     trace = trace_of("journey")
     limit = make_map_data(trace, "scores", 0).limit
     wide = texts(encode_figure(trace, FigureSpec(("weights",), width_mm=85, numbers="off"), ".svg"))
@@ -182,7 +182,7 @@ def test_a_scale_that_is_wide_enough_says_what_its_quarters_stand_for() -> None:
     assert f"{limit / 2:.3g}" not in narrow
 
 
-def test_heads_that_stand_too_close_are_not_all_numbered() -> None:
+def test_crowded_heads_are_not_all_numbered() -> None:
     trace = attnlab.compute(draw_experiment(("a", "b"), 120, AttentionConfig(n_heads=120)))
     data = encode_figure(trace, FigureSpec(width_mm=60, columns=60, labels=False, colour_bar=False, title=""), ".svg")
     numbers = [int(text) for text in texts(data) if text.isdecimal()]
@@ -191,7 +191,7 @@ def test_heads_that_stand_too_close_are_not_all_numbered() -> None:
 
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is not there")
-def test_what_a_pdf_says_can_be_searched_and_copied(tmp_path: Path) -> None:
+def test_text_in_a_pdf_can_be_searched_and_copied(tmp_path: Path) -> None:
     write_figure(tmp_path / "x.pdf", trace_of("random-4x8"), FigureSpec(stages=("scores",), decimals=2))
     command = ["pdftotext", "-layout", "x.pdf", "-"]
     text = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
@@ -203,7 +203,7 @@ def test_what_a_pdf_says_can_be_searched_and_copied(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".svg", ".pdf"])
-def test_a_map_of_many_cells_is_a_picture_without_loss_of_every_cell(ending: str) -> None:
+def test_a_large_map_is_a_lossless_picture_of_every_cell(ending: str) -> None:
     trace = attnlab.compute(draw_experiment(tuple(map(str, range(512))), 4, AttentionConfig(causal=True)))
     data = encode_figure(trace, FigureSpec(width_mm=85), ending)
     assert b"DCTDecode" not in data
@@ -225,14 +225,14 @@ def test_every_stage_can_be_drawn(stage: str, head: int | str) -> None:
     assert coloured(image, QColor(LIGHT.surface).rgb()).mean() < 0.95
 
 
-def test_tokens_that_xml_cannot_hold_are_drawn_and_the_file_can_be_read() -> None:
+def test_tokens_with_characters_invalid_in_xml_give_a_valid_file() -> None:
     trace = attnlab.compute(draw_experiment(("a\x01b", "<i>&", "\ud800x", "\uffff", "]]>"), 2, AttentionConfig()))
     found = texts(encode_figure(trace, FigureSpec(title="a\x00 & <b>"), ".svg"))
     assert "<i>&" in found
     assert "]]>" in found
 
 
-def test_several_stages_and_the_canvas_hold_all_that_is_asked_for() -> None:
+def test_figures_of_several_stages_and_of_the_canvas_are_complete() -> None:
     trace = trace_of("multi-head-causal")
     two = texts(encode_figure(trace, FigureSpec(("scores", "weights"), head=0), ".svg"))
     assert {"Scores", "Weights"} <= set(two)
@@ -247,7 +247,7 @@ def test_several_stages_and_the_canvas_hold_all_that_is_asked_for() -> None:
     assert not any(a.intersects(b) for i, a in enumerate(shrunk) for b in shrunk[:i])
 
 
-def test_what_is_left_out_is_not_there() -> None:
+def test_omitted_parts_are_not_drawn() -> None:
     trace = trace_of("journey")
     bare = FigureSpec(labels=False, title="", numbers="off", colour_bar=False)
     assert texts(encode_figure(trace, bare, ".svg")) == []
@@ -256,7 +256,7 @@ def test_what_is_left_out_is_not_there() -> None:
     assert all(re.fullmatch(r"0\.[0-9]", text) for text in numbers)
 
 
-def test_numbers_come_where_they_can_be_read_and_very_small_ones_when_asked_for() -> None:
+def test_numbers_are_drawn_where_legible_and_smaller_ones_on_request() -> None:
     trace = trace_of("multi-head-8")
     plain = {"labels": False, "title": "", "colour_bar": False, "width_mm": 100.0}
     auto, on = (texts(encode_figure(trace, FigureSpec(numbers=n, **plain), ".svg")) for n in ("auto", "on"))  # type: ignore[arg-type]
@@ -264,7 +264,7 @@ def test_numbers_come_where_they_can_be_read_and_very_small_ones_when_asked_for(
     assert len(on) == 8 + 800
 
 
-def test_a_long_title_stands_whole_on_several_lines() -> None:
+def test_a_long_title_is_wrapped() -> None:
     title = "Where every token of a rather long sentence looks when it is asked what it is about " * 2
     svg = encode_figure(trace_of("journey"), FigureSpec(width_mm=60, title=title.strip()), ".svg")
     assert title.strip() in " ".join(texts(svg))
@@ -287,7 +287,7 @@ def test_a_long_title_stands_whole_on_several_lines() -> None:
     ids=["1 token", "no words", "odd words", "300 tokens", "64 heads", "1 query, 320 keys"],
 )
 @pytest.mark.parametrize("stage", ["weights", "queries", "keys", "output"])
-def test_nothing_is_too_small_too_large_or_too_odd(make: Callable[[], Experiment], stage: str) -> None:
+def test_extreme_sizes_and_tokens_can_be_drawn(make: Callable[[], Experiment], stage: str) -> None:
     trace = attnlab.compute(make())
     image = draw_figure(trace, FigureSpec((stage,), dpi=150, width_mm=120))
     assert image.width() == 709
@@ -303,7 +303,7 @@ def test_masked_cells_and_infinities_are_drawn_without_a_warning() -> None:
             assert encode_figure(trace, FigureSpec((stage,), dpi=96, decimals=2), ending)
 
 
-def test_the_hatching_of_masked_cells_stays_inside_of_them() -> None:
+def test_the_hatching_stays_inside_the_masked_cells() -> None:
     svg = encode_figure(trace_of("causal-5x8"), FigureSpec(labels=False, title="", numbers="off"), ".svg")
     page = lay_out_page(trace_of("causal-5x8"), FigureSpec(labels=False, title="", numbers="off"))
     image = rendered(svg, round(page.width * 2), round(page.height * 2))
@@ -317,13 +317,13 @@ def test_the_hatching_of_masked_cells_stays_inside_of_them() -> None:
     assert not below.any()  # nothing in the allowed triangle
 
 
-def test_all_heads_share_one_scale() -> None:
+def test_all_heads_share_one_colour_scale() -> None:
     trace = trace_of("multi-head-8")
     limits = {make_map_data(trace, "scores", head).limit for head in (0, 5, "all", "mean")}
     assert limits == {float(np.abs(trace.array("scores")).max())}
 
 
-def test_several_maps_are_titled_with_their_head() -> None:
+def test_several_maps_have_their_heads_as_titles() -> None:
     trace = trace_of("multi-head-8")
     assert list(make_map_data(trace, "weights", "all").titles) == [f"head {i}" for i in range(8)]
     assert list(make_map_data(trace, "weights", 3).titles) == ["head 3 of 8"]
@@ -339,7 +339,7 @@ def drawn_small(page: Page, scale: float) -> QImage:
     return image
 
 
-def test_a_page_drawn_smaller_is_the_file_made_smaller() -> None:
+def test_a_smaller_page_scales_the_file() -> None:
     page = lay_out_page(trace_of("multi-head-causal"), FigureSpec(dpi=300))
     small = drawn_small(page, 1.0)
     file = draw_figure(trace_of("multi-head-causal"), FigureSpec(dpi=300))
@@ -374,12 +374,12 @@ def test_a_page_drawn_smaller_is_the_file_made_smaller() -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_drawn_is_a_sentence(arguments: dict[str, object], sentence: str) -> None:
+def test_an_impossible_figure_is_refused_in_a_sentence(arguments: dict[str, object], sentence: str) -> None:
     with pytest.raises(AttnlabError, match=sentence):
         draw_figure(trace_of("journey"), FigureSpec(**arguments))  # type: ignore[arg-type]
 
 
-def test_a_fault_while_painting_ends_the_painter_before_its_picture() -> None:
+def test_an_error_while_painting_ends_the_painter_before_its_picture() -> None:
     image = QImage(8, 8, QImage.Format.Format_RGB32)
     kept = []
 
@@ -393,13 +393,13 @@ def test_a_fault_while_painting_ends_the_painter_before_its_picture() -> None:
     assert not kept[0].isActive()
 
 
-def test_an_ending_that_no_figure_has_is_refused() -> None:
+def test_an_unknown_file_ending_is_refused() -> None:
     with pytest.raises(AttnlabError, match=r"'\.bmp'; it can be \.png, \.svg, \.pdf"):
         encode_figure(trace_of("journey"), FigureSpec(), ".bmp")
 
 
 @pytest.mark.parametrize("ending", FIGURES)
-def test_writing_a_figure_replaces_the_old_one_whole(tmp_path: Path, ending: str) -> None:
+def test_writing_a_figure_replaces_the_old_file_completely(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"f{ending}"
     path.write_bytes(b"old")
     write_figure(path, trace_of("journey"), FigureSpec(dpi=96))
@@ -408,7 +408,7 @@ def test_writing_a_figure_replaces_the_old_one_whole(tmp_path: Path, ending: str
 
 
 @pytest.mark.parametrize("name", ["none/f.png", "folder.png"])
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, name: str) -> None:
+def test_a_path_that_cannot_be_written_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.png").mkdir()
     with pytest.raises(FileError, match="cannot be written: "):
         write_figure(tmp_path / name, trace_of("journey"), FigureSpec(dpi=96))

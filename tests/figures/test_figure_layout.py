@@ -22,7 +22,7 @@ LABELS = Labels(row_width=40, column_width=30, upright=16, turned=40)
     [(1, 6, 6), (8, 10, 10), (8, 5, 5), (7, 12, 3), (1, 512, 512), (16, 64, 64), (144, 64, 64), (1, 3, 512)],
     ids=str,
 )
-def test_all_maps_lie_inside_the_figure_and_apart(
+def test_maps_lie_inside_the_figure_and_do_not_overlap(
     maps: tuple[int, int, int], ratio: float, height: float | None
 ) -> None:
     count, rows, columns = maps
@@ -40,13 +40,13 @@ def test_all_maps_lie_inside_the_figure_and_apart(
     assert bottom < layout.height
 
 
-def test_eight_heads_stand_four_by_two() -> None:
+def test_eight_heads_are_arranged_four_by_two() -> None:
     for tokens in (5, 10, 32):
         layout = lay_out((8, tokens, tokens), LABELS, Wish(640.0, ratio=3.0))
         assert [grid.count for grid in layout.grids] == [4, 4]
 
 
-def test_so_many_stand_side_by_side_as_are_asked_for() -> None:
+def test_the_requested_number_of_maps_is_side_by_side() -> None:
     layout = lay_out((144, 64, 64), LABELS, Wish(640.0, per_row=12, ratio=3.0))
     assert [grid.count for grid in layout.grids] == [12] * 12
     assert [bool(grid.label_height) for grid in layout.grids] == [True] + [False] * 11  # narrow maps share theirs
@@ -59,7 +59,7 @@ def test_without_labels_maps_are_larger() -> None:
 
 @pytest.mark.parametrize("height", [None, *range(140, 420, 20)])
 @pytest.mark.parametrize("width", [200.0, 321.0, 640.0])
-def test_turned_labels_have_room_whatever_the_height(width: float, height: float | None) -> None:
+def test_rotated_labels_fit_at_any_height(width: float, height: float | None) -> None:
     for maps in ((1, 5, 5), (8, 5, 5), (1, 20, 20)):
         first = lay_out(maps, LABELS, Wish(width, height, ratio=3.125)).first
         turned = LABELS.column_width > first.cell_width - 2
@@ -78,13 +78,13 @@ def test_pixels_and_vectors_have_the_same_arrangement(maps: tuple[int, int, int]
     assert len(arranged) == 1
 
 
-def test_a_grid_of_heads_in_one_column_of_a_paper_has_no_maps_too_small_to_see() -> None:
+def test_a_grid_of_heads_in_one_paper_column_has_visible_maps() -> None:
     first = lay_out((144, 24, 24), LABELS, Wish(321.0, ratio=6.25)).first
     assert first.count == 12
     assert first.cell_width * first.columns >= 0.9 * LEAST_MAP
 
 
-def test_several_maps_have_labels_only_where_three_have_room() -> None:
+def test_several_maps_have_labels_only_if_three_fit() -> None:
     small, large = (lay_out((16, 24, 24), LABELS, Wish(width, per_row=8)).first for width in (321.0, 640.0))
     assert small.rows * small.cell_height < LEAST_LABELLED
     assert small.label_width == small.label_height == 0
@@ -93,6 +93,6 @@ def test_several_maps_have_labels_only_where_three_have_room() -> None:
     assert large.label_height == LABELS.turned
 
 
-def test_one_of_several_narrow_matrices_is_not_much_higher_than_wide() -> None:
+def test_a_narrow_matrix_among_several_is_not_stretched() -> None:
     for grid in lay_out((8, 10, 8), LABELS, Wish(321.0, square=False, ratio=3.0)).grids:
         assert grid.height <= 1.3 * grid.columns * grid.cell_width + 1

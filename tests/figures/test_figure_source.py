@@ -28,19 +28,19 @@ def texts(spec: FigureSpec) -> list[str]:
     return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_the_heading_the_layers_their_heads_and_all_tokens_are_written() -> None:
+def test_heading_layers_heads_and_tokens_are_written() -> None:
     written = texts(FigureSpec(("first", "second"), numbers="off"))
     assert written[0] == "Translating, step 12"
     assert {"First layer", "Second layer", "head 0", "head 1", *ROWS, *COLUMNS, "query", "key"} <= set(written)
 
 
-def test_a_title_of_ones_own_stands_for_the_heading_and_none_for_nothing() -> None:
+def test_a_custom_title_replaces_the_heading_and_an_empty_one_removes_it() -> None:
     assert "Mine" in texts(FigureSpec(("first",), title="Mine"))
     assert not {"Translating, step 12", "First layer"} & set(texts(FigureSpec(("first",), title="Mine")))
     assert not {"Translating, step 12", "First layer"} & set(texts(FigureSpec(("first",), title="")))
 
 
-def test_one_head_the_mean_and_what_has_a_single_map() -> None:
+def test_one_head_the_mean_and_a_single_map_can_be_drawn() -> None:
     for head in (0, 1):
         np.testing.assert_array_equal(make_map_data(SHEETS, "first", head).values, VALUES[head : head + 1])
     np.testing.assert_allclose(make_map_data(SHEETS, "first", "mean").values[0], VALUES.mean(0), rtol=1e-6)
@@ -53,28 +53,28 @@ def test_one_head_the_mean_and_what_has_a_single_map() -> None:
         make_map_data(SHEETS, "first", 2)
 
 
-def test_what_is_not_there_is_a_sentence() -> None:
+def test_an_absent_layer_or_head_is_refused_in_a_sentence() -> None:
     with pytest.raises(AttnlabError, match="There is no stage 'third' in this configuration; there are first, second"):
         lay_out_page(SHEETS, FigureSpec(("third",)))
     with pytest.raises(AttnlabError, match="Arrays have no canvas; name the maps"):
         lay_out_page(SHEETS, FigureSpec((), canvas=True))
 
 
-def test_it_is_as_large_as_it_is_asked_to_be_and_wide_for_several_heads() -> None:
+def test_the_figure_has_the_requested_size_and_is_wide_for_several_heads() -> None:
     image = draw_figure(SHEETS, FigureSpec(("first",), width_mm=50.8, height_mm=50.8, dpi=100))
     assert (image.width(), image.height()) == (200, 200)
     assert lay_out_page(SHEETS, FigureSpec(("first",))).size_mm[0] == pytest.approx(170)
     assert lay_out_page(SHEETS, FigureSpec(("second",))).size_mm[0] == pytest.approx(120)
 
 
-def test_those_who_listen_are_told_the_heading_too() -> None:
+def test_the_heading_is_part_of_the_description() -> None:
     root = ET.fromstring(encode_figure(SHEETS, FigureSpec(("first",), head=0), ".svg"))
     title, about = (root.findtext(f"{{http://www.w3.org/2000/svg}}{name}") for name in ("title", "desc"))
     assert title == "Translating, step 12: First layer"
     assert about == "Maps drawn by attnlab: First layer head 0 of 2 (3 × 2)."
 
 
-def test_maps_on_several_lines_have_their_own_numbers_and_titles() -> None:
+def test_maps_in_several_rows_have_their_own_numbers_and_titles() -> None:
     values = np.arange(1, 13, dtype=np.float32).reshape(6, 1, 2) / 16
     sheets = Sheets((Sheet("only", "Only", values, ("a",), ("b", "c")),), "Six", "Six")
     root = ET.fromstring(encode_figure(sheets, FigureSpec(("only",), columns=2, numbers="on", decimals=4), ".svg"))

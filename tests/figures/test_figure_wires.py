@@ -36,7 +36,7 @@ def pieces(wire: Wire) -> list[tuple[float, float, float, float]]:
 
 @pytest.mark.parametrize("width_mm", [60, 85, 120, 180])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_no_wire_runs_through_a_card_or_out_of_the_figure(preset: str, width_mm: float) -> None:
+def test_wires_stay_inside_the_figure_and_outside_cards(preset: str, width_mm: float) -> None:
     page = canvas(preset, width_mm)
     for wire in page.wires:
         for left, top, right, bottom in pieces(wire):
@@ -51,7 +51,7 @@ def test_no_wire_runs_through_a_card_or_out_of_the_figure(preset: str, width_mm:
 
 @pytest.mark.parametrize("width_mm", [60, 85, 120, 180])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_wires_of_two_cards_never_lie_on_one_another(preset: str, width_mm: float) -> None:
+def test_wires_of_two_cards_never_overlap(preset: str, width_mm: float) -> None:
     for one, other in combinations(canvas(preset, width_mm).wires, 2):
         if one.points[0] == other.points[0]:
             continue
@@ -63,7 +63,7 @@ def test_wires_of_two_cards_never_lie_on_one_another(preset: str, width_mm: floa
 
 @pytest.mark.parametrize("width_mm", [85, 180])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_every_stage_has_a_wire_from_each_that_it_is_computed_from(preset: str, width_mm: float) -> None:
+def test_every_stage_has_a_wire_from_each_of_its_sources(preset: str, width_mm: float) -> None:
     trace, page = trace_of(preset), canvas(preset, width_mm)
     cards = {each.stage.name: card for (_, _, each), card in zip(page.panels, page.cards, strict=True)}
     expected = {
@@ -85,7 +85,7 @@ def at(cards: dict[str, Rect], point: Point) -> str:
     return name
 
 
-def test_a_narrow_figure_has_fewer_cards_in_a_row_and_loses_none() -> None:
+def test_a_narrow_figure_has_fewer_cards_in_a_row_but_all_of_them() -> None:
     rows = find_canvas_rows(trace_of("cross-attention"))
     assert max(map(len, break_rows(rows, 321))) == 2
     assert [name for row in break_rows(rows, 321) for name in row] == [name for row in rows for name in row]
@@ -94,7 +94,7 @@ def test_a_narrow_figure_has_fewer_cards_in_a_row_and_loses_none() -> None:
     assert all(card[2] >= LEAST_CARD for card in canvas("qk-norm", 85).cards)
 
 
-def test_cards_of_a_row_are_equally_high_and_do_not_touch() -> None:
+def test_cards_of_a_row_have_equal_heights_and_gaps() -> None:
     page = canvas("multi-head-causal", 180)
     for one, other in combinations(page.cards, 2):
         if one[1] == other[1]:
@@ -106,7 +106,7 @@ def test_cards_of_a_row_are_equally_high_and_do_not_touch() -> None:
         assert each.layout.height <= card[3]
 
 
-def test_a_given_height_is_kept_with_wires_and_all() -> None:
+def test_a_given_height_includes_the_wires() -> None:
     page = canvas("journey", 180, height_mm=120)
     assert page.size_mm == pytest.approx((180, 120))
     assert max(y + h for _, y, _, h in page.cards) <= page.height
@@ -114,7 +114,7 @@ def test_a_given_height_is_kept_with_wires_and_all() -> None:
         canvas("journey", 180, height_mm=40)
 
 
-def test_svg_holds_each_wire_in_the_colour_of_what_flows() -> None:
+def test_each_wire_in_an_svg_has_the_colour_of_its_source() -> None:
     root = ElementTree.fromstring(encode_figure(trace_of("journey"), FigureSpec(canvas=True), ".svg"))
     groups = root.iter("{http://www.w3.org/2000/svg}g")
     strokes = {each.get("stroke", "").lower() for each in groups if len(each)}
@@ -122,7 +122,7 @@ def test_svg_holds_each_wire_in_the_colour_of_what_flows() -> None:
         assert LIGHT.role(role).lower() in strokes
 
 
-def test_png_has_the_wire_where_the_page_has_it() -> None:
+def test_a_png_has_the_wires_of_the_page() -> None:
     trace, spec = trace_of("journey"), FigureSpec(canvas=True, width_mm=180, dpi=192, ground="transparent")
     page, image = lay_out_page(trace, spec), draw_figure(trace, spec)
     for role in ("query", "key", "value"):
@@ -133,7 +133,7 @@ def test_png_has_the_wire_where_the_page_has_it() -> None:
         assert colour.name() == LIGHT.role(role).lower()
 
 
-def test_what_wires_share_is_as_thin_as_the_rest() -> None:
+def test_shared_segments_of_wires_are_as_thin_as_the_others() -> None:
     """Lines of less than a dot let what is behind them through, and would not where two lie on one another."""
     trace, spec = trace_of("journey"), FigureSpec(canvas=True, width_mm=180, dpi=48, ground="transparent")
     page, image = lay_out_page(trace, spec), draw_figure(trace, spec)
@@ -144,7 +144,7 @@ def test_what_wires_share_is_as_thin_as_the_rest() -> None:
     assert column[0] == column[1] == column[2]
 
 
-def test_what_passes_rows_goes_right_of_them() -> None:
+def test_wires_that_skip_rows_run_to_their_right() -> None:
     cards = {name: Span(i, 0, 0.0, 100.0) for i, name in enumerate("abcd")}
     links = [Link("a", "b", "query"), Link("a", "d", "query"), Link("b", "c", "key"), Link("b", "d", "key")]
     assert count_lanes(cards, links) == 2

@@ -58,7 +58,7 @@ def text_of(data: bytes, path: Path) -> str:
 
 
 @pytest.mark.parametrize(("paper", "points"), [("A4", (595, 842)), ("Letter", (612, 792))])
-def test_each_student_has_a_page_of_that_paper(qtbot: QtBot, paper: str, points: tuple[int, int]) -> None:
+def test_each_student_has_a_page_of_the_paper_size(qtbot: QtBot, paper: str, points: tuple[int, int]) -> None:
     data = pdf(paper, sheet("Ada"), sheet("Bob"), sheet("Eve"))
     assert data.startswith(b"%PDF")
     boxes = re.findall(rb"/MediaBox \[\S+ \S+ (\S+) (\S+)\]", data)
@@ -66,7 +66,7 @@ def test_each_student_has_a_page_of_that_paper(qtbot: QtBot, paper: str, points:
     assert all(abs(float(w) - points[0]) < 1.5 and abs(float(h) - points[1]) < 1.5 for w, h in boxes)
 
 
-def test_text_is_text_and_blanks_are_blank(qtbot: QtBot, tmp_path: Path) -> None:
+def test_text_is_searchable_and_blanks_are_empty(qtbot: QtBot, tmp_path: Path) -> None:
     text = text_of(pdf("A4", sheet("Ada Ünal")), tmp_path)
     for there in ("Softmax <by hand>", "Ada Ünal", "Given", "W_q", "token1", "0.22", "starts → key1", "1 of 1"):
         assert there in text
@@ -76,7 +76,7 @@ def test_text_is_text_and_blanks_are_blank(qtbot: QtBot, tmp_path: Path) -> None
     assert "answers" not in text
 
 
-def test_the_answer_sheet_has_all_of_it(qtbot: QtBot, tmp_path: Path) -> None:
+def test_the_answer_sheet_has_every_answer(qtbot: QtBot, tmp_path: Path) -> None:
     text = text_of(pdf("A4", sheet(), solved=True), tmp_path)
     weights = text.split("Weights")[1]
     for there in ("0.10", "0.11", "0.12", "0.77", "÷ 3", "= 0.77"):
@@ -86,7 +86,7 @@ def test_the_answer_sheet_has_all_of_it(qtbot: QtBot, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("solved", [False, True])
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_nothing_lies_outside_the_page_or_on_something_else(qtbot: QtBot, paper: str, solved: bool) -> None:
+def test_nothing_overlaps_or_leaves_the_page(qtbot: QtBot, paper: str, solved: bool) -> None:
     pages = lay_out(sheet(count=26), paper, FORMULAS, solved)
     whole = QRectF(0, 0, PAPERS[paper].width(), PAPERS[paper].height())
     assert len(pages) > 1
@@ -97,13 +97,13 @@ def test_nothing_lies_outside_the_page_or_on_something_else(qtbot: QtBot, paper:
             assert not any(rect.intersects(other) for other in rects[:i])
 
 
-def test_a_heading_never_ends_a_page(qtbot: QtBot) -> None:
+def test_a_heading_is_never_the_last_line_of_a_page(qtbot: QtBot) -> None:
     for rows in range(3, 40):
         pages = lay_out(sheet(wanted=table(rows, 3)), "A4", FORMULAS, solved=False)
         assert not any(page.blocks[-1][1].with_next for page in pages)
 
 
-def test_a_wide_table_is_made_smaller_and_too_wide_a_one_refused(qtbot: QtBot) -> None:
+def test_a_wide_table_is_scaled_down_and_one_too_wide_is_refused(qtbot: QtBot) -> None:
     (page,) = lay_out(sheet(wanted=table(3, 18)), "A4", FORMULAS, solved=False)
     assert all(at.x() + block.size.width() <= PAPERS["A4"].width() - 400 for at, block in page.blocks)
     with pytest.raises(AttnlabError, match="Weights has 3 rows and 64 columns, too many for the paper"):
@@ -114,13 +114,13 @@ def test_a_wide_table_is_made_smaller_and_too_wide_a_one_refused(qtbot: QtBot) -
     writer.finish()
 
 
-def test_an_endless_arithmetic_is_refused(qtbot: QtBot) -> None:
+def test_arithmetic_that_is_too_long_is_refused(qtbot: QtBot) -> None:
     long = Sheet("x", "", (), (), (), (table(),), (Blanked("a", "there", "1", "+ 1<br>" * 200),))
     with pytest.raises(AttnlabError, match="longer than a page"):
         lay_out(long, "A4", FORMULAS, solved=True)
 
 
-def test_the_preview_is_the_page_at_the_size_asked_for(qtbot: QtBot) -> None:
+def test_the_preview_is_the_page_at_the_requested_size(qtbot: QtBot) -> None:
     (page,) = lay_out(sheet(), "A4", FORMULAS, solved=False)
     image = draw_page_image(page, "A4", 300, 2.0)
     assert (image.width(), image.devicePixelRatio()) == (600, 2.0)

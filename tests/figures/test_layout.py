@@ -27,7 +27,7 @@ def grids(draw: st.DrawFn) -> tuple[Grid, tuple[float, float, float, float], flo
 
 
 @given(grids(), st.data(), st.floats(0.02, 0.98), st.floats(0.02, 0.98))
-def test_what_lies_in_a_cell_is_found_there(
+def test_a_point_in_a_cell_finds_that_cell(
     made: tuple[Grid, tuple[float, float, float, float], float], data: st.DataObject, across: float, down: float
 ) -> None:
     grid = made[0]
@@ -41,7 +41,7 @@ def test_what_lies_in_a_cell_is_found_there(
 
 
 @given(grids(), st.floats(-300, 1800), st.floats(-300, 1300))
-def test_what_is_found_lies_in_its_cell_and_nothing_else_is_found(
+def test_points_outside_cells_find_nothing(
     made: tuple[Grid, tuple[float, float, float, float], float], x: float, y: float
 ) -> None:
     grid = made[0]
@@ -85,7 +85,7 @@ def test_all_maps_fit_into_the_area_with_their_labels(
 
 
 @given(grids())
-def test_cells_that_can_be_seen_are_whole_pixels_of_the_screen(
+def test_visible_cells_are_whole_pixels(
     made: tuple[Grid, tuple[float, float, float, float], float],
 ) -> None:
     grid, _, ratio = made
@@ -97,7 +97,7 @@ def test_cells_that_can_be_seen_are_whole_pixels_of_the_screen(
 
 
 @given(grids())
-def test_maps_side_by_side_do_not_touch(made: tuple[Grid, tuple[float, float, float, float], float]) -> None:
+def test_adjacent_maps_do_not_touch(made: tuple[Grid, tuple[float, float, float, float], float]) -> None:
     grid = made[0]
     boxes = [grid.rect(index, None, None) for index in range(grid.count)]
     for i, a in enumerate(boxes):
@@ -108,7 +108,7 @@ def test_maps_side_by_side_do_not_touch(made: tuple[Grid, tuple[float, float, fl
 
 
 @given(grids())
-def test_a_row_a_column_and_a_map_are_made_of_their_cells(
+def test_rows_columns_and_maps_consist_of_their_cells(
     made: tuple[Grid, tuple[float, float, float, float], float],
 ) -> None:
     grid = made[0]
@@ -122,7 +122,7 @@ def test_a_row_a_column_and_a_map_are_made_of_their_cells(
         assert bheight == pytest.approx(height * (grid.rows if row is None else 1))
 
 
-def test_a_small_map_gets_the_largest_cells_that_are_allowed() -> None:
+def test_a_small_map_has_the_largest_allowed_cells() -> None:
     grid = arrange((0, 0, 400, 300), 2, 3, 1, Limits(50, 30, 20, 10), square=False)
     assert (grid.cell_width, grid.cell_height) == (50, 30)
     assert (grid.x, grid.y) == (20, 10)
@@ -135,7 +135,7 @@ def test_a_token_by_token_map_is_about_square() -> None:
     assert grid.cell_width == 32
 
 
-def test_many_maps_share_the_room_evenly() -> None:
+def test_many_maps_share_the_space_evenly() -> None:
     grid = arrange((0, 0, 800, 200), 10, 10, 8, Limits(40, 40, 0, 12, 12), square=True)
     assert grid.lines * grid.per_row >= 8
     assert grid.gap[0] * grid.cell_height >= 12 - grid.gap[0]  # titles have room between the lines
@@ -143,7 +143,7 @@ def test_many_maps_share_the_room_evenly() -> None:
     assert grid.height <= 188
 
 
-def test_nothing_is_found_left_of_above_or_between_maps() -> None:
+def test_points_beside_or_between_maps_find_nothing() -> None:
     grid = arrange((10, 10, 400, 100), 4, 4, 3, Limits(10, 10, 0, 0), square=True)
     assert grid.hit(grid.x - 1, grid.y + 1) is None
     assert grid.hit(grid.x + 1, grid.y - 1) is None

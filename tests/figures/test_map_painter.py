@@ -103,7 +103,7 @@ def expected(data: MapData, palette: Palette) -> NDArray[np.uint32]:
 @THEMES
 @pytest.mark.parametrize("kind", ["signed", "probability"])
 @pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
-def test_the_middle_of_every_cell_has_its_colour(palette: Palette, kind: str, ratio: float) -> None:
+def test_the_centre_of_every_cell_has_its_colour(palette: Palette, kind: str, ratio: float) -> None:
     values = np.random.default_rng(3).uniform(-1, 1, (1, 6, 7)).astype(np.float32)
     data = data_of(np.abs(values) if kind == "probability" else values, kind)
     grid = grid_of(data, ratio=ratio)
@@ -113,7 +113,7 @@ def test_the_middle_of_every_cell_has_its_colour(palette: Palette, kind: str, ra
 
 
 @THEMES
-def test_many_maps_stand_apart_and_each_has_its_own_numbers(palette: Palette) -> None:
+def test_maps_are_separate_and_have_their_own_numbers(palette: Palette) -> None:
     values = np.random.default_rng(4).uniform(0, 1, (5, 4, 4)).astype(np.float32)
     data = data_of(values, "probability")
     grid = grid_of(data, side=200)
@@ -137,7 +137,7 @@ def test_maps_of_any_shape_fill_their_place(shape: tuple[int, int]) -> None:
 
 
 @THEMES
-def test_one_strong_weight_among_thousands_is_seen(palette: Palette) -> None:
+def test_one_strong_weight_among_thousands_is_visible(palette: Palette) -> None:
     values = np.zeros((1, 2000, 2000), dtype=np.float32)
     values[0, 1234, 567] = 1
     data = data_of(values, "probability")
@@ -148,7 +148,7 @@ def test_one_strong_weight_among_thousands_is_seen(palette: Palette) -> None:
 
 
 @THEMES
-def test_masked_cells_are_hatched_and_have_no_colour_of_the_map(palette: Palette) -> None:
+def test_masked_cells_are_hatched_and_have_no_map_colour(palette: Palette) -> None:
     masked = np.triu(np.ones((4, 4), dtype=bool), 1)
     data = data_of(np.full((1, 4, 4), 0.7, dtype=np.float32), "probability", masked=masked)
     grid = grid_of(data)
@@ -161,7 +161,7 @@ def test_masked_cells_are_hatched_and_have_no_colour_of_the_map(palette: Palette
     assert colour_at(image, middle(grid, 0, 3, 0)) == expected(data, palette)[0, 3, 0]
 
 
-def test_a_large_masked_map_is_a_triangle_too() -> None:
+def test_a_large_causal_map_shows_a_triangle() -> None:
     masked = np.triu(np.ones((900, 900), dtype=bool), 1)
     values = np.where(masked, -np.inf, 1.0).astype(np.float32)[None]
     data = data_of(values, masked=masked)
@@ -177,7 +177,7 @@ def test_a_large_masked_map_is_a_triangle_too() -> None:
 
 @THEMES
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_no_number_looks_like_nothing_else(palette: Palette, bad: float) -> None:
+def test_nan_looks_different_from_numbers_and_masked_cells(palette: Palette, bad: float) -> None:
     values = np.zeros((1, 3, 3), dtype=np.float32)
     values[0, 1, 2] = bad
     data = data_of(values)
@@ -188,7 +188,7 @@ def test_what_is_no_number_looks_like_nothing_else(palette: Palette, bad: float)
     assert NOT_A_NUMBER & 0xFFFFFF not in others
 
 
-def test_the_gap_between_framed_cells_is_the_surface() -> None:
+def test_the_gap_between_framed_cells_has_the_surface_colour() -> None:
     data = data_of(np.ones((1, 2, 2), dtype=np.float32))
     grid = grid_of(data)
     assert grid.framed
@@ -211,7 +211,7 @@ def ink_in(image: QImage, grid: Grid, row: int, column: int, ground: int) -> lis
 
 @THEMES
 @pytest.mark.parametrize("kind", ["signed", "probability"])
-def test_the_text_in_a_cell_is_the_one_that_reads_better_on_it(palette: Palette, kind: str, face: QFont) -> None:
+def test_text_in_a_cell_has_the_more_legible_colour(palette: Palette, kind: str, face: QFont) -> None:
     low = -1.0 if kind == "signed" else 0.0
     data = data_of(np.linspace(low, 1, 25, dtype=np.float32).reshape(1, 5, 5), kind)
     grid = grid_of(data)
@@ -247,7 +247,7 @@ def test_masked_cells_have_no_number(face: QFont) -> None:
         assert same is bool(masked[row, column])
 
 
-def test_where_numbers_do_not_fit_there_are_none(face: QFont) -> None:
+def test_numbers_that_do_not_fit_are_not_drawn(face: QFont) -> None:
     data = data_of(np.zeros((1, 40, 40), dtype=np.float32))
     grid = grid_of(data)
     drawn: list[bool] = []
@@ -272,7 +272,7 @@ def numbers_alone(values: list[list[float]], cell: float, *fonts: QFont) -> tupl
     return grid, image, answers[0]
 
 
-def test_the_smaller_font_is_taken_where_only_it_has_room_for_both_decimals(face: QFont) -> None:
+def test_the_smaller_font_is_used_where_only_it_fits_both_decimals(face: QFont) -> None:
     small = QFont(face)
     small.setPixelSize(7)
     values = [[-0.25] * 4] * 4
@@ -294,7 +294,7 @@ def test_the_smaller_font_is_taken_where_only_it_has_room_for_both_decimals(face
     ],
 )
 @pytest.mark.parametrize("cell", [20, 22, 24, 30, 46])
-def test_no_number_reaches_into_the_next_cell(values: list[list[float]], cell: float, face: QFont) -> None:
+def test_numbers_stay_inside_their_cells(values: list[list[float]], cell: float, face: QFont) -> None:
     small = QFont(face)
     small.setPixelSize(9)
     grid, image, drawn = numbers_alone(values, cell, face, small)
@@ -339,7 +339,7 @@ def test_a_shortened_label_is_never_wider_than_its_room(width: int, face: QFont)
     assert all(shown)
 
 
-def test_only_what_lies_in_the_clip_is_written(face: QFont) -> None:
+def test_only_numbers_inside_the_clip_are_drawn(face: QFont) -> None:
     data = data_of(np.linspace(0.1, 0.9, 2 * 90000, dtype=np.float32).reshape(2, 300, 300))
     grid = arrange((0, 0, 18000, 18000), 300, 300, 2, Limits(60, 30, 40, 30, 12), square=False)
     window = QRectF(7000, 60, 300, 200)
@@ -378,14 +378,14 @@ def test_only_what_lies_in_the_clip_is_written(face: QFont) -> None:
         (12.345, 4, "12.3450"),
     ],
 )
-def test_a_number_in_a_cell_is_short_and_has_a_true_minus(value: float, decimals: int, text: str) -> None:
+def test_a_number_in_a_cell_is_short_and_has_a_true_minus_sign(value: float, decimals: int, text: str) -> None:
     assert write_cell_text(value, decimals) == text
 
 
 # Labels, titles, outlines, colour bar
 
 
-def test_labels_stand_left_and_above_and_the_strong_ones_in_ink(face: QFont) -> None:
+def test_labels_are_left_and_above_and_strong_ones_in_ink(face: QFont) -> None:
     data = data_of(np.zeros((1, 3, 3), dtype=np.float32))
     grid = grid_of(data, labels=60)
 
@@ -397,7 +397,7 @@ def test_labels_stand_left_and_above_and_the_strong_ones_in_ink(face: QFont) -> 
     assert 2 < above < beside[1]
 
 
-def test_crowded_labels_are_thinned_and_the_strong_one_stays(face: QFont) -> None:
+def test_crowded_labels_are_thinned_but_the_strong_one_is_kept(face: QFont) -> None:
     data = data_of(np.zeros((1, 200, 2), dtype=np.float32))
     grid = grid_of(data, labels=60)
 
@@ -439,7 +439,7 @@ def test_one_map_needs_no_title(face: QFont) -> None:
         (Outline(None, None, 3, "#FF0000"), (0, 3)),
     ],
 )
-def test_an_outline_goes_around_its_cells(outline: Outline, at: tuple[int, int]) -> None:
+def test_an_outline_surrounds_its_cells(outline: Outline, at: tuple[int, int]) -> None:
     data = data_of(np.zeros((1, 5, 5), dtype=np.float32))
     grid = grid_of(data)
     image = picture(LIGHT, lambda painter: draw_outlines(painter, grid, [outline]))
@@ -450,7 +450,7 @@ def test_an_outline_goes_around_its_cells(outline: Outline, at: tuple[int, int])
     assert red not in colours_in(image, (x + 6, y + 6, width - 12, height - 12))
 
 
-def test_an_outline_on_a_tiny_cell_is_still_seen() -> None:
+def test_an_outline_of_a_tiny_cell_is_visible() -> None:
     data = data_of(np.zeros((1, 480, 480), dtype=np.float32))
     grid = grid_of(data)
     image = picture(LIGHT, lambda painter: draw_outlines(painter, grid, [Outline(0, 100, 200, "#FF0000")]))
@@ -459,7 +459,7 @@ def test_an_outline_on_a_tiny_cell_is_still_seen() -> None:
     assert len(reddish) >= 6
 
 
-def test_an_outline_of_a_map_that_is_not_there_is_left_out() -> None:
+def test_an_outline_of_an_absent_map_is_not_drawn() -> None:
     data = data_of(np.zeros((1, 3, 3), dtype=np.float32))
     grid = grid_of(data)
     plain = picture(LIGHT, lambda painter: None)
@@ -468,7 +468,7 @@ def test_an_outline_of_a_map_that_is_not_there_is_left_out() -> None:
 
 @THEMES
 @pytest.mark.parametrize("kind", ["signed", "probability"])
-def test_a_colour_bar_goes_from_end_to_end_of_the_map(palette: Palette, kind: str, face: QFont) -> None:
+def test_a_colour_bar_covers_the_colours_of_the_map(palette: Palette, kind: str, face: QFont) -> None:
     data = data_of(np.zeros((1, 2, 2), dtype=np.float32), kind, 2.5 if kind == "signed" else 1.0)
     image = picture(palette, lambda painter: draw_colour_bar(painter, QRectF(20, 20, 256, 18), data, palette, face))
     table = colour_map(MAP_OF[kind], palette)
@@ -483,7 +483,7 @@ def test_a_colour_bar_goes_from_end_to_end_of_the_map(palette: Palette, kind: st
         assert strength(image, (x, 25, 20, 14), palette) > 2
 
 
-def test_both_themes_draw_differently(face: QFont) -> None:
+def test_the_two_themes_differ(face: QFont) -> None:
     data = data_of(np.linspace(-1, 1, 9, dtype=np.float32).reshape(1, 3, 3))
     grid = grid_of(data)
     light = picture(LIGHT, lambda painter: draw_cells(painter, grid, data, LIGHT))
@@ -499,7 +499,7 @@ def hide(data: MapData, unknown: NDArray[np.bool_], mark: str = "") -> MapData:
 
 @THEMES
 @pytest.mark.parametrize("count", [1, 4])
-def test_an_unknown_cell_is_an_empty_frame_and_others_are_as_ever(palette: Palette, count: int, face: QFont) -> None:
+def test_an_unknown_cell_is_an_empty_frame(palette: Palette, count: int, face: QFont) -> None:
     data = data_of(np.linspace(-1, 1, count * 16, dtype=np.float32).reshape(count, 4, 4))
     unknown = np.zeros((4, 4), bool)
     unknown[2, 1:] = unknown[3] = True
@@ -543,7 +543,7 @@ def test_an_unknown_cell_that_is_masked_stays_hatched(palette: Palette) -> None:
     np.testing.assert_array_equal(hidden.empty[0], ~masked)
 
 
-def test_each_map_may_hide_cells_of_its_own() -> None:
+def test_each_map_has_its_own_unknown_cells() -> None:
     data = data_of(np.ones((2, 3, 3), dtype=np.float32))
     unknown = np.zeros((2, 3, 3), bool)
     unknown[1, 0, 0] = True
@@ -555,7 +555,7 @@ def test_each_map_may_hide_cells_of_its_own() -> None:
 
 
 @THEMES
-def test_a_blank_asks_its_question_and_a_step_to_come_does_not(palette: Palette, face: QFont) -> None:
+def test_only_a_blank_shows_a_question_mark(palette: Palette, face: QFont) -> None:
     data = data_of(np.full((1, 3, 3), 0.5, dtype=np.float32))
     unknown = np.zeros((3, 3), bool)
     unknown[1, 1] = True
@@ -572,7 +572,7 @@ def test_a_blank_asks_its_question_and_a_step_to_come_does_not(palette: Palette,
 
 
 @pytest.mark.parametrize("side", [700, 100])
-def test_unknown_cells_smaller_than_pixels_are_empty_too(side: int) -> None:
+def test_unknown_cells_smaller_than_pixels_are_empty(side: int) -> None:
     data = data_of(np.ones((1, 700, 700), dtype=np.float32))
     unknown = np.zeros((700, 700), bool)
     unknown[350:] = True
@@ -583,7 +583,7 @@ def test_unknown_cells_smaller_than_pixels_are_empty_too(side: int) -> None:
     assert colour_at(image, middle(grid, 0, 600, 300)) == rgb_of(LIGHT.surface)
 
 
-def test_numbers_keep_their_way_of_writing_while_some_are_unknown(face: QFont) -> None:
+def test_unknown_cells_do_not_change_how_numbers_are_written(face: QFont) -> None:
     values = np.array([[[0.1234, 0.5], [123.4, 0.25]]], dtype=np.float32)
     data, unknown = data_of(values), np.array([[False, False], [True, True]])
     grid = grid_of(data, side=100)

@@ -39,7 +39,7 @@ def svg(path: Path, shown: MapData, where: Grid) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def test_an_svg_holds_cells_as_shapes_and_no_picture(tmp_path: Path) -> None:
+def test_an_svg_has_cells_as_shapes_and_no_picture(tmp_path: Path) -> None:
     text = svg(tmp_path / "a.svg", data(), grid())
     assert "<image" not in text
     assert text.count("fill=") >= 16  # every cell has a colour of its own here
@@ -62,7 +62,7 @@ def test_a_cell_of_an_svg_has_its_colour_up_to_its_edge(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("side", [20.3, 2.0])
-def test_a_pdf_never_blurs_cells_by_a_lossy_picture(tmp_path: Path, side: float) -> None:
+def test_a_pdf_contains_no_lossy_picture_of_cells(tmp_path: Path, side: float) -> None:
     writer = QPdfWriter(str(tmp_path / "a.pdf"))
     painter = QPainter(writer)
     draw_cells(painter, grid(side, 30), data(30, masked=True), LIGHT)
@@ -80,7 +80,7 @@ def test_masked_cells_are_hatched_and_unknown_ones_framed(tmp_path: Path) -> Non
     assert LIGHT.hairline.lower() not in plain.lower()
 
 
-def test_just_the_masked_cells_are_hatched(tmp_path: Path) -> None:
+def test_only_masked_cells_are_hatched(tmp_path: Path) -> None:
     shown, where = data(masked=True), grid()
     svg(tmp_path / "a.svg", shown, where)
     image = QImage(1200, 1200, QImage.Format.Format_ARGB32)

@@ -98,7 +98,7 @@ def test_each_frame_is_the_figure_of_its_value(ending: str, mean: float, most: i
 
 
 @pytest.mark.parametrize(("ending", "fps", "lasts_ms"), [(".gif", 30, 500), (".apng", 30, 500)])
-def test_a_film_lasts_as_long_as_asked_and_is_repeated(ending: str, fps: int, lasts_ms: int, tmp_path: Path) -> None:
+def test_a_film_has_the_requested_duration_and_loops(ending: str, fps: int, lasts_ms: int, tmp_path: Path) -> None:
     size = (4, 2)
     frames = [bytes([i * 16] * 24) for i in range(15)]
     greys = tuple((i, i, i) for i in range(256))
@@ -116,7 +116,7 @@ def test_a_film_lasts_as_long_as_asked_and_is_repeated(ending: str, fps: int, la
 @pytest.mark.parametrize(
     "values", [(3.0, 1.0, 0.0, 0.5), (0.0, 3.0, 1.0, 0.5), (0.0, 0.5, 1.0, 3.0)], ids=["first", "within", "last"]
 )
-def test_one_scale_of_colours_holds_over_the_whole_film(values: tuple[float, ...]) -> None:
+def test_one_colour_scale_applies_to_the_whole_film(values: tuple[float, ...]) -> None:
     e = attnlab.preset("journey")
     sweep = Sweep("W_q[0, 0]", values)
     spec = make_film_spec(FigureSpec(("scores", "queries")), 640, 120.0)
@@ -130,7 +130,7 @@ def test_one_scale_of_colours_holds_over_the_whole_film(values: tuple[float, ...
         assert limits == [pytest.approx(max(each))] * 4
 
 
-def test_frames_of_figures_of_several_sizes_are_of_one_size() -> None:
+def test_frames_of_different_figures_have_one_size() -> None:
     e = attnlab.preset("journey")
     sizes = set()
     for ends in ((2, 6), (6, 2)):
@@ -141,7 +141,7 @@ def test_frames_of_figures_of_several_sizes_are_of_one_size() -> None:
     frames_of(e, Sweep("causal", (False, True)), make_film_spec(FigureSpec((), canvas=True), 400, 170.0))
 
 
-def test_a_gif_has_the_nearest_of_its_colours_to_the_last_bit() -> None:
+def test_a_gif_uses_the_nearest_palette_colours() -> None:
     random = np.random.default_rng(1)
     colours = tuple(map(tuple, random.integers(0, 256, (200, 3)).tolist()))
     frame = random.integers(0, 256, (40, 50, 3), dtype=np.uint8)
@@ -151,7 +151,7 @@ def test_a_gif_has_the_nearest_of_its_colours_to_the_last_bit() -> None:
 
 
 @pytest.mark.parametrize("ending", FILMS)
-def test_a_film_that_is_given_up_leaves_no_process_and_no_file(
+def test_a_cancelled_film_leaves_no_process_and_no_file(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "temporary"
@@ -189,7 +189,7 @@ def test_a_film_that_is_given_up_leaves_no_process_and_no_file(
         ((63, 63), 2, 25, ".mp4", "ffmpeg did not write the film: "),
     ],
 )
-def test_what_cannot_be_a_film_is_one_sentence(
+def test_an_impossible_film_is_refused_in_one_sentence(
     size: tuple[int, int], count: int, fps: int, ending: str, sentence: str
 ) -> None:
     frames = (bytes(size[0] * size[1] * 3) for _ in range(count))
@@ -199,7 +199,7 @@ def test_what_cannot_be_a_film_is_one_sentence(
     assert "\n" not in str(caught.value)
 
 
-def test_without_ffmpeg_an_mp4_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_ffmpeg_writing_an_mp4_names_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(AttnlabError, match=r'pip install "attnlab\[film\]"'):
@@ -231,7 +231,7 @@ def test_ffmpeg_does_not_load_the_libraries_of_a_frozen_program(
     assert said.read_text() == "\n"
 
 
-def test_a_frozen_program_does_not_send_people_to_pip(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frozen_program_does_not_suggest_pip(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(sys, "frozen", True, raising=False)

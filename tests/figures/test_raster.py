@@ -44,7 +44,7 @@ def entry(value: float, kind: str, limit: float) -> int:
 
 
 @given(MAPS, KINDS)
-def test_every_value_has_the_entry_of_its_share(values: NDArray[np.float32], kind: str) -> None:
+def test_every_value_has_the_palette_entry_of_its_position(values: NDArray[np.float32], kind: str) -> None:
     limit = find_limit(values, kind)
     found = find_indices(values, kind, limit)
     for place in np.ndindex(values.shape):
@@ -52,21 +52,21 @@ def test_every_value_has_the_entry_of_its_share(values: NDArray[np.float32], kin
 
 
 @given(arrays(np.float32, st.integers(2, 60), elements=NUMBERS), KINDS)
-def test_a_larger_value_never_has_a_lower_entry(values: NDArray[np.float32], kind: str) -> None:
+def test_palette_entries_grow_with_the_values(values: NDArray[np.float32], kind: str) -> None:
     values = np.sort(values)[None, None]
     found = find_indices(values, kind, find_limit(values, kind)).astype(int)
     assert (np.diff(found) >= 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_zero_is_the_middle_and_the_ends_are_the_ends(dtype: type) -> None:
+def test_zero_is_the_middle_of_a_diverging_palette(dtype: type) -> None:
     values = np.array([[[-2.0, -1.0, 0.0, 1.0, 2.0]]], dtype=dtype)
     assert find_indices(values, "signed", 2.0).tolist() == [[[0, 64, 127, 191, 254]]]
     assert find_indices(values, "probability", 1.0).tolist() == [[[0, 0, 0, 254, 254]]]
     assert find_indices(values, "positive", 2.0).tolist() == [[[0, 0, 0, 127, 254]]]
 
 
-def test_what_stands_for_infinity_does_not_stretch_the_scale() -> None:
+def test_infinities_do_not_stretch_the_scale() -> None:
     values = np.array([[[1.0, -1e9], [2.0, 0.5]]], dtype=np.float32)
     masked = np.array([[False, True], [False, False]])
     assert find_limit(values, "signed", masked) == 2.0
@@ -76,7 +76,7 @@ def test_what_stands_for_infinity_does_not_stretch_the_scale() -> None:
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
 @pytest.mark.parametrize("kind", MAP_OF)
-def test_colours_are_those_of_the_map(kind: str, palette: Palette) -> None:
+def test_colours_are_those_of_the_palette(kind: str, palette: Palette) -> None:
     values = np.linspace(-1, 1, 255, dtype=np.float32)[None, None]
     if MAP_OF[kind] == "sequential":
         values = (values + 1) / 2
@@ -84,7 +84,7 @@ def test_colours_are_those_of_the_map(kind: str, palette: Palette) -> None:
     np.testing.assert_array_equal(found, colour_map(MAP_OF[kind], palette)[:LEVELS])
 
 
-def test_masked_is_transparent_and_what_is_no_number_stands_out() -> None:
+def test_masked_cells_are_transparent_and_nan_has_its_own_colour() -> None:
     values = np.array([[[np.nan, np.inf, -np.inf, 0.5, -np.inf]]], dtype=np.float32)
     masked = np.array([[False, False, False, False, True]])
     found = colour_cells(values, "signed", 1.0, LIGHT, masked)[0, 0]
@@ -106,7 +106,7 @@ def test_reducing_never_loses_a_spike(values: NDArray[np.float32], data: st.Data
 
 
 @given(MAPS, st.data())
-def test_a_block_is_its_value_of_largest_magnitude(values: NDArray[np.float32], data: st.DataObject) -> None:
+def test_a_reduced_block_shows_its_value_of_largest_magnitude(values: NDArray[np.float32], data: st.DataObject) -> None:
     _, rows, columns = values.shape
     to = data.draw(st.integers(1, rows)), data.draw(st.integers(1, columns))
     small = reduce_maps(values, *to)
@@ -117,7 +117,7 @@ def test_a_block_is_its_value_of_largest_magnitude(values: NDArray[np.float32], 
 
 
 @given(st.integers(20, 200), st.data())
-def test_one_that_is_no_number_wins_over_all(size: int, data: st.DataObject) -> None:
+def test_nan_is_never_hidden_by_reducing(size: int, data: st.DataObject) -> None:
     values = np.zeros((1, size, size), dtype=np.float32)
     row, column = data.draw(st.integers(0, size - 1)), data.draw(st.integers(0, size - 1))
     bad = data.draw(st.sampled_from([np.nan, np.inf, -np.inf]))
@@ -127,7 +127,7 @@ def test_one_that_is_no_number_wins_over_all(size: int, data: st.DataObject) -> 
     assert repr(float(small[~np.isfinite(small)][0])) == repr(float(bad))
 
 
-def test_what_is_small_enough_is_left_alone() -> None:
+def test_a_small_map_is_not_reduced() -> None:
     values = np.random.default_rng(0).normal(size=(2, 5, 6)).astype(np.float32)
     assert reduce_maps(values, 5, 6) is values
     assert reduce_maps(values, 50, 60) is values
@@ -145,12 +145,12 @@ def test_what_is_small_enough_is_left_alone() -> None:
         (np.eye(LONG_ROW + 1)[None], "probability", 1.0),
     ],
 )
-def test_a_scale_ends_where_its_numbers_do(values: NDArray[np.float64], kind: str, limit: float) -> None:
+def test_a_scale_ends_at_its_largest_number(values: NDArray[np.float64], kind: str, limit: float) -> None:
     assert find_limit(values, kind) == pytest.approx(limit)
 
 
 @given(st.integers(1, 9), st.integers(1, 4), st.integers(1, 4), st.data())
-def test_a_mosaic_holds_every_map_where_it_belongs(count: int, rows: int, columns: int, data: st.DataObject) -> None:
+def test_a_mosaic_has_every_map_at_its_place(count: int, rows: int, columns: int, data: st.DataObject) -> None:
     per_row = data.draw(st.integers(1, count))
     gap = data.draw(st.tuples(st.integers(0, 2), st.integers(0, 2)))
     maps = np.arange(1, count * rows * columns + 1, dtype=np.uint32).reshape(count, rows, columns)
@@ -167,7 +167,7 @@ def test_a_mosaic_holds_every_map_where_it_belongs(count: int, rows: int, column
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
 @pytest.mark.parametrize("name", ["diverging", "sequential"])
-def test_a_number_reads_on_every_colour_of_a_map(name: str, palette: Palette) -> None:
+def test_numbers_are_legible_on_every_colour(name: str, palette: Palette) -> None:
     for colour, dark in zip(colour_map(name, palette)[:LEVELS], choose_dark_text(name, palette), strict=False):
         ground = f"#{int(colour) & 0xFFFFFF:06X}"
         text, other = (DARK_INK, LIGHT_INK) if dark else (LIGHT_INK, DARK_INK)
@@ -176,7 +176,7 @@ def test_a_number_reads_on_every_colour_of_a_map(name: str, palette: Palette) ->
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
-def test_a_sequential_map_goes_one_way_and_a_diverging_one_both(palette: Palette) -> None:
+def test_sequential_palettes_have_one_direction_and_diverging_ones_two(palette: Palette) -> None:
     def light(name: str) -> NDArray[np.float64]:
         table = colour_map(name, palette)[:LEVELS]
         return np.array([compute_luminance(f"#{int(colour) & 0xFFFFFF:06X}") for colour in table])
@@ -189,12 +189,12 @@ def test_a_sequential_map_goes_one_way_and_a_diverging_one_both(palette: Palette
     assert (np.diff(away[: LEVELS // 2]) <= 1e-9).all()
 
 
-def test_a_colour_map_cannot_be_written_into() -> None:
+def test_a_palette_is_read_only() -> None:
     with pytest.raises(ValueError, match="read-only"):
         colour_map("diverging", LIGHT)[0] = 0
 
 
-def test_luminance_and_contrast_are_those_of_wcag() -> None:
+def test_luminance_and_contrast_follow_wcag() -> None:
     assert compute_contrast("#FFFFFF", "#000000") == pytest.approx(21)
     assert compute_contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
     assert compute_luminance("#FFFFFF") == pytest.approx(1)

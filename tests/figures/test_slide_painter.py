@@ -91,7 +91,7 @@ def test_a_slide_fits_every_screen(size: tuple[int, int], palette: Palette) -> N
 
 
 @given(height=st.integers(200, 4000), ratio=st.floats(1.2, 2.4), zoom=st.floats(0.5, 2))
-def test_running_text_is_never_smaller_than_a_fortieth_of_the_height(height: int, ratio: float, zoom: float) -> None:
+def test_text_is_never_smaller_than_a_fortieth_of_the_height(height: int, ratio: float, zoom: float) -> None:
     sheet = Sheet(0, 0, ratio * height, height, zoom)
     assert sheet.body >= sheet.least_body >= height / 40
     assert all(size >= sheet.height * 0.0319 for size in sheet.title_sizes())
@@ -109,7 +109,7 @@ def test_columns_do_not_overlap_and_stay_inside(y: float, sources: bool, side: b
     assert made.main.width > 0.2 * sheet.inner
 
 
-def test_boxes_below_one_another_share_the_height() -> None:
+def test_stacked_boxes_share_the_height() -> None:
     made = stack_boxes(lay_out_columns(Sheet(0, 0, 1280, 720), 200, sources=False, side=False).main, 3, 10)
     assert [round(box.height, 6) for box in made] == [round(made[0].height, 6)] * 3
     assert made[1].y == pytest.approx(made[0].bottom + 10)
@@ -130,12 +130,12 @@ WORDS = "Every one of these words is read from the last row of the hall. "
         (slide(row=BarRow("r", tuple(Bar("word" * 30, 0.5, "0.5") for _ in "12"), "key", 1.0)), "a label of “r”"),
     ],
 )
-def test_what_has_no_room_is_named(content: SlideContent, named: str) -> None:
+def test_parts_that_do_not_fit_are_named(content: SlideContent, named: str) -> None:
     assert any(each.startswith(named) for each in draw(content)[1].left_out)
     assert draw(content)[1].left_out
 
 
-def test_a_label_that_is_cut_is_named_where_there_are_few() -> None:
+def test_a_shortened_label_is_reported_if_labels_are_few() -> None:
     long = replace(map_of(), data=replace(map_of().data, row_labels=["incomprehensibilities" * 3] * 6))
     assert any("the label" in each for each in draw(slide(main=long))[1].left_out)
 
@@ -151,7 +151,7 @@ def test_maps_of_any_size_fit(rows: int, heads: int) -> None:
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda palette: palette.name)
-def test_cells_that_are_not_known_are_empty_and_marked_where_asked_for(palette: Palette) -> None:
+def test_unknown_cells_are_empty_and_blanks_are_marked(palette: Palette) -> None:
     unknown = np.ones((6, 6), bool)
     unknown[0] = False
     blank = replace(map_of(unknown=unknown), outlines=(), strong=(None, None))
@@ -166,7 +166,7 @@ def test_cells_that_are_not_known_are_empty_and_marked_where_asked_for(palette: 
     assert inked(image, QRect(x + 4, y + 4, width - 8, height - 8), palette.ground) > (width - 8) * (height - 8) / 2
 
 
-def test_bars_are_as_long_as_their_numbers_and_absent_where_there_is_none() -> None:
+def test_bars_have_the_length_of_their_numbers() -> None:
     lengths = []
     for bar in (Bar("a", 1.0, "1.0"), Bar("a", 0.5, "0.5"), Bar("a", None, "?"), Bar("a", None, "masked", faint=True)):
         row = BarRow("row", (replace(bar, current=True),), "key", 1.0)
@@ -184,7 +184,7 @@ def _longest_run(image: QImage, colour: int) -> int:
     return int((pixels == colour).sum(axis=1).max())
 
 
-def test_the_room_for_other_things_is_left_free() -> None:
+def test_the_reserved_space_stays_free() -> None:
     image, drawn = draw(slide(arithmetic=(), row=None, side=True, table=True))
     for box in (drawn.side, drawn.table):
         assert box is not None
@@ -196,12 +196,12 @@ def test_the_room_for_other_things_is_left_free() -> None:
 
 
 @pytest.mark.parametrize("zoom", [0.9, 1.2, 1.5])
-def test_type_may_be_larger_or_smaller(zoom: float) -> None:
+def test_the_size_of_type_can_change(zoom: float) -> None:
     assert draw(slide(), zoom=zoom)[1].left_out == ()
 
 
 @given(st.lists(st.none() | st.floats(0, 1), min_size=1, max_size=60), st.integers(1, 20), st.data())
-def test_of_a_long_row_the_current_and_the_longest_bars_are_drawn(
+def test_a_long_row_shows_the_current_and_the_longest_bars(
     values: list[float | None], room: int, data: st.DataObject
 ) -> None:
     current = data.draw(st.none() | st.integers(0, len(values) - 1))
@@ -214,7 +214,7 @@ def test_of_a_long_row_the_current_and_the_longest_bars_are_drawn(
     assert not left_out or not kept or min(kept) >= max(left_out)
 
 
-def test_items_of_a_list_are_set_in_and_paragraphs_wrap() -> None:
+def test_list_items_are_indented_and_paragraphs_wrap() -> None:
     plain, item = Paragraph((Run(WORDS),)), Paragraph((Run(WORDS),), "•")
     wide, narrow = (Text((plain, item), 20, width, LIGHT) for width in (4000, 300))
     assert narrow.height > 2 * wide.height
@@ -222,7 +222,7 @@ def test_items_of_a_list_are_set_in_and_paragraphs_wrap() -> None:
     assert not Text((Paragraph((Run("x" * 200),)),), 20, 300, LIGHT).fits
 
 
-def test_digits_on_paper_are_the_plain_ones(request: pytest.FixtureRequest) -> None:
+def test_digits_on_paper_are_plain(request: pytest.FixtureRequest) -> None:
     width: Callable[[str], float] = lambda text: lay_out_paragraph((Run(text),), 40, 4000, LIGHT).width  # noqa: E731
     assert width("1111") == pytest.approx(width("0000"), abs=0.5)
     with use_plain_digits():

@@ -58,7 +58,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_named_arrays_come_out_as_they_went_in(name: str, tmp_path: Path) -> None:
+def test_named_arrays_are_read_unchanged(name: str, tmp_path: Path) -> None:
     WRITERS[name](tmp_path / name)
     found = read_arrays(tmp_path / name)
     assert set(found) == set(STATE)
@@ -72,7 +72,7 @@ def test_named_arrays_come_out_as_they_went_in(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("dtype", ["<f8", ">f4", "<f2", "longdouble", "<u2", ">i4", "<u8", "i1"])
-def test_every_number_format_of_numpy_is_converted(dtype: str, tmp_path: Path) -> None:
+def test_every_dtype_of_numpy_is_converted(dtype: str, tmp_path: Path) -> None:
     values = np.array([[0, 1], [2, 120]], dtype=dtype)
     np.save(tmp_path / "W_q.npy", np.asfortranarray(values))
     array = read_arrays(tmp_path / "W_q.npy")["W_q"]
@@ -80,7 +80,7 @@ def test_every_number_format_of_numpy_is_converted(dtype: str, tmp_path: Path) -
     assert array.tensor().is_floating_point()
 
 
-def test_numbers_are_read_only_when_they_are_asked_for(tmp_path: Path) -> None:
+def test_arrays_are_read_lazily(tmp_path: Path) -> None:
     for name, write in WRITERS.items():
         write(tmp_path / name)
     found = {name: read_arrays(tmp_path / name)["counts"] for name in WRITERS if name != "a.pth"}
@@ -90,7 +90,7 @@ def test_numbers_are_read_only_when_they_are_asked_for(tmp_path: Path) -> None:
             array.tensor()
 
 
-def test_nested_checkpoints_have_dotted_names(tmp_path: Path) -> None:
+def test_nested_checkpoints_get_dotted_names(tmp_path: Path) -> None:
     torch.save({"epoch": 3, "model": {"a": torch.ones(2), "b": [torch.zeros(1, 2)]}, "note": "x"}, tmp_path / "a.pt")
     assert list(read_arrays(tmp_path / "a.pt")) == ["model.a", "model.b.0"]
     torch.save(torch.ones(2, 2), tmp_path / "W_q.pt")
@@ -99,7 +99,7 @@ def test_nested_checkpoints_have_dotted_names(tmp_path: Path) -> None:
 
 @in_a_folder
 @given(blocks)
-def test_tables_of_text_are_read_exactly(tmp_path: Path, block: np.ndarray) -> None:
+def test_text_tables_are_read_exactly(tmp_path: Path, block: np.ndarray) -> None:
     points = "\n".join(",".join(map(repr, row)) for row in block.tolist())
     tabs = points.replace(",", "\t")
     commas = "\n".join(";".join(map(repr, row)) for row in block.tolist()).replace(".", ",")
@@ -118,25 +118,25 @@ def test_tables_of_text_are_read_exactly(tmp_path: Path, block: np.ndarray) -> N
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_labels_in_any_code_page_are_left_out(encoding: str, tmp_path: Path) -> None:
+def test_labels_in_any_encoding_are_ignored(encoding: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("\tä\tb\nx\t1\t2\ny\t3\t4", encoding=encoding)
     assert read_arrays(tmp_path / "a.csv")["a"].tensor().tolist() == [[1, 2], [3, 4]]
 
 
-def test_lists_three_deep_are_a_matrix_for_each_head() -> None:
+def test_nested_lists_of_three_levels_are_a_matrix_for_each_head() -> None:
     assert read_text("[[[1, 2]], [[3, 4]]]")["pasted"].tensor().tolist() == [[[1, 2]], [[3, 4]]]
     assert read_text("[1, 2]")["pasted"].shape == (1, 2)
     with pytest.raises(FileError, match=r"Row 1, column 2 of the pasted block: 'NaN' is not a finite number"):
         read_text("[[1, NaN]]")
 
 
-def test_commas_are_points_where_they_cannot_separate() -> None:
+def test_decimal_commas_are_read_where_unambiguous() -> None:
     assert read_text("0,5\t1,25\n2\t-3,5")["pasted"].tensor().tolist() == [[0.5, 1.25], [2, -3.5]]
     assert read_text("0,5\n0,25")["pasted"].tensor().tolist() == [[0.5], [0.25]]
     assert read_text("0.5,0.25\n1,2")["pasted"].tensor().tolist() == [[0.5, 0.25], [1, 2]]
 
 
-def test_json_names_its_arrays(tmp_path: Path) -> None:
+def test_arrays_in_json_are_named_by_their_keys(tmp_path: Path) -> None:
     text = '{"W_q": [[1, 2.5]], "b_q": [3, 4], "heads": 2, "name": "x"}'
     (tmp_path / "a.json").write_text(text)
     for found in (read_arrays(tmp_path / "a.json"), read_text(text)):
@@ -161,7 +161,7 @@ def test_json_names_its_arrays(tmp_path: Path) -> None:
         (torch.empty(2, 2, device="meta"), "meta device"),
     ],
 )
-def test_what_cannot_be_weights_is_named_with_its_reason(tensor: torch.Tensor, reason: str, tmp_path: Path) -> None:
+def test_an_unusable_array_is_named_with_the_reason(tensor: torch.Tensor, reason: str, tmp_path: Path) -> None:
     torch.save({"odd": tensor, "good": torch.ones(2, 2)}, tmp_path / "a.pt")
     found = read_arrays(tmp_path / "a.pt")
     with pytest.raises(FileError, match=f"odd cannot be used: .*{reason}"):
@@ -171,7 +171,7 @@ def test_what_cannot_be_weights_is_named_with_its_reason(tensor: torch.Tensor, r
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", ["float16", "float64"])
-def test_what_is_not_finite_is_named_by_cell(value: float, dtype: str, tmp_path: Path) -> None:
+def test_a_non_finite_number_is_named_by_its_cell(value: float, dtype: str, tmp_path: Path) -> None:
     values = np.ones((2, 3), dtype)
     values[1, 2] = value
     np.savez(tmp_path / "a.npz", W_q=values)
@@ -182,7 +182,7 @@ def test_what_is_not_finite_is_named_by_cell(value: float, dtype: str, tmp_path:
         read_arrays(tmp_path / "b.csv")
 
 
-def test_whole_numbers_that_would_change_are_refused(tmp_path: Path) -> None:
+def test_integers_that_would_lose_digits_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", a=np.array([[2**53, 2**53 + 1]]), b=np.array([2**64 - 1], np.uint64))
     for name, cell in (("a", r"a\[0, 1\]"), ("b", r"b\[0\]")):
         with pytest.raises(FileError, match=rf"^{cell} is beyond 2⁵³"):
@@ -228,7 +228,7 @@ def hostile(path: Path, bomb: Bomb) -> None:
 
 
 @pytest.mark.parametrize("name", ["dict.pt", "dict.bin", "old.pth", "plain.pt", "objects.npy", "objects.npz"])
-def test_code_in_a_file_is_never_run(name: str, tmp_path: Path) -> None:
+def test_code_in_a_file_is_never_executed(name: str, tmp_path: Path) -> None:
     path, marker = tmp_path / name, tmp_path / "it-ran"
     hostile(path, Bomb(marker))
     with pytest.raises(FileError) as refused:
@@ -241,7 +241,7 @@ def test_code_in_a_file_is_never_run(name: str, tmp_path: Path) -> None:
         assert marker.exists()
 
 
-def test_whole_modules_and_scripts_are_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_pickled_modules_and_scripts_are_refused_in_a_sentence(tmp_path: Path) -> None:
     torch.save(torch.nn.Linear(2, 2), tmp_path / "a.pt")
     with pytest.raises(
         FileError, match=r"^a\.pt contains a whole module or other code, which is never run: save .*\.$"
@@ -249,7 +249,7 @@ def test_whole_modules_and_scripts_are_refused_in_a_sentence(tmp_path: Path) -> 
         read_arrays(tmp_path / "a.pt")
 
 
-def test_a_tensor_with_attributes_of_its_own_is_read_plainly(tmp_path: Path) -> None:
+def test_a_tensor_with_attributes_is_read_as_a_plain_tensor(tmp_path: Path) -> None:
     odd = torch.nn.Parameter(torch.ones(2, 2))
     for name in ("detach", "clone", "double", "contiguous", "is_floating_point", "_attnlab_owned"):
         setattr(odd, name, "not a function")
@@ -300,19 +300,21 @@ def zip_of(name: str, data: bytes, compression: int = zipfile.ZIP_DEFLATED) -> b
     ],
     ids=lambda value: "bytes" if isinstance(value, bytes) else None,  # a zip holds the time at which it was made
 )
-def test_damaged_and_hostile_files_get_one_sentence(name: str, data: bytes, sentence: str, tmp_path: Path) -> None:
+def test_damaged_and_hostile_files_are_refused_in_one_sentence(
+    name: str, data: bytes, sentence: str, tmp_path: Path
+) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(FileError, match=sentence) as refused:
         read_all(tmp_path / name)
     assert "\n" not in str(refused.value)
 
 
-def test_an_array_in_a_zip_that_promises_too_much_is_not_unpacked(tmp_path: Path) -> None:
+def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_bytes(zip_of("W_q.npy", npy_header("(100000, 100000)") + b"\0" * 1000))
     assert "10000000000 numbers" in read_arrays(tmp_path / "a.npz")["W_q"].reason
 
 
-def test_missing_files_folders_and_odd_names(tmp_path: Path) -> None:
+def test_missing_files_folders_and_odd_names_are_reported(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="There is no file"):
         read_arrays(tmp_path / "no.npy")
     (tmp_path / "d.npy").mkdir()
@@ -329,7 +331,7 @@ def test_missing_files_folders_and_odd_names(tmp_path: Path) -> None:
     assert len(str(refused.value)) < 200
 
 
-def test_limits_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_size_limits_are_enforced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, write in WRITERS.items():
         write(tmp_path / name)
     (tmp_path / "a.csv").write_text("1.5,2.5")
@@ -347,7 +349,7 @@ def test_limits_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
-def test_lists_that_hold_themselves_end(tmp_path: Path) -> None:
+def test_self_referencing_lists_are_refused(tmp_path: Path) -> None:
     endless: list[Any] = [torch.ones(2, 2)]
     for _ in range(40):
         endless = [endless] * 40
@@ -379,14 +381,12 @@ def test_mutated_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
     assert read < 150
 
 
-def test_the_endings_are_those_of_the_formats() -> None:
+def test_file_endings_match_the_formats() -> None:
     assert set(ENDINGS) == {*WEIGHTS, ".json"}
 
 
 @pytest.mark.parametrize("old", [False, True])
-def test_a_long_name_in_a_file_of_torch_is_not_searched_in_the_square_of_its_length(
-    tmp_path: Path, old: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_names_in_torch_files_take_linear_time(tmp_path: Path, old: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.save({"W_q": torch.ones(2, 2)}, path := tmp_path / "a.pt", _use_new_zipfile_serialization=not old)
     hostile = b"\x80\x02c" + b"x" * 20_000 + b"\nname\n."
     if old:
@@ -410,7 +410,7 @@ def test_a_long_name_in_a_file_of_torch_is_not_searched_in_the_square_of_its_len
 
 
 @pytest.mark.parametrize("text", ["[9223372036854775808]", "[[18446744073709551615, true]]", "[[true, false]]"])
-def test_whole_numbers_of_any_size_are_read_or_refused(text: str) -> None:
+def test_integers_of_any_size_are_read_or_refused(text: str) -> None:
     array = read_text(f'{{"W_q": {text}}}')["W_q"]
     with pytest.raises(FileError, match=r"beyond 2⁵³|real numbers"):
         array.tensor()

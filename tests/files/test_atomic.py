@@ -17,19 +17,19 @@ from attnlab.files.atomic import write_bytes
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links and permissions are those of POSIX")
 
 
-def test_a_new_file_holds_what_was_written_and_nothing_else_is_left_in_the_folder(tmp_path: Path) -> None:
+def test_writing_a_new_file_leaves_no_other_file(tmp_path: Path) -> None:
     write_bytes(tmp_path / "a.bin", b"numbers")
     assert (tmp_path / "a.bin").read_bytes() == b"numbers"
     assert [entry.name for entry in tmp_path.iterdir() if entry.is_file()] == ["a.bin"]
 
 
-def test_an_old_file_is_replaced(tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"a much longer text than the new one")
     write_bytes(str(tmp_path / "a.bin"), b"new")
     assert (tmp_path / "a.bin").read_bytes() == b"new"
 
 
-def test_the_old_file_survives_a_disk_that_gives_out_halfway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_old_file_survives_a_failed_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.bin").write_bytes(b"old")
 
     def full(handle: int) -> None:
@@ -46,13 +46,13 @@ def test_the_old_file_survives_a_disk_that_gives_out_halfway(tmp_path: Path, mon
     ("name", "reason"),
     [("none/a.bin", "there is no folder"), (".", "it is a folder"), ("x" * 400, "name too long"), ("a\0b", "null")],
 )
-def test_a_place_that_cannot_be_written_is_named_with_the_reason(tmp_path: Path, name: str, reason: str) -> None:
+def test_a_path_that_cannot_be_written_is_named_with_the_reason(tmp_path: Path, name: str, reason: str) -> None:
     with pytest.raises(FileError, match=f"(?i)cannot be written: .*{reason}"):
         write_bytes(tmp_path / name, b"x")
 
 
 @posix_only
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_kept(tmp_path: Path) -> None:
     (tmp_path / "real.bin").write_bytes(b"old")
     (tmp_path / "link.bin").symlink_to("real.bin")
     write_bytes(tmp_path / "link.bin", b"new")
@@ -69,7 +69,7 @@ def test_the_permissions_of_the_old_file_are_kept(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_device_is_written_to_and_not_replaced() -> None:
+def test_a_device_is_written_and_not_replaced() -> None:
     write_bytes("/dev/null", b"gone")
     assert not Path("/dev/null").is_file()
 
@@ -85,7 +85,7 @@ def test_a_write_protected_file_is_left_alone(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_private_file_is_private_at_every_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_private_file_is_never_readable_by_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.bin").write_bytes(b"old")
     (tmp_path / "a.bin").chmod(0o600)
     modes, flush = [], os.fsync
@@ -100,9 +100,7 @@ def test_a_private_file_is_private_at_every_moment(tmp_path: Path, monkeypatch: 
 
 
 @posix_only
-def test_file_and_folder_are_flushed_to_the_disk_before_and_after_the_renaming(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_and_folder_are_flushed_before_and_after_renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done, flush = [], os.fsync
 
     def look(handle: int) -> None:
@@ -115,7 +113,7 @@ def test_file_and_folder_are_flushed_to_the_disk_before_and_after_the_renaming(
     assert done == [("file", b""), ("folder", b"new")]
 
 
-def test_a_disk_that_cannot_be_told_to_flush_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_flushing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unable(handle: int) -> None:
         raise OSError(errno.EINVAL, "Invalid argument")
 
@@ -126,7 +124,7 @@ def test_a_disk_that_cannot_be_told_to_flush_is_written_to(tmp_path: Path, monke
 
 @posix_only
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everything")
-def test_a_folder_that_is_read_only_keeps_its_file(tmp_path: Path) -> None:
+def test_a_file_in_a_read_only_folder_is_kept(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"old")
     tmp_path.chmod(0o555)
     try:
@@ -138,9 +136,7 @@ def test_a_folder_that_is_read_only_keeps_its_file(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_folder_that_vanishes_while_it_is_written_to_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_removed_while_writing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "stick"
     folder.mkdir()
     flush = os.fsync
@@ -155,7 +151,7 @@ def test_a_folder_that_vanishes_while_it_is_written_to_is_named(
 
 
 @posix_only
-def test_a_disk_without_room_keeps_the_old_file_and_no_part_of_the_new_one(tmp_path: Path) -> None:
+def test_a_full_disk_keeps_the_old_file_and_no_partial_one(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"old")
     script = """
 import resource, sys
@@ -206,7 +202,7 @@ write(bytes(1))
     or subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode != 0,
     reason="no disk of one's own can be made here",
 )
-def test_a_full_disk_and_one_that_is_read_only_say_so_and_keep_what_was_there(tmp_path: Path) -> None:
+def test_full_and_read_only_disks_are_reported_and_keep_the_old_file(tmp_path: Path) -> None:
     command = ["unshare", "-rm", "sh", "-c", DISK, "sh", str(tmp_path), sys.executable]
     answer = subprocess.run(command, capture_output=True, text=True)
     path, kept = f"{tmp_path}/a.bin", "[('a.bin', 100000)]"
@@ -219,7 +215,7 @@ def test_a_full_disk_and_one_that_is_read_only_say_so_and_keep_what_was_there(tm
     ], answer.stderr
 
 
-def test_what_a_killed_program_left_is_removed_a_day_later(tmp_path: Path) -> None:
+def test_files_left_by_a_killed_program_are_removed_a_day_later(tmp_path: Path) -> None:
     old, young, other = (tmp_path / name for name in (".attnlab-00.tmp", ".attnlab-11.tmp", "attnlab-22.tmp"))
     for path in (old, young, other):
         path.write_bytes(b"half")
@@ -229,7 +225,7 @@ def test_what_a_killed_program_left_is_removed_a_day_later(tmp_path: Path) -> No
     assert (old.exists(), young.exists(), other.exists()) == (False, True, True)
 
 
-def test_control_characters_in_a_name_are_spelt_out(tmp_path: Path) -> None:
+def test_control_characters_in_a_name_are_escaped(tmp_path: Path) -> None:
     with pytest.raises(FileError) as caught:
         write_bytes(tmp_path / "none\n\u202e\x1b[2J" / "a.bin", b"x")
     assert str(caught.value).count(r"none\n\u202e\x1b[2J") == 2
@@ -243,9 +239,7 @@ class InUseError(PermissionError):
 
 
 @pytest.mark.parametrize("busy", [2, 10**6])
-def test_a_file_that_is_in_use_for_a_moment_is_replaced_and_one_that_stays_so_is_refused(
-    busy: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replacing_retries_while_a_file_is_in_use(busy: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.bin").write_bytes(b"old")
     tries, replace = [], os.replace
 
@@ -267,7 +261,7 @@ def test_a_file_that_is_in_use_for_a_moment_is_replaced_and_one_that_stays_so_is
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_rename_that_is_refused_for_good_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_permanently_refused_rename_is_not_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
     def refuse(source: Path, target: Path) -> None:

@@ -11,7 +11,7 @@ from attnlab.lessons.exercise import read_exercise
 from attnlab.lessons.grading import read_answer_file
 
 
-def test_a_file_is_read_whole_or_refused_by_its_size(tmp_path: Path) -> None:
+def test_a_file_above_its_size_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(bytes(1 << 20))
     assert len(read_bytes(path, 1 << 20, "an exercise")) == 1 << 20
@@ -21,7 +21,7 @@ def test_a_file_is_read_whole_or_refused_by_its_size(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
-def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     for read in (read_exercise, read_answer_file):
         with pytest.raises(FileError, match=r"pipe\.json cannot be read: it is a pipe or a device, not a file\.$"):

@@ -133,7 +133,7 @@ KINDS: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_key_that_is_wrong_is_one_sentence(kind: str, value: str, tmp_path: Path) -> None:
+def test_any_invalid_key_is_reported_in_one_sentence(kind: str, value: str, tmp_path: Path) -> None:
     file = KINDS[kind](tmp_path)
     there = list(places(file.whole))
     assert len(there) > 5

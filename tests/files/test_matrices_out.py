@@ -64,7 +64,7 @@ def plain(values: np.ndarray, masked: np.ndarray | None = None, stage: str = "x"
 
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("preset", attnlab.presets())
-def test_every_stage_is_read_back(preset: str, kind: str) -> None:
+def test_every_exported_stage_is_read_back(preset: str, kind: str) -> None:
     trace = attnlab.compute(attnlab.preset(preset))
     for stage in trace.all_stages:
         t = table(trace, stage)
@@ -86,7 +86,7 @@ def test_every_stage_is_read_back(preset: str, kind: str) -> None:
     kind=st.sampled_from(list(FORMATS)),
 )
 @settings(max_examples=300, deadline=None)
-def test_any_numbers_are_read_back(values: np.ndarray, digits: int | None, kind: str) -> None:
+def test_any_exported_numbers_are_read_back(values: np.ndarray, digits: int | None, kind: str) -> None:
     t = plain(values)
     found = READERS[kind](FORMATS[kind](t, digits, False))
     if digits is None:
@@ -97,7 +97,7 @@ def test_any_numbers_are_read_back(values: np.ndarray, digits: int | None, kind:
             np.testing.assert_allclose(found, t.maps(), rtol=most, atol=0.5 * most + 1e-12)
 
 
-def test_a_masked_score_is_what_it_is() -> None:
+def test_a_masked_score_is_written_as_minus_infinity() -> None:
     e = configure(attnlab.preset("journey"), causal=True)
     trace = attnlab.compute(e)
     masked = table(trace, "masked", "mean")
@@ -110,7 +110,7 @@ def test_a_masked_score_is_what_it_is() -> None:
     assert as_latex(filled, 1).splitlines()[1].endswith(r"& -1.0 \times 10^{9} \\")
 
 
-def test_csv_with_all_digits_is_that_of_the_export() -> None:
+def test_csv_with_all_digits_equals_the_exported_file() -> None:
     for name in ("multi-head-8", "causal-5x8"):
         trace = attnlab.compute(attnlab.preset(name))
         for stage in trace.all_stages:
@@ -125,7 +125,7 @@ def test_csv_with_all_digits_is_that_of_the_export() -> None:
                 )
 
 
-def test_labels_are_escaped_and_numbers_are_not() -> None:
+def test_only_labels_are_escaped() -> None:
     tokens = ("50%_&$#{}", "a\\b~^<|>", "line\nbreak", " ", "[link](x) *b* `c`")
     e = Experiment(tokens, torch.eye(5))
     weights = table(attnlab.compute(e), "weights", 0)
@@ -143,7 +143,7 @@ def test_labels_are_escaped_and_numbers_are_not() -> None:
     assert next(csv.reader(io.StringIO(as_csv_text(weights))))[1:] == list(tokens)
 
 
-def test_zero_has_no_sign_and_heads_are_told_apart() -> None:
+def test_zero_has_no_sign_and_heads_are_distinguished() -> None:
     assert as_latex(plain(np.array([[-0.0001, -0.0, 0.5]])), 2).splitlines()[1] == r"0.00 & 0.00 & 0.50 \\"
     two = plain(np.array([[[1.0]], [[2.0]]]))
     assert as_latex(two, 0).count("% head") == 2
@@ -152,7 +152,7 @@ def test_zero_has_no_sign_and_heads_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("name", ["journey", "causal-5x8"])
-def test_given_tables_are_written_and_pasted_back(name: str) -> None:
+def test_input_tables_can_be_copied_and_pasted(name: str) -> None:
     e = configure(attnlab.preset(name), score="general")
     for each in tables(e):
         t = make_input_table(e, each)
@@ -163,7 +163,7 @@ def test_given_tables_are_written_and_pasted_back(name: str) -> None:
     assert make_input_table(e, "embeddings").row_labels == e.tokens
 
 
-def test_what_cannot_be_written_is_said() -> None:
+def test_an_impossible_copy_is_refused_in_a_sentence() -> None:
     e = Experiment(("a",), [[1.0]], config=AttentionConfig())
     with pytest.raises(AttnlabError, match=r"no table 'W_x' in this layer; there are embeddings, W_q, W_k, W_v"):
         make_input_table(e, "W_x")

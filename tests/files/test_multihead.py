@@ -64,7 +64,7 @@ def equal(one: nn.MultiheadAttention, other: nn.MultiheadAttention) -> None:
     dtype=st.sampled_from([torch.float64, torch.float32, torch.bfloat16, torch.float16]),
 )
 @settings(max_examples=40, deadline=None)
-def test_a_module_comes_back_bit_for_bit(
+def test_a_module_survives_import_and_export_bit_for_bit(
     heads: tuple[int, int], bias: bool, kdim: int | None, dtype: torch.dtype
 ) -> None:
     h, d = heads
@@ -76,7 +76,7 @@ def test_a_module_comes_back_bit_for_bit(
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("name", ["multi-head-8", "head-average"])
-def test_an_experiment_comes_back_bit_for_bit(name: str, causal: bool) -> None:
+def test_an_experiment_survives_export_and_import_bit_for_bit(name: str, causal: bool) -> None:
     e = with_setting(attnlab.preset(name), causal=causal, masks={"window": 2})
     module = to_multihead(e)
     agree(module, e)
@@ -87,7 +87,7 @@ def test_an_experiment_comes_back_bit_for_bit(name: str, causal: bool) -> None:
     assert back.config.causal == causal
 
 
-def test_identities_shared_keys_and_single_biases_are_written_out() -> None:
+def test_identities_shared_keys_and_single_biases_are_expanded() -> None:
     g = torch.Generator().manual_seed(2)
     w = Weights(W_k=torch.randn(8, 4, generator=g), W_v=torch.randn(8, 4, generator=g), b_k=torch.ones(4))
     e = Experiment(["a", "b", "c"], torch.randn(3, 8, generator=g), w, AttentionConfig(n_heads=4, n_kv_heads=2))
@@ -107,7 +107,7 @@ def test_identities_shared_keys_and_single_biases_are_written_out() -> None:
         (nn.MultiheadAttention(6, 2), r"W_q needs 6 columns, but the embeddings have 8; .*in_proj_weight \[18, 6\]"),
     ],
 )
-def test_a_module_that_cannot_be_taken_is_refused_in_a_sentence(module: nn.Module, sentence: str) -> None:
+def test_an_unsupported_module_is_refused_in_a_sentence(module: nn.Module, sentence: str) -> None:
     with pytest.raises(ExperimentError, match=sentence):
         from_multihead(module, words(8))  # type: ignore[arg-type]
 
@@ -128,12 +128,12 @@ def test_a_module_that_cannot_be_taken_is_refused_in_a_sentence(module: nn.Modul
         ({"causal": True, "fill": "0"}, "fill is '0'; it needs '-inf'"),
     ],
 )
-def test_what_the_module_does_not_compute_is_refused(changes: dict[str, object], sentence: str) -> None:
+def test_settings_that_the_module_lacks_are_refused(changes: dict[str, object], sentence: str) -> None:
     with pytest.raises(ExperimentError, match=f"^torch.nn.MultiheadAttention does not support this layer: {sentence}"):
         to_multihead(configure(attnlab.preset("multi-head-8"), **changes))
 
 
-def test_every_preset_is_held_or_refused() -> None:
+def test_every_preset_is_exported_or_refused() -> None:
     held = set()
     for name in attnlab.presets():
         e = attnlab.preset(name)
@@ -148,7 +148,7 @@ def test_every_preset_is_held_or_refused() -> None:
     assert held >= {"random-4x8", "the-cat-sat", "multi-head-8", "head-average", "causal-5x8"}
 
 
-def test_every_entry_but_the_first_of_a_switch_is_refused() -> None:
+def test_only_the_first_entry_of_each_switch_is_exported() -> None:
     e = attnlab.preset("multi-head-8")
     for choice in registry.CHOICES:
         plain, *others = choice.entries

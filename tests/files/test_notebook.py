@@ -50,18 +50,18 @@ def agree(e: Experiment, names: dict[str, Any], printed: str, dtype: str) -> Non
 
 
 @pytest.mark.parametrize("name", attnlab.presets())
-def test_every_preset_runs_and_agrees(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_notebook_of_every_preset_agrees(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     e = attnlab.preset(name)
     agree(e, *run(notebook(e, name), capsys), "float32")
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_entry_of_every_registry_runs_and_agrees(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_notebook_of_every_registry_entry_agrees(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     e = CASES[case]
     agree(e, *run(notebook(e, case, "float64"), capsys), "float64")
 
 
-def test_every_entry_is_in_use_in_its_case() -> None:
+def test_every_case_uses_its_entry() -> None:
     for choice in registry.CHOICES:
         for name in choice.entries:
             assert getattr(CASES[f"{choice.field} {name}"].config, choice.field) == name
@@ -70,7 +70,7 @@ def test_every_entry_is_in_use_in_its_case() -> None:
 
 
 @pytest.mark.parametrize("preset", ["journey", "multi-head-8", "attention-sink"])
-def test_stages_can_be_run_again_in_any_order(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cells_can_be_run_again_in_any_order(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
     e = attnlab.preset(preset)
     text = notebook(e, preset)
     names, printed = run(text, capsys)
@@ -79,7 +79,7 @@ def test_stages_can_be_run_again_in_any_order(preset: str, capsys: pytest.Captur
     agree(e, names, printed, "float32")
 
 
-def test_one_cell_a_stage_under_its_formula() -> None:
+def test_each_stage_has_one_cell_under_its_formula() -> None:
     e = attnlab.preset("multi-head-8")
     text = notebook(e, "multi-head-8")
     book = json.loads(text)
@@ -97,7 +97,7 @@ def test_one_cell_a_stage_under_its_formula() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in attnlab.presets() if attnlab.preset(name).others])
-def test_of_a_batch_the_notebook_computes_every_sequence(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_notebook_computes_every_sequence_of_a_batch(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     e = attnlab.preset(name)
     names, _ = run(notebook(e, name), capsys)
     for place, stages in enumerate(names["batch"]):
@@ -107,7 +107,7 @@ def test_of_a_batch_the_notebook_computes_every_sequence(name: str, capsys: pyte
             assert_near(stages[stage], trace, exact, stage)
 
 
-def test_titles_and_tokens_cannot_break_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_titles_and_tokens_are_escaped_in_the_notebook(capsys: pytest.CaptureFixture[str]) -> None:
     e = Experiment(("'''", '"""\nraise SystemExit(3)', "\\", "\ud800"), torch.eye(4))
     text = notebook(e, '# "\n<script>alert(1)</script> \ud800 ``` $$x$$')
     text.encode()
@@ -117,7 +117,7 @@ def test_titles_and_tokens_cannot_break_out(capsys: pytest.CaptureFixture[str]) 
     assert names["tokens"] == list(e.tokens)
 
 
-def test_large_arrays_are_unpacked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_large_arrays_are_embedded_compressed(capsys: pytest.CaptureFixture[str]) -> None:
     e = attnlab.preset("head-average")
     names, _ = run(notebook(e, "x", "float64"), capsys)
     assert torch.equal(names["W_q"], e.weights.W_q.double())

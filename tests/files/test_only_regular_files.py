@@ -83,7 +83,7 @@ def opening(call: ast.Call) -> str:
     return ".open" if call.func.attr == "open" and (is_mode or owner.startswith("Path(")) else ""
 
 
-def test_nothing_else_opens_files() -> None:
+def test_only_bounded_py_opens_files() -> None:
     found = dict(opened())
     strange = {place: name for name, place in found.items() if name not in JUSTIFIED}
     assert strange == {}, "files.bounded opens files; what else does needs a reason here"
@@ -157,14 +157,14 @@ def test_a_pipe_or_a_device_is_refused_at_once(kind: str, what: str, tmp_path: P
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
 @pytest.mark.parametrize("what", ["pipe", "zero"])
-def test_what_lies_beside_a_file_is_left_alone_if_it_is_no_file(what: str, tmp_path: Path) -> None:
+def test_companion_paths_that_are_not_files_are_ignored(what: str, tmp_path: Path) -> None:
     made(tmp_path / "config.json", what)
     assert heads_beside(tmp_path / "x.safetensors") == UNKNOWN
     made(tmp_path / "x.attnlab", what)
     assert read_view(tmp_path / "x.attnlab") == {}
 
 
-def test_a_config_is_read_up_to_a_megabyte(tmp_path: Path) -> None:
+def test_a_config_larger_than_a_megabyte_is_ignored(tmp_path: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text('{"n_head": 3}')
     assert heads_beside(tmp_path / "x.npz").n_heads == 3
@@ -175,7 +175,7 @@ def test_a_config_is_read_up_to_a_megabyte(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
-def test_a_file_that_becomes_a_pipe_after_it_was_opened_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_file_that_turns_into_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     import numpy as np
     import torch
     from safetensors.torch import save_file

@@ -120,7 +120,7 @@ def run_all(code: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("item", range(2))
 @pytest.mark.parametrize("name", BATCHES)
-def test_of_a_batch_the_script_computes_every_sequence(
+def test_the_script_computes_every_sequence_of_a_batch(
     name: str, item: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     e = select(attnlab.preset(name), item)
@@ -136,7 +136,7 @@ def test_of_a_batch_the_script_computes_every_sequence(
     assert all((f"sequence {place}: weights" in printed) == (place != item) for place in range(e.n_items))
 
 
-def test_a_large_batch_with_tables_and_a_mask_of_its_own_is_packed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_large_batch_with_tables_and_masks_is_embedded_compressed(capsys: pytest.CaptureFixture[str]) -> None:
     mask = torch.ones(6, 6, dtype=torch.bool).tril(1)
     e = configure(attnlab.preset("padding-batch"), score="additive", positions="t5", mask=mask, normalizer="entmax15")
     e = resize(e, d_model=400, d_k=8, d_v=8)
@@ -149,11 +149,11 @@ def test_a_large_batch_with_tables_and_a_mask_of_its_own_is_packed(capsys: pytes
     capsys.readouterr()
 
 
-def test_without_a_batch_the_script_says_nothing_of_one() -> None:
+def test_without_a_batch_the_script_does_not_mention_one() -> None:
     assert "batch" not in script(attnlab.preset("journey"), "x")
 
 
-def test_almost_every_entry_goes_with_a_second_sequence_and_with_shared_keys() -> None:
+def test_most_entries_work_with_a_second_sequence_and_shared_keys() -> None:
     count = len(dict(entries()))
     for base in ("cross-attention", "grouped-keys"):
         assert len(across((base,))) > 0.8 * count
@@ -162,7 +162,7 @@ def test_almost_every_entry_goes_with_a_second_sequence_and_with_shared_keys() -
 
 
 @pytest.mark.parametrize("case", FEW)
-def test_the_numbers_given_are_embedded_exactly(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_numbers_are_embedded_exactly(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     e = CASES[case]
     names: dict[str, Any] = {}
     exec(script(e, case, "float64").split("\nx = ")[0], names)
@@ -175,7 +175,7 @@ def test_the_numbers_given_are_embedded_exactly(case: str, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize("case", FEW)
-def test_the_script_imports_at_its_top_and_is_plain_ascii(case: str) -> None:
+def test_the_script_has_its_imports_at_the_top_and_is_ascii(case: str) -> None:
     code = script(CASES[case], "x")
     assert code.isascii()
     body = ast.parse(code).body[1:]  # after the docstring
@@ -183,7 +183,7 @@ def test_the_script_imports_at_its_top_and_is_plain_ascii(case: str) -> None:
     assert kinds == sorted(kinds, reverse=True)
 
 
-def test_the_script_needs_torch_alone() -> None:
+def test_the_script_needs_only_torch() -> None:
     imports = {
         alias.name
         for node in ast.walk(ast.parse(script(attnlab.preset("head-average"), "x")))
@@ -194,7 +194,7 @@ def test_the_script_needs_torch_alone() -> None:
 
 
 @pytest.mark.slow
-def test_titles_and_tokens_cannot_break_out_of_the_script() -> None:
+def test_titles_and_tokens_are_escaped_in_the_script() -> None:
     title = 'a""" + __import__("os").abort() + """\n\\'
     e = Experiment(("'''", '"""\nraise SystemExit(3)', "\\"), torch.eye(3))
     code = script(e, title)

@@ -92,13 +92,13 @@ def test_loading_is_the_inverse_of_saving_bit_for_bit(e: Experiment) -> None:
 
 
 @pytest.mark.parametrize("name", attnlab.presets())
-def test_every_preset_comes_back_through_the_public_names(name: str, tmp_path: Path) -> None:
+def test_every_preset_survives_save_and_load(name: str, tmp_path: Path) -> None:
     e = attnlab.preset(name)
     attnlab.save(e, str(tmp_path / "p.attnlab"))
     assert_same(e, attnlab.load(str(tmp_path / "p.attnlab")))
 
 
-def test_tensors_that_experiments_share_are_saved_too(tmp_path: Path) -> None:
+def test_shared_tensors_are_saved(tmp_path: Path) -> None:
     half = attnlab.preset("the-cat-sat").weights.W_q
     e = Experiment(("a",), torch.ones(1, 4), Weights(half, half, half))
     assert e.weights.W_q is e.weights.W_k
@@ -106,7 +106,7 @@ def test_tensors_that_experiments_share_are_saved_too(tmp_path: Path) -> None:
     assert_same(e, load(tmp_path / "s.attnlab"))
 
 
-def test_how_it_was_looked_at_comes_back_with_it(tmp_path: Path) -> None:
+def test_the_view_is_restored_with_the_session(tmp_path: Path) -> None:
     view = {"title": "Mein Satz 🦊", "preset": "journey", "device": "cpu", "dtype": "float64", "zoom": 1.5}
     save_scene(attnlab.preset("journey"), tmp_path / "s.attnlab", view)
     assert load_scene(tmp_path / "s.attnlab")[1] == view
@@ -114,7 +114,7 @@ def test_how_it_was_looked_at_comes_back_with_it(tmp_path: Path) -> None:
     assert load_scene(tmp_path / "s.attnlab")[1] == {}
 
 
-def test_keys_of_the_view_that_nobody_knows_come_back(tmp_path: Path) -> None:
+def test_unknown_keys_of_the_view_are_kept(tmp_path: Path) -> None:
     view = {
         "selection": {"stage": "weights", "row": 2, "column": 1, "head": None},
         "head": "mean",
@@ -153,9 +153,7 @@ ROUND += [ROUND] * 100
     ],
     ids=lambda value: None if isinstance(value, dict) else value,
 )
-def test_a_view_that_is_not_plain_and_modest_is_refused_and_the_old_file_stays(
-    tmp_path: Path, view: dict[str, Any], sentence: str
-) -> None:
+def test_an_invalid_view_is_refused_and_the_old_file_kept(tmp_path: Path, view: dict[str, Any], sentence: str) -> None:
     path = tmp_path / "s.attnlab"
     save_scene(SMALL, path, {"title": "old"})
     with pytest.raises(FileError, match=rf"s\.attnlab cannot be written: .*{sentence}"):
@@ -163,7 +161,7 @@ def test_a_view_that_is_not_plain_and_modest_is_refused_and_the_old_file_stays(
     assert load_scene(path)[1] == {"title": "old"}
 
 
-def test_pins_come_back_and_share_what_they_shared(tmp_path: Path) -> None:
+def test_pins_are_restored_and_still_share_tensors(tmp_path: Path) -> None:
     e, path = attnlab.preset("multi-head-8"), tmp_path / "s.attnlab"
     masked = Experiment(e.tokens, e.embeddings, e.weights, AttentionConfig(n_heads=8, causal=True))
     other = attnlab.preset("journey")
@@ -180,7 +178,7 @@ def test_pins_come_back_and_share_what_they_shared(tmp_path: Path) -> None:
     assert sizes[0] - sizes[1] < 6000  # what is shared is written once
 
 
-def test_a_batch_and_its_tables_are_pinned_too(tmp_path: Path) -> None:
+def test_pins_include_the_batch_and_its_tables(tmp_path: Path) -> None:
     batch = load(Path(__file__).with_name("version1.attnlab"))
     save_session(Session(SMALL, pins=(batch, batch)), tmp_path / "s.attnlab")
     found = load_session(tmp_path / "s.attnlab").pins
@@ -190,7 +188,7 @@ def test_a_batch_and_its_tables_are_pinned_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["journey", "batch-of-two", "multi-head-8"])
-def test_a_pin_whose_second_sequence_is_its_first_comes_back(tmp_path: Path, name: str) -> None:
+def test_a_pin_whose_sequences_are_one_tensor_is_restored(tmp_path: Path, name: str) -> None:
     pinned = toggle_memory(attnlab.preset(name), on=True)
     assert pinned.memory_embeddings is pinned.embeddings
     save_session(Session(SMALL, pins=(pinned, pinned)), tmp_path / "s.attnlab")
@@ -198,7 +196,7 @@ def test_a_pin_whose_second_sequence_is_its_first_comes_back(tmp_path: Path, nam
         assert_same(pinned, found)
 
 
-def test_a_pin_that_shares_within_itself_as_it_was_once_written_is_read(tmp_path: Path) -> None:
+def test_a_pin_in_the_older_shared_form_is_read(tmp_path: Path) -> None:
     pin = {"tokens": ["c", "d"], "memory_tokens": ["e", "f"], "config": {}}
     shared = {"memory_embeddings": "pins/0/embeddings"}
     tensors = packed_tensors({"embeddings": torch.ones(2, 2), "pins/0/embeddings": torch.full((2, 2), 3.0)})
@@ -207,13 +205,13 @@ def test_a_pin_that_shares_within_itself_as_it_was_once_written_is_read(tmp_path
     assert found.memory_embeddings.tolist() == found.embeddings.tolist() == [[3, 3], [3, 3]]
 
 
-def test_more_pins_than_a_session_holds_are_refused(tmp_path: Path) -> None:
+def test_too_many_pins_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="101 states are pinned; the maximum in a session is 100"):
         save_session(Session(SMALL, pins=(SMALL,) * 101), tmp_path / "s.attnlab")
     assert not list(tmp_path.glob("*.attnlab"))
 
 
-def test_the_same_experiment_is_the_same_file(tmp_path: Path) -> None:
+def test_saving_is_deterministic(tmp_path: Path) -> None:
     for name in ("a", "b"):
         save(attnlab.preset("multi-head-8"), tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -230,7 +228,7 @@ def test_a_session_is_a_zip_of_json_and_safetensors(tmp_path: Path) -> None:
         assert read_tensors(archive.read(TENSORS))["W_q"].shape == (3, 2)
 
 
-def test_a_session_compressed_by_another_program_is_read(tmp_path: Path) -> None:
+def test_a_session_recompressed_by_another_program_is_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(WHOLE)) as old, zipfile.ZipFile(tmp_path / "z", "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():
             new.writestr(name, old.read(name))
@@ -238,12 +236,12 @@ def test_a_session_compressed_by_another_program_is_read(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("name", "sentence"), [("none.attnlab", "There is no file"), (".", "is a folder")])
-def test_what_is_not_there_is_named(tmp_path: Path, name: str, sentence: str) -> None:
+def test_a_missing_file_is_named(tmp_path: Path, name: str, sentence: str) -> None:
     with pytest.raises(FileError, match=sentence):
         load(tmp_path / name)
 
 
-def test_saving_where_nothing_can_be_written_is_refused_and_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failed_save_keeps_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="there is no folder"):
         save(SMALL, tmp_path / "none" / "s.attnlab")
     with pytest.raises(FileError, match="it is a folder"):
@@ -251,7 +249,7 @@ def test_saving_where_nothing_can_be_written_is_refused_and_leaves_the_old_file(
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
-def test_what_is_no_ordinary_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_regular_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.attnlab")
     for path in (tmp_path / "pipe.attnlab", Path("/dev/zero")):
         with pytest.raises(FileError, match=f"^{path} cannot be read: it is a pipe or a device, not a file.$"):
@@ -261,7 +259,7 @@ def test_what_is_no_ordinary_file_is_refused_and_not_waited_for(tmp_path: Path) 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
-def test_a_session_is_saved_where_a_link_points_to(tmp_path: Path) -> None:
+def test_saving_follows_a_symbolic_link(tmp_path: Path) -> None:
     (tmp_path / "link.attnlab").symlink_to("real.attnlab")
     save(SMALL, tmp_path / "link.attnlab")
     assert (tmp_path / "link.attnlab").is_symlink()

@@ -83,7 +83,7 @@ def opened(path: Path, data: bytes) -> Session | None:
         return None
 
 
-def test_thousands_of_accidents_are_noticed_or_harmless(tmp_path: Path) -> None:
+def test_thousands_of_corruptions_are_detected_or_harmless(tmp_path: Path) -> None:
     chance, harmless = random.Random(5), 0
     for data in sources(tmp_path):
         whole = opened(tmp_path / "s.attnlab", data)
@@ -144,7 +144,7 @@ def reworked(members: dict[str, bytes], chance: random.Random) -> bytes:
 
 
 @pytest.mark.slow
-def test_thousands_of_made_up_sessions_are_refused_or_can_be_saved_again(
+def test_thousands_of_generated_sessions_are_refused_or_can_be_saved_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", lambda handle: None)  # it takes longer than all the rest
@@ -237,7 +237,7 @@ print(sorted({p.suffix for p in path.parent.iterdir()}))
 
 @pytest.mark.slow
 @posix_only
-def test_a_program_killed_while_it_saves_leaves_the_old_file_or_the_new_one_whole(tmp_path: Path) -> None:
+def test_a_program_killed_while_saving_leaves_the_old_or_the_new_file_complete(tmp_path: Path) -> None:
     path = tmp_path / "home" / "s.attnlab"
     path.parent.mkdir()
     answer = subprocess.run([sys.executable, "-c", KILLED, str(path)], capture_output=True, text=True)
@@ -288,7 +288,7 @@ def bomb(path: Path, member: str, packed: bytes) -> str:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured as Linux does")
-def test_bombs_cost_little_memory(tmp_path: Path) -> None:
+def test_compression_bombs_cost_little_memory(tmp_path: Path) -> None:
     save_session(Session(SMALL), tmp_path / "good")
     packed = squeezed(120 << 20)
     bad = [bomb(tmp_path / f"{member}.bomb", member, packed) for member in (MANIFEST, TENSORS)]

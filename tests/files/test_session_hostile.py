@@ -23,7 +23,7 @@ from tests.files.sessions import SMALL, WHOLE, assert_same, rebuilt
 
 @settings(max_examples=300)
 @given(st.integers(0, len(WHOLE) * 8 - 1))
-def test_a_flipped_bit_is_noticed_or_harmless(bit: int) -> None:
+def test_a_flipped_bit_is_detected_or_harmless(bit: int) -> None:
     data = bytearray(WHOLE)
     data[bit // 8] ^= 1 << bit % 8
     with tempfile.TemporaryDirectory() as folder:
@@ -38,7 +38,7 @@ def test_a_flipped_bit_is_noticed_or_harmless(bit: int) -> None:
 
 
 @given(st.integers(0, len(WHOLE) - 1))
-def test_a_file_cut_short_is_refused(length: int) -> None:
+def test_a_truncated_file_is_refused(length: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "short.attnlab"
         path.write_bytes(WHOLE[:length])
@@ -47,7 +47,7 @@ def test_a_file_cut_short_is_refused(length: int) -> None:
 
 
 @given(st.binary(max_size=300))
-def test_any_other_bytes_are_refused(data: bytes) -> None:
+def test_arbitrary_bytes_are_refused(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "other.attnlab"
         path.write_bytes(data)
@@ -90,7 +90,7 @@ def test_any_other_bytes_are_refused(data: bytes) -> None:
     ],
     ids=str,
 )
-def test_a_file_that_says_what_cannot_be_is_refused_with_one_sentence(
+def test_an_impossible_session_is_refused_in_one_sentence(
     tmp_path: Path, changes: dict[str, Any], sentence: str
 ) -> None:
     path = rebuilt(tmp_path, **changes)
@@ -131,7 +131,7 @@ CONFIG = {"n_heads": 1}
     ],
     ids=str,
 )
-def test_a_batch_or_settings_that_cannot_be_are_refused_with_one_sentence(
+def test_impossible_batches_and_settings_are_refused_in_one_sentence(
     tmp_path: Path, changes: dict[str, Any], sentence: str
 ) -> None:
     path = rebuilt(tmp_path, OTHER_TENSORS, **changes)
@@ -141,23 +141,23 @@ def test_a_batch_or_settings_that_cannot_be_are_refused_with_one_sentence(
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_without_its_embeddings_says_so(tmp_path: Path) -> None:
+def test_missing_embeddings_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="embeddings is missing from its arrays"):
         load(rebuilt(tmp_path, tensor_bytes({"W_q": torch.ones(2, 2)})))
 
 
-def test_the_file_that_the_bad_batches_are_made_from_is_good(tmp_path: Path) -> None:
+def test_the_base_of_the_bad_batches_is_valid(tmp_path: Path) -> None:
     e = load(rebuilt(tmp_path, OTHER_TENSORS, others=[OTHER | {"length": 1}], item=1))
     assert (e.item, e.others[0].tokens, e.others[0].length) == (1, ("c", "d"), 1)
 
 
-def test_the_file_that_the_bad_ones_are_made_from_is_good(tmp_path: Path) -> None:
+def test_the_base_of_the_bad_sessions_is_valid(tmp_path: Path) -> None:
     assert_same(SMALL, load(rebuilt(tmp_path)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("member", "limit"), [(MANIFEST, "16 MiB"), (TENSORS, "512 MiB"), (SUMS, "4096 bytes")])
-def test_a_file_that_would_unpack_to_gigabytes_is_refused(tmp_path: Path, member: str, limit: str) -> None:
+def test_a_compression_bomb_is_refused(tmp_path: Path, member: str, limit: str) -> None:
     with zipfile.ZipFile(tmp_path / "bomb.attnlab", "w", zipfile.ZIP_DEFLATED) as archive:
         for other in {MANIFEST, TENSORS, SUMS} - {member}:
             archive.writestr(other, b"{}")
@@ -203,7 +203,7 @@ def made(path: Path, *members: tuple[zipfile.ZipInfo | str, bytes]) -> Path:
     ],
     ids=lambda value: ascii(value[:20]),
 )
-def test_members_that_no_session_has_are_named_and_nothing_is_written(tmp_path: Path, name: str, sentence: str) -> None:
+def test_unknown_members_are_named_and_nothing_is_unpacked(tmp_path: Path, name: str, sentence: str) -> None:
     path = made(tmp_path / "s.attnlab", (name, b"cos\nsystem\n(S'id'\ntR."))
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(FileError) as caught:
@@ -214,14 +214,14 @@ def test_members_that_no_session_has_are_named_and_nothing_is_written(tmp_path: 
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_link_among_the_members_is_refused(tmp_path: Path) -> None:
+def test_a_symbolic_link_in_the_zip_is_refused(tmp_path: Path) -> None:
     link = zipfile.ZipInfo("manifest.json2")
     link.create_system, link.external_attr = 3, 0o120777 << 16
     with pytest.raises(FileError, match=r"'manifest\.json2' in it is a link"):
         load(made(tmp_path / "s.attnlab", (link, b"/etc/passwd")))
 
 
-def test_more_members_than_a_session_has_are_refused(tmp_path: Path) -> None:
+def test_too_many_members_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="it contains 103 files, more than any session"):
         load(made(tmp_path / "s.attnlab", *((str(i), b"") for i in range(100))))
 
@@ -249,7 +249,7 @@ CENTRAL = WHOLE[WHOLE.index(b"PK\x01\x02") :][:46]
         (28, b"\x00\x00", "is damaged"),
     ],
 )
-def test_a_table_of_contents_that_lies_is_refused(tmp_path: Path, place: int, value: bytes, sentence: str) -> None:
+def test_a_false_zip_directory_is_refused(tmp_path: Path, place: int, value: bytes, sentence: str) -> None:
     lie = CENTRAL[:place] + value + CENTRAL[place + len(value) :]
     with pytest.raises(FileError, match=sentence):
         load(patched(tmp_path / "s.attnlab", CENTRAL, lie))
@@ -290,7 +290,7 @@ def entry(dtype: Any = "F32", shape: Any = (2, 2), data_offsets: Any = (0, 16), 
         (tensor_bytes({"embeddings": torch.ones(2, 2), "pins/0/W_q": torch.ones(2)}), "does not know: pins/0/W_q"),
     ],
 )
-def test_arrays_that_lie_about_themselves_are_refused(tmp_path: Path, tensors: bytes, sentence: str) -> None:
+def test_arrays_with_false_headers_are_refused(tmp_path: Path, tensors: bytes, sentence: str) -> None:
     with pytest.raises(FileError, match=sentence) as caught:
         load(rebuilt(tmp_path, tensors))
     assert str(caught.value).isprintable()
@@ -325,7 +325,7 @@ PIN = {"tokens": ["c", "d"], "memory_tokens": None, "config": {}, "shared": {"em
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_pins_and_views_that_cannot_be_are_refused(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
+def test_invalid_pins_and_views_are_refused(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(FileError, match=sentence) as caught:
         load(rebuilt(tmp_path, **changes))
     assert str(caught.value).isprintable()
@@ -350,7 +350,7 @@ def test_pins_and_views_that_cannot_be_are_refused(tmp_path: Path, changes: dict
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_json_that_is_meant_to_harm_is_refused(tmp_path: Path, text: bytes, sentence: str) -> None:
+def test_hostile_json_is_refused(tmp_path: Path, text: bytes, sentence: str) -> None:
     with zipfile.ZipFile(tmp_path / "s.attnlab", "w") as archive:
         archive.writestr(MANIFEST, text)
     with pytest.raises(FileError, match=sentence) as caught:
@@ -359,7 +359,7 @@ def test_json_that_is_meant_to_harm_is_refused(tmp_path: Path, text: bytes, sent
     assert len(str(caught.value)) < len(str(tmp_path)) + 200
 
 
-def test_what_was_pickled_is_never_run(tmp_path: Path) -> None:
+def test_pickled_data_is_never_executed(tmp_path: Path) -> None:
     class Bomb:
         def __reduce__(self) -> Any:
             return (Path.touch, (tmp_path / "ran",))
@@ -372,13 +372,13 @@ def test_what_was_pickled_is_never_run(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_name_with_control_characters_is_spelt_out() -> None:
+def test_control_characters_in_a_member_name_are_escaped() -> None:
     with pytest.raises(FileError) as caught:
         load("no\nsuch\x1b[2J.attnlab")
     assert str(caught.value) == r"There is no file no\nsuch\x1b[2J.attnlab."
 
 
-def test_members_that_are_too_much_together_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_that_are_too_large_together_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.zip"
     with zipfile.ZipFile(path, "w") as archive:
         for name in "abc":

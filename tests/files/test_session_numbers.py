@@ -55,7 +55,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], byt
 
 
 @pytest.mark.parametrize("value", HOSTILE, ids=lambda value: str(value)[:25])
-def test_no_number_of_a_session_can_hang_what_reads_it(
+def test_no_number_of_a_session_can_hang_the_reader(
     value: Any, saved: tuple[dict[str, Any], bytes], tmp_path: Path
 ) -> None:
     manifest, tensors = saved
@@ -83,7 +83,7 @@ def test_no_number_of_a_session_can_hang_what_reads_it(
 
 @pytest.mark.parametrize("heads", [2**63 - 1, 2**200 + 1, MOST_HEADS + 1])
 @pytest.mark.parametrize("kv_heads", [None, 2])
-def test_a_count_of_heads_is_bounded_before_anything_counts_to_it(heads: int, kv_heads: int | None) -> None:
+def test_the_head_count_is_bounded_before_it_is_used(heads: int, kv_heads: int | None) -> None:
     with pytest.raises(
         attnlab.ExperimentError, match=r"^n_heads is \d[\d.]*; it needs a whole number from 1 to 4096\.$"
     ):
@@ -92,13 +92,13 @@ def test_a_count_of_heads_is_bounded_before_anything_counts_to_it(heads: int, kv
         attnlab.AttentionConfig(n_heads=4, n_kv_heads=heads)
 
 
-def test_the_most_heads_that_there_may_be_are_computed() -> None:
+def test_the_maximum_number_of_heads_can_be_computed() -> None:
     e = attnlab.Experiment(("a", "b"), torch.ones(2, MOST_HEADS), config=attnlab.AttentionConfig(n_heads=MOST_HEADS))
     assert attnlab.compute(e)["weights"].shape == (MOST_HEADS, 2, 2)
     assert fitting_heads(e) == divisors(MOST_HEADS)
 
 
-def test_divisors_are_those_that_divide() -> None:
+def test_divisors_divide_their_number() -> None:
     for number in (*range(1, 60), 97, 4096, 4095):
         assert divisors(number) == tuple(n for n in range(1, number + 1) if number % n == 0)
     assert len(divisors(2**40)) == 41  # in a million steps, where counting up would take 10¹²

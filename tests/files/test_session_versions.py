@@ -47,7 +47,7 @@ def test_a_file_of_version_1_opens_bit_for_bit() -> None:
     assert view["lens"] == {"name": "flow", "zoom": 1.5}
 
 
-def test_what_was_of_version_1_is_saved_as_the_present_one(tmp_path: Path) -> None:
+def test_a_session_of_version_1_is_saved_in_the_current_version(tmp_path: Path) -> None:
     session = load_session(VERSION_1)
     save_session(session, tmp_path / "new.attnlab")
     again = load_session(tmp_path / "new.attnlab")
@@ -88,7 +88,7 @@ def test_a_file_of_version_2_whose_numbers_changed_is_refused(tmp_path: Path, pl
         load(with_sums(tmp_path / "s.attnlab", change))
 
 
-def test_a_file_of_version_2_whose_words_changed_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_version_2_whose_text_changed_is_refused(tmp_path: Path) -> None:
     def change(members: dict[str, bytes]) -> None:
         assert members[MANIFEST].count(b'"a"') == 1
         members[MANIFEST] = members[MANIFEST].replace(b'"a"', b'"z"')
@@ -98,7 +98,7 @@ def test_a_file_of_version_2_whose_words_changed_is_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", [MANIFEST, TENSORS])
-def test_a_checksum_of_version_2_that_changed_is_noticed(tmp_path: Path, name: str) -> None:
+def test_a_changed_checksum_of_version_2_is_detected(tmp_path: Path, name: str) -> None:
     def change(members: dict[str, bytes]) -> None:
         lines = members[SUMS].decode().splitlines()
         at = next(i for i, line in enumerate(lines) if line.endswith(name))
@@ -119,7 +119,7 @@ def test_a_member_of_version_2_without_a_checksum_is_refused(tmp_path: Path, nam
         load(with_sums(tmp_path / "s.attnlab", change))
 
 
-def test_the_checksums_are_those_that_sha256sum_reads(tmp_path: Path) -> None:
+def test_the_checksums_can_be_verified_by_sha256sum(tmp_path: Path) -> None:
     def change(members: dict[str, bytes]) -> None:
         wanted = {f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in members.items() if name != SUMS}
         assert set(members[SUMS].decode().splitlines()) == wanted
@@ -141,7 +141,7 @@ OF_1: dict[str, Any] = {
 }
 
 
-def test_version_1_becomes_2_by_moving_what_describes_the_experiment() -> None:
+def test_migration_to_version_2_moves_the_description_of_the_experiment() -> None:
     assert MIGRATIONS[1](OF_1) == {
         "format": "attnlab",
         "version": 2,
@@ -157,7 +157,7 @@ def test_version_1_becomes_2_by_moving_what_describes_the_experiment() -> None:
     }
 
 
-def test_every_version_leads_to_the_present_one_and_changes_nothing_that_it_was_given() -> None:
+def test_every_version_migrates_to_the_current_one_without_changing_its_input() -> None:
     assert sorted(MIGRATIONS) == list(range(1, VERSION))
     before = copy.deepcopy(OF_1)
     assert migrate(OF_1)["version"] == VERSION
@@ -167,7 +167,7 @@ def test_every_version_leads_to_the_present_one_and_changes_nothing_that_it_was_
 
 
 @pytest.mark.parametrize("version", [0, VERSION + 1, -1, True, "1", None, 1.0])
-def test_what_is_no_older_version_is_not_migrated(version: Any) -> None:
+def test_only_older_versions_are_migrated(version: Any) -> None:
     with pytest.raises(ValueError, match="its version is"):
         migrate(OF_1 | {"version": version})
 
@@ -182,9 +182,7 @@ def test_what_is_no_older_version_is_not_migrated(version: Any) -> None:
         (7, r"it needs a newer one\.$"),
     ],
 )
-def test_a_newer_file_says_which_attnlab_it_needs_whatever_else_it_holds(
-    tmp_path: Path, writer: Any, needs: str
-) -> None:
+def test_a_newer_file_names_the_attnlab_version_that_it_needs(tmp_path: Path, writer: Any, needs: str) -> None:
     path = rebuilt(tmp_path, extra="textures.bin", version=VERSION + 1, attnlab=writer, pins=...)
     with pytest.raises(FileError, match=needs) as caught:
         load(path)

@@ -12,18 +12,18 @@ from attnlab.files.sessions.session_file import save_scene
 from attnlab.files.source import Source, find_sources, is_several, load_source, parse_source
 
 
-def test_a_preset_is_named_with_a_prefix_and_all_else_is_a_path() -> None:
+def test_a_source_with_a_prefix_is_a_preset_and_any_other_a_path() -> None:
     assert parse_source("preset:journey") == Source(preset="journey")
     assert parse_source("some/where.attnlab") == Source(path=Path("some/where.attnlab"))
 
 
-def test_a_preset_brings_its_title_and_its_name() -> None:
+def test_a_preset_source_has_title_and_name() -> None:
     experiment, title, name = load_source("preset:the-cat-sat")
     assert experiment.tokens == ("The", "cat", "sat")
     assert (title, name) == ("The cat sat", "the-cat-sat")
 
 
-def test_a_session_is_called_as_it_was_saved_else_as_its_file(tmp_path: Path) -> None:
+def test_a_session_is_named_by_its_title_or_its_file(tmp_path: Path) -> None:
     e = attnlab.preset("journey")
     attnlab.save(e, tmp_path / "monday.attnlab")
     experiment, title, name = load_source(str(tmp_path / "monday.attnlab"))
@@ -37,7 +37,7 @@ def names(text: str) -> list[str]:
     return [str(source.path or source.preset) for source in find_sources(text)]
 
 
-def test_a_folder_is_the_sessions_in_it_in_order(tmp_path: Path) -> None:
+def test_a_folder_stands_for_its_sessions_in_order(tmp_path: Path) -> None:
     for name in ("b.attnlab", "a.ATTNLAB", "._a.attnlab", "a.txt"):  # the third is what a Mac leaves on foreign disks
         (tmp_path / name).touch()
     (tmp_path / "deeper.attnlab").mkdir()
@@ -48,7 +48,7 @@ def test_a_folder_is_the_sessions_in_it_in_order(tmp_path: Path) -> None:
     assert names(f"{tmp_path}/*.txt") == [str(tmp_path / "a.txt")]
 
 
-def test_a_folder_with_signs_of_a_pattern_in_its_name_is_itself(tmp_path: Path) -> None:
+def test_a_folder_whose_name_looks_like_a_pattern_is_found(tmp_path: Path) -> None:
     (tmp_path / "[ab]").mkdir()
     (tmp_path / "a").mkdir()
     (tmp_path / "[ab]" / "x.attnlab").touch()
@@ -56,24 +56,24 @@ def test_a_folder_with_signs_of_a_pattern_in_its_name_is_itself(tmp_path: Path) 
     assert names(str(tmp_path / "[ab]")) == [str(tmp_path / "[ab]" / "x.attnlab")]
 
 
-def test_one_name_is_one_source_whether_it_exists_or_not() -> None:
+def test_a_plain_name_is_one_source_even_if_it_does_not_exist() -> None:
     assert not is_several("nope.attnlab")
     assert names("nope.attnlab") == ["nope.attnlab"]
     assert names("preset:journey") == ["journey"]
 
 
-def test_a_pattern_of_presets_is_those_that_fit() -> None:
+def test_a_pattern_stands_for_the_matching_presets() -> None:
     assert names("preset:journey*") == [name for name in attnlab.presets() if name.startswith("journey")]
 
 
-def test_presets_are_found_however_their_names_are_written() -> None:
+def test_preset_names_ignore_case_and_separators() -> None:
     experiment, title, name = load_source("preset:The-Cat-Sat")
     assert (title, name) == (PRESETS["the-cat-sat"].title, "the-cat-sat")
     assert experiment.tokens == attnlab.preset("THE-CAT-SAT").tokens
     assert names("preset:Journey*") == names("preset:journey*")
 
 
-def test_what_fits_nothing_says_where_one_may_look(tmp_path: Path) -> None:
+def test_a_pattern_without_a_match_says_where_to_look(tmp_path: Path) -> None:
     with pytest.raises(
         FileError, match=r"There is no session \(\.attnlab\) in the folder .* also searches its subfolders"
     ):
@@ -84,7 +84,7 @@ def test_what_fits_nothing_says_where_one_may_look(tmp_path: Path) -> None:
         find_sources("preset:x*")
 
 
-def test_what_does_not_exist_is_named() -> None:
+def test_a_missing_source_is_named() -> None:
     with pytest.raises(
         UnknownPresetError, match=r"^There is no preset 'nope'; journey is one; attnlab presets lists all"
     ):
@@ -93,7 +93,7 @@ def test_what_does_not_exist_is_named() -> None:
         load_source("nope.attnlab")
 
 
-def test_links_that_lead_in_circles_are_followed_once(tmp_path: Path) -> None:
+def test_circular_links_are_followed_once(tmp_path: Path) -> None:
     inner = tmp_path / "runs" / "one"
     inner.mkdir(parents=True)
     (inner / "a.attnlab").touch()

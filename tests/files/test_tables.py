@@ -56,14 +56,14 @@ def single(values: NDArray[np.floating]) -> Table:
     return Table("inputs", "", ("token", "d_model"), values, None, ("a",), labels, ("a",), ("a",))
 
 
-def test_csv_has_the_tokens_in_its_first_row_and_column() -> None:
+def test_csv_has_tokens_in_its_first_row_and_column() -> None:
     t = table(attnlab.compute(attnlab.preset("the-cat-sat")), "weights", 0)
     read = rows_of(as_csv(t))
     assert read[0] == ["query", "The", "cat", "sat"]
     assert [row[0] for row in read[1:]] == ["The", "cat", "sat"]
 
 
-def test_csv_of_all_heads_has_a_column_that_says_which() -> None:
+def test_csv_of_all_heads_has_a_head_column() -> None:
     t = table(attnlab.compute(attnlab.preset("uneven-heads")), "weights")
     read = rows_of(as_csv(t))
     assert read[0][:3] == ["head", "query", "The"]
@@ -78,7 +78,7 @@ def test_tokens_with_commas_quotes_and_line_ends_stay_one_field() -> None:
     assert [row[0] for row in read[1:]] == list(tokens)
 
 
-def test_a_masked_score_is_empty_in_csv_and_null_in_json_and_its_weight_is_nought() -> None:
+def test_a_masked_score_is_empty_in_csv_and_null_in_json() -> None:
     trace = attnlab.compute(attnlab.preset("causal-5x8"))
     masked, weights = table(trace, "masked", 0), table(trace, "weights", 0)
     assert rows_of(as_csv(masked))[1][2:] == [""] * 4
@@ -87,7 +87,7 @@ def test_a_masked_score_is_empty_in_csv_and_null_in_json_and_its_weight_is_nough
     assert json.loads(as_json(weights))["values"][0] == [1.0, 0.0, 0.0, 0.0, 0.0]
 
 
-def test_a_score_that_overflowed_is_told_from_a_masked_one() -> None:
+def test_an_overflowed_score_differs_from_a_masked_one() -> None:
     e = Experiment(("a", "b"), [[1e30, 0.0], [0.0, -1e30]], config=AttentionConfig(causal=True))
     t = table(attnlab.compute(e), "masked", 0)
     text = as_json(t)
@@ -95,7 +95,7 @@ def test_a_score_that_overflowed_is_told_from_a_masked_one() -> None:
     assert rows_of(as_csv(t))[1][1:] == ["inf", ""]
 
 
-def test_json_says_what_it_is() -> None:
+def test_json_names_its_stage_and_shape() -> None:
     trace = attnlab.compute(attnlab.preset("uneven-heads"))
     read = json.loads(as_json(table(trace, "queries", "all")))
     assert list(read) == ["stage", "shape", "values", "query_tokens", "key_tokens"]
@@ -131,7 +131,7 @@ def read_shape(data: bytes) -> tuple[int, ...]:
     ("stage", "head", "sentence"),
     [("masked", "all", "no stage 'masked'.*weights"), ("weights", 2, "heads 0 to 1"), ("weights", -1, "no head -1")],
 )
-def test_what_does_not_exist_is_answered_with_what_does(stage: str, head: int | str, sentence: str) -> None:
+def test_an_unknown_stage_is_refused_with_the_known_ones(stage: str, head: int | str, sentence: str) -> None:
     with pytest.raises(AttnlabError, match=sentence):
         table(attnlab.compute(attnlab.preset("uneven-heads")), stage, head)
 
@@ -148,7 +148,7 @@ def test_each_head_of_a_stage_is_its_own_table() -> None:
         np.testing.assert_array_equal(table(trace, "queries", head).values, trace.array("queries")[head])
 
 
-def test_rows_and_columns_have_labels_of_their_own() -> None:
+def test_rows_and_columns_have_their_own_labels() -> None:
     e = attnlab.preset("cross-attention")
     trace = attnlab.compute(e)
     maps, queries, keys = (table(trace, name, 0) for name in ("weights", "queries", "keys"))

@@ -13,7 +13,7 @@ def text(e: Experiment, stage: str = "weights", head: int | str = "all", width: 
     return as_text(table(attnlab.compute(e), stage, head), width)
 
 
-def test_numbers_stand_under_their_tokens_with_four_decimals() -> None:
+def test_numbers_are_under_their_tokens_with_four_decimals() -> None:
     assert text(attnlab.preset("causal-5x8")).splitlines() == [
         "weights  [1 × 5 × 5]  Each row becomes a distribution that sums to 1.",
         "        The     cat     sat      on     the",
@@ -34,7 +34,7 @@ def test_each_of_several_heads_has_its_title() -> None:
 @pytest.mark.parametrize(
     "tokens", [("北京", "a", "é"), ("👩‍🚀", "🦊", "b"), ("שלום", "مرحبا", "नमस्ते"), ("", " ", "\t")]
 )
-def test_every_row_is_equally_wide_whatever_the_script(tokens: tuple[str, ...]) -> None:
+def test_rows_have_equal_width_in_every_script(tokens: tuple[str, ...]) -> None:
     lines = text(Experiment(tokens, np.eye(3))).splitlines()[1:]
     assert len({columns(line) for line in lines}) == 1, lines
 
@@ -45,7 +45,7 @@ def test_a_wide_character_takes_two_columns_and_an_accent_none() -> None:
     assert columns("a\u200db") == 2
 
 
-def test_a_token_can_neither_break_the_line_nor_command_the_terminal() -> None:
+def test_control_characters_in_a_token_are_escaped() -> None:
     assert label("a\nb\x1b[31mc") == r"a\nb\x1b[31mc"
     assert label("") == "∅"
     assert label("  ") == "␣␣"
@@ -59,14 +59,14 @@ def test_a_long_word_is_shortened() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
-def test_no_line_is_wider_than_the_terminal_and_what_is_left_out_is_counted(width: int) -> None:
+def test_lines_fit_the_terminal_and_omitted_columns_are_counted(width: int) -> None:
     lines = text(attnlab.preset("head-average"), "inputs", width=width).splitlines()
     shown = len(lines[1].split())
     assert all(columns(line) <= width for line in lines[1:-1])
     assert lines[-1].startswith(f"… and {512 - shown} more columns")
 
 
-def test_nothing_is_left_out_where_there_is_no_terminal() -> None:
+def test_nothing_is_omitted_without_a_terminal() -> None:
     assert len(text(attnlab.preset("head-average"), "inputs").splitlines()[1].split()) == 512
 
 
@@ -74,7 +74,7 @@ def test_the_smallest_terminal_still_shows_one_column() -> None:
     assert "0.1551" in text(attnlab.preset("journey"), width=1)
 
 
-def test_tiny_huge_and_odd_numbers_are_written_so_that_they_fit() -> None:
+def test_tiny_huge_and_non_finite_numbers_fit_their_columns() -> None:
     values = [[1e-7, 1e30, 0.0], [-1e-4, 123456.75, -2.0]]
     lines = text(Experiment(("a", "b"), values), "inputs").splitlines()
     assert lines[2].split() == ["a", "1.000e-07", "1.000e+30", "0.0000"]

@@ -28,7 +28,7 @@ def titles(folder: UnsavedFolder) -> list[str]:
     return [kept.title for kept in folder.list_all()]
 
 
-def test_the_list_has_time_and_title_and_the_newest_comes_first(tmp_path: Path) -> None:
+def test_the_list_has_time_and_title_with_the_newest_first(tmp_path: Path) -> None:
     folder = UnsavedFolder(tmp_path)
     folder.take(left(tmp_path, "Morning", 0))
     folder.take(left(tmp_path, "Noon", 3 * 3600))
@@ -50,14 +50,14 @@ def test_the_last_ten_are_kept(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.attnlab"))) == 10
 
 
-def test_two_of_one_second_are_both_kept_in_their_order(tmp_path: Path) -> None:
+def test_two_files_of_one_second_are_both_kept_in_order(tmp_path: Path) -> None:
     folder = UnsavedFolder(tmp_path)
     for number in range(11):
         folder.take(left(tmp_path, f"Work {number}", 0))
     assert titles(folder) == [f"Work {number}" for number in range(10, 0, -1)]
 
 
-def test_a_name_that_became_free_is_not_given_to_newer_work_of_the_same_second(tmp_path: Path) -> None:
+def test_a_freed_name_is_not_reused_within_its_second(tmp_path: Path) -> None:
     folder = UnsavedFolder(tmp_path)
     for title in ("First", "Second", "Third"):
         folder.take(left(tmp_path, title, 0))
@@ -66,9 +66,7 @@ def test_a_name_that_became_free_is_not_given_to_newer_work_of_the_same_second(t
     assert titles(folder) == ["Fourth", "Third", "First"]
 
 
-def test_together_they_take_no_more_bytes_than_said_but_the_newest_always_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_total_size_is_bounded_but_the_newest_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert BYTES_LIMIT == 1 << 30
     size = left(tmp_path, "Work 0", 0).stat().st_size
     monkeypatch.setattr(unsaved, "BYTES_LIMIT", 3 * size)
@@ -81,7 +79,7 @@ def test_together_they_take_no_more_bytes_than_said_but_the_newest_always_stays(
     assert titles(folder) == ["Work 5"]
 
 
-def test_what_cannot_be_read_is_listed_without_a_title(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_listed_without_a_title(tmp_path: Path) -> None:
     folder = UnsavedFolder(tmp_path)
     path = left(tmp_path, "Cut off", 0)
     path.write_bytes(path.read_bytes()[:100])
@@ -102,7 +100,7 @@ def test_a_large_manifest_is_not_read_for_the_list(tmp_path: Path) -> None:
     assert titles(folder) == [""]
 
 
-def test_other_files_a_name_reserved_before_a_crash_and_no_folder_are_no_work(tmp_path: Path) -> None:
+def test_only_complete_unsaved_files_are_listed(tmp_path: Path) -> None:
     for name in ("unsaved-20261122T090000.attnlab", "unsaved-99999999T999999.attnlab", "mine.attnlab", "unsaved-x"):
         (tmp_path / name).write_bytes(b"" if name.endswith("090000.attnlab") else b"something")
     (tmp_path / "unsaved-20261122T100000.attnlab").mkdir()
@@ -115,7 +113,7 @@ def test_other_files_a_name_reserved_before_a_crash_and_no_folder_are_no_work(tm
     assert UnsavedFolder(tmp_path / "none").list_all() == ()
 
 
-def test_work_that_cannot_be_moved_stays_and_leaves_no_empty_name(
+def test_work_that_cannot_be_moved_is_kept_and_leaves_no_empty_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -127,7 +125,7 @@ def test_work_that_cannot_be_moved_stays_and_leaves_no_empty_name(
     assert list(tmp_path.glob("*.attnlab")) == [path]
 
 
-def test_one_that_is_removed_leaves_the_list_and_may_be_removed_twice(tmp_path: Path) -> None:
+def test_removed_work_leaves_the_list_and_may_be_removed_twice(tmp_path: Path) -> None:
     folder = UnsavedFolder(tmp_path)
     folder.take(left(tmp_path, "Work", 0))
     (kept,) = folder.list_all()
@@ -138,7 +136,7 @@ def test_one_that_is_removed_leaves_the_list_and_may_be_removed_twice(tmp_path: 
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="a process cannot change its time zone here")
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "UTC"])
-def test_a_name_at_the_end_of_the_calendar_keeps_no_list_from_being_shown(
+def test_a_file_name_with_an_extreme_date_does_not_break_the_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
 ) -> None:
     for stamp in ("00010101T000000", "99991231T235959", "20261122T090000"):

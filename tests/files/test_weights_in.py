@@ -43,7 +43,7 @@ def same(e: Experiment, truth: Layer) -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_layer_is_found_and_taken_exactly(library: str) -> None:
+def test_a_layer_is_found_and_imported_exactly(library: str) -> None:
     truth = layer()
     arrays = arrays_of(LIBRARIES[library](truth))
     (proposal,) = guess(arrays, base())
@@ -66,7 +66,7 @@ def test_shared_keys_are_found(library: str) -> None:
 @pytest.mark.parametrize("library", [name for name in LIBRARIES if name not in ("GPT-NeoX", "TransformerLens", "Flax")])
 @given(sizes=st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(3, 20)), data=st.data())
 @settings(max_examples=20, deadline=None)
-def test_any_sizes_in_any_order(library: str, sizes: tuple[int, int, int], data: st.DataObject) -> None:
+def test_layers_of_any_size_and_order_are_found(library: str, sizes: tuple[int, int, int], data: st.DataObject) -> None:
     h, d, d_model = sizes
     if library in ("GPT-2", "nanoGPT"):  # used both ways: queries as wide as the embeddings tell which
         d_model = h * d
@@ -81,7 +81,7 @@ def test_any_sizes_in_any_order(library: str, sizes: tuple[int, int, int], data:
 
 @given(turned=st.booleans(), seed=st.integers(0, 99), wide=st.sampled_from([(2, 5, 7), (3, 2, 8), (1, 4, 9)]))
 @settings(max_examples=30, deadline=None)
-def test_shapes_tell_which_way_round_matrices_lie(turned: bool, seed: int, wide: tuple[int, int, int]) -> None:
+def test_shapes_decide_the_orientation_of_matrices(turned: bool, seed: int, wide: tuple[int, int, int]) -> None:
     h, d, d_model = wide
     truth = layer(h, h, d, d_model, seed)
     weights = {n: t for n, t in truth.tensors.items() if n[0] == "W"}
@@ -93,7 +93,7 @@ def test_shapes_tell_which_way_round_matrices_lie(turned: bool, seed: int, wide:
     same(apply(proposal, arrays_of(written), base(d_model), n_heads=h), truth)
 
 
-def test_embeddings_tell_where_neither_shapes_nor_names_do() -> None:
+def test_embeddings_decide_the_orientation_where_shapes_and_names_do_not() -> None:
     written = {"W_q": torch.randn(8, 4), "W_k": torch.randn(8, 4), "W_v": torch.randn(8, 4)}
     arrays = arrays_of(written)
     for d_model, transposed, reason in ((8, False, "embeddings'"), (4, True, "embeddings'"), (5, False, "usual")):
@@ -104,7 +104,7 @@ def test_embeddings_tell_where_neither_shapes_nor_names_do() -> None:
     assert guess(named_by_torch, base(8))[0].parts["W_q"].transposed  # nn.Linear is never the other way
 
 
-def test_square_matrices_go_by_the_convention_of_their_names_and_say_so() -> None:
+def test_square_matrices_follow_the_convention_of_their_names() -> None:
     square = torch.randn(6, 6)
     for name, transposed in (("q_proj.weight", True), ("W_q", False), ("attn.query.kernel", False)):
         (proposal,) = guess(arrays_of({name: square}))
@@ -112,7 +112,7 @@ def test_square_matrices_go_by_the_convention_of_their_names_and_say_so() -> Non
         assert "as is usual for its name; the shapes would fit both ways" in proposal.notes[0]
 
 
-def test_what_decided_is_said_of_each_array() -> None:
+def test_the_reason_for_each_orientation_is_given() -> None:
     conv = guess(arrays_of(LIBRARIES["GPT-2"](layer())))[0]
     nano = guess(arrays_of(LIBRARIES["nanoGPT"](layer())))[0]
     assert conv.notes[0].endswith("is W_q, W_k and W_v, not transposed, [in, out], the only way the shapes fit.")
@@ -123,7 +123,7 @@ def test_what_decided_is_said_of_each_array() -> None:
     assert guess(arrays_of(wrong))[0].notes[1].endswith("as is usual for its name; the shapes contradict each other.")
 
 
-def test_several_layers_make_several_proposals_in_their_order() -> None:
+def test_several_layers_give_several_proposals_in_order() -> None:
     truths = {number: layer(seed=number) for number in (10, 2, 0)}
     tensors = {}
     for number, truth in truths.items():
@@ -170,7 +170,7 @@ def test_a_config_settles_heads_and_fused_arrays() -> None:
     assert "config.json says 5 heads, which do not divide the 12 columns of W_q" in wrong.notes[-1]
 
 
-def test_unknown_heads_are_asked_for() -> None:
+def test_an_unknown_head_count_is_asked_for() -> None:
     arrays = arrays_of(LIBRARIES["LLaMA"](layer(h=4, h_kv=2)))
     (proposal,) = guess(arrays)
     assert fitting_heads(proposal, arrays) == (2, 4, 6, 12)
@@ -178,7 +178,7 @@ def test_unknown_heads_are_asked_for() -> None:
         apply(proposal, arrays, base())
 
 
-def test_what_is_missing_is_kept_from_the_experiment_or_absent() -> None:
+def test_missing_weights_are_kept_from_the_experiment_or_absent() -> None:
     e = attnlab.preset("journey")
     new = torch.randn(3, 2)
     (proposal,) = guess(arrays_of({"W_q": new}), e)
@@ -199,7 +199,7 @@ def _whole(truth: Layer) -> tuple[Proposal, dict[str, NamedArray]]:
     return guess(arrays)[0], arrays
 
 
-def test_matrices_without_telling_names_are_taken_in_order() -> None:
+def test_matrices_without_known_names_are_taken_in_order() -> None:
     arrays = arrays_of({f"arr_{i}": torch.full((2, 2), float(i)) for i in range(3)})
     (proposal,) = guess(arrays)
     assert proposal.notes[0] == (
@@ -209,7 +209,7 @@ def test_matrices_without_telling_names_are_taken_in_order() -> None:
     assert guess(arrays_of({"x": torch.ones(2, 2)})) == ()
 
 
-def test_embeddings_are_kept_drawn_or_taken_from_an_array() -> None:
+def test_embeddings_are_kept_or_drawn_or_read_from_an_array() -> None:
     proposal, arrays = _whole(layer())
     e = configure(attnlab.preset("journey"), causal=True)
     with pytest.raises(
@@ -231,7 +231,7 @@ def test_embeddings_are_kept_drawn_or_taken_from_an_array() -> None:
         apply(proposal, arrays, e, 4, embeddings=arrays_of({"x": torch.ones(2, 2, 2)})["x"])
 
 
-def test_keys_of_another_width_make_a_second_sequence() -> None:
+def test_keys_of_another_width_create_a_second_sequence() -> None:
     truth = layer()
     tensors = {**truth.tensors, "W_k": torch.randn(5, 12), "W_v": torch.randn(5, 12)}
     arrays = arrays_of(tensors)
@@ -243,7 +243,7 @@ def test_keys_of_another_width_make_a_second_sequence() -> None:
     assert made.memory.shape == (3, 5)
 
 
-def test_settings_tables_and_batches_live_on() -> None:
+def test_settings_tables_and_batches_are_kept() -> None:
     e = configure(attnlab.preset("multi-head-8"), score="additive", positions="learned", ablated=(1,))
     proposal, arrays = _whole(layer())
     taken = apply(proposal, arrays, e, 4, embeddings="drawn")
@@ -273,7 +273,7 @@ def test_settings_tables_and_batches_live_on() -> None:
         ({"q_proj.bias": torch.full((12,), torch.nan)}, 4, r"^q_proj\.bias\[0\] is nan"),
     ],
 )
-def test_what_does_not_fit_is_named_with_its_array(changes: dict[str, Tensor], heads: int, sentence: str) -> None:
+def test_an_array_that_does_not_fit_is_named(changes: dict[str, Tensor], heads: int, sentence: str) -> None:
     arrays = arrays_of({**linear("", "q_proj", "k_proj", "v_proj", "o_proj")(layer()), **changes})
     (proposal,) = guess(arrays)
     with pytest.raises(AttnlabError, match=sentence) as refused:
@@ -281,7 +281,7 @@ def test_what_does_not_fit_is_named_with_its_array(changes: dict[str, Tensor], h
     assert "\n" not in str(refused.value)
 
 
-def test_fused_arrays_that_cannot_be_taken_apart_say_so() -> None:
+def test_fused_arrays_that_cannot_be_split_are_named() -> None:
     arrays = arrays_of(neox(layer()))
     with pytest.raises(ExperimentError, match=r"query_key_value\.weight \[36, 12\] contains q k v head by head"):
         apply(guess(arrays)[0], arrays, base(), 5)
@@ -300,7 +300,7 @@ def test_a_layer_that_adds_keys_is_refused() -> None:
 
 
 @pytest.mark.parametrize("kdim", [None, 7])
-def test_a_state_dict_in_a_file_computes_what_the_module_does(kdim: int | None, tmp_path: Path) -> None:
+def test_a_saved_state_dict_computes_what_the_module_does(kdim: int | None, tmp_path: Path) -> None:
     module = torch.nn.MultiheadAttention(12, 4, kdim=kdim, vdim=kdim, batch_first=True, dtype=torch.float64)
     with torch.no_grad():
         for parameter in module.parameters():
@@ -336,7 +336,7 @@ NAMES = st.builds(
     heads=st.integers(1, 4),
 )
 @settings(max_examples=300, deadline=None)
-def test_any_names_and_shapes_are_taken_or_refused_in_a_sentence(names: dict[str, list[int]], heads: int) -> None:
+def test_any_names_and_shapes_are_imported_or_refused_in_a_sentence(names: dict[str, list[int]], heads: int) -> None:
     arrays = arrays_of({name: torch.ones(shape) for name, shape in names.items()})
     for proposal in guess(arrays, base()):
         fitting_heads(proposal, arrays)
@@ -344,7 +344,7 @@ def test_any_names_and_shapes_are_taken_or_refused_in_a_sentence(names: dict[str
             apply(proposal, arrays, base(), heads, embeddings="drawn")
 
 
-def test_a_person_can_choose_other_arrays() -> None:
+def test_another_array_can_be_chosen() -> None:
     truth = layer()
     arrays = arrays_of({"a": truth.W_q, "key.weight": truth.W_k.T.contiguous(), **fused_of(truth)})
     parts = {

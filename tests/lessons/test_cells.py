@@ -13,7 +13,7 @@ def test_a_token_is_looked_up_along_its_own_axis() -> None:
     assert find_cell(e, "weights", (query, key), 0) == Cell("weights", 1, len(e.memory_tokens) - 1, 0)
 
 
-def test_a_blank_names_its_head_or_has_the_one_that_is_shown() -> None:
+def test_a_blank_names_its_head_or_uses_the_visible_one() -> None:
     e = attnlab.preset("uneven-heads")
     assert list_cells(e, parse_blank("weights[1, 0, 1]"), 0) == (Cell("weights", 0, 1, 1),)
     assert list_cells(e, parse_blank("weights[0, 1]"), 1) == (Cell("weights", 0, 1, 1),)

@@ -64,7 +64,7 @@ def test_the_numbers_of_a_student_are_the_same_on_every_machine() -> None:
 
 
 @pytest.mark.parametrize("preset", KINDS)
-def test_every_kind_of_attention_has_variants_in_tenths_that_compute(preset: str) -> None:
+def test_every_kind_of_attention_has_variants_with_one_decimal(preset: str) -> None:
     exercise = make(preset, seed=3)
     ada, bob = make_variant(exercise, "Ada"), make_variant(exercise, "Bob")
     for name in edits.tables(ada):
@@ -75,7 +75,7 @@ def test_every_kind_of_attention_has_variants_in_tenths_that_compute(preset: str
     assert np.isfinite([answer.value for answer in compute_answers(exercise, ada)]).all()
 
 
-def test_what_is_the_identity_and_what_is_alike_stays_so() -> None:
+def test_variants_keep_identities_and_equal_tables() -> None:
     e = attnlab.preset("journey-untrained")
     assert make_variant(Exercise(e, (Cell("weights", 0, 0, 0),), seed=1), 1).weights.W_q is None
     x = e.embeddings.clone()
@@ -86,7 +86,7 @@ def test_what_is_the_identity_and_what_is_alike_stays_so() -> None:
     assert rows[1] != rows[0]
 
 
-def test_without_a_seed_all_have_the_state_itself() -> None:
+def test_without_a_seed_every_variant_is_the_state_itself() -> None:
     exercise = make()
     assert make_variant(exercise, "Ada") is exercise.experiment
     assert make_variant(exercise, "Ada", 4) is not exercise.experiment
@@ -102,19 +102,19 @@ def test_without_a_seed_all_have_the_state_itself() -> None:
         (Cell("output", 0, 0, 0), "names head 0; output has no heads."),
     ],
 )
-def test_blanks_that_do_not_exist_are_refused_with_what_there_is(cell: Cell, said: str) -> None:
+def test_unknown_blanks_are_refused_with_the_valid_ones(cell: Cell, said: str) -> None:
     with pytest.raises(ExperimentError) as error:
         Exercise(attnlab.preset("journey"), (cell,))
     assert said in str(error.value)
 
 
 @pytest.mark.parametrize("wrong", [{"tolerance": -1.0}, {"tolerance": float("nan")}, {"blanks": ()}, {"given": "x"}])
-def test_settings_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ExperimentError, match="needs"):
         replace(make(), **wrong)  # type: ignore[arg-type]
 
 
-def test_a_row_and_random_cells_leave_out_what_is_masked() -> None:
+def test_blanks_of_a_row_and_random_blanks_skip_masked_cells() -> None:
     e = attnlab.preset("causal-5x8")
     assert [cell.column for cell in list_row(e, Cell("weights", 2, 0, 0))] == [0, 1, 2]
     cells = draw_cells(e, "weights", 6, seed=1, head=0)
@@ -125,7 +125,7 @@ def test_a_row_and_random_cells_leave_out_what_is_masked() -> None:
     assert draw_cells(e, "output", 2, seed=1, head=0)[0].head is None
 
 
-def test_boxes_and_cells_have_names() -> None:
+def test_boxes_and_cells_are_named() -> None:
     assert [to_letter(i) for i in (0, 25, 26, 27, 52)] == ["a", "z", "aa", "ab", "ba"]
     e = attnlab.preset("journey")
     assert describe_cell(e, Cell("weights", 2, 1, 0)) == "starts → journey"
@@ -137,7 +137,7 @@ def test_boxes_and_cells_have_names() -> None:
     assert describe_cell(many, Cell("weights", 0, 1)).endswith(", mean of the heads")
 
 
-def test_students_are_names_or_a_number() -> None:
+def test_students_are_given_by_name_or_by_number() -> None:
     assert parse_students(["Ada ", "", " Bob  B", "Ada"]) == ("Ada", "Bob B")
     assert parse_students(["3"]) == ("Student 1", "Student 2", "Student 3")
     with pytest.raises(ExperimentError, match="1000"):
@@ -161,7 +161,7 @@ def test_students_are_names_or_a_number() -> None:
         ("−.5", -0.5),
     ],
 )
-def test_numbers_are_read_as_people_type_them(text: str, value: float) -> None:
+def test_numbers_are_read_as_typed_by_hand(text: str, value: float) -> None:
     assert read_number(text) == pytest.approx(value)
 
 
@@ -183,14 +183,14 @@ def test_numbers_are_read_as_people_type_them(text: str, value: float) -> None:
     ],
     ids=lambda text: text[:12],
 )
-def test_what_is_no_number_is_said_to_be_none(text: str) -> None:
+def test_an_answer_that_is_not_a_number_is_reported(text: str) -> None:
     with pytest.raises(AttnlabError) as error:
         read_number(text)
     assert len(str(error.value)) < 120
     assert re.search(r"; (type|use) ", str(error.value))
 
 
-def test_an_answer_that_is_no_number_is_quoted_without_what_a_terminal_obeys() -> None:
+def test_a_quoted_answer_has_no_control_characters() -> None:
     for text in ("1\x1b[2J", "\ufeff0.5\x00", "a\u202eb", "\x1b]0;x\x07/0"):
         with pytest.raises(AttnlabError) as error:
             read_number(text)
@@ -198,13 +198,13 @@ def test_an_answer_that_is_no_number_is_quoted_without_what_a_terminal_obeys() -
 
 
 @given(st.floats(-1e6, 1e6), st.floats(0, 1))
-def test_an_answer_is_right_just_within_the_tolerance(value: float, tolerance: float) -> None:
+def test_an_answer_is_correct_exactly_within_the_tolerance(value: float, tolerance: float) -> None:
     answer = compute_answers(make(), attnlab.preset("journey"))[0]
     given = mark(answer, repr(value), tolerance)
     assert given.right == (abs(value - answer.value) <= tolerance + 1e-9)
 
 
-def test_masked_is_right_just_where_a_mask_hides() -> None:
+def test_masked_is_correct_only_in_masked_cells() -> None:
     e = attnlab.preset("causal-5x8")
     cells = (Cell("weights", 0, 3, 0), Cell("weights", 3, 0, 0), Cell("masked", 0, 3, 0))
     hidden, open_, score = compute_answers(Exercise(e, cells), e)
@@ -217,7 +217,7 @@ def test_masked_is_right_just_where_a_mask_hides() -> None:
     assert mark(open_, "∞", 0.01).said == "It is a finite number."
 
 
-def test_what_a_score_of_0_does_not_hide_is_not_said_to_be_unmasked() -> None:
+def test_a_fill_of_0_is_not_reported_as_unmasked() -> None:
     e = attnlab.preset("mask-fill-zero")
     (hidden,) = compute_answers(
         Exercise(e, (Cell("weights", 0, 1, 0),)), e
@@ -226,7 +226,7 @@ def test_what_a_score_of_0_does_not_hide_is_not_said_to_be_unmasked() -> None:
     assert mark(hidden, "masked", 0.01).said == "No mask hides it; it has a number."
 
 
-def test_how_far_off_is_said() -> None:
+def test_the_error_of_an_answer_is_reported() -> None:
     first = compute_answers(make(), attnlab.preset("journey"))[0]
     assert mark(first, f"{first.value + 0.2:.6f}", 0.01).said == "Too large by 0.2000."
     assert mark(first, f"{first.value - 0.2:.6f}", 0.01).said == "Too small by 0.2000."
@@ -234,7 +234,7 @@ def test_how_far_off_is_said() -> None:
     assert mark(first, "", 0.01).result == "missing"
 
 
-def test_a_student_is_graded_with_the_students_own_numbers() -> None:
+def test_each_student_is_graded_with_their_own_numbers() -> None:
     exercise = make(seed=5)
     mine = make_variant(exercise, "Ada")
     given = {answer.label: f"{answer.value:.3f}" for answer in compute_answers(exercise, mine)}
@@ -253,7 +253,7 @@ def test_answers_are_read_from_any_spreadsheet(text: str) -> None:
     assert not problems
 
 
-def test_bad_lines_are_named_and_the_rest_is_read() -> None:
+def test_invalid_lines_are_named_and_the_rest_is_read() -> None:
     lines, problems = read_answers("Ada,a,0.5\nAda,b,0,5\nBob\n,a,1\n\nBob,a,1\n")
     assert [each.student for each in lines] == ["Ada", "Bob"]
     assert [each.line for each in problems] == [2, 3, 4]
@@ -262,7 +262,7 @@ def test_bad_lines_are_named_and_the_rest_is_read() -> None:
     assert problems[2].reason.startswith("The student is missing")
 
 
-def test_answers_go_to_students_and_boxes() -> None:
+def test_answers_are_assigned_to_students_and_boxes() -> None:
     exercise = make(students=("Ada", "Bob"))
     text = 'ada,A,1\nAda,"weights[0, 0, 0]",2\nEve,a,1\nBob,zz,1\nBob,a,3\nBob,a,4\n'
     found, problems = sort_answers(exercise, read_answers(text)[0])
@@ -274,7 +274,7 @@ def test_answers_go_to_students_and_boxes() -> None:
     ]
 
 
-def test_students_whose_names_are_alike_keep_their_own_answers() -> None:
+def test_students_with_similar_names_keep_their_own_answers() -> None:
     exercise = make(students=("Ann Alee", "Anna Lee", "Zo\u00eb", "Bob", "bob"))
     text = "Anna Lee,a,1\nAnn Alee,a,2\nannalee,a,3\nZoe\u0308,a,4\nbob,a,5\nBob,a,6\nBOB,a,7\n"
     found, problems = sort_answers(exercise, read_answers(text)[0])
@@ -291,7 +291,7 @@ def test_students_whose_names_are_alike_keep_their_own_answers() -> None:
     ]
 
 
-def test_of_more_students_than_an_exercise_holds_the_first_are_graded() -> None:
+def test_students_beyond_the_limit_are_not_graded() -> None:
     lines, _ = read_answers("".join(f"student {i},a,1\n" for i in range(5000)))
     found, problems = sort_answers(make(), lines)
     assert len(found) == 1000
@@ -300,7 +300,7 @@ def test_of_more_students_than_an_exercise_holds_the_first_are_graded() -> None:
     ]
 
 
-def test_a_file_of_answers_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_binary_file_of_answers_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_bytes("Zoë,a,1".encode("latin-1"))
     with pytest.raises(FileError, match="UTF-8"):
@@ -310,7 +310,7 @@ def test_a_file_of_answers_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("preset", KINDS)
-def test_an_exercise_comes_back_from_its_file(preset: str, tmp_path: Path) -> None:
+def test_an_exercise_survives_saving_and_loading(preset: str, tmp_path: Path) -> None:
     made = make(preset, seed=2, students=("Ada", "Zoë"), title="Weights", tolerance=0.05, given="before")
     save_exercise(made, tmp_path / "x.json")
     back = read_exercise(tmp_path / "x.json")
@@ -355,7 +355,7 @@ def test_a_damaged_file_is_named_with_the_reason(change: dict[str, object], said
     assert len(str(error.value)) < 400
 
 
-def test_no_json_is_no_exercise(tmp_path: Path) -> None:
+def test_a_file_that_is_not_json_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     for data in (b"", b"\xff\xfe", b"[" * 100_000, b"[1]"):
         path.write_bytes(data)

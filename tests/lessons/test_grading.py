@@ -41,7 +41,7 @@ def is_right(text: str, value: float, tolerance: float = 0.01, *, masked: bool =
 
 
 @pytest.mark.parametrize("value", [0.38, -0.38, 2.0, -2.0, 0.02, -0.02, 1e6, -1e6])
-def test_the_other_sign_is_wrong(value: float) -> None:
+def test_the_opposite_sign_is_wrong(value: float) -> None:
     size = f"{abs(value)}"
     for minus in MINUS:
         assert is_right(f"{minus}{size}", value) == (value < 0), minus
@@ -50,7 +50,7 @@ def test_the_other_sign_is_wrong(value: float) -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [("0,38", 0.38), ("38 %", 0.38), ("19/50", 0.38), ("3.8e-1", 0.38)])
-def test_every_way_to_write_a_number_keeps_its_sign(text: str, value: float) -> None:
+def test_every_notation_keeps_the_sign(text: str, value: float) -> None:
     for minus in MINUS:
         assert is_right(text, value)
         assert is_right(f"{minus}{text}", -value)
@@ -58,7 +58,7 @@ def test_every_way_to_write_a_number_keeps_its_sign(text: str, value: float) -> 
         assert not is_right(text, -value), minus
 
 
-def test_infinities_and_fractions_of_one_character_keep_their_sign_too() -> None:
+def test_single_character_infinities_and_fractions_keep_their_sign() -> None:
     assert is_right("−∞", -math.inf)
     assert is_right("∞", math.inf)
     assert not is_right("∞", -math.inf)
@@ -73,7 +73,7 @@ def test_infinities_and_fractions_of_one_character_keep_their_sign_too() -> None
     assert is_right("-3/-8", 0.375)
 
 
-def test_around_zero_the_sign_does_not_matter_within_the_tolerance() -> None:
+def test_near_zero_the_sign_does_not_matter_within_the_tolerance() -> None:
     for text in ("0", "-0", "−0.0", "0.004", "-0.004"):
         assert is_right(text, 0.0)
         assert is_right(text, 0.003)
@@ -101,7 +101,7 @@ def test_around_zero_the_sign_does_not_matter_within_the_tolerance() -> None:
         ("½", 0.38),
     ],
 )
-def test_another_size_is_wrong(text: str, value: float) -> None:
+def test_another_magnitude_is_wrong(text: str, value: float) -> None:
     assert is_right(text, read_number(text)), "the answer itself is read"
     assert not is_right(text, value)
 
@@ -111,9 +111,7 @@ def test_another_size_is_wrong(text: str, value: float) -> None:
     st.decimals(-1000, 1000, places=4, allow_nan=False),
     st.decimals(0, 2, places=3),
 )
-def test_right_is_what_lies_within_the_tolerance_and_nothing_else(
-    typed: object, true: object, tolerance: object
-) -> None:
+def test_an_answer_is_correct_only_within_the_tolerance(typed: object, true: object, tolerance: object) -> None:
     apart = abs(Fraction(str(typed)) - Fraction(str(true)))
     marked = mark(asked(float(str(true))), str(typed), float(str(tolerance)))
     assert marked.right == (apart <= Fraction(str(tolerance)) + EXACT)
@@ -123,7 +121,7 @@ def test_right_is_what_lies_within_the_tolerance_and_nothing_else(
 @pytest.mark.parametrize(
     ("value", "tolerance"), [(0.38, 0.01), (-0.38, 0.01), (0.1, 0.2), (0.3, 0.1), (12.5, 0.5), (0.0, 0.05), (1.1, 0)]
 )
-def test_the_edge_of_the_tolerance_is_within_and_what_is_beyond_is_not(value: float, tolerance: float) -> None:
+def test_the_edge_of_the_tolerance_is_correct(value: float, tolerance: float) -> None:
     true, wide = Fraction(str(value)), Fraction(str(tolerance))
     for side in (1, -1):
         assert is_right(f"{float(true + side * wide):.10f}", value, tolerance)
@@ -144,7 +142,7 @@ def test_the_edge_of_the_tolerance_is_within_and_what_is_beyond_is_not(value: fl
         ("Infinity", math.inf), ("INF", math.inf), ("+∞", math.inf), ("− ∞", -math.inf),
     ],
 )  # fmt: skip
-def test_a_number_is_read_as_what_it_says(text: str, value: float) -> None:
+def test_a_number_has_the_value_that_it_states(text: str, value: float) -> None:
     assert read_number(text) == pytest.approx(value, rel=1e-12)
 
 
@@ -154,7 +152,7 @@ def test_a_number_is_read_as_what_it_says(text: str, value: float) -> None:
      "3/", "½½", "x½", "1e", "e5", "∞∞", "−", "+", ".", ",", "²", "3²", "x²", "五", "3五", "⑤", "nan", "NaN", "-nan",
      "none", "True", "0.38 or so", "½/2", "one", "\x00", "0.3\n8"],
 )  # fmt: skip
-def test_what_could_be_read_in_two_ways_is_no_answer_and_never_right(text: str) -> None:
+def test_an_ambiguous_number_is_never_correct(text: str) -> None:
     with pytest.raises(AttnlabError):
         read_number(text)
     for value in (0.38, 0.5, 1.0, 1000.0, 0.0, math.nan):
@@ -163,19 +161,19 @@ def test_what_could_be_read_in_two_ways_is_no_answer_and_never_right(text: str) 
 
 
 @pytest.mark.parametrize("text", ["", " ", "\t\n", "\u00a0"])
-def test_a_blank_is_missing_and_not_a_zero(text: str) -> None:
+def test_an_empty_answer_is_missing_and_not_zero(text: str) -> None:
     for value in (0.0, 0.38):
         marked = mark(asked(value, masked=True), text, 1e9)
         assert (marked.result, marked.right, marked.given) == ("missing", False, "")
 
 
-def test_no_number_is_right_where_there_is_none() -> None:
+def test_no_number_is_correct_for_nan() -> None:
     for text in ("0", "nan", "∞", "−∞", "masked", "0.38"):
         assert not is_right(text, math.nan, 1e9), text
     assert mark(asked(math.nan), "0", 0.01).said == "The correct result is not a number."
 
 
-def test_an_infinity_is_right_only_as_itself_however_wide_the_tolerance() -> None:
+def test_an_infinity_is_correct_only_for_the_same_infinity() -> None:
     for value, text in itertools.product((math.inf, -math.inf), ("1e300", "-1e300", "0", "∞", "−∞")):
         assert is_right(text, value, 1e9) == (text == ("∞" if value > 0 else "−∞"))
     for text in ("∞", "−∞"):
@@ -184,7 +182,7 @@ def test_an_infinity_is_right_only_as_itself_however_wide_the_tolerance() -> Non
 
 @pytest.mark.parametrize("word", ["masked", "Masked", " MASKED ", "mask"])
 @pytest.mark.parametrize("value", [0.0, -math.inf, 0.2])
-def test_masked_is_right_where_a_mask_hides_whatever_the_number(word: str, value: float) -> None:
+def test_masked_is_correct_in_masked_cells_whatever_their_number(word: str, value: float) -> None:
     assert is_right(word, value, masked=True)
     assert not is_right(word, value, 1e9, masked=False)
 
@@ -207,7 +205,7 @@ def test_masked_is_right_where_a_mask_hides_whatever_the_number(word: str, value
         ("−∞", 0.38, "It is a finite number."),
     ],
 )
-def test_how_far_off_is_said_with_its_direction(text: str, value: float, said: str) -> None:
+def test_the_reported_error_has_a_sign(text: str, value: float, said: str) -> None:
     assert mark(asked(value), text, 0.01).said == said
 
 
@@ -227,7 +225,7 @@ def told(exercise: Exercise) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("preset", MANY)
-def test_each_box_is_held_to_its_own_cell_and_head(preset: str) -> None:
+def test_each_box_is_graded_with_its_own_cell_and_head(preset: str) -> None:
     e, cells = attnlab.preset(preset), MANY[preset]
     trace = trace_exactly(e)
     exercise = Exercise(e, cells, tolerance=1e-4)
@@ -248,7 +246,7 @@ def test_each_box_is_held_to_its_own_cell_and_head(preset: str) -> None:
         assert [each.right for each in grade(exercise, e, swapped).marks] == [label not in (a, b) for label in whole]
 
 
-def test_without_a_head_the_mean_of_the_heads_is_asked() -> None:
+def test_without_a_head_the_answer_is_the_mean_of_the_heads() -> None:
     e = attnlab.preset("uneven-heads")
     (answer,) = read_answers_of(trace_exactly(e), (Cell("weights", 0, 1),))
     array = trace_exactly(e).array("weights")
@@ -256,7 +254,7 @@ def test_without_a_head_the_mean_of_the_heads_is_asked() -> None:
     assert not is_right(f"{array[0, 0, 1]:.6f}", answer.value, 1e-4)
 
 
-def test_answers_are_taken_by_letter_or_by_cell_and_go_to_no_other() -> None:
+def test_answers_are_matched_by_letter_or_by_cell() -> None:
     e = attnlab.preset("uneven-heads")
     exercise = Exercise(e, MANY["uneven-heads"])
     right = compute_answers(exercise, e)
@@ -267,7 +265,7 @@ def test_answers_are_taken_by_letter_or_by_cell_and_go_to_no_other() -> None:
     assert (only.right, only.total) == (1, 3)
 
 
-def test_wrong_answers_are_not_counted() -> None:
+def test_wrong_answers_do_not_count_as_correct() -> None:
     answer = asked(0.38)
     marks = tuple(mark(answer, text, 0.01) for text in ("0.38", "-0.38", "", "x", "0.4", "0.385"))
     assert (Grade("Ada", marks).right, Grade("Ada", marks).total) == (2, 6)

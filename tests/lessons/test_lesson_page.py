@@ -25,7 +25,7 @@ def example() -> Lesson:
     return parse(found[1], "example")
 
 
-def test_the_example_has_no_mistake_and_every_part_of_a_lesson(example: Lesson) -> None:
+def test_the_example_is_valid_and_has_every_part_of_a_lesson(example: Lesson) -> None:
     assert check(example) == ()
     assert len(example.steps) == 3
     assert example.title
@@ -37,7 +37,7 @@ def test_the_example_has_no_mistake_and_every_part_of_a_lesson(example: Lesson) 
     assert parse(write(example), "example") == example
 
 
-def test_what_the_example_says_is_true(example: Lesson) -> None:
+def test_the_statements_of_the_example_are_true(example: Lesson) -> None:
     said = []
     for slide in make_slides(example):
         assert slide.experiment is not None
@@ -51,7 +51,7 @@ def test_what_the_example_says_is_true(example: Lesson) -> None:
 
 
 @pytest.mark.parametrize("name", [*FRONT, *STATE, *QUESTION, *DEPTHS, *FUNCTIONS, *_SPECIAL])
-def test_the_page_names_all_there_is(name: str) -> None:
+def test_the_page_names_every_key_edit_and_expression(name: str) -> None:
     assert re.search(rf"`[^`]*\b{name}\b[^`]*`", PAGE)
 
 
@@ -87,7 +87,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_every_edit_of_the_page_can_be_made(edit: str) -> None:
+def test_every_edit_of_the_page_works(edit: str) -> None:
     refused = {}
     for name, state in STATES.items():
         lesson = parse(f"---\ntitle: T\n---\n\n## One\n```state\n{state}\n  - {edit}\n```\n", "own")
@@ -96,12 +96,12 @@ def test_every_edit_of_the_page_can_be_made(edit: str) -> None:
     assert not all(refused.values()), refused
 
 
-def test_the_page_has_edits() -> None:
+def test_the_page_has_examples_of_edits() -> None:
     assert len(EDITS) > 30
 
 
 @pytest.mark.parametrize("key", ["blank", "cell"])
-def test_every_cell_of_the_page_is_there(key: str) -> None:
+def test_every_cell_of_the_page_exists(key: str) -> None:
     row = next(line for line in PAGE.split("\n") if line.startswith(f"| `{key}` |"))
     cells = [cell for cell in re.findall(r"`([^`]+)`", row)[1:] if "[" in cell]
     assert len(cells) > 1

@@ -64,22 +64,22 @@ def after(key: str, value: object, of: str = "journey") -> Experiment:
         ("embeddings[1, :]", [7, 8, 9], lambda e: e.embeddings[1].tolist() == [7, 8, 9]),
     ],
 )
-def test_an_edit_is_made(key: str, value: object, read) -> None:  # type: ignore[no-untyped-def]
+def test_an_edit_is_applied(key: str, value: object, read) -> None:  # type: ignore[no-untyped-def]
     assert read(after(key, value))
 
 
-def test_a_mask_may_be_drawn() -> None:
+def test_a_mask_can_be_painted() -> None:
     rows = [[i != j for j in range(6)] for i in range(6)]
     assert after("mask", rows).config.mask.tolist() == rows  # type: ignore[union-attr]
     assert apply_edit(after("mask", rows), Edit("mask", None)).config.mask is None
 
 
-def test_a_table_may_take_another_shape_where_it_fits() -> None:
+def test_a_table_can_take_another_valid_shape() -> None:
     e = after("W_v", [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     assert (e.d_v, e.weights.W_v.dtype) == (3, torch.float32)  # type: ignore[union-attr]
 
 
-def test_tables_of_entries_and_biases_are_edited_too() -> None:
+def test_tables_of_entries_and_biases_can_be_edited() -> None:
     e = apply_edit(after("score", "additive"), Edit("biases", True))
     name = next(name for name in edits.tables(e) if name in e.weights.extra and edits.shape(e, name)[0] > 1)
     assert edits.table(apply_edit(e, Edit(f"{name}[0, 0]", 3)), name)[0, 0] == 3
@@ -87,7 +87,7 @@ def test_tables_of_entries_and_biases_are_edited_too() -> None:
     assert apply_edit(e, Edit("b_q[:]", [2, 3])).weights.b_q.tolist() == [2, 3]  # type: ignore[union-attr]
 
 
-def test_a_sentence_keeps_the_vectors_of_its_words() -> None:
+def test_editing_a_sentence_keeps_the_vectors_of_its_words() -> None:
     e = preset("journey")
     for key, value in (("sentence", "starts Your engine"), ("tokens", ["starts", "Your", "engine"])):
         new = apply_edit(e, Edit(key, value))
@@ -96,7 +96,7 @@ def test_a_sentence_keeps_the_vectors_of_its_words() -> None:
         assert torch.allclose(new.embeddings[2], word_vector("engine", e.d_model).to(e.embeddings.dtype))
 
 
-def test_a_memory_comes_and_goes() -> None:
+def test_a_second_sequence_can_be_added_and_removed() -> None:
     e = after("memory", "Une phrase")
     assert (e.memory_tokens, e.T_k) == (("Une", "phrase"), 2)
     assert apply_edit(e, Edit("T_k", 3)).T_k == 3
@@ -104,7 +104,7 @@ def test_a_memory_comes_and_goes() -> None:
         assert apply_edit(e, Edit("memory", nothing)).memory_tokens is None
 
 
-def test_valid_lengths_are_those_of_the_whole_batch() -> None:
+def test_valid_lengths_apply_to_the_whole_batch() -> None:
     batch = next(name for name in attnlab.presets() if preset(name).n_items > 1)
     e = preset(batch)
     lengths = [1 + i % 2 for i in range(e.n_items)]
@@ -114,7 +114,7 @@ def test_valid_lengths_are_those_of_the_whole_batch() -> None:
         apply_edit(e, Edit("valid", [1]))
 
 
-def test_a_seed_draws_all_numbers_anew_as_the_worked_examples_are_drawn() -> None:
+def test_a_seed_draws_all_numbers_like_the_worked_examples() -> None:
     e = preset("causal-5x8")
     new, again, other = reseed(e, 3), reseed(e, 3), reseed(e, 4)
     for name in edits.tables(e):
@@ -163,7 +163,7 @@ def test_a_seed_draws_all_numbers_anew_as_the_worked_examples_are_drawn() -> Non
         ("valid", 99, "valid length"),
     ],
 )
-def test_an_edit_that_cannot_be_says_what_would_be_right(key: str, value: object, says: str) -> None:
+def test_an_invalid_edit_is_refused_with_valid_values(key: str, value: object, says: str) -> None:
     with pytest.raises(AttnlabError) as raised:
         after(key, value)
     assert says in str(raised.value)
@@ -173,7 +173,7 @@ def lesson_of(*steps: Step, path: Path | None = None) -> Lesson:
     return Lesson("own", "Own", steps, path=path)
 
 
-def test_a_wrong_edit_is_a_problem_on_its_line_and_the_rest_is_made() -> None:
+def test_an_invalid_edit_is_a_problem_on_its_line_and_the_rest_is_applied() -> None:
     step = Step("One", preset="journey", edits=(Edit("causal", True, 7), Edit("casual", True, 8), Edit("scale", 2, 9)))
     lesson = lesson_of(step)
     (slide,) = make_slides(lesson)
@@ -184,12 +184,12 @@ def test_a_wrong_edit_is_a_problem_on_its_line_and_the_rest_is_made() -> None:
     assert "did you mean causal?" in problem.reason
 
 
-def test_edits_need_a_state_to_begin_with() -> None:
+def test_edits_need_an_initial_state() -> None:
     (problem,) = check(lesson_of(Step("One", edits=(Edit("causal", True, 7),))))
     assert problem == Problem(7, "There is nothing to edit yet; start the state with a preset or a file.")
 
 
-def test_a_session_is_looked_for_beside_the_lesson(tmp_path: Path) -> None:
+def test_a_session_is_found_beside_the_lesson(tmp_path: Path) -> None:
     e = after("causal", True)
     attnlab.save(e, tmp_path / "mine.attnlab")
     step = Step("One", file="mine.attnlab", edits=(Edit("scale", 2),))
@@ -200,7 +200,7 @@ def test_a_session_is_looked_for_beside_the_lesson(tmp_path: Path) -> None:
     assert torch.equal(slide.experiment.embeddings, e.embeddings)
 
 
-def test_a_session_that_is_not_there_costs_its_step_the_state_alone(tmp_path: Path) -> None:
+def test_a_missing_session_affects_only_the_state_of_its_step(tmp_path: Path) -> None:
     lesson = lesson_of(
         Step("One", preset="journey"), Step("Two", file="lost.attnlab", line=9), path=tmp_path / "own.md"
     )
@@ -247,7 +247,7 @@ values = st.one_of(
 
 
 @given(st.lists(st.tuples(keys, values), max_size=3))
-def test_whatever_an_edit_is_it_is_made_or_refused_in_a_sentence(made: list[tuple[str, object]]) -> None:
+def test_any_edit_is_applied_or_refused_in_a_sentence(made: list[tuple[str, object]]) -> None:
     e = preset("journey")
     for key, value in made:
         try:

@@ -23,23 +23,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return own
 
 
-def test_the_folder_lies_beside_the_settings(folder: Path) -> None:
+def test_the_lesson_folder_is_beside_the_settings(folder: Path) -> None:
     assert library.find_user_folder() == folder == settings_path().parent / "lessons"
 
 
-def test_lessons_that_ship_stand_in_teaching_order_and_have_no_file_of_their_own(folder: Path) -> None:
+def test_shipped_lessons_are_in_teaching_order_and_have_no_file(folder: Path) -> None:
     lessons = [library.find(name) for name in library.list_shipped()]
     assert [lesson.order for lesson in lessons] == sorted(lesson.order for lesson in lessons)
     assert [lesson.name for lesson in lessons] == list(library.list_shipped())
     assert all(lesson.path is None for lesson in lessons)
 
 
-def test_all_lessons_are_those_that_ship_and_then_the_persons_own(folder: Path) -> None:
+def test_shipped_lessons_come_before_the_users_own(folder: Path) -> None:
     names = [lesson.name for lesson in library.list_lessons()]
     assert names == [*library.list_shipped(), "mine"]
 
 
-def test_a_lesson_is_found_by_its_name_or_by_its_file(folder: Path, tmp_path: Path) -> None:
+def test_a_lesson_is_found_by_name_or_file(folder: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere.md"
     elsewhere.write_text(OWN, encoding="utf-8")
     assert library.find("mine").path == folder / "mine.md"
@@ -47,7 +47,7 @@ def test_a_lesson_is_found_by_its_name_or_by_its_file(folder: Path, tmp_path: Pa
     assert library.find("mine").title == "My own"
 
 
-def test_a_name_that_nothing_has_is_told_the_nearest(folder: Path) -> None:
+def test_an_unknown_name_is_refused_with_the_nearest_one(folder: Path) -> None:
     with pytest.raises(FileError, match=r"There is no lesson 'heds'; did you mean heads\? There are .*heads.*mine\."):
         library.find("heds")
     with pytest.raises(FileError, match="cannot be read"):
@@ -56,7 +56,7 @@ def test_a_name_that_nothing_has_is_told_the_nearest(folder: Path) -> None:
         library.find("no/where")
 
 
-def test_a_file_that_cannot_be_read_stands_on_the_shelf_with_its_reason(folder: Path) -> None:
+def test_an_unreadable_file_is_listed_with_the_reason(folder: Path) -> None:
     (folder / "broken.md").write_bytes(b"\xff\xfe")
     (folder / "remarks.txt").write_text("no lesson", encoding="utf-8")
     broken = next(lesson for lesson in library.list_lessons() if lesson.name == "broken")
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_read_stands_on_the_shelf_with_its_reason(folder: 
     assert "remarks" not in [lesson.name for lesson in library.list_lessons()]
 
 
-def test_a_folder_that_is_not_there_holds_no_lessons(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_folder_has_no_lessons(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(folder / "nowhere"))
     assert library.list_own_files() == ()
     assert len(library.list_lessons()) == len(library.list_shipped())

@@ -108,7 +108,7 @@ def test_every_part_of_a_lesson_is_read() -> None:
     assert (second.title, second.text, second.stage, second.question) == ("And then?", "Nothing.", None, None)
 
 
-def test_every_part_knows_its_line() -> None:
+def test_every_part_has_its_line_number() -> None:
     first, second = parse(WHOLE, "own").steps
     lines = WHOLE.split("\n")
     assert lines[first.line - 1] == "## What may a token see?"
@@ -124,11 +124,11 @@ def test_every_part_knows_its_line() -> None:
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "\r"])
-def test_lines_may_end_as_on_other_systems(ending: str) -> None:
+def test_any_line_endings_are_read(ending: str) -> None:
     assert parse(WHOLE.replace("\n", ending), "own") == parse(WHOLE, "own")
 
 
-def test_a_mark_of_the_byte_order_is_no_text(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "own.md"
     path.write_text(WHOLE, encoding="utf-8-sig")
     assert read(path).steps == parse(WHOLE, "own").steps
@@ -159,7 +159,7 @@ def test_a_mark_of_the_byte_order_is_no_text(tmp_path: Path) -> None:
         ("file: 'a\\b'", "name of a session"),
     ],
 )
-def test_what_is_wrong_in_a_state_costs_its_line_alone(line: str, says: str) -> None:
+def test_an_error_in_a_state_affects_only_its_line(line: str, says: str) -> None:
     lesson = state_of("# a remark", line, "cell: [1, 2]" if "cell" not in line else "depth: row")
     (problem,) = lesson.problems
     assert problem.line == 8
@@ -171,23 +171,23 @@ def test_what_is_wrong_in_a_state_costs_its_line_alone(line: str, says: str) -> 
 
 
 @pytest.mark.parametrize("mark", ["\u2028", "\x85", "\u2029"])
-def test_lines_are_counted_as_an_editor_counts_them(mark: str) -> None:
+def test_lines_are_counted_as_in_an_editor(mark: str) -> None:
     assert only_problem(state_of(f"# a{mark}b{mark}c", "stagee: weights"))[0] == 8
 
 
-def test_a_key_that_stands_twice_counts_once() -> None:
+def test_a_repeated_key_is_reported_and_counts_once() -> None:
     lesson = state_of("stage: keys", "stage: weights")
     assert only_problem(lesson) == (8, "stage occurs twice in a state; the first one counts.")
     assert lesson.steps[0].stage == "keys"
 
 
-def test_a_state_does_not_begin_in_two_ways() -> None:
+def test_a_state_cannot_have_two_beginnings() -> None:
     lesson = state_of("file: mine.attnlab", "preset: journey")
     assert only_problem(lesson)[0] == 7
     assert (lesson.steps[0].preset, lesson.steps[0].file) == ("journey", None)
 
 
-def test_a_block_that_is_no_yaml_costs_that_block_alone() -> None:
+def test_invalid_yaml_affects_only_its_block() -> None:
     lesson = parse(
         f"{HEAD}## One\n```state\nstage: keys\ncell: [1, 2\n```\n\nText.\n\n```notes\nHere.\n```\n\n"
         "## Two\n```state\nstage: values\n```\n",
@@ -201,7 +201,7 @@ def test_a_block_that_is_no_yaml_costs_that_block_alone() -> None:
     assert (one.stage, one.text, one.notes, two.stage) == (None, "Text.", "Here.", "values")
 
 
-def test_front_matter_that_is_no_yaml_costs_the_front_matter_alone() -> None:
+def test_invalid_front_matter_affects_only_itself() -> None:
     lesson = parse("---\ntitle: [T\n---\n\n## One\nText.\n", "own")
     assert lesson.title == "own"
     assert any("not YAML" in problem.reason for problem in lesson.problems)
@@ -220,7 +220,7 @@ def test_front_matter_that_is_no_yaml_costs_the_front_matter_alone() -> None:
     ],
     ids=["alias", "tag", "deep", "list", "words", "control"],
 )
-def test_what_a_state_has_no_need_of_is_refused_before_anything_is_built(block: str, line: int, says: str) -> None:
+def test_unneeded_yaml_features_are_refused_before_parsing(block: str, line: int, says: str) -> None:
     lesson = step_of(f"```state\n{block}\n```\n\nText.")
     assert only_problem(lesson)[0] == line
     assert says in only_problem(lesson)[1]
@@ -261,12 +261,12 @@ def test_blanks_name_tokens_as_well_as_numbers(written: str, row: int | str | No
 
 
 @pytest.mark.parametrize("written", ['weights["a, 1]', "weights[a, 1]", "weights[1, 2", 'weights["h", 1, 2]', "[1, 2]"])
-def test_a_blank_that_is_none_says_how_one_is_written(written: str) -> None:
+def test_an_invalid_blank_is_reported_with_the_syntax(written: str) -> None:
     _, reason = only_problem(step_of(f"```question\nblank: >-\n  {written}\n```\n"))
     assert "such as weights[" in reason
 
 
-def test_words_of_yaml_are_words_here() -> None:
+def test_yaml_keywords_are_plain_words() -> None:
     lesson = state_of("edits:", "  - tokens: [no, yes, on, 12:30, 2026-01-01, null]", "  - W_q[0, 0]: 1e-3")
     assert lesson.problems == ()
     assert [edit.value for edit in lesson.steps[0].edits] == [["no", "yes", "on", "12:30", "2026-01-01", None], 1e-3]
@@ -302,12 +302,12 @@ def test_edits_are_a_list_or_lines(edits: tuple[str, ...]) -> None:
         ("---\ntitle: T\ntitel: T\n---\n## One\n", 3, "did you mean title?"),
     ],
 )
-def test_what_is_wrong_elsewhere_is_named_by_its_line(text: str, line: int, says: str) -> None:
+def test_other_errors_are_named_by_their_line(text: str, line: int, says: str) -> None:
     problems = parse(text, "own").problems
     assert any(problem.line == line and says in problem.reason for problem in problems), problems
 
 
-def test_what_is_left_unclosed_ends_with_its_step() -> None:
+def test_an_unclosed_fence_ends_with_its_step() -> None:
     lesson = parse(f"{HEAD}## One\n```state\nstage: keys\n\n## Two\nText.\n", "own")
     assert [(step.title, step.stage, step.text) for step in lesson.steps] == [
         ("One", "keys", ""),
@@ -315,13 +315,13 @@ def test_what_is_left_unclosed_ends_with_its_step() -> None:
     ]
 
 
-def test_a_lesson_has_only_so_many_steps() -> None:
+def test_the_number_of_steps_is_limited() -> None:
     lesson = parse(HEAD + "## Step\n" * (MOST_STEPS + 2), "own")
     assert len(lesson.steps) == MOST_STEPS
     assert only_problem(lesson)[0] == 5 + MOST_STEPS
 
 
-def test_blocks_may_stand_anywhere_in_a_step() -> None:
+def test_blocks_may_be_anywhere_in_a_step() -> None:
     lesson = step_of("Before.\n\n```notes\nOne.\n```\n\nAfter.\n\n```notes\nTwo.\n```\n")
     assert lesson.problems == ()
     assert (lesson.steps[0].text, lesson.steps[0].notes) == ("Before.\n\nAfter.", "One.\n\nTwo.")
@@ -335,7 +335,7 @@ def test_blocks_may_stand_anywhere_in_a_step() -> None:
         (b"---\ntitle: T\xff\n---\n", r"not UTF-8 (line 2)"),
     ],
 )
-def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path, content: bytes | None, says: str) -> None:
+def test_a_binary_file_is_refused_in_one_sentence(tmp_path: Path, content: bytes | None, says: str) -> None:
     path = tmp_path / "own.md"
     if content is not None:
         path.write_bytes(content)
@@ -345,12 +345,12 @@ def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path, content: bytes |
     assert str(path) in str(raised.value)
 
 
-def test_a_folder_is_no_lesson(tmp_path: Path) -> None:
+def test_a_folder_is_refused_as_a_lesson(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be read"):
         read(tmp_path)
 
 
-def test_a_text_of_any_length_is_refused_at_once() -> None:
+def test_a_text_that_is_too_long_is_refused_at_once() -> None:
     assert parse("x" * (LIMIT + 1), "own").problems[0].line == 1
 
 
@@ -363,14 +363,14 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(st.one_of(pieces, st.text(max_size=8)), max_size=40).map("".join))
-def test_whatever_the_text_is_reading_it_never_raises(text: str) -> None:
+def test_parsing_never_raises(text: str) -> None:
     lesson = parse(text, "own")
     lines = text.count("\n") + text.count("\r") + 1
     assert all(1 <= problem.line <= lines and problem.reason.endswith((".", "?")) for problem in lesson.problems)
 
 
 @given(st.data())
-def test_a_lesson_with_a_line_lost_still_opens(data: st.DataObject) -> None:
+def test_a_lesson_with_a_missing_line_still_opens(data: st.DataObject) -> None:
     lines = WHOLE.split("\n")
     del lines[data.draw(st.integers(0, len(lines) - 1))]
     lesson = parse("\n".join(lines), "own")

@@ -41,7 +41,7 @@ def refused(expression: str, trace: Trace = CAUSAL, head: int | str = 0) -> str:
     return only.reason
 
 
-def test_a_number_is_the_one_that_was_computed() -> None:
+def test_a_placeholder_gives_the_computed_number() -> None:
     weights = CAUSAL["weights"]
     assert filled("weights[2, 1]") == number(weights[0, 2, 1].item())
     assert filled("  weights[ 2,1 ]  ") == number(weights[0, 2, 1].item())
@@ -56,7 +56,7 @@ def test_rows_and_columns_may_be_tokens() -> None:
     assert filled(f'inputs["{row}", 3]') == filled("inputs[2, 3]")
 
 
-def test_the_head_is_the_one_that_is_named_or_else_the_one_that_is_shown() -> None:
+def test_the_head_is_the_named_one_or_else_the_visible_one() -> None:
     weights = HEADS["weights"]
     assert filled("weights[3, 2, 1]", HEADS) == number(weights[3, 2, 1].item())
     assert filled("weights[2, 1]", HEADS, HEADS, 5) == number(weights[5, 2, 1].item())
@@ -67,7 +67,7 @@ def test_the_head_is_the_one_that_is_named_or_else_the_one_that_is_shown() -> No
     assert filled("output[2, 1]", HEADS, HEADS, "mean") == number(HEADS["output"][2, 1].item())
 
 
-def test_rows_columns_and_whole_stages_are_summed_up() -> None:
+def test_rows_columns_and_stages_can_be_summarised() -> None:
     row, scores = CAUSAL["weights"][0, 2], CAUSAL["scores"][0]
     assert filled("sum(weights[2, :])") == "1.0000"
     assert filled("max(scores[:, 1])") == number(scores[:, 1].max().item())
@@ -81,7 +81,7 @@ def test_rows_columns_and_whole_stages_are_summed_up() -> None:
     assert filled("entropy(weights[0, :])") == "0.0000"
 
 
-def test_sizes_tokens_settings_and_tables_are_known() -> None:
+def test_sizes_tokens_settings_and_tables_can_be_used() -> None:
     e = CAUSAL.experiment
     assert [filled(name) for name in ("T", "T_q", "T_k", "d_model", "d_k", "d_v", "n_heads")] == list(
         map(str, (e.T_q, e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, 1))
@@ -131,7 +131,7 @@ def test_sizes_tokens_settings_and_tables_are_known() -> None:
         ("masked[0, 3] - 1", "−∞"),
     ],
 )
-def test_arithmetic_is_written_as_numbers_are_everywhere(expression: str, text: str) -> None:
+def test_results_of_arithmetic_have_the_usual_number_format(expression: str, text: str) -> None:
     assert filled(expression) == text
 
 
@@ -193,12 +193,12 @@ def test_arithmetic_is_written_as_numbers_are_everywhere(expression: str, text: 
         ("(" * 90 + "1" + ")" * 90 + "+", "not an expression"),
     ],
 )
-def test_what_cannot_be_filled_says_why_and_shows_no_number(expression: str, says: str) -> None:
+def test_an_invalid_placeholder_shows_the_reason_and_no_number(expression: str, says: str) -> None:
     assert says in refused(expression)
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_every_number_of_a_stage_is_the_one_of_its_head_and_of_its_sequence(name: str) -> None:
+def test_numbers_are_those_of_the_head_and_the_sequence(name: str) -> None:
     for item in range(min(2, preset(name).n_items)):
         trace = Trace(select(preset(name), item), torch.device("cpu"), torch.float32)
         for stage in trace.all_stages:
@@ -212,12 +212,12 @@ def test_every_number_of_a_stage_is_the_one_of_its_head_and_of_its_sequence(name
                     assert filled(f"before.{stage}[{i}, {j}]", CAUSAL, trace, head) == number(one[i, j].item())
 
 
-def test_a_token_that_stands_twice_does_not_say_which() -> None:
+def test_a_repeated_token_is_ambiguous_and_refused() -> None:
     doubled = Trace(set_tokens(CAUSAL.experiment, ("a", "b", "a")), torch.device("cpu"), torch.float32)
     assert "is at 0, 2; use one of these numbers" in refused('weights["a", 0]', doubled)
 
 
-def test_a_text_is_filled_in_place_and_its_lines_are_known() -> None:
+def test_filling_keeps_the_line_numbers() -> None:
     text = "One {{T}} is\n{{T + 1}}, and\n\n{{nobody}} is {{1 / 0}}."
     shown, wrong = fill(text, lambda: Scope(CAUSAL, OPEN, 0))
     assert shown == "One 5 is\n6, and\n\n? is ?."
@@ -226,7 +226,7 @@ def test_a_text_is_filled_in_place_and_its_lines_are_known() -> None:
 
 
 @pytest.mark.parametrize("text", ["One {{T is", "{{{{", "{{ {T} }}", "{{T}"])
-def test_a_placeholder_that_is_not_closed_is_named_and_stays(text: str) -> None:
+def test_an_unclosed_placeholder_is_reported_and_kept(text: str) -> None:
     shown, wrong = fill(text, lambda: Scope(CAUSAL, OPEN, 0))
     assert shown == text
     assert wrong
@@ -254,7 +254,7 @@ NASTY = (
 
 
 @pytest.mark.parametrize("token", NASTY)
-def test_a_token_is_shown_as_it_is_whatever_markdown_would_make_of_it(token: str) -> None:
+def test_tokens_are_escaped_for_markdown(token: str) -> None:
     trace = Trace(set_tokens(CAUSAL.experiment, (token, "plain")), torch.device("cpu"), torch.float32)
 
     def written(text: str, markdown: bool) -> str:
@@ -272,14 +272,14 @@ def test_a_token_is_shown_as_it_is_whatever_markdown_would_make_of_it(token: str
     assert written("\\` {{tokens[0]}} {{1 / 4}}", True) == f"\\` {escaped} 0.2500"
 
 
-def test_what_cannot_be_seen_of_a_token_breaks_no_line() -> None:
+def test_invisible_characters_of_a_token_do_not_break_the_line() -> None:
     trace = Trace(set_tokens(CAUSAL.experiment, ("a\n\nb", "", "\x1b[0m")), torch.device("cpu"), torch.float32)
     assert filled("tokens[0]", trace) == "a  b"
     assert filled("tokens[1]", trace) == "∅"
     assert "\x1b" not in filled("tokens[2]", trace)
 
 
-def test_what_overflows_is_shown_as_it_is() -> None:
+def test_overflowed_numbers_are_shown_as_infinity_or_nan() -> None:
     e = edits.set_block(edits.configure(CAUSAL.experiment, causal=False), "embeddings", 0, 0, [[1e25], [-1e25]])
     e = edits.fill(edits.fill(e, "W_q", "identity"), "W_k", "identity")
     over = Trace(e, torch.device("cpu"), torch.float32)
@@ -288,7 +288,7 @@ def test_what_overflows_is_shown_as_it_is() -> None:
     assert filled("max(scores[0, :])", over) == "∞"
 
 
-def test_the_largest_is_named_only_where_there_is_one() -> None:
+def test_the_largest_is_named_only_if_it_is_unique() -> None:
     e = edits.configure(CAUSAL.experiment, causal=False, mask=[[False] * 5, *[[True] * 5] * 4])
     empty = Trace(e, torch.device("cpu"), torch.float32)
     assert "5 numbers are equally large" in refused("argmax(weights[0, :])", empty)
@@ -298,7 +298,7 @@ def test_the_largest_is_named_only_where_there_is_one() -> None:
         assert fill("{{argmax(inputs[:, 0])}}", lambda trace=trace: Scope(trace, trace, 0))[0] == shown  # type: ignore[misc]
 
 
-def test_a_text_without_placeholders_asks_for_nothing() -> None:
+def test_a_text_without_placeholders_computes_nothing() -> None:
     def nobody() -> Scope:
         raise AssertionError("there is nothing to fill")
 
@@ -311,7 +311,7 @@ signs = st.sampled_from(
 
 
 @given(st.lists(signs, max_size=25).map("".join))
-def test_whatever_stands_in_a_placeholder_it_never_raises(content: str) -> None:
+def test_filling_never_raises(content: str) -> None:
     text, wrong = fill(f"{{{{{content}}}}}", lambda: Scope(CAUSAL, OPEN, 0))
     assert isinstance(text, str)
     assert len(text) < 10_000

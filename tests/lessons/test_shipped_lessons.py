@@ -20,7 +20,7 @@ def lesson(request: pytest.FixtureRequest) -> Lesson:
     return find(request.param)
 
 
-def test_there_are_at_least_twelve_and_no_two_claim_the_same_place() -> None:
+def test_there_are_at_least_twelve_lessons_with_distinct_orders() -> None:
     assert len(NAMES) >= 12
     orders = [find(name).order for name in NAMES]
     assert all(orders), dict(zip(NAMES, orders, strict=True))
@@ -28,7 +28,7 @@ def test_there_are_at_least_twelve_and_no_two_claim_the_same_place() -> None:
     assert len(NAMES) == sum(name.endswith(".md") for name in assets.names("lessons"))
 
 
-def test_together_they_cover_every_system_of_the_course() -> None:
+def test_the_lessons_cover_every_system_of_the_course() -> None:
     course = {row for preset in PRESETS.values() for row in preset.rows}
     covered = {row for name in NAMES for row in find(name).covers}
     assert course - covered == set(), "no lesson covers these"
@@ -40,19 +40,19 @@ def test_every_step_computes_and_every_placeholder_is_filled(lesson: Lesson) -> 
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def test_it_has_six_to_fifteen_steps_names_its_sources_and_ends_with_an_exercise(lesson: Lesson) -> None:
+def test_a_lesson_has_six_to_fifteen_steps_sources_and_a_final_exercise(lesson: Lesson) -> None:
     assert 6 <= len(lesson.steps) <= 15
     assert lesson.sources, "a lesson names its sources"
     assert lesson.about, "a lesson says what it is about"
     assert make_slides(lesson)[-1].blanks, "a lesson ends with an exercise: its last step needs a question"
 
 
-def test_its_texts_are_short_enough_for_the_last_row(lesson: Lesson) -> None:
+def test_texts_fit_on_a_slide(lesson: Lesson) -> None:
     long = {step.title: len(step.text.split()) for step in lesson.steps if len(step.text.split()) > 70}
     assert not long, "about 60 words are read from the last row"
 
 
-def test_it_states_no_number_that_is_not_computed(lesson: Lesson) -> None:
+def test_every_stated_number_is_computed(lesson: Lesson) -> None:
     stated = {}
     for step in lesson.steps:
         bare = re.sub(r"\{\{.*?\}\}|`[^`]*`", "", f"{step.title}\n{step.text}")
@@ -62,10 +62,10 @@ def test_it_states_no_number_that_is_not_computed(lesson: Lesson) -> None:
     assert not stated, "numbers of a computation are written as placeholders: {{weights[2, 1]:.2f}}"
 
 
-def test_its_state_is_there_from_the_first_step_on(lesson: Lesson) -> None:
+def test_the_first_step_has_a_state(lesson: Lesson) -> None:
     assert all(slide.experiment is not None for slide in make_slides(lesson))
     assert all(step.file is None for step in lesson.steps), "a lesson that ships has no folder to keep sessions in"
 
 
-def test_it_is_written_and_read_again_as_it_is(lesson: Lesson) -> None:
+def test_a_lesson_survives_writing_and_reading(lesson: Lesson) -> None:
     assert parse(write(lesson), lesson.name) == lesson

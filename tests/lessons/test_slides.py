@@ -38,7 +38,7 @@ def traced(slide: Slide) -> Trace:
     return Trace(slide.experiment, torch.device("cpu"), torch.float32)
 
 
-def test_a_step_goes_on_from_the_step_before() -> None:
+def test_a_step_continues_from_the_step_before() -> None:
     one, two, three = make_slides(
         lesson_of(
             Step("One", preset="multi-head-8", stage="scores", head=3, cell=(1, 2), depth="row", lens="statistics"),
@@ -58,7 +58,7 @@ def test_a_step_goes_on_from_the_step_before() -> None:
     assert [(slide.index, slide.count) for slide in (one, two, three)] == [(0, 3), (1, 3), (2, 3)]
 
 
-def test_a_state_that_begins_begins_with_the_whole_view() -> None:
+def test_a_new_state_resets_the_view() -> None:
     _, many, one = make_slides(
         lesson_of(
             Step("One", preset="multi-head-8", stage="scores", head=3),
@@ -70,7 +70,7 @@ def test_a_state_that_begins_begins_with_the_whole_view() -> None:
     assert (one.stage, one.head) == ("weights", 0)
 
 
-def test_what_the_next_state_no_longer_has_is_let_go_in_silence() -> None:
+def test_a_view_of_a_removed_stage_is_dropped_silently() -> None:
     first = Step("One", preset="causal-5x8", stage="masked")
     lesson = lesson_of(first, Step("Two", edits=(Edit("causal", False),)))
     assert make_slides(lesson)[1].stage == "weights"
@@ -80,7 +80,7 @@ def test_what_the_next_state_no_longer_has_is_let_go_in_silence() -> None:
 @pytest.mark.parametrize(
     ("head", "shown"), [(2, 2), ("mean", None), ("all", 0)], ids=["a head", "the mean", "the first of all"]
 )
-def test_the_head_of_a_cell_is_the_one_that_is_shown(head: int | str, shown: int | None) -> None:
+def test_the_head_of_a_cell_is_the_visible_one(head: int | str, shown: int | None) -> None:
     step = Step("One", preset="multi-head-8", cell=(1, 0), head=head, question=Question((Blank("weights", 1, 0),)))
     slide = only_slide(step)
     assert slide.cell == Cell("weights", 1, 0, shown)
@@ -90,14 +90,14 @@ def test_the_head_of_a_cell_is_the_one_that_is_shown(head: int | str, shown: int
     )
 
 
-def test_a_cell_may_be_named_by_its_tokens() -> None:
+def test_a_cell_can_be_named_by_its_tokens() -> None:
     assert only_slide(Step("One", preset="journey", cell=("starts", "journey"))).cell == Cell("weights", 2, 1, 0)
     assert only_slide(Step("One", preset="journey", stage="queries", cell=("starts", 1))).cell == Cell(
         "queries", 2, 1, 0
     )
 
 
-def test_blanks_are_cells_rows_columns_and_all() -> None:
+def test_blanks_can_be_cells_rows_columns_or_all() -> None:
     e = preset("journey")
     row, column = Blank("weights", 2), Blank("weights", None, 1)
     slide = only_slide(Step("One", preset="journey", question=Question((row, column))))
@@ -116,7 +116,7 @@ def test_blanks_are_cells_rows_columns_and_all() -> None:
         ("row", Place("scores", -1), 7),
     ],
 )
-def test_the_frames_are_those_of_the_depth(depth: str | None, first: Place | None, count: int) -> None:
+def test_frames_follow_the_depth(depth: str | None, first: Place | None, count: int) -> None:
     slide = only_slide(Step("One", preset="journey", stage="scores", cell=(2, 1), depth=depth))
     assert slide.frames[0] == first
     assert slide.frames[-1] is None
@@ -148,7 +148,7 @@ def test_finer_frames_are_in_the_row_of_the_cell(depth: str) -> None:
         ),
     ],
 )
-def test_what_a_step_asks_for_and_cannot_have_is_a_problem(step: Step, says: str) -> None:
+def test_an_impossible_request_of_a_step_is_a_problem(step: Step, says: str) -> None:
     assert says in only_problem(step).reason
     slide = only_slide(step)
     assert (slide.stage, slide.head, slide.cell, slide.blanks) == (
@@ -159,7 +159,7 @@ def test_what_a_step_asks_for_and_cannot_have_is_a_problem(step: Step, says: str
     )
 
 
-def test_problems_stand_on_the_lines_of_the_file() -> None:
+def test_problems_have_the_lines_of_the_file() -> None:
     text = (
         "---\ntitle: T\n---\n## One\n```state\npreset: journey\nedits:\n  - casual: true\nstage: masked\ncell: [9, 0]\n"
         "head: 7\n```\nText\n\nof {{T}} and\n{{wieghts[1, 1]}}.\n\n```notes\n\nNote\n{{1 / 0}}\n```\n\n"
@@ -179,7 +179,7 @@ def test_problems_stand_on_the_lines_of_the_file() -> None:
     ]
 
 
-def test_a_text_is_filled_from_what_is_shown_now_not_from_the_file() -> None:
+def test_texts_use_the_current_numbers() -> None:
     one, two = make_slides(
         lesson_of(
             Step("One", "{{T}}", preset="journey"),
@@ -193,7 +193,7 @@ def test_a_text_is_filled_from_what_is_shown_now_not_from_the_file() -> None:
     assert fill_text("{{weights[5, 5]}}", traced(two), traced(one), two) == "?"
 
 
-def test_a_lesson_without_any_state_shows_whatever_is_open() -> None:
+def test_a_lesson_without_a_state_shows_the_open_experiment() -> None:
     slide = only_slide(Step("One", "{{T}} tokens", stage="keys", cell=(1, 1)))
     assert (slide.experiment, slide.before, slide.stage, slide.cell, slide.frames) == (
         None,
@@ -205,14 +205,14 @@ def test_a_lesson_without_any_state_shows_whatever_is_open() -> None:
     assert check(lesson_of(Step("One", "{{T}} tokens"))) == ()
 
 
-def test_a_question_asks_for_cells_by_their_tokens() -> None:
+def test_a_question_can_name_cells_by_tokens() -> None:
     asked = Question((Blank("weights", "starts", "step"),))
     assert only_slide(Step("One", preset="journey", question=asked)).blanks == (Cell("weights", 2, 5, 0),)
     problem = only_problem(Step("One", preset="journey", question=Question((Blank("weights", "nobody"),))))
     assert "A row of the blank in weights is “nobody”; there are “Your”" in problem.reason
 
 
-def test_the_states_of_a_lesson_take_only_so_much() -> None:
+def test_the_states_of_a_lesson_have_a_memory_limit() -> None:
     wide = tuple(Edit(size, 2048) for size in ("d_model", "d_k", "d_v"))
     lesson = lesson_of(
         Step("Wide", preset="journey", edits=(*wide, *(Edit("W_q[0, 0]", i) for i in range(1000))), line=3),
@@ -226,7 +226,7 @@ def test_the_states_of_a_lesson_take_only_so_much() -> None:
     assert [(problem.line, problem.reason) for problem in check(lesson)] == [(3, reason)]
 
 
-def test_of_so_many_edits_of_a_small_layer_the_last_are_not_made() -> None:
+def test_edits_beyond_the_limit_are_not_applied() -> None:
     edits = tuple(Edit("n_heads", 7, i) for i in range(20_000))
     lesson = lesson_of(Step("Many", preset="journey", edits=edits, line=3))
     assert 1000 < len(check(lesson)) < 10_000

@@ -93,7 +93,7 @@ def check_latex(text: str) -> None:
 
 
 @pytest.mark.parametrize("preset", SMALL)
-def test_every_stage_and_every_cell_is_written_out(preset: str) -> None:
+def test_every_stage_and_cell_is_written_out(preset: str) -> None:
     trace = of(preset)
     assert find_extent(trace).rows is None
     text = write_markdown(trace)
@@ -121,7 +121,7 @@ def test_products_are_written_with_their_numbers() -> None:
 
 
 @pytest.mark.parametrize("preset", LARGE)
-def test_a_large_layer_is_begun_and_says_so(preset: str) -> None:
+def test_the_solution_of_a_large_layer_is_cut_with_a_note(preset: str) -> None:
     trace = of(preset)
     text = write_markdown(trace)
     assert f"more than {LIMIT} terms" in text
@@ -130,13 +130,13 @@ def test_a_large_layer_is_begun_and_says_so(preset: str) -> None:
 
 
 @pytest.mark.parametrize("preset", TOO_LARGE)
-def test_what_cannot_even_be_begun_is_refused(preset: str) -> None:
+def test_a_layer_that_is_too_large_is_refused(preset: str) -> None:
     with pytest.raises(AttnlabError, match="use fewer columns or tokens"):
         write_markdown(of(preset))
 
 
 @pytest.mark.parametrize("token", NASTY)
-def test_tokens_break_neither_language(token: str) -> None:
+def test_tokens_are_escaped_in_both_languages(token: str) -> None:
     e = attnlab.preset("causal-5x8")
     trace = trace_exactly(replace(e, tokens=(token, *e.tokens[1:])))
     check_latex(write_latex(trace))
@@ -146,7 +146,7 @@ def test_tokens_break_neither_language(token: str) -> None:
 
 
 @given(st.text(max_size=12))
-def test_any_text_is_well_formed_latex(text: str) -> None:
+def test_any_text_gives_well_formed_latex(text: str) -> None:
     made = escape_latex(text)
     assert made.isascii()
     plain = re.sub(r"\\[\\{}$&#_%]", "", made)
@@ -159,7 +159,7 @@ def test_any_text_is_well_formed_latex(text: str) -> None:
     assert line.count("$") % 2 == 0
 
 
-def test_lines_of_arithmetic_read_as_mathematics() -> None:
+def test_arithmetic_is_written_as_mathematics() -> None:
     assert write_latex_line((Span("scaled "), Span("0.5", style="strong"), Span(" = 1 ÷ √4"))) == (
         r"scaled $\mathbf{0.5} = 1 \div  \sqrt{4}$"
     )
@@ -167,7 +167,7 @@ def test_lines_of_arithmetic_read_as_mathematics() -> None:
     assert write_latex_line((Span("1.2e−5"),)) == r"$1.2 \cdot 10^{-5}$"
 
 
-def test_empty_rows_and_warnings_are_told() -> None:
+def test_empty_rows_and_warnings_are_reported() -> None:
     e = attnlab.preset("causal-5x8")
     mask = [[False] * 5] + [[True] * 5] * 4
     text = write_markdown(trace_exactly(replace(e, config=replace(e.config, mask=mask))))
@@ -175,7 +175,7 @@ def test_empty_rows_and_warnings_are_told() -> None:
     assert "Sequence 1 of a batch of 3" in write_markdown(of("padding-batch"))
 
 
-def test_a_solution_is_saved_whole(tmp_path: Path) -> None:
+def test_a_solution_is_saved_completely(tmp_path: Path) -> None:
     e = attnlab.preset("journey")
     text = write_markdown(trace_exactly(replace(e, tokens=("\ud800", *e.tokens[1:]))))
     save(text, tmp_path / "solution.md")
@@ -186,7 +186,7 @@ def test_a_solution_is_saved_whole(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not there")
 @pytest.mark.parametrize("preset", ["journey", "rope", "alibi", "padding-batch", "additive", "qk-norm"])
-def test_pdflatex_takes_it(preset: str, tmp_path: Path) -> None:
+def test_pdflatex_compiles_the_solution(preset: str, tmp_path: Path) -> None:
     e = attnlab.preset(preset)
     tokens = [*NASTY, *map(str, range(100))][: e.T_q]
     trace = trace_exactly(replace(e, tokens=tokens) if e.memory_tokens is not None or not e.others else e)

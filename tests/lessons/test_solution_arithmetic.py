@@ -58,5 +58,5 @@ def comes_to(value: str, lines: list[str]) -> bool:
         (["all scores ÷ temperature 0.25 = 0.4253"], 0),
     ],
 )
-def test_the_reader_of_arithmetic_can_fail(lines: list[str], wrong: int) -> None:
+def test_the_reader_of_arithmetic_detects_errors(lines: list[str], wrong: int) -> None:
     assert len(disagreements(lines)[1]) == wrong

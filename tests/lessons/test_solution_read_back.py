@@ -147,7 +147,7 @@ def check(found: list[Block], wanted: list[Block]) -> None:
 
 
 @pytest.mark.parametrize("preset", COVERING)
-def test_a_solution_says_what_was_computed_and_nothing_else(preset: str) -> None:
+def test_a_solution_contains_exactly_the_computed_numbers(preset: str) -> None:
     e = attnlab.preset(preset)
     if preset != "loops" and e.T_q > 4 and e.memory_tokens is None:
         e = resize_tokens(e, 4)
@@ -157,14 +157,14 @@ def test_a_solution_says_what_was_computed_and_nothing_else(preset: str) -> None
     check(of_latex(write_latex(trace)), wanted)
 
 
-def test_tokens_that_mean_something_elsewhere_are_read_back() -> None:
+def test_tokens_with_markup_characters_are_read_back() -> None:
     e = attnlab.preset("causal-5x8")
     e = replace(e, tokens=("50%", "a_b", "Zoë", "", "你")[: e.T_q])
     check(of_markdown(write_markdown(trace_exactly(e))), expected(trace_exactly(e)))
     check(of_latex(write_latex(trace_exactly(e))), expected(trace_exactly(e)))
 
 
-def test_the_set_covers_every_stage_that_any_preset_has() -> None:
+def test_the_test_set_covers_every_stage_of_the_presets() -> None:
     def stages(preset: str) -> set[str]:
         return set(attnlab.compute(attnlab.preset(preset)).all_stages)
 
@@ -172,7 +172,7 @@ def test_the_set_covers_every_stage_that_any_preset_has() -> None:
     assert set().union(*map(stages, attnlab.presets())) <= covered | {"capped"}
 
 
-def test_what_overflows_is_warned_of() -> None:
+def test_overflow_gives_a_warning() -> None:
     e = attnlab.preset("journey")
     e = replace(e, config=replace(e.config, normalizer="softmax-unshifted"))
     trace = trace_exactly(edits.scale(e, "W_q", 10_000))

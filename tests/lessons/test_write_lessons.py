@@ -97,17 +97,17 @@ lessons = st.builds(
 
 @given(lessons)
 @example(Lesson("own", "no", (Step("1", "## two\n```state\n\\## three\n```", "````\n```\n## x"),)))
-def test_what_is_written_is_read_again_as_it_was(lesson: Lesson) -> None:
+def test_a_written_lesson_is_read_back_unchanged(lesson: Lesson) -> None:
     assert parse(write(lesson), "own") == lesson
 
 
 @given(lessons)
-def test_what_was_read_once_is_written_the_same_for_ever(lesson: Lesson) -> None:
+def test_writing_a_read_lesson_is_stable(lesson: Lesson) -> None:
     once = write(lesson)
     assert write(parse(once, "own")) == once
 
 
-def test_a_written_lesson_is_pleasant_to_go_on_with_by_hand() -> None:
+def test_a_written_lesson_is_readable() -> None:
     step = Step(
         "What may a token see?",
         "The weight is {{weights[2, 1]}}.",
@@ -163,13 +163,13 @@ def test_a_written_lesson_is_pleasant_to_go_on_with_by_hand() -> None:
     )
 
 
-def test_a_lesson_of_many_problems_is_written_without_what_was_not_understood() -> None:
+def test_invalid_parts_of_a_lesson_are_not_written() -> None:
     lesson = parse("---\ntitle: T\ncolour: red\n---\n## One\nText\n", "own")
     assert len(lesson.problems) == 1
     assert parse(write(lesson), "own") == replace(lesson, problems=())
 
 
-def test_a_title_that_is_no_text_does_not_keep_a_lesson_from_being_saved(tmp_path: Path) -> None:
+def test_a_lesson_with_an_invalid_title_can_be_saved(tmp_path: Path) -> None:
     tokens = Edit("tokens", ["half \ud83d", "a"])
     step = Step(title="half \ud83d", text="half \ud83d a pair", preset="journey", edits=(tokens,))
     write_text(tmp_path / "a.md", write(Lesson("a", "half \ud83d", steps=(step,))))

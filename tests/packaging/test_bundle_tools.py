@@ -32,7 +32,7 @@ def loaded(name: str) -> ModuleType:
         "UserWarning: Unable to retrieve source for @torch.jit._overload function",
     ],
 )
-def test_a_line_of_a_broken_bundle_is_seen(line: str) -> None:
+def test_output_of_a_broken_bundle_is_detected(line: str) -> None:
     assert loaded("smoke").FATAL.search(line)
 
 
@@ -44,11 +44,11 @@ def test_a_line_of_a_broken_bundle_is_seen(line: str) -> None:
         "attnlab: broken.attnlab is damaged or not an attnlab session: File is not a zip file.",
     ],
 )
-def test_what_a_healthy_program_says_is_left_alone(line: str) -> None:
+def test_output_of_a_healthy_program_is_accepted(line: str) -> None:
     assert not loaded("smoke").FATAL.search(line)
 
 
-def test_licences_of_what_is_bundled_lie_in_one_folder_with_a_list(tmp_path: Path) -> None:
+def test_licences_of_bundled_packages_are_in_one_folder_with_a_list(tmp_path: Path) -> None:
     loaded("licences").gather(tmp_path / "licences", ["PyYAML", "pyyaml", "latex2mathml"], [])
     listed = (tmp_path / "licences" / "README.txt").read_text(encoding="utf-8")
     assert listed.count("PyYAML") == 1
@@ -58,7 +58,7 @@ def test_licences_of_what_is_bundled_lie_in_one_folder_with_a_list(tmp_path: Pat
     assert "GNU LESSER GENERAL PUBLIC LICENSE" in (tmp_path / "licences" / "LGPL-3.0.txt").read_text(encoding="utf-8")
 
 
-def test_the_bundle_of_macos_has_a_place_in_the_dock() -> None:
+def test_the_macos_bundle_appears_in_the_dock() -> None:
     """PyInstaller sets LSBackgroundOnly for console=True, before it takes over what the spec says."""
     spec = ast.parse((PACKAGING / "attnlab.spec").read_text(encoding="utf-8"))
     calls = [node for node in ast.walk(spec) if isinstance(node, ast.Call)]

@@ -23,7 +23,7 @@ def icons() -> ModuleType:
 
 
 @pytest.mark.parametrize("side", [16, 22, 24, 32, 48, 64, 128, 256, 512])
-def test_a_picture_has_the_size_of_its_folder_and_a_clear_ground(side: int) -> None:
+def test_an_icon_has_the_size_of_its_folder_and_a_transparent_background(side: int) -> None:
     with Image.open(HICOLOR / f"{side}x{side}" / "apps" / "attnlab.png") as picture:
         assert picture.size == (side, side)
         assert picture.mode == "RGBA"
@@ -31,12 +31,12 @@ def test_a_picture_has_the_size_of_its_folder_and_a_clear_ground(side: int) -> N
         assert picture.getpixel((side // 2, side // 2))[3] == 255
 
 
-def test_the_drawing_itself_is_there_too() -> None:
+def test_the_svg_icon_exists() -> None:
     source = PACKAGING.parent / "resources" / "icons" / "attnlab.svg"
     assert (HICOLOR / "scalable" / "apps" / "attnlab.svg").read_bytes() == source.read_bytes()
 
 
-def test_windows_and_apple_find_every_size_in_their_containers(icons: ModuleType) -> None:
+def test_ico_and_icns_contain_every_size(icons: ModuleType) -> None:
     with Image.open(PACKAGING / "icons" / "attnlab.ico") as picture:
         assert isinstance(picture, IcoImagePlugin.IcoImageFile)
         assert picture.info["sizes"] == {(side, side) for side in icons.ICO}
@@ -48,7 +48,7 @@ def test_windows_and_apple_find_every_size_in_their_containers(icons: ModuleType
 
 
 @pytest.mark.parametrize("side", [16, 32, 48, 256])
-def test_the_files_are_what_the_drawing_gives(qapp: object, icons: ModuleType, side: int) -> None:
+def test_the_icon_files_match_the_svg(qapp: object, icons: ModuleType, side: int) -> None:
     drawn = icons.png(icons.drawn(icons.SOURCE.read_text(encoding="utf-8"), side))
     with (
         Image.open(io.BytesIO(drawn)) as now,
@@ -58,7 +58,7 @@ def test_the_files_are_what_the_drawing_gives(qapp: object, icons: ModuleType, s
     assert max(highest for _, highest in apart) <= 8, "draw them again: python packaging/icons.py"
 
 
-def test_squares_of_a_small_icon_lie_on_whole_pixels(qapp: object, icons: ModuleType) -> None:
+def test_squares_of_a_small_icon_are_on_whole_pixels(qapp: object, icons: ModuleType) -> None:
     with Image.open(HICOLOR / "16x16" / "apps" / "attnlab.png") as picture:
         white = [(x, y) for x in range(16) for y in range(16) if picture.getpixel((x, y)) == (255, 255, 255, 255)]
     assert white == [

@@ -32,7 +32,7 @@ def test_the_menu_starts_the_installed_command_with_one_file() -> None:
     assert entry()["Terminal"] == "false"
 
 
-def test_windows_belong_to_the_entry_of_that_name(qapp: object) -> None:
+def test_windows_belong_to_the_desktop_entry(qapp: object) -> None:
     from PySide6.QtGui import QGuiApplication
 
     from attnlab.ui.app.application import make_application
@@ -42,7 +42,7 @@ def test_windows_belong_to_the_entry_of_that_name(qapp: object) -> None:
     assert (LINUX / f"{QGuiApplication.desktopFileName()}.desktop").is_file()
 
 
-def test_entry_and_component_and_type_of_file_name_each_other() -> None:
+def test_desktop_entry_metainfo_and_mime_type_refer_to_each_other() -> None:
     component = ElementTree.parse(COMPONENT)
     declared = ElementTree.parse(LINUX / "attnlab-mime.xml").find(f"{MIME}mime-type")
     assert declared is not None
@@ -73,7 +73,7 @@ print(types.mimeTypeForData(data.replace(b'"attnlab"', b'"another"')).name())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the free desktops' table of types")
-def test_a_session_is_known_by_its_ending_and_by_its_inside(tmp_path: Path) -> None:
+def test_a_session_is_recognised_by_ending_and_content(tmp_path: Path) -> None:
     session = tmp_path / "no-ending"
     attnlab.save(attnlab.preset("journey"), session)
     packages = tmp_path / "share" / "mime" / "packages"
@@ -95,7 +95,7 @@ def test_a_session_is_known_by_its_ending_and_by_its_inside(tmp_path: Path) -> N
     ],
     ids=lambda command: command[0],
 )
-def test_the_tools_of_the_free_desktops_find_no_fault(command: list[str]) -> None:
+def test_the_validators_of_freedesktop_find_no_error(command: list[str]) -> None:
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed; make validate names its package")
     answer = subprocess.run(command, capture_output=True, text=True)

@@ -28,7 +28,7 @@ def test_the_version_is_written_in_one_place(project: dict[str, Any]) -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?", attnlab.__version__)
 
 
-def test_every_pin_is_one_that_the_project_allows(project: dict[str, Any]) -> None:
+def test_every_pin_is_within_the_projects_bounds(project: dict[str, Any]) -> None:
     lines = (PACKAGING / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
     extras = project["project"]["optional-dependencies"].values()
@@ -41,7 +41,7 @@ def test_every_pin_is_one_that_the_project_allows(project: dict[str, Any]) -> No
         assert version_numbers(pins[name.lower()]) >= version_numbers(floor or "0"), name
 
 
-def test_the_wheel_puts_only_files_that_are_there_where_desktops_look(project: dict[str, Any]) -> None:
+def test_the_wheel_installs_existing_files_for_desktops(project: dict[str, Any]) -> None:
     shared = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
     assert all((ROOT / source).exists() for source in shared)
     assert set(shared.values()) == {
@@ -53,20 +53,20 @@ def test_the_wheel_puts_only_files_that_are_there_where_desktops_look(project: d
 
 
 @pytest.mark.parametrize("file", ["attnlab.spec", "start.py", "package.py", "dist.py", "smoke.py", "licences.py"])
-def test_what_builds_the_program_is_python(file: str) -> None:
+def test_the_build_scripts_are_valid_python(file: str) -> None:
     source = (PACKAGING / file).read_text(encoding="utf-8")
     compile(source, file, "exec")
     assert source.startswith('"""'), "it says first what it owns"
 
 
-def test_the_frozen_program_opens_no_second_window_for_a_child_process() -> None:
+def test_the_frozen_program_handles_its_child_processes() -> None:
     start = (PACKAGING / "start.py").read_text(encoding="utf-8")
     assert (
         start.index('__name__ == "__main__"') < start.index("freeze_support()") < start.index("attnlab.cli.main import")
     )
 
 
-def test_the_frozen_program_answers_the_doctor_as_python_would() -> None:
+def test_the_frozen_program_runs_the_doctor_like_python() -> None:
     command = [
         sys.executable,
         str(PACKAGING / "start.py"),
@@ -76,7 +76,7 @@ def test_the_frozen_program_answers_the_doctor_as_python_would() -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == '[1, "-c"]\n'
 
 
-def test_the_frozen_program_is_the_command(tmp_path: Path) -> None:
+def test_the_frozen_program_is_the_attnlab_command(tmp_path: Path) -> None:
     command = [sys.executable, str(PACKAGING / "start.py"), "--version"]
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     said = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True).stdout

@@ -18,13 +18,13 @@ def loaded(line: str) -> set[str]:
     return set(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split())
 
 
-def test_the_program_that_trains_knows_no_qt() -> None:
+def test_the_training_process_does_not_load_qt() -> None:
     names = loaded("from attnlab.training import child, trainer")
     assert "torch" in names
     assert not {name for name in names if name.startswith(("PySide6", "attnlab.ui", "matplotlib", "pyqtgraph"))}
 
 
-def test_a_process_that_can_tell_nothing_any_more_ends() -> None:
+def test_a_process_whose_pipe_is_closed_ends() -> None:
     code = (
         "from multiprocessing.connection import Pipe\n"
         "from attnlab.training.pipe import Outbox\n"
@@ -39,5 +39,5 @@ def test_a_process_that_can_tell_nothing_any_more_ends() -> None:
     assert (done.returncode, done.stdout) == (1, b"")
 
 
-def test_the_window_gets_a_process_without_loading_torch() -> None:
+def test_starting_the_process_does_not_load_torch() -> None:
     assert "torch" not in loaded("from attnlab.training import process, run, store, recorder, marks")

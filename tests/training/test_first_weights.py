@@ -33,7 +33,7 @@ print("torch._dynamo" in sys.modules)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_they_are_those_that_the_trainer_begins_with(kind: str) -> None:
+def test_first_weights_equal_those_of_the_trainer(kind: str) -> None:
     spec = make_spec(SAMPLES[kind], kind)
     spec = replace(spec, train=replace(spec.train, seed=3))
     before = torch.get_rng_state()
@@ -44,13 +44,13 @@ def test_they_are_those_that_the_trainer_begins_with(kind: str) -> None:
         np.testing.assert_array_equal(array, trained[name], err_msg=name)
 
 
-def test_settings_that_cannot_be_are_refused() -> None:
+def test_invalid_settings_are_refused() -> None:
     spec = make_spec("reverse")
     with pytest.raises(TrainingError, match="heads"):
         draw_first_weights(replace(spec, model=replace(spec.model, heads=5)))
 
 
 @pytest.mark.slow
-def test_a_first_look_loads_nothing_that_only_training_needs() -> None:
+def test_a_first_look_does_not_load_the_training_modules() -> None:
     found = subprocess.run([sys.executable, "-c", LOOK], check=True, timeout=PATIENCE_S, capture_output=True, text=True)
     assert found.stdout.strip() == "False"

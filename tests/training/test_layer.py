@@ -48,7 +48,7 @@ def torch_twin(layer: Attention, d: int, heads: int) -> torch.nn.MultiheadAttent
     kind=st.sampled_from(["self", "causal", "cross"]),
     seed=st.integers(0, 99),
 )
-def test_it_is_torchs_own_layer_in_values_and_gradients(
+def test_the_layer_equals_torchs_in_values_and_gradients(
     b: int, t_q: int, t_k: int, heads: int, kind: str, seed: int
 ) -> None:
     d = 8
@@ -83,7 +83,7 @@ def test_it_is_torchs_own_layer_in_values_and_gradients(
 
 @pytest.mark.parametrize("positions", ["none", "rope", "alibi", "t5"])
 @pytest.mark.parametrize("score", ["dot", "general", "concat", "additive", "cosine"])
-def test_each_row_of_a_batch_is_what_the_playground_computes_of_it_alone(positions: str, score: str) -> None:
+def test_each_row_of_a_batch_equals_the_playgrounds_result(positions: str, score: str) -> None:
     config = AttentionConfig(n_heads=2, causal=True, positions=positions, score=score)
     layer = layer_of(8, config, hidden_units=5)
     x = torch.randn(3, 6, 8, dtype=torch.float64)
@@ -97,7 +97,7 @@ def test_each_row_of_a_batch_is_what_the_playground_computes_of_it_alone(positio
                 torch.testing.assert_close(trace[name][i], alone[name], rtol=0, atol=1e-12)
 
 
-def test_grouped_keys_sinks_caps_and_heads_that_are_switched_off_are_the_same_in_a_batch() -> None:
+def test_layer_features_give_the_same_result_in_a_batch() -> None:
     config = AttentionConfig(n_heads=4, n_kv_heads=2, ablated=(1,), qk_norm="rms", sink=True, soft_cap=2.0)
     g = torch.Generator().manual_seed(0)
     extra = {"sinks": torch.randn(4, generator=g), "g_q": torch.randn(2, generator=g), "g_k": torch.ones(2)}
@@ -117,7 +117,7 @@ def test_grouped_keys_sinks_caps_and_heads_that_are_switched_off_are_the_same_in
             torch.testing.assert_close(trace[name][1], alone[name], rtol=0, atol=1e-6)
 
 
-def test_bahdanaus_score_is_the_papers() -> None:
+def test_additive_attention_equals_the_paper_of_bahdanau() -> None:
     layer = layer_of(4, AttentionConfig(score="additive", scale="none"), plain=True, hidden_units=3)
     state, memory = torch.randn(2, 3, 4, dtype=torch.float64), torch.randn(2, 5, 4, dtype=torch.float64)
     W_d, W_e, v = (layer.get_parameter(name) for name in ("W_d", "W_e", "v_a"))
@@ -128,7 +128,7 @@ def test_bahdanaus_score_is_the_papers() -> None:
             torch.testing.assert_close(layer(state, memory)[b, i], context, rtol=0, atol=1e-12)
 
 
-def test_luongs_score_is_the_papers() -> None:
+def test_general_attention_equals_the_paper_of_luong() -> None:
     layer = layer_of(4, AttentionConfig(score="general", scale="none"), plain=True)
     with torch.no_grad():
         layer.get_parameter("W_a").copy_(torch.randn(4, 4))
@@ -139,7 +139,7 @@ def test_luongs_score_is_the_papers() -> None:
             torch.testing.assert_close(layer(state, memory)[b, i], score.softmax(0) @ memory[b], rtol=0, atol=1e-12)
 
 
-def test_a_row_with_nothing_left_gives_zero_and_no_gradient_is_nan() -> None:
+def test_an_empty_row_gives_zero_and_finite_gradients() -> None:
     layer = layer_of(8, AttentionConfig(n_heads=2))
     x = torch.randn(2, 4, 8, dtype=torch.float64, requires_grad=True)
     padding = torch.tensor([[True] * 4, [False, True, False, False]])
@@ -152,7 +152,7 @@ def test_a_row_with_nothing_left_gives_zero_and_no_gradient_is_nan() -> None:
     assert all(p.grad is not None and p.grad.isfinite().all() for p in [x, *layer.parameters()])
 
 
-def test_dropout_draws_anew_each_time_in_training_and_nothing_in_evaluation() -> None:
+def test_dropout_is_random_in_training_and_off_in_evaluation() -> None:
     layer = Attention(8, AttentionConfig(n_heads=2), dropout=0.5)
     x = torch.randn(2, 16, 8)
     torch.manual_seed(1)
@@ -165,7 +165,7 @@ def test_dropout_draws_anew_each_time_in_training_and_nothing_in_evaluation() ->
     torch.testing.assert_close(layer(x), layer(x), rtol=0, atol=0)
 
 
-def test_queries_asked_one_after_the_other_are_those_asked_at_once() -> None:
+def test_queries_one_at_a_time_equal_all_at_once() -> None:
     layer = layer_of(6, AttentionConfig(n_heads=2, score="additive"), hidden_units=4)
     x, memory = torch.randn(2, 3, 6, dtype=torch.float64), torch.randn(2, 5, 6, dtype=torch.float64)
     at_once = LayerTrace(layer, x, memory, None)

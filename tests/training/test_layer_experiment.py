@@ -65,9 +65,7 @@ class Padded:
         ("luong", "before", "learned"),
     ],
 )
-def test_every_layer_computes_in_the_playground_what_it_does_in_the_model(
-    kind: str, norm: str, positions: str, padded: bool
-) -> None:
+def test_every_layer_computes_the_same_in_the_playground(kind: str, norm: str, positions: str, padded: bool) -> None:
     spec = run_of(kind, norm=norm, positions=positions, dropout=0.2)
     weights, data = some_weights(spec), tasks.make_data(spec)
     viewer = Viewer(spec, Padded(data) if padded else data)  # type: ignore[arg-type]
@@ -97,7 +95,7 @@ def test_every_layer_computes_in_the_playground_what_it_does_in_the_model(
         assert all(np.array_equal(back[name], weights[name]) for name in weights)
 
 
-def test_inputs_are_those_of_the_layer_normed_where_the_norm_stands_before() -> None:
+def test_inputs_are_normalised_with_a_pre_norm() -> None:
     spec = run_of("decoder", norm="before")
     weights = some_weights(spec)
     e = Viewer(spec).make_experiment(weights, "cadb", "decoder 1")
@@ -118,7 +116,7 @@ def test_inputs_are_those_of_the_layer_normed_where_the_norm_stands_before() -> 
         ("luong", "alignment", "W_a"),
     ],
 )
-def test_one_number_edited_goes_back_and_shows(kind: str, layer: str, table: str) -> None:
+def test_an_edited_number_is_transferred_back(kind: str, layer: str, table: str) -> None:
     spec = run_of(kind)
     weights, viewer = some_weights(spec), Viewer(spec)
     e = viewer.make_experiment(weights, "cadb", layer)
@@ -137,7 +135,7 @@ def test_one_number_edited_goes_back_and_shows(kind: str, layer: str, table: str
     np.testing.assert_allclose(here, there, rtol=0, atol=1e-6)
 
 
-def test_a_weight_taken_away_goes_back_as_the_identity_and_a_bias_as_zeros() -> None:
+def test_a_removed_weight_returns_as_identity_and_a_bias_as_zeros() -> None:
     spec = run_of("decoder")
     weights, viewer = some_weights(spec), Viewer(spec)
     e = viewer.make_experiment(weights, "cadb", "decoder 1")
@@ -146,7 +144,7 @@ def test_a_weight_taken_away_goes_back_as_the_identity_and_a_bias_as_zeros() -> 
     assert not back["blocks.0.attention.b_q"].any()
 
 
-def test_what_belongs_to_the_sentence_stays_behind() -> None:
+def test_tokens_and_embeddings_are_not_transferred() -> None:
     spec = run_of("decoder")
     weights, viewer = some_weights(spec), Viewer(spec)
     e = viewer.make_experiment(weights, "cadb", "decoder 1")
@@ -157,7 +155,7 @@ def test_what_belongs_to_the_sentence_stays_behind() -> None:
     assert all(np.array_equal(back[name], weights[name]) for name in weights)
 
 
-def test_what_a_model_cannot_take_back_is_said_in_a_sentence() -> None:
+def test_an_unsupported_edit_is_refused_in_a_sentence() -> None:
     spec = run_of("decoder", heads=4)
     weights, viewer = some_weights(spec), Viewer(spec)
     e = viewer.make_experiment(weights, "cadb", "decoder 1")
@@ -179,7 +177,7 @@ def test_what_a_model_cannot_take_back_is_said_in_a_sentence() -> None:
         viewer.replace_layer(weights, "decoder 1", wide)
 
 
-def test_projections_cannot_be_added_to_a_layer_without() -> None:
+def test_projections_cannot_be_added_to_a_layer_without_them() -> None:
     spec = run_of("luong")
     weights, viewer = some_weights(spec), Viewer(spec)
     e = viewer.make_experiment(weights, "cadb", "alignment")
@@ -190,7 +188,7 @@ def test_projections_cannot_be_added_to_a_layer_without() -> None:
         viewer.replace_layer(weights, "alignment", with_weights(e, W_v=torch.eye(spec.model.d_model)))
 
 
-def test_the_layer_that_learns_the_sum_comes_with_its_numbers() -> None:
+def test_the_layer_of_the_sum_task_opens_with_its_numbers() -> None:
     spec = tasks.make_spec("sum", "attention")
     weights, viewer = some_weights(spec), Viewer(spec)
     probe = tasks.make_data(spec).probe_text

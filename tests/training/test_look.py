@@ -25,7 +25,7 @@ def first_weights(spec: RunSpec, seed: int = 0) -> tuple[models.Model, Arrays]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_look_is_a_forward_with_the_right_tokens(kind: str) -> None:
+def test_a_look_equals_a_forward_pass_on_the_probe(kind: str) -> None:
     spec = tasks.make_spec("reverse", kind)
     model, weights = first_weights(spec)
     look = Viewer(spec).look(7, weights, "c a d b")
@@ -44,7 +44,7 @@ def test_a_look_is_a_forward_with_the_right_tokens(kind: str) -> None:
             assert not maps.weights[:, maps.hidden].any()
 
 
-def test_maps_carry_the_tokens_of_their_sides_and_their_masks() -> None:
+def test_maps_have_their_tokens_and_masks() -> None:
     spec = tasks.make_spec("reverse", "encoder-decoder")
     look = Viewer(spec).look(0, first_weights(spec)[1], "cadb")
     maps = {of.layer: of for of in look.maps}
@@ -58,7 +58,7 @@ def test_maps_carry_the_tokens_of_their_sides_and_their_masks() -> None:
 
 
 @pytest.mark.parametrize("kind", ["decoder", "encoder-decoder", "luong", "bahdanau", "recurrent", "attention"])
-def test_predicted_is_what_the_model_writes_by_itself(kind: str) -> None:
+def test_the_prediction_is_what_the_model_writes(kind: str) -> None:
     spec = tasks.make_spec("copy", kind)
     model, weights = first_weights(spec, 3)
     data = tasks.make_data(spec)
@@ -70,7 +70,7 @@ def test_predicted_is_what_the_model_writes_by_itself(kind: str) -> None:
     assert look.predicted == data.decode(written[written != PAD])
 
 
-def test_text_goes_on_from_the_prompt_and_repeats_for_its_seed() -> None:
+def test_text_continues_the_prompt_and_depends_on_the_seed() -> None:
     spec = tasks.make_spec("characters", "decoder")
     model, weights = first_weights(spec)
     data, viewer = tasks.make_data(spec), Viewer(spec)
@@ -82,7 +82,7 @@ def test_text_goes_on_from_the_prompt_and_repeats_for_its_seed() -> None:
     assert viewer.write_text(weights, "the ", 6) == "".join(alone)
 
 
-def test_nothing_is_drawn_from_numbers_that_are_none() -> None:
+def test_sampling_from_nan_is_refused() -> None:
     spec = tasks.make_spec("reverse", "decoder")
     _, weights = first_weights(spec)
     huge = {name: np.full_like(array, 3e38) for name, array in weights.items()}
@@ -90,14 +90,14 @@ def test_nothing_is_drawn_from_numbers_that_are_none() -> None:
         Viewer(spec).write_text(huge, "cadb", 4, 1.0)
 
 
-def test_text_of_a_task_with_an_answer_reads_what_stands_before_it() -> None:
+def test_text_of_a_task_with_an_answer_starts_before_the_answer() -> None:
     spec = tasks.make_spec("reverse", "decoder")
     _, weights = first_weights(spec, 1)
     viewer = Viewer(spec)
     assert viewer.write_text(weights, "cadb", 3) == "".join(viewer.look(0, weights, "cadb").predicted[:3])
 
 
-def test_looking_moves_nobodys_random_state_and_leaves_the_weights_alone() -> None:
+def test_looking_keeps_random_states_and_weights() -> None:
     spec = tasks.make_spec("reverse", "decoder")
     _, weights = first_weights(spec)
     kept = {name: array.copy() for name, array in weights.items()}
@@ -113,7 +113,7 @@ def test_looking_moves_nobodys_random_state_and_leaves_the_weights_alone() -> No
 
 
 @pytest.mark.parametrize("kind", ["decoder", "encoder-decoder", "luong", "bahdanau"])
-def test_a_gradient_says_how_the_loss_moves_with_a_weight(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradients_equal_the_change_of_the_loss(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = tasks.make_spec("reverse", kind)
     model, weights = first_weights(spec)
     batch = tasks.make_data(spec).make_probe("cadb")
@@ -149,7 +149,7 @@ def test_a_gradient_says_how_the_loss_moves_with_a_weight(kind: str, monkeypatch
         assert maps[-1].weights[cell] == pytest.approx(slope, rel=1e-2, abs=1e-6)
 
 
-def test_any_stage_of_a_layer_can_be_had() -> None:
+def test_any_stage_of_a_layer_can_be_computed() -> None:
     spec = tasks.make_spec("dates", "bahdanau")
     _, weights = first_weights(spec)
     viewer, probe = Viewer(spec), tasks.make_data(spec).probe_text
@@ -163,7 +163,7 @@ def test_any_stage_of_a_layer_can_be_had() -> None:
         viewer.compute_stage(weights, probe, "alignment", "masked")
 
 
-def test_held_out_examples_stand_beside_what_is_written() -> None:
+def test_held_out_examples_have_predictions() -> None:
     spec = tasks.make_spec("reverse", "decoder")
     model, weights = first_weights(spec)
     data = tasks.make_data(spec)
@@ -177,7 +177,7 @@ def test_held_out_examples_stand_beside_what_is_written() -> None:
         assert example.predicted == data.decode(alone[alone != PAD])
 
 
-def test_numbers_are_shown_by_their_first_column() -> None:
+def test_number_tasks_show_the_first_column() -> None:
     spec = tasks.make_spec("sum", "attention")
     model, weights = first_weights(spec)
     viewer, data = Viewer(spec), tasks.make_data(spec)
@@ -208,7 +208,7 @@ class Unanswered:
 
 
 @pytest.mark.parametrize("kind", ["encoder-decoder", "luong"])
-def test_where_nobody_knows_the_answer_the_maps_are_those_of_what_is_written(kind: str) -> None:
+def test_without_a_known_answer_the_maps_show_the_written_one(kind: str) -> None:
     spec = tasks.make_spec("reverse", kind)
     model, weights = first_weights(spec, 2)
     data = tasks.make_data(spec)

@@ -15,7 +15,7 @@ def curve(*levels: float, each: int = 60, noise: float = 0.02) -> tuple[NDArray[
     return np.arange(len(losses)), losses
 
 
-def test_a_sudden_drop_is_marked_where_it_is() -> None:
+def test_a_sudden_drop_is_marked_at_its_step() -> None:
     (mark,) = find_loss_drops(*curve(2.0, 0.5))
     assert abs(mark.step - 60) <= 2
     assert mark.suggested
@@ -27,12 +27,12 @@ def test_two_drops_are_two_marks() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.05, 0.5])
-def test_what_only_scatters_or_rises_has_no_drop(noise: float) -> None:
+def test_noise_and_rises_have_no_drop(noise: float) -> None:
     assert find_loss_drops(*curve(1.0, noise=noise)) == ()
     assert find_loss_drops(*curve(0.5, 2.0, noise=min(noise, 0.05))) == ()
 
 
-def test_a_slow_fall_is_no_drop() -> None:
+def test_a_slow_fall_is_not_a_drop() -> None:
     assert find_loss_drops(np.arange(400), np.linspace(3.0, 2.0, 400)) == ()
 
 
@@ -50,7 +50,7 @@ def looks(*sharpness: tuple[float, float]) -> list[SimpleNamespace]:
     return found
 
 
-def test_a_head_that_turns_sharp_is_marked_when_it_stays_so() -> None:
+def test_a_head_that_becomes_sharp_is_marked() -> None:
     found = find_sharp_heads(looks((0.5, 0.5), (0.95, 0.5), (0.7, 0.6), (0.95, 0.8), (0.99, 0.8)))  # type: ignore[arg-type]
     assert [(mark.step, mark.title) for mark in found] == [(30, "decoder 1, head 0 turns sharp")]
 
@@ -61,6 +61,6 @@ def test_a_head_whose_queries_all_attend_to_one_key_is_sharp() -> None:
     assert [mark.step for mark in find_sharp_heads(found)] == [10]  # type: ignore[arg-type]
 
 
-def test_a_head_that_always_was_sharp_or_never_is_does_not_turn() -> None:
+def test_a_head_that_is_always_or_never_sharp_is_not_marked() -> None:
     assert find_sharp_heads(looks((0.95, 0.5), (0.99, 0.8))) == ()  # type: ignore[arg-type]
     assert find_sharp_heads(looks((0.5, 0.5))) == ()  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ class Echo(Model):
 
 
 @pytest.mark.parametrize("at_once", [metrics.AT_ONCE, 6, 1])
-def test_shares_and_loss_count_only_the_places_that_are_asked(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shares_and_loss_count_only_positions_with_a_target(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "AT_ONCE", at_once)  # all three examples at once, two of them, or one
     inputs = torch.tensor([[3, 4, 3], [4, 4, 4], [3, 3, 4]])
     targets = torch.tensor([[3, 4, N], [4, 3, N], [N, N, 4]])  # of five places asked only [1, 1] is wrong
@@ -40,7 +40,7 @@ def test_shares_and_loss_count_only_the_places_that_are_asked(at_once: int, monk
 
 
 @pytest.mark.parametrize("at_once", [metrics.AT_ONCE, 6, 1])
-def test_of_numbers_there_is_the_mean_square_error_and_no_share(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_tasks_have_a_mean_square_error_and_no_shares(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "AT_ONCE", at_once)
     inputs = torch.arange(9.0).reshape(3, 3, 1)
     found = compute_metric(Echo(), Batch(inputs, inputs), (), 0)

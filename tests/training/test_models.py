@@ -63,7 +63,7 @@ def batch(kind: str, *lengths: int) -> Batch:
 
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_with_every_scheme_computes_learns_and_counts(kind: str, positions: str) -> None:
+def test_every_kind_of_model_learns_with_every_position_scheme(kind: str, positions: str) -> None:
     spec = replace(SMALL, kind=kind, positions=positions)
     assert models.check(spec, data(kind)) == ""  # type: ignore[arg-type]
     model, b = built(spec), batch(kind, 8, 5)
@@ -79,7 +79,7 @@ def test_every_kind_with_every_scheme_computes_learns_and_counts(kind: str, posi
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_seed_gives_the_same_first_weights_and_another_others(kind: str) -> None:
+def test_first_weights_depend_on_the_seed(kind: str) -> None:
     spec = replace(SMALL, kind=kind)
     first, same, other = (built(spec, seed).state_dict() for seed in (0, 0, 1))
     assert all(torch.equal(first[name], same[name]) for name in first)
@@ -87,7 +87,7 @@ def test_the_same_seed_gives_the_same_first_weights_and_another_others(kind: str
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_padded_changes_nothing_else(kind: str) -> None:
+def test_padding_changes_no_other_position(kind: str) -> None:
     model = built(replace(SMALL, kind=kind, positions="learned")).eval()
     b = batch(kind, 8, 5)
     assert b.inputs[1, 5:].eq(PAD).all()
@@ -99,7 +99,7 @@ def test_what_is_padded_changes_nothing_else(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "encoder"])
-def test_no_place_sees_a_later_one(kind: str) -> None:
+def test_causal_models_do_not_see_later_positions(kind: str) -> None:
     model, b = built(replace(SMALL, kind=kind)).eval(), batch(kind, 8, 8)
     changed = b.inputs.clone()
     changed[:, 5] = torch.where(changed[:, 5] == 3, 4, 3)
@@ -113,7 +113,7 @@ def replace_inputs(b: Batch, inputs: Tensor) -> Batch:
     return Batch(inputs, b.targets, b.source)
 
 
-def test_an_encoder_sees_what_comes_later() -> None:
+def test_an_encoder_sees_later_positions() -> None:
     model, b = built(replace(SMALL, kind="encoder")).eval(), batch("encoder", 8, 8)
     changed = b.inputs.clone()
     changed[:, 7] = torch.where(changed[:, 7] == 3, 4, 3)
@@ -122,7 +122,7 @@ def test_an_encoder_sees_what_comes_later() -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "encoder"])
-def test_it_writes_the_likeliest_token_and_goes_on_from_it(kind: str) -> None:
+def test_writing_continues_from_the_likeliest_token(kind: str) -> None:
     model, b = built(replace(SMALL, kind=kind, positions="rope"), 2).eval(), batch(kind, 4, 4)
     written = model.write(b, 5)
     tokens = b.inputs if b.source is None else torch.full((2, 1), BEGIN)
@@ -136,7 +136,7 @@ def test_it_writes_the_likeliest_token_and_goes_on_from_it(kind: str) -> None:
             tokens = torch.cat([tokens, written[:, i : i + 1]], 1)
 
 
-def test_it_reads_no_more_when_all_rows_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_stops_when_all_rows_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     model, b = built(SMALL).eval(), batch("decoder", 4, 4)
     reads, decode = list[int](), model.decode
 
@@ -149,7 +149,7 @@ def test_it_reads_no_more_when_all_rows_have_ended(monkeypatch: pytest.MonkeyPat
     assert len(reads) == 1
 
 
-def test_it_writes_beyond_the_length_of_its_positions() -> None:
+def test_writing_continues_beyond_the_longest_input() -> None:
     model = built(replace(SMALL, positions="learned")).eval()
     with torch.no_grad():
         model.embedding.table[END] = -10.0  # the end is never likely
@@ -158,7 +158,7 @@ def test_it_writes_beyond_the_length_of_its_positions() -> None:
         model(batch("decoder", 11))
 
 
-def test_drawing_follows_the_seed_the_temperature_and_top_k() -> None:
+def test_sampling_follows_seed_temperature_and_top_k() -> None:
     model, b = built(SMALL).eval(), batch("decoder", *[4] * 300)
     b = Batch(b.inputs[:1].expand(300, -1), b.targets[:1].expand(300, -1))
 
@@ -175,7 +175,7 @@ def test_drawing_follows_the_seed_the_temperature_and_top_k() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "encoder"])
 @pytest.mark.parametrize("seed", range(3))
-def test_answers_are_what_writing_one_by_one_gives(kind: str, seed: int) -> None:
+def test_predicted_answers_equal_writing_one_token_at_a_time(kind: str, seed: int) -> None:
     model = built(replace(SMALL, kind=kind), seed).eval()
     b = batch(kind, 9, 9)
     targets = b.targets.clone()
@@ -199,7 +199,7 @@ def test_an_encoder_answers_in_place() -> None:
     assert torch.equal(model.write(b, 4), best[:, :4])
 
 
-def test_nothing_is_kept_when_nobody_watches() -> None:
+def test_nothing_is_recorded_unless_watched() -> None:
     model, b = built(SMALL), batch("decoder", 5)
     with watch(model) as traces:
         model(b)
@@ -210,7 +210,7 @@ def test_nothing_is_kept_when_nobody_watches() -> None:
     assert first["scores"].requires_grad
 
 
-def test_the_loss_counts_what_is_asked() -> None:
+def test_the_loss_counts_only_targets() -> None:
     logits = torch.tensor([[[0.0, 0.0], [0.0, 5.0], [9.0, 0.0]]])
     assert models.compute_loss(logits, torch.tensor([[0, IGNORED, IGNORED]])).item() == pytest.approx(0.6931, abs=1e-4)
     assert models.compute_loss(logits, torch.full((1, 3), IGNORED)).item() == 0
@@ -235,11 +235,11 @@ def test_the_loss_counts_what_is_asked() -> None:
         (ModelSpec(layers=12, d_model=1024, d_ff=4096), "The model has 151,"),
     ],
 )
-def test_what_cannot_be_is_said_in_a_sentence(spec: ModelSpec, sentence: str) -> None:
+def test_an_invalid_model_is_refused_in_a_sentence(spec: ModelSpec, sentence: str) -> None:
     assert models.check(spec, Letters()).startswith(sentence)  # type: ignore[arg-type]
 
 
-def test_what_does_not_go_with_the_task_is_said_in_a_sentence() -> None:
+def test_a_model_unsuited_to_the_task_is_refused_in_a_sentence() -> None:
     def said(spec: ModelSpec, of: Letters) -> str:
         return models.check(spec, of)  # type: ignore[arg-type]
 
@@ -253,7 +253,7 @@ def test_what_does_not_go_with_the_task_is_said_in_a_sentence() -> None:
 
 
 @pytest.mark.slow
-def test_counting_neither_draws_nor_loads_more_of_torch() -> None:
+def test_counting_parameters_draws_no_random_numbers() -> None:
     code = (
         "import sys, torch; from attnlab.training import models, specs, tasks\n"
         "before = torch.get_rng_state()\n"

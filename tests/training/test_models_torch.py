@@ -76,7 +76,7 @@ def tokens(*lengths: int) -> Tensor:
 
 @pytest.mark.parametrize("norm", ["before", "after"])
 @pytest.mark.parametrize("kind", ["decoder", "encoder"])
-def test_one_stack_is_torchs_encoder_layers(kind: str, norm: str) -> None:
+def test_a_single_stack_equals_torchs_encoder_layers(kind: str, norm: str) -> None:
     model = made(kind, norm, "learned")
     causal = kind == "decoder"
     x = tokens(9, 5, 9)
@@ -91,7 +91,7 @@ def test_one_stack_is_torchs_encoder_layers(kind: str, norm: str) -> None:
 
 
 @pytest.mark.parametrize("norm", ["before", "after"])
-def test_encoder_and_decoder_are_torchs_with_the_three_masks(norm: str) -> None:
+def test_encoder_and_decoder_equal_torchs_with_all_masks(norm: str) -> None:
     model = made("encoder-decoder", norm, "sinusoidal", source=10)
     source, target = tokens(10, 7, 4), tokens(12, 12, 6)
     pads = [torch.zeros(x.shape).masked_fill(x == PAD, -torch.inf) for x in (source, target)]
@@ -118,7 +118,7 @@ def test_encoder_and_decoder_are_torchs_with_the_three_masks(norm: str) -> None:
 
 
 @pytest.mark.parametrize("positions", ["none", "sinusoidal"])
-def test_on_numbers_a_model_is_one_bare_layer(positions: str) -> None:
+def test_a_model_on_numbers_is_one_attention_layer(positions: str) -> None:
     torch.manual_seed(0)
     spec = ModelSpec("attention", 1, 8, 512, 0, "none", positions)
     model = models.build(spec, Letters((), 512, 10, 0, False))  # type: ignore[arg-type]
@@ -131,7 +131,7 @@ def test_on_numbers_a_model_is_one_bare_layer(positions: str) -> None:
     assert sum(p.numel() for p in model.parameters()) == 4 * (512 * 512 + 512)
 
 
-def test_the_recurrent_model_is_torchs_units_on_unpadded_rows() -> None:
+def test_the_recurrent_model_equals_torchs_on_unpadded_rows() -> None:
     torch.manual_seed(0)
     model = models.build(ModelSpec("recurrent", 1, d_model=D), Letters(longest_source=8)).eval()  # type: ignore[arg-type]
     source, target = tokens(8, 5), tokens(6, 6)
@@ -145,7 +145,7 @@ def test_the_recurrent_model_is_torchs_units_on_unpadded_rows() -> None:
             torch.testing.assert_close(together[i], model.output(y), rtol=0, atol=1e-5)
 
 
-def test_on_numbers_the_first_loss_is_that_of_the_course() -> None:
+def test_the_first_loss_on_numbers_equals_that_of_the_course() -> None:
     torch.manual_seed(0)
     model = models.build(ModelSpec("attention", 1, 8, 512, 0, "none", "none"), Letters((), 512, 10, 0, False))  # type: ignore[arg-type]
     x = torch.randn(100, 10, 512)
@@ -164,7 +164,7 @@ def feed_forward_and_norm(d: int, ff: int) -> int:
     return d * ff + ff + ff * d + d + 2 * d
 
 
-def test_the_sizes_of_courses_count_as_by_hand() -> None:
+def test_parameter_counts_match_hand_counted_ones() -> None:
     words = tuple(map(str, range(1000)))
     small = ModelSpec("decoder", 4, 4, 64, 256, "after", "learned")
     layer = attention_and_norm(64) + feed_forward_and_norm(64, 256)

@@ -15,7 +15,7 @@ TRAIN = TrainSpec(rate=0.5, warmup=10, steps=110)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_the_rate_rises_evenly_to_its_top_and_never_goes_above(schedule: str) -> None:
+def test_the_rate_rises_linearly_to_its_maximum(schedule: str) -> None:
     train = replace(TRAIN, schedule=schedule)
     rates = [compute_rate(train, step) for step in range(train.steps)]
     assert rates[:10] == pytest.approx([0.05 * (i + 1) for i in range(10)])
@@ -35,17 +35,17 @@ def test_the_rate_rises_evenly_to_its_top_and_never_goes_above(schedule: str) ->
         ("inverse-sqrt", 40, 0.25),
     ],
 )
-def test_the_rate_after_the_warm_up_is_the_schedules(schedule: str, step: int, expected: float) -> None:
+def test_after_the_warm_up_the_rate_follows_the_schedule(schedule: str, step: int, expected: float) -> None:
     assert compute_rate(replace(TRAIN, schedule=schedule), step) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_without_warm_up_the_first_step_has_the_whole_rate(schedule: str) -> None:
+def test_without_warm_up_the_first_step_has_the_full_rate(schedule: str) -> None:
     assert compute_rate(replace(TRAIN, schedule=schedule, warmup=0), 0) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_an_optimiser_goes_downhill(name: str) -> None:
+def test_every_optimiser_reduces_the_loss(name: str) -> None:
     weight = Parameter(torch.tensor([3.0, -2.0]))
     steps = create_optimizer(TrainSpec(optimizer=name, rate=0.05, weight_decay=0.0), [weight], torch.device("cpu"))
     for _ in range(100):
@@ -55,7 +55,7 @@ def test_an_optimiser_goes_downhill(name: str) -> None:
     assert float(weight.detach().abs().max()) < 0.5
 
 
-def test_adamw_takes_its_decay_off_the_weights_and_adam_adds_it_to_the_gradient() -> None:
+def test_adamw_decays_weights_and_adam_adds_decay_to_the_gradient() -> None:
     after = {}
     for name in ("adam", "adamw"):
         weight = Parameter(torch.tensor([1.0]))

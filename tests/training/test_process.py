@@ -66,7 +66,7 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def test_a_run_goes_to_its_end_as_it_would_without_a_process(one_thread: None) -> None:
+def test_a_process_trains_like_the_trainer_in_this_process(one_thread: None) -> None:
     process = started(tiny(steps=12))
     messages = all_of(process)
     assert stopped(process) == []
@@ -106,7 +106,7 @@ def _is_paused(messages: list[Message]) -> bool:
 
 
 @pytest.mark.slow
-def test_one_step_is_one_step_and_what_goes_on_from_there_equals_what_never_stopped() -> None:
+def test_single_steps_equal_uninterrupted_training() -> None:
     process = paused(14)
     before = wait_until_paused(process, 0)
     for step in range(1, 6):
@@ -125,7 +125,7 @@ def test_one_step_is_one_step_and_what_goes_on_from_there_equals_what_never_stop
 
 
 @pytest.mark.slow
-def test_stop_ends_it_and_keeps_the_step_that_it_ended_at() -> None:
+def test_stop_ends_the_process_and_keeps_its_last_step() -> None:
     process = started(tiny(LONG))
     wait_for(process, Checkpoint)
     process.end(PATIENCE_S)
@@ -139,7 +139,7 @@ def test_stop_ends_it_and_keeps_the_step_that_it_ended_at() -> None:
 
 @pytest.mark.slow
 @posix
-def test_a_process_that_hangs_is_stopped_all_the_same() -> None:
+def test_a_hanging_process_is_stopped() -> None:
     process = started(tiny(LONG))
     wait_for(process, Checkpoint)
     os.kill(process.pid, signal.SIGSTOP)
@@ -149,7 +149,7 @@ def test_a_process_that_hangs_is_stopped_all_the_same() -> None:
     assert "is kept" in last.sentence
 
 
-def test_one_that_has_only_begun_to_start_is_stopped() -> None:
+def test_a_starting_process_can_be_stopped() -> None:
     process = started(tiny(LONG))
     assert isinstance(stopped(process)[-1], Ended)
 
@@ -157,7 +157,7 @@ def test_one_that_has_only_begun_to_start_is_stopped() -> None:
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize(("number", "words"), [(signal.SIGKILL, "perhaps because memory ran out"), (6, "crashed")])
-def test_one_that_is_killed_or_breaks_down_is_told_in_a_sentence_and_can_go_on(number: int, words: str) -> None:
+def test_a_killed_process_is_reported_in_a_sentence_and_the_run_can_continue(number: int, words: str) -> None:
     process = started(tiny(LONG))
     messages = wait_for(process, Checkpoint)
     os.kill(process.pid, number)
@@ -177,7 +177,7 @@ def test_one_that_is_killed_or_breaks_down_is_told_in_a_sentence_and_can_go_on(n
 
 @pytest.mark.slow
 @linux
-def test_one_that_runs_out_of_memory_is_told_in_a_sentence() -> None:
+def test_running_out_of_memory_is_reported_in_a_sentence() -> None:
     import resource
 
     process = paused(LONG)
@@ -193,7 +193,7 @@ def test_one_that_runs_out_of_memory_is_told_in_a_sentence() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [1, 50])
-def test_numbers_that_grow_beyond_all_bounds_end_the_run_with_its_last_good_weights(steps: int) -> None:
+def test_a_diverging_run_ends_with_its_last_good_weights(steps: int) -> None:
     spec = tiny(steps, rate=1e6, warmup=0, clip=0.0, schedule="constant")
     process = started(replace(spec, train=replace(spec.train, evaluate_every=1)))
     messages = all_of(process)
@@ -214,7 +214,7 @@ def test_numbers_that_grow_beyond_all_bounds_end_the_run_with_its_last_good_weig
 @pytest.mark.parametrize(
     ("change", "words"), [({"device": "abacus"}, "abacus"), ({"rate": -1.0}, "rate"), ({"optimizer": "magic"}, "magic")]
 )
-def test_what_cannot_be_trained_is_refused_in_a_sentence(change: dict[str, float | str], words: str) -> None:
+def test_an_invalid_run_is_refused_in_a_sentence(change: dict[str, float | str], words: str) -> None:
     process = started(tiny(5, **change))
     (failed,) = all_of(process)
     stopped(process)
@@ -223,7 +223,7 @@ def test_what_cannot_be_trained_is_refused_in_a_sentence(change: dict[str, float
 
 
 @pytest.mark.slow
-def test_weights_are_sent_when_asked_for_and_never_more_than_asked() -> None:
+def test_weights_are_sent_only_when_requested() -> None:
     process = paused(60, interval=LONG)
     process.send(Want())
     wait_until_paused(process, 0)
@@ -236,7 +236,7 @@ def test_weights_are_sent_when_asked_for_and_never_more_than_asked() -> None:
 
 
 @pytest.mark.slow
-def test_an_interval_of_nothing_is_every_step() -> None:
+def test_an_interval_of_zero_records_every_step() -> None:
     process = started(tiny(3), interval=0)
     messages = all_of(process)
     stopped(process)
@@ -245,7 +245,7 @@ def test_an_interval_of_nothing_is_every_step() -> None:
 
 
 @pytest.mark.slow
-def test_moments_are_recorded_at_the_interval_that_is_asked_for() -> None:
+def test_moments_are_recorded_at_the_requested_interval() -> None:
     process = paused(40)
     process.send(Interval(8))
     wait_until_paused(process, 0)
@@ -260,7 +260,7 @@ def test_moments_are_recorded_at_the_interval_that_is_asked_for() -> None:
 
 
 @pytest.mark.slow
-def test_other_weights_are_put_in_and_seen() -> None:
+def test_replaced_weights_are_used_and_reported() -> None:
     process = paused(LONG)
     before = wait_until_paused(process, 0)
     weights = next(m.weights for m in before if isinstance(m, Progress) and m.weights is not None)
@@ -286,7 +286,7 @@ def test_other_weights_are_put_in_and_seen() -> None:
         ({"FIRST": 1e300}, "contain ∞ or NaN"),  # which float32 has not
     ],
 )
-def test_weights_that_do_not_fit_are_refused_in_a_sentence_and_the_run_goes_on(
+def test_invalid_weights_are_refused_in_a_sentence_and_the_run_continues(
     wrong: dict[str, np.ndarray | float | None], words: str
 ) -> None:
     process = paused(3)
@@ -318,7 +318,7 @@ def test_weights_that_do_not_fit_are_refused_in_a_sentence_and_the_run_goes_on(
 
 
 @pytest.mark.slow
-def test_training_does_not_wait_for_a_window_that_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_does_not_wait_for_a_busy_window(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_module, "_MOST_WAITING", 2)
     steps = 1500
     busy = started(tiny(steps))
@@ -335,7 +335,7 @@ def test_training_does_not_wait_for_a_window_that_is_busy(monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 @linux
-def test_a_parent_that_dies_takes_it_along() -> None:
+def test_the_process_ends_with_its_parent() -> None:
     script = (
         "import os; from tests.training.runs import *; p = started(tiny(10**6)); wait_for(p, Checkpoint);"
         "print(p.pid, flush=True); os.kill(os.getpid(), 9)"
@@ -354,7 +354,7 @@ def environment() -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_a_script_without_a_guard_runs_once_and_leaves_nothing_to_warn_of(tmp_path: Path) -> None:
+def test_a_script_without_a_main_guard_runs_once(tmp_path: Path) -> None:
     script = tmp_path / "lesson.py"
     script.write_text(
         "print('once')\nfrom tests.training.runs import *\n"
@@ -367,7 +367,7 @@ def test_a_script_without_a_guard_runs_once_and_leaves_nothing_to_warn_of(tmp_pa
 
 
 @pytest.mark.slow
-def test_a_script_that_forgets_to_stop_it_ends_all_the_same(tmp_path: Path) -> None:
+def test_a_script_that_does_not_stop_the_process_still_exits(tmp_path: Path) -> None:
     script = "from tests.training.runs import *\np = started(tiny(10**6))\nwait_for(p, Started)"
     ran = subprocess.run(
         [sys.executable, "-c", script], env=environment(), capture_output=True, text=True, timeout=PATIENCE_S
@@ -377,7 +377,7 @@ def test_a_script_that_forgets_to_stop_it_ends_all_the_same(tmp_path: Path) -> N
 
 @pytest.mark.slow
 @posix
-def test_the_frozen_program_trains_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_frozen_program_starts_its_own_training_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "attnlab"
     program.write_text(f"#!{sys.executable}\nimport sys\nfrom attnlab.cli.main import main\nsys.exit(main())\n")
     program.chmod(0o755)
@@ -391,7 +391,7 @@ def test_the_frozen_program_trains_by_itself(tmp_path: Path, monkeypatch: pytest
     assert len(points(messages)) == 5
 
 
-def test_a_program_that_is_not_there_is_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_program_is_reported_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
     process = started(tiny(5))
     (failed,) = process.poll()
@@ -402,7 +402,7 @@ def test_a_program_that_is_not_there_is_told_in_a_sentence(tmp_path: Path, monke
 
 @pytest.mark.slow
 @linux
-def test_nothing_is_left_of_processes_that_came_and_went() -> None:
+def test_ended_processes_leave_nothing_behind() -> None:
     all_of(first := started(tiny(3)))
     stopped(first)
     gc.collect()
@@ -413,7 +413,7 @@ def test_nothing_is_left_of_processes_that_came_and_went() -> None:
     assert set(threading.enumerate()) <= threads
 
 
-def test_a_fault_of_the_program_is_told_with_its_traceback() -> None:
+def test_an_unexpected_error_is_reported_with_its_traceback() -> None:
     broken = Checkpoint(1, 0.0, [])  # type: ignore[arg-type]
     process = started(tiny(5), checkpoint=broken)
     (failed,) = all_of(process)

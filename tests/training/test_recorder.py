@@ -28,7 +28,7 @@ ACTIONS = st.lists(
 
 
 @given(ACTIONS, st.integers(1, 20))
-def test_whatever_is_added_and_marked_the_limit_holds(actions: list[tuple[str, int, int]], moments: int) -> None:
+def test_the_recorder_never_exceeds_its_limit(actions: list[tuple[str, int, int]], moments: int) -> None:
     recorder = Recorder(moments * SIZE)
     for action, step, numbers in actions:
         if action == "add":
@@ -49,7 +49,7 @@ def test_whatever_is_added_and_marked_the_limit_holds(actions: list[tuple[str, i
 
 
 @given(st.lists(st.integers(0, 400), min_size=3, max_size=60, unique=True), st.integers(4, 12), st.data())
-def test_first_last_and_marked_stay(steps: list[int], moments: int, data: st.DataObject) -> None:
+def test_first_last_and_marked_moments_are_kept(steps: list[int], moments: int, data: st.DataObject) -> None:
     steps = sorted(steps)
     recorder = Recorder(moments * SIZE)
     marked = set[int]()
@@ -63,7 +63,7 @@ def test_first_last_and_marked_stay(steps: list[int], moments: int, data: st.Dat
         assert recorder.marked == marked
 
 
-def test_ten_thousand_steps_are_spread_evenly_over_the_limit() -> None:
+def test_kept_moments_of_ten_thousand_steps_are_evenly_spaced() -> None:
     recorder = Recorder(64 * SIZE)
     for step in range(10_001):
         if step % recorder.interval == 0:
@@ -75,7 +75,7 @@ def test_ten_thousand_steps_are_spread_evenly_over_the_limit() -> None:
     assert recorder.bytes <= recorder.limit
 
 
-def test_the_bytes_counted_are_those_that_python_holds() -> None:
+def test_counted_bytes_equal_the_actual_size() -> None:
     recorder = Recorder(10 * SIZE)
     large = np.zeros(10**6, np.float32)
     recorder.add(Moment(1, {"w": large[:10], "v": np.ones((3, 3), np.float32)}, 1.0))
@@ -86,7 +86,7 @@ def test_the_bytes_counted_are_those_that_python_holds() -> None:
 
 
 @pytest.mark.parametrize(("step", "nearest"), [(-5, 0), (0, 0), (14, 10), (15, 10), (16, 20), (99, 20)])
-def test_the_moment_nearest_to_a_step(step: int, nearest: int) -> None:
+def test_the_moment_nearest_to_a_step_is_found(step: int, nearest: int) -> None:
     recorder = Recorder()
     assert recorder.find_nearest(step) is None
     for each in (0, 10, 20):
@@ -94,7 +94,7 @@ def test_the_moment_nearest_to_a_step(step: int, nearest: int) -> None:
     assert recorder.find_nearest(step).step == nearest  # type: ignore[union-attr]
 
 
-def test_a_moment_takes_the_place_of_the_one_of_its_step() -> None:
+def test_a_moment_replaces_one_of_the_same_step() -> None:
     recorder = Recorder()
     for numbers in (100, 100, 200):
         recorder.add(moment(5, numbers))
@@ -102,7 +102,7 @@ def test_a_moment_takes_the_place_of_the_one_of_its_step() -> None:
     assert recorder.bytes == moment(5, 200).bytes
 
 
-def test_going_on_from_a_step_keeps_its_moment_and_drops_those_after_it() -> None:
+def test_continuing_from_a_step_drops_later_moments() -> None:
     recorder = Recorder()
     for step in (0, 10, 20, 30):
         recorder.add(moment(step))
@@ -115,7 +115,7 @@ def test_going_on_from_a_step_keeps_its_moment_and_drops_those_after_it() -> Non
     assert [each.step for each in recorder.moments] == [0, 10]
 
 
-def test_when_marks_alone_are_too_much_the_oldest_goes() -> None:
+def test_with_too_many_marks_the_oldest_is_dropped() -> None:
     recorder = Recorder(4 * SIZE)
     for step in range(6):
         recorder.add(moment(step))
@@ -124,7 +124,7 @@ def test_when_marks_alone_are_too_much_the_oldest_goes() -> None:
     assert recorder.marked == {0, 3, 4, 5}
 
 
-def test_what_takes_exactly_the_limit_is_kept() -> None:
+def test_a_moment_of_exactly_the_limit_is_kept() -> None:
     recorder = Recorder(2 * SIZE)
     for step in (0, 1):
         recorder.add(moment(step))
@@ -134,7 +134,7 @@ def test_what_takes_exactly_the_limit_is_kept() -> None:
     assert (alone.refused, alone.bytes) == ("", SIZE)
 
 
-def test_what_is_larger_than_the_limit_is_not_kept_and_costs_nothing_else() -> None:
+def test_a_moment_larger_than_the_limit_is_not_kept_and_drops_no_other() -> None:
     recorder = Recorder(2 * SIZE)
     recorder.add(moment(0))
     assert recorder.refused == ""

@@ -20,7 +20,7 @@ def progress(step: int, first: int = 0, *, moment: bool = True, size: int = 10) 
     return Progress(step, step / 10, points, (), {"w": np.full(size, step, np.float32)}, moment)
 
 
-def test_a_run_that_was_trained_is_told_whole() -> None:
+def test_a_finished_run_has_all_its_points_and_moments() -> None:
     process = started(tiny(12))
     run = Run(tiny(12), "copy")
     for message in all_of(process):
@@ -48,13 +48,13 @@ def test_a_long_curve_keeps_every_point_in_order() -> None:
     np.testing.assert_allclose(run.losses, 1 / np.arange(1, 5001))
 
 
-def test_the_process_is_told_when_moments_are_to_be_further_apart() -> None:
+def test_the_process_is_told_of_a_larger_interval_of_moments() -> None:
     run = Run(RunSpec(), "small", limit=4 * Moment(0, {"w": np.zeros(10, np.float32)}, 0.0).bytes)
     assert [run.take(progress(step)) for step in range(5)] == [False, False, False, False, True]
     assert run.recorder.interval == 2
 
 
-def test_pictures_between_moments_are_not_recorded() -> None:
+def test_weights_between_moments_are_not_recorded() -> None:
     run = Run(RunSpec(), "few")
     run.take(progress(3, moment=False))
     assert run.recorder.moments == ()
@@ -71,7 +71,7 @@ def test_weights_that_are_not_finite_are_never_kept() -> None:
     assert run.weights_step == 1
 
 
-def test_a_moment_after_steps_that_were_taken_back_has_the_loss_of_the_step_before_it() -> None:
+def test_a_moment_after_rewinding_has_the_loss_of_the_previous_step() -> None:
     run = Run(RunSpec(), "diverged")
     run.take(progress(0))
     points = (Point(0, 2.0, 0.1), Point(1, 1e9, 0.1))
@@ -90,14 +90,14 @@ def test_a_moment_after_steps_that_were_taken_back_has_the_loss_of_the_step_befo
         (Failed("It broke."), "failed", "It broke."),
     ],
 )
-def test_how_it_stands(message: Progress, status: str, sentence: str) -> None:
+def test_a_run_reports_its_status(message: Progress, status: str, sentence: str) -> None:
     run = Run(RunSpec(), "a")
     assert run.status == "new"
     run.take(message)
     assert (run.status, run.sentence) == (status, sentence)
 
 
-def test_a_mark_stands_at_the_moment_nearest_to_it() -> None:
+def test_a_mark_is_at_its_nearest_moment() -> None:
     run = made_up_run(3)
     assert run.mark(Mark(99, "the end")) == Mark(2, "the end")
     assert run.marks == (Mark(1, "here it begins"), Mark(2, "the end"))
@@ -108,7 +108,7 @@ def test_a_mark_stands_at_the_moment_nearest_to_it() -> None:
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_from_where_it_was_kept_as_if_it_had_never_stopped() -> None:
+def test_a_saved_run_continues_like_an_uninterrupted_one() -> None:
     run = Run(tiny(16), "broken off")
     kept = []
     for message in all_of(process := started(run.spec)):
@@ -129,7 +129,7 @@ def test_a_run_goes_on_from_where_it_was_kept_as_if_it_had_never_stopped() -> No
     assert run.metrics == metrics
 
 
-def test_a_process_that_begins_anew_begins_the_curve_anew() -> None:
+def test_a_restarted_process_restarts_the_curve() -> None:
     run = made_up_run(5)
     run.take(Progress(2, 0.1, (Point(1, 9.0, 0.1),), (Metric(2, 9.0, 0.5, 0.5),)))
     assert run.steps.tolist() == [0, 1]
@@ -138,7 +138,7 @@ def test_a_process_that_begins_anew_begins_the_curve_anew() -> None:
     assert run.metrics[-1].loss == 9.0
 
 
-def test_going_back_forgets_what_came_after() -> None:
+def test_rewinding_forgets_later_steps() -> None:
     run = made_up_run(5)
     run.take(Failed("It broke."))
     run.mark(Mark(4, "late"))
@@ -152,7 +152,7 @@ def test_going_back_forgets_what_came_after() -> None:
     assert (run.step, len(run.steps), run.metrics, run.recorder.moments, run.marks) == (0, 0, (), (), ())
 
 
-def test_going_back_to_a_marked_step_keeps_its_mark() -> None:
+def test_rewinding_to_a_marked_step_keeps_its_mark() -> None:
     run = made_up_run(5)
     for step in (2, 3, 4):
         run.mark(Mark(step, "mine"))
@@ -161,7 +161,7 @@ def test_going_back_to_a_marked_step_keeps_its_mark() -> None:
     assert run.recorder.marked == {1, 2, 3}
 
 
-def test_a_branch_shares_all_up_to_its_step_and_leaves_the_run_as_it_is() -> None:
+def test_a_branch_shares_earlier_steps_and_leaves_the_run_unchanged() -> None:
     run = made_up_run(5)
     branch = run.branch(2)
     assert (branch.name, branch.step) == ("made up, from step 2", 2)
@@ -172,21 +172,21 @@ def test_a_branch_shares_all_up_to_its_step_and_leaves_the_run_as_it_is() -> Non
     assert [moment.step for moment in run.recorder.moments] == [0, 1, 2, 3, 4]
 
 
-def test_a_run_that_is_opened_again_shows_its_newest_weights() -> None:
+def test_a_reopened_run_shows_its_newest_weights() -> None:
     run = Run.of(made_up_run(3).state())
     assert run.weights_step == 2
     assert run.weights is not None
     assert run.weights["a.b"].tolist() == [[2, 2], [2, 2]]
 
 
-def test_a_moment_has_what_the_held_out_examples_gave_at_its_step() -> None:
+def test_a_moment_has_the_metric_of_its_step() -> None:
     run = made_up_run(3)
     assert [moment.metric for moment in run.recorder.moments] == list(run.metrics)
     run.take(Progress(3, 1.0, (), (), {"a.b": np.zeros((2, 2), np.float32)}, moment=True))
     assert run.recorder.moments[-1].metric is None
 
 
-def test_a_mark_goes_with_its_moment() -> None:
+def test_a_mark_is_dropped_with_its_moment() -> None:
     run = Run(RunSpec(), "small", limit=3 * Moment(0, {"w": np.zeros(10, np.float32)}, 0.0).bytes)
     for step in range(5):
         run.take(progress(step))
@@ -194,7 +194,7 @@ def test_a_mark_goes_with_its_moment() -> None:
     assert [moment.step for moment in run.recorder.moments] == [mark.step for mark in run.marks] == [0, 3, 4]
 
 
-def test_only_another_number_of_steps_goes_with_the_same_run() -> None:
+def test_only_the_number_of_steps_of_a_run_can_change() -> None:
     run = Run(tiny(12), "one")
     assert run.goes_with(tiny(12))
     assert run.goes_with(tiny(99))
@@ -202,7 +202,7 @@ def test_only_another_number_of_steps_goes_with_the_same_run() -> None:
     assert not run.goes_with(tiny(12, task="reverse"))
 
 
-def test_a_state_is_what_it_was_while_the_run_goes_on() -> None:
+def test_a_state_does_not_change_while_the_run_continues() -> None:
     run = made_up_run(3)
     state = run.state()
     losses = state.curve.losses.copy()
@@ -219,7 +219,7 @@ def test_a_state_is_what_it_was_while_the_run_goes_on() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("condition", [{"stop_loss": 99.0}, {"stop_right": 1e-9}])
-def test_a_run_that_a_condition_ended_ends_again_at_once_until_the_condition_changes(
+def test_a_run_ended_by_a_condition_ends_again_until_the_condition_changes(
     condition: dict[str, float],
 ) -> None:
     spec = tiny(30, warmup=0)
@@ -247,7 +247,7 @@ def test_a_run_that_a_condition_ended_ends_again_at_once_until_the_condition_cha
 
 
 @pytest.mark.slow
-def test_a_run_too_large_to_record_is_seen_as_it_was_kept_when_it_is_opened_again() -> None:
+def test_a_reopened_run_too_large_to_record_shows_its_checkpoint() -> None:
     process = started(tiny(12))
     run = Run(tiny(12), "large", limit=1)
     for message in all_of(process):
@@ -264,7 +264,7 @@ def test_a_run_too_large_to_record_is_seen_as_it_was_kept_when_it_is_opened_agai
         np.testing.assert_array_equal(again.weights[name], array)
 
 
-def test_a_person_marks_a_moment_and_what_suggests_itself_never_takes_its_place() -> None:
+def test_a_suggested_mark_never_replaces_the_users_mark() -> None:
     run = Run(RunSpec(), "marked")
     for step in range(1, 5):
         run.take(progress(step, step - 1))

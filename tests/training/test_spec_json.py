@@ -20,19 +20,19 @@ OPTIONS = st.dictionaries(st.text(), NUMBERS | FLOATS | st.text() | st.booleans(
 
 
 @given(st.builds(RunSpec, st.text(), OPTIONS, MODELS, TRAINS))
-def test_it_comes_back_as_it_was(spec: RunSpec) -> None:
+def test_a_spec_survives_json(spec: RunSpec) -> None:
     assert from_json(json.loads(json.dumps(to_json(spec)))) == spec
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_settings_of_every_task_come_back_as_they_were(task: str) -> None:
+def test_the_settings_of_every_task_survive_json(task: str) -> None:
     for spec in (*map(TASKS[task].settings, TASKS[task].kinds), *(variant.spec for variant in TASKS[task].variants)):
         found = from_json(json.loads(json.dumps(to_json(spec))))
         assert found == spec
         assert list(map(type, found.options.values())) == list(map(type, spec.options.values()))
 
 
-def test_whole_numbers_do_for_numbers() -> None:
+def test_integers_are_accepted_for_floats() -> None:
     value = to_json(RunSpec())
     value["train"]["rate"] = 1
     assert from_json(value).train.rate == 1.0
@@ -76,7 +76,7 @@ def changed(path: str, value: Any) -> Any:
         ("train.a\x1b[31mb", 1, r"train.a\x1b[31mb is unknown"),
     ],
 )
-def test_what_is_wrong_is_named(path: str, value: Any, words: str) -> None:
+def test_an_invalid_value_is_named(path: str, value: Any, words: str) -> None:
     with pytest.raises(TrainingError) as refused:
         from_json(changed(path, value))
     assert words in str(refused.value)

@@ -80,7 +80,7 @@ def assert_same(a: RunState, b: RunState) -> None:
         assert_same_arrays(a.checkpoint.state, b.checkpoint.state)
 
 
-def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_run_survives_saving_and_loading(tmp_path: Path) -> None:
     state = made_up_run(4).state()
     save(state, tmp_path / "new" / "run")
     found = load(tmp_path / "new" / "run")
@@ -89,7 +89,7 @@ def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
     assert_same(state, Run.of(found).state())
 
 
-def test_a_run_that_has_only_begun_comes_back(tmp_path: Path) -> None:
+def test_a_run_without_steps_survives_saving_and_loading(tmp_path: Path) -> None:
     state = Run(RunSpec(), "new").state()
     save(state, tmp_path / "run")
     assert_same(state, load(tmp_path / "run"))
@@ -97,7 +97,7 @@ def test_a_run_that_has_only_begun_comes_back(tmp_path: Path) -> None:
     assert [name.partition("-")[0] for name in files] == ["curve", MANIFEST]
 
 
-def test_the_digest_of_a_text_is_kept_and_runs_without_are_read(tmp_path: Path) -> None:
+def test_the_digest_of_a_text_is_saved_and_may_be_absent(tmp_path: Path) -> None:
     assert "digest" not in json.loads(WHOLE[MANIFEST])
     assert load(rebuilt(tmp_path, {})).digest == ""
     save(replace(made_up_run().state(), digest="0a" * 32), tmp_path)
@@ -112,14 +112,14 @@ def test_a_run_with_a_huge_loss_can_be_loaded_again(tmp_path: Path) -> None:
     assert read_summary(tmp_path).loss == pytest.approx(1e30)
 
 
-def test_the_library_of_safetensors_reads_what_is_written() -> None:
+def test_the_safetensors_library_reads_the_files() -> None:
     found = load_tensors(WHOLE[MOMENTS])
     assert found["weights/a.b"].shape == (3, 2, 2)
     np.testing.assert_array_equal(found["weights/c"], [0.5, 1.5, 2.5])
     assert load_tensors(WHOLE[CHECKPOINT])["state/random 0"].tolist() == [0, 1, 2, 3, 4]
 
 
-def test_saved_twice_it_is_the_same_files(tmp_path: Path) -> None:
+def test_saving_is_deterministic(tmp_path: Path) -> None:
     with one_name_for_a_save():
         save(load(rebuilt(tmp_path, {})), tmp_path)
     assert {name: (tmp_path / name).read_bytes() for name in FILES[1:]} == {n: WHOLE[n] for n in FILES[1:]}
@@ -139,7 +139,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
 
 
 @posix
-def test_a_disk_that_is_full_is_told_in_a_sentence_and_harms_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_keeps_the_old_run(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     before = load(rebuilt(folder, {}))
@@ -153,7 +153,7 @@ def test_a_disk_that_is_full_is_told_in_a_sentence_and_harms_nothing(tmp_path: P
     assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
 
 
-def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match="cannot be written"):
         save(made_up_run().state(), tmp_path / "file" / "run")
@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "none")
 
 
-def test_runs_are_listed_the_newest_first_and_the_damaged_with_a_reason(config_dir: Path) -> None:
+def test_runs_are_listed_newest_first_with_damaged_ones_and_their_reason(config_dir: Path) -> None:
     assert list_runs() == ()
     folder = new_folder(RunSpec("reverse"))
     assert folder.parent == find_runs_folder() == config_dir / "runs"
@@ -184,20 +184,20 @@ def test_runs_are_listed_the_newest_first_and_the_damaged_with_a_reason(config_d
 
 
 @pytest.mark.parametrize("name", ["nul\0", "lone surrogate \ud800", "missing"])
-def test_a_folder_that_cannot_exist_has_no_runs(tmp_path: Path, name: str) -> None:
+def test_an_impossible_folder_has_no_runs(tmp_path: Path, name: str) -> None:
     assert list_runs(tmp_path / name) == ()
 
 
 @settings(max_examples=300)
 @given(st.sampled_from(FILES), st.data())
-def test_a_flipped_bit_is_refused_or_gives_a_run(name: str, data: st.DataObject) -> None:
+def test_a_flipped_bit_is_refused_or_gives_a_valid_run(name: str, data: st.DataObject) -> None:
     changed = bytearray(WHOLE[name])
     bit = data.draw(st.integers(0, 8 * len(changed) - 1))
     changed[bit // 8] ^= 1 << bit % 8
     refused_or_whole({name: bytes(changed)})
 
 
-def test_a_run_whose_loss_grew_without_bound_opens_again(tmp_path: Path) -> None:
+def test_a_diverged_run_can_be_opened(tmp_path: Path) -> None:
     run = made_up_run()
     run.take(Progress(5, 1.0, metrics=(Metric(5, 3e38, 0.0, 0.0),)))
     save(run.state(), tmp_path / "run")
@@ -215,7 +215,7 @@ def test_a_step_with_a_fraction_is_refused() -> None:
 
 @settings(max_examples=100)
 @given(st.sampled_from(FILES), st.data())
-def test_a_file_cut_short_is_refused(name: str, data: st.DataObject) -> None:
+def test_a_truncated_file_is_refused(name: str, data: st.DataObject) -> None:
     length = data.draw(st.integers(0, len(WHOLE[name]) - 1))
     with tempfile.TemporaryDirectory() as folder, pytest.raises(FileError, match=name):
         load(rebuilt(Path(folder), {name: WHOLE[name][:length]}))
@@ -223,7 +223,7 @@ def test_a_file_cut_short_is_refused(name: str, data: st.DataObject) -> None:
 
 @settings(max_examples=100)
 @given(st.sampled_from(FILES), st.binary(max_size=200))
-def test_any_other_bytes_are_refused(name: str, data: bytes) -> None:
+def test_arbitrary_bytes_are_refused(name: str, data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.raises(FileError, match=name):
         load(rebuilt(Path(folder), {name: data}))
 
@@ -241,7 +241,7 @@ JSON = st.one_of(
 
 @settings(max_examples=200)
 @given(st.sampled_from(sorted(json.loads(WHOLE[MANIFEST]))), JSON)
-def test_any_value_in_the_settings_is_refused_or_gives_a_run(field: str, value: Any) -> None:
+def test_any_settings_are_refused_or_give_a_valid_run(field: str, value: Any) -> None:
     changed = {**json.loads(WHOLE[MANIFEST]), field: value}
     refused_or_whole({MANIFEST: json.dumps(changed).encode("utf-8", "surrogatepass")})
 
@@ -333,7 +333,7 @@ HUGE = b'{"steps":{"dtype":"I64","shape":[1152921504606846976],"data_offsets":[0
         ({MOMENTS: WHOLE[MOMENTS] + b"more"}, "more bytes than its arrays have"),
     ],
 )
-def test_what_is_wrong_is_named(changes: dict[str, bytes], words: str, tmp_path: Path) -> None:
+def test_an_invalid_value_is_named(changes: dict[str, bytes], words: str, tmp_path: Path) -> None:
     with pytest.raises(FileError) as refused:
         load(rebuilt(tmp_path, changes))
     assert words in str(refused.value)
@@ -341,7 +341,7 @@ def test_what_is_wrong_is_named(changes: dict[str, bytes], words: str, tmp_path:
     assert str(refused.value).isprintable()
 
 
-def test_a_file_far_larger_than_what_is_recorded_is_not_read_whole(tmp_path: Path) -> None:
+def test_a_file_far_larger_than_a_run_is_not_read(tmp_path: Path) -> None:
     folder = rebuilt(tmp_path, {})
     os.truncate(folder / MOMENTS, 300 << 20)
     with pytest.raises(FileError, match="larger than the 128 MiB"):
@@ -350,7 +350,7 @@ def test_a_file_far_larger_than_what_is_recorded_is_not_read_whole(tmp_path: Pat
 
 @posix
 @pytest.mark.parametrize("name", FILES)
-def test_a_pipe_is_never_waited_for_and_a_link_to_nowhere_is_refused(name: str, tmp_path: Path) -> None:
+def test_pipes_and_broken_links_are_refused_at_once(name: str, tmp_path: Path) -> None:
     (tmp_path / "runs" / "a").mkdir(parents=True)
     folder = rebuilt(tmp_path / "runs" / "a", {})
     (folder / name).unlink()
@@ -368,7 +368,7 @@ def test_a_pipe_is_never_waited_for_and_a_link_to_nowhere_is_refused(name: str, 
     assert len(list_runs(tmp_path / "runs")) == 1
 
 
-def test_marks_and_moments_of_different_times_still_make_a_run(tmp_path: Path) -> None:
+def test_mismatched_marks_and_moments_give_a_valid_run(tmp_path: Path) -> None:
     later = tmp_path / "later"
     with one_name_for_a_save():
         save(made_up_run(9).state(), later)

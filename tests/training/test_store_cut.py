@@ -87,7 +87,7 @@ def named(folder: Path) -> set[str]:
     ],
     ids=["killed", "interrupted", "full"],
 )
-def test_a_cut_at_every_operation_leaves_the_old_run_or_the_new(
+def test_an_interruption_at_any_operation_leaves_the_old_or_the_new_run(
     error: Callable[[], BaseException], killed: bool, tmp_path: Path
 ) -> None:
     seen = []
@@ -110,7 +110,7 @@ def operations(folder: Path) -> int:
     return saved_with(folder, 10**6, KilledError, True)
 
 
-def test_what_a_killed_save_left_is_deleted_an_hour_later_and_what_is_younger_stays(tmp_path: Path) -> None:
+def test_files_of_a_killed_save_are_deleted_after_an_hour(tmp_path: Path) -> None:
     store.save(states()[0], tmp_path)
     orphan, young = (tmp_path / name_file("moments", digits * 16) for digits in "ab")
     for path in (orphan, young, tmp_path / "mine.safetensors", tmp_path / "moments-of-mine.safetensors"):
@@ -126,7 +126,7 @@ def test_what_a_killed_save_left_is_deleted_an_hour_later_and_what_is_younger_st
     }
 
 
-def test_a_run_that_is_saved_while_it_is_read_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_saved_while_it_is_read_is_read_completely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store.save(states()[0], tmp_path)
 
     def saved_between(path: Path, limit: int, who: str) -> bytes:
@@ -141,7 +141,7 @@ def test_a_run_that_is_saved_while_it_is_read_is_read_whole(tmp_path: Path, monk
     assert which(tmp_path) == "new"
 
 
-def test_a_run_of_version_1_is_read_saved_anew_and_deleted(tmp_path: Path) -> None:
+def test_a_run_of_version_1_can_be_read_saved_and_deleted(tmp_path: Path) -> None:
     store.save(states()[0], tmp_path)
     manifest = (tmp_path / MANIFEST).read_text()
     for name in store._list_named(tmp_path):
@@ -160,14 +160,14 @@ def test_a_run_of_version_1_is_read_saved_anew_and_deleted(tmp_path: Path) -> No
         store.load(tmp_path)
 
 
-def test_a_deleted_run_leaves_nothing_of_a_save_that_was_killed(tmp_path: Path) -> None:
+def test_deleting_a_run_removes_files_of_a_killed_save(tmp_path: Path) -> None:
     store.save(states()[0], tmp_path / "run")
     (tmp_path / "run" / ".attnlab-0123456789abcdef.tmp").write_bytes(b"half a checkpoint")
     store.delete(tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_run_says_of_itself_acts_on_no_screen(tmp_path: Path) -> None:
+def test_text_of_a_run_is_shown_without_control_characters(tmp_path: Path) -> None:
     hostile = replace(states()[0], name="a\x1b[2J", sentence="b\u202ec", device="d\x07")
     store.save(hostile, tmp_path)
     found = store.load(tmp_path)

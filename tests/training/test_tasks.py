@@ -46,7 +46,7 @@ def rows(batch: Batch) -> set[tuple[float, ...]]:
 
 
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
-def test_the_settings_that_a_task_comes_with_can_be_trained(task: str, kind: str) -> None:
+def test_default_settings_of_a_task_can_be_trained(task: str, kind: str) -> None:
     spec = make_spec(task, kind)
     assert (spec.task, spec.model.kind) == (task, kind)
     assert check(spec) == ""
@@ -54,7 +54,7 @@ def test_the_settings_that_a_task_comes_with_can_be_trained(task: str, kind: str
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_task_says_what_it_teaches_and_offers_only_kinds_that_there_are(task: str) -> None:
+def test_a_task_has_a_description_and_known_kinds_of_models(task: str) -> None:
     entry = TASKS[task]
     assert entry.defaults == make_spec(task)
     assert set(entry.kinds) <= set(KINDS)
@@ -66,7 +66,7 @@ def test_a_task_says_what_it_teaches_and_offers_only_kinds_that_there_are(task: 
 
 
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
-def test_batches_are_drawn_by_their_generator_and_fit_what_the_data_says(task: str, kind: str) -> None:
+def test_batches_depend_on_the_generator_and_match_the_data(task: str, kind: str) -> None:
     spec = make_spec(task, kind)
     made = make_data(spec)
     state = torch.get_rng_state()
@@ -89,7 +89,7 @@ def test_batches_are_drawn_by_their_generator_and_fit_what_the_data_says(task: s
 
 
 @pytest.mark.parametrize("task", [task for task in TASKS if task not in ("characters", "masked")])
-def test_nothing_that_is_held_out_is_ever_learned_from(task: str) -> None:
+def test_held_out_examples_are_never_trained_on(task: str) -> None:
     spec = make_spec(task) if task != "sum" else TASKS["sum"].variants[0].spec
     away = rows(make_data(spec).held_out)
     for seed in range(8):
@@ -97,7 +97,7 @@ def test_nothing_that_is_held_out_is_ever_learned_from(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", OF_LETTERS)
-def test_of_all_rows_of_few_letters_each_is_held_out_or_learned(task: str) -> None:
+def test_every_row_is_either_held_out_or_trained_on(task: str) -> None:
     spec = replace(with_options(task, symbols=4, shortest=3, longest=3), model=replace(make_spec(task).model))
     learned = {written(spec, row[:3]) for row in drawn(spec, 4000).inputs}
     away = {written(spec, row[:3]) for row in make_data(spec).held_out.inputs}
@@ -108,13 +108,13 @@ def test_of_all_rows_of_few_letters_each_is_held_out_or_learned(task: str) -> No
 
 
 @given(st.lists(st.lists(st.integers(3, 12), min_size=1, max_size=9), min_size=1, max_size=6))
-def test_whether_a_row_is_held_out_depends_on_the_row_alone(lists: list[list[int]]) -> None:
+def test_holding_out_depends_only_on_the_row(lists: list[list[int]]) -> None:
     padded = torch.tensor([row + [PAD] * (9 - len(row)) for row in lists])
     together = is_held_out(padded)
     assert together.tolist() == [bool(is_held_out(row[None])) for row in padded]
 
 
-def test_masked_sentences_that_are_held_out_are_so_with_any_words_hidden() -> None:
+def test_a_held_out_sentence_is_held_out_with_any_words_masked() -> None:
     spec = make_spec("masked")
 
     def sentences(batch: Batch) -> set[str]:
@@ -141,7 +141,7 @@ def test_the_last_tenth_of_a_text_is_held_out(tmp_path: Path) -> None:
     ("task", "answer"), [("copy", lambda row: row), ("reverse", lambda row: row[::-1]), ("sort", sorted)]
 )
 @pytest.mark.parametrize("kind", ["decoder", "encoder", "encoder-decoder"])
-def test_letters_become_what_the_task_says(task: str, answer: object, kind: str) -> None:
+def test_targets_match_the_task(task: str, answer: object, kind: str) -> None:
     assert callable(answer)
     spec = make_spec(task, kind)
     batch = drawn(spec, 50)
@@ -158,7 +158,7 @@ def test_letters_become_what_the_task_says(task: str, answer: object, kind: str)
         assert 4 <= len(source) <= 8
 
 
-def test_each_kind_of_model_reads_pairs_in_its_own_way() -> None:
+def test_each_kind_of_model_has_its_layout_of_pairs() -> None:
     source, target = torch.tensor([[5, 6, 0], [5, 6, 7]]), torch.tensor([[8, 9], [9, 0]])
     decoder, both = arrange("decoder", source, target), arrange("bahdanau", source, target)
     assert decoder.inputs.tolist() == [[5, 6, BEGIN, 8, 9, PAD], [5, 6, 7, BEGIN, 9, PAD]]
@@ -172,7 +172,7 @@ def test_each_kind_of_model_reads_pairs_in_its_own_way() -> None:
 
 
 @given(st.lists(st.integers(3, 7), min_size=1, max_size=20))
-def test_what_followed_last_time_is_found(row: list[int]) -> None:
+def test_the_last_follower_of_each_letter_is_found(row: list[int]) -> None:
     expected = []
     for i, letter in enumerate(row):
         before = [j for j in range(i) if row[j] == letter]
@@ -180,7 +180,7 @@ def test_what_followed_last_time_is_found(row: list[int]) -> None:
     assert find_followers(torch.tensor([row]))[0].tolist() == expected
 
 
-def test_induction_asks_only_what_followed_last_time() -> None:
+def test_induction_targets_are_repeated_followers() -> None:
     batch = drawn(make_spec("induction"), 200)
     asked = batch.targets != IGNORED
     assert torch.equal(find_followers(batch.inputs)[asked], batch.targets[asked])
@@ -188,7 +188,7 @@ def test_induction_asks_only_what_followed_last_time() -> None:
     assert torch.equal(batch.inputs[:, 1:][asked[:, :-1]], batch.targets[:, :-1][asked[:, :-1]])
 
 
-def test_every_third_number_is_to_become_the_sum_of_the_two_before() -> None:
+def test_every_third_number_has_the_sum_of_the_two_before_as_target() -> None:
     x = torch.arange(20.0).reshape(1, 10, 2)
     targets = add_previous(x)
     for place in range(10):
@@ -197,7 +197,7 @@ def test_every_third_number_is_to_become_the_sum_of_the_two_before() -> None:
     assert add_previous(torch.randn(2, 3, 4)).shape == (2, 3, 4)
 
 
-def test_the_sum_of_courses_learns_from_all_its_rows_at_once_in_order() -> None:
+def test_the_course_version_of_sum_trains_on_all_rows_in_order() -> None:
     spec = make_spec("sum")
     batch = drawn(spec, spec.train.batch)
     assert batch.inputs.shape == (1000, 10, 512)
@@ -226,7 +226,7 @@ def test_a_date_in_any_spelling_is_read_back(day: object, spelling: str) -> None
         ("Saturday, the 29th of february 2020", "2020-02-29"),
     ],
 )
-def test_a_date_that_a_person_writes_becomes_iso(text: str, iso: str) -> None:
+def test_a_typed_date_has_an_iso_target(text: str, iso: str) -> None:
     spec = make_spec("dates")
     probe = make_data(spec).make_probe(text)
     assert written(spec, probe.targets[0]) == iso + "⟩"
@@ -234,7 +234,7 @@ def test_a_date_that_a_person_writes_becomes_iso(text: str, iso: str) -> None:
     assert written(spec, probe.source[0]) == text.lower()
 
 
-def test_dates_come_in_many_lengths_and_each_day_is_held_out_in_all_spellings_or_in_none() -> None:
+def test_a_day_is_held_out_in_all_spellings_or_none() -> None:
     spec = make_spec("dates")
     lengths = make_data(spec).held_out_lengths
     assert max(lengths) > 2 * sorted(lengths)[len(lengths) // 3]
@@ -244,7 +244,7 @@ def test_dates_come_in_many_lengths_and_each_day_is_held_out_in_all_spellings_or
 
 
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
-def test_the_probe_that_a_task_comes_with_is_read(task: str, kind: str) -> None:
+def test_a_tasks_own_probe_is_valid(task: str, kind: str) -> None:
     made = make_data(make_spec(task, kind))
     batch = made.make_probe(made.probe_text)
     assert len(batch.inputs) == 1
@@ -280,20 +280,20 @@ def test_the_probe_that_a_task_comes_with_is_read(task: str, kind: str) -> None:
         ("sum", "²", "0 to 199"),
     ],
 )
-def test_a_probe_that_cannot_be_read_says_what_would_do(task: str, text: str, needs: str) -> None:
+def test_an_invalid_probe_is_refused_with_valid_input(task: str, text: str, needs: str) -> None:
     with pytest.raises(TrainingError, match=re.escape(needs)) as caught:
         make_data(make_spec(task)).make_probe(text)
     assert str(caught.value).count(".") < 8
 
 
 @given(st.text(max_size=40))
-def test_no_probe_is_answered_by_anything_but_a_batch_or_a_sentence(text: str) -> None:
+def test_any_probe_gives_a_batch_or_one_sentence(text: str) -> None:
     for task in TASKS:
         with suppress(TrainingError):
             assert len(make_data(make_spec(task)).make_probe(text).inputs) == 1
 
 
-def test_words_in_brackets_are_hidden_and_asked() -> None:
+def test_words_in_brackets_are_masked_targets() -> None:
     spec = make_spec("masked")
     made = make_data(spec)
     batch = made.make_probe("The girl [sees] ▢.")
@@ -301,7 +301,7 @@ def test_words_in_brackets_are_hidden_and_asked() -> None:
     assert made.decode(batch.targets[0]) == ("", "", "sees", "", "")
 
 
-def test_the_text_that_ships_is_all_sonnets_in_plain_letters() -> None:
+def test_the_shipped_text_is_all_sonnets_in_ascii() -> None:
     text = assets.read_text("texts/sonnets.txt")
     assert len(text.split("\n\n")) == 154
     assert text.isascii()
@@ -321,7 +321,7 @@ def test_the_text_that_ships_is_all_sonnets_in_plain_letters() -> None:
         ("".join(chr(0x4E00 + i) for i in range(1200)).encode(), "different characters"),
     ],
 )
-def test_a_text_that_cannot_be_learned_from_says_why(tmp_path: Path, content: bytes, needs: str) -> None:
+def test_an_unsuitable_text_is_refused_with_the_reason(tmp_path: Path, content: bytes, needs: str) -> None:
     file = tmp_path / "mine.txt"
     file.write_bytes(content)
     spec = with_options("characters", text=str(file))
@@ -331,7 +331,7 @@ def test_a_text_that_cannot_be_learned_from_says_why(tmp_path: Path, content: by
         make_data(spec)
 
 
-def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Path) -> None:
+def test_a_users_text_may_have_any_line_endings(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_bytes(("\ufeff" + "One line ⟨of·mine⟩.\r\n" * 40).encode())
     spec = with_options("characters", text=str(file), context=16)
@@ -356,7 +356,7 @@ def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Pa
         (replace(make_spec("copy"), model=replace(make_spec("copy").model, heads=5)), "heads is 5"),
     ],
 )
-def test_settings_that_cannot_be_get_one_sentence(spec: RunSpec, needs: str) -> None:
+def test_invalid_settings_are_refused_in_one_sentence(spec: RunSpec, needs: str) -> None:
     assert needs in check(spec)
     assert check(spec).endswith(".")
 
@@ -384,21 +384,21 @@ def test_settings_that_cannot_be_get_one_sentence(spec: RunSpec, needs: str) -> 
         ("device", "abacus", "abacus"),
     ],
 )
-def test_a_training_that_cannot_be_gets_one_sentence(field: str, value: object, needs: str) -> None:
+def test_invalid_training_settings_are_refused_in_one_sentence(field: str, value: object, needs: str) -> None:
     spec = make_spec("copy")
     wrong = replace(spec, train=replace(spec.train, **{field: value}))  # type: ignore[arg-type]
     assert needs in check(wrong)
     assert check(wrong).endswith(".")
 
 
-def test_a_kind_that_does_not_go_with_a_task_is_refused_by_name() -> None:
+def test_a_kind_unsuited_to_a_task_is_refused_by_name() -> None:
     with pytest.raises(TrainingError, match="no task 'dance'"):
         make_spec("dance")
     with pytest.raises(TrainingError, match="The task masked cannot use a model of kind 'recurrent'"):
         make_spec("masked", "recurrent")
 
 
-def test_a_text_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
+def test_a_changed_text_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     spec = with_options("characters", text=str(file), context=16)
     for content in ("abcd" * 100, "wxyz" * 200):
@@ -407,7 +407,7 @@ def test_a_text_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_options_at_their_bounds_make_batches_or_a_sentence(task: str) -> None:
+def test_options_at_their_bounds_give_batches_or_one_sentence(task: str) -> None:
     for option in (each for each in TASKS[task].options if each.kind in ("whole", "number")):
         for value in (option.least, option.most):
             spec = with_options(task, **{option.name: value})
@@ -421,14 +421,14 @@ def test_options_at_their_bounds_make_batches_or_a_sentence(task: str) -> None:
                 assert bool((batch.targets != IGNORED).any())
 
 
-def test_like_runs_share_their_examples() -> None:
+def test_equal_runs_share_their_examples() -> None:
     spec = make_spec("reverse")
     assert make_data(spec) is make_data(replace(spec, options={}, train=replace(spec.train, seed=3)))
     assert make_data(spec) is not make_data(with_options("reverse", longest=7))
 
 
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
-def test_a_batch_that_would_take_all_memory_is_refused_with_one_that_would_do(task: str, kind: str) -> None:
+def test_a_batch_too_large_for_memory_is_refused_with_a_valid_size(task: str, kind: str) -> None:
     spec = make_spec(task, kind)
     size = {} if task == "sum" else {"layers": 12, "d_model": 128}
     huge = replace(spec, model=replace(spec.model, **size), train=replace(spec.train, batch=1 << 16))

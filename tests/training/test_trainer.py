@@ -37,7 +37,7 @@ def same(one: Arrays, other: Arrays) -> bool:
 
 
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
-def test_a_run_is_the_same_twice_and_from_a_checkpoint(task: str, kind: str) -> None:
+def test_training_is_reproducible_and_resumes_from_a_checkpoint(task: str, kind: str) -> None:
     spec = small(task, kind)
     whole, again = Trainer(spec), Trainer(spec)
     first = [whole.take() for _ in range(3)]
@@ -54,7 +54,7 @@ def test_a_run_is_the_same_twice_and_from_a_checkpoint(task: str, kind: str) -> 
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw"])
-def test_a_checkpoint_keeps_what_any_optimiser_has_gathered(optimizer: str) -> None:
+def test_a_checkpoint_has_the_state_of_any_optimiser(optimizer: str) -> None:
     spec = small("copy", optimizer=optimizer)
     whole = Trainer(spec)
     whole.take()
@@ -62,7 +62,7 @@ def test_a_checkpoint_keeps_what_any_optimiser_has_gathered(optimizer: str) -> N
     assert [whole.take() for _ in range(3)] == [resumed.take() for _ in range(3)]
 
 
-def test_a_checkpoint_before_the_first_step_and_at_the_last_one_goes_on_alike() -> None:
+def test_checkpoints_before_the_first_and_at_the_last_step_resume() -> None:
     spec = small("reverse")
     whole = Trainer(spec)
     resumed = Trainer(spec, whole.make_checkpoint().state)
@@ -71,7 +71,7 @@ def test_a_checkpoint_before_the_first_step_and_at_the_last_one_goes_on_alike() 
     assert Trainer(spec, whole.make_checkpoint().state).find_end() == whole.find_end() is not None
 
 
-def test_a_checkpoint_is_not_moved_by_steps_that_follow() -> None:
+def test_later_steps_do_not_change_a_checkpoint() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
     kept = trainer.make_checkpoint()
@@ -80,14 +80,14 @@ def test_a_checkpoint_is_not_moved_by_steps_that_follow() -> None:
     assert same(before, kept.state)
 
 
-def test_another_seed_gives_other_weights_and_other_examples() -> None:
+def test_the_seed_determines_weights_and_examples() -> None:
     one, other = Trainer(small("copy")), Trainer(small("copy", seed=1))
     assert not same(one.read_weights(), other.read_weights())
     other.replace_weights(one.read_weights())
     assert one.take().loss != other.take().loss
 
 
-def test_examples_and_first_weights_are_drawn_apart() -> None:
+def test_examples_and_first_weights_use_separate_generators() -> None:
     trainer = Trainer(small("copy"))
     state = trainer.make_checkpoint().state
     assert not np.array_equal(state["examples"], Trainer(small("copy", seed=1)).make_checkpoint().state["examples"])
@@ -96,7 +96,7 @@ def test_examples_and_first_weights_are_drawn_apart() -> None:
         assert not np.array_equal(state["examples"], began)
 
 
-def test_random_numbers_of_the_caller_stay_as_they_were() -> None:
+def test_the_callers_random_state_is_unchanged() -> None:
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
@@ -107,7 +107,7 @@ def test_random_numbers_of_the_caller_stay_as_they_were() -> None:
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_a_rate_that_is_far_too_high_stops_with_the_last_good_weights() -> None:
+def test_a_diverging_run_stops_with_the_last_good_weights() -> None:
     trainer = Trainer(small("reverse", rate=1e6, steps=500, clip=0.0, optimizer="sgd", warmup=0))
     good, found = trainer.read_weights(), None
     while found is None and trainer.find_end() is None:
@@ -126,7 +126,7 @@ def test_a_rate_that_is_far_too_high_stops_with_the_last_good_weights() -> None:
     assert good.keys() == trainer.read_weights().keys()
 
 
-def test_weights_that_broke_are_replaced_by_those_before() -> None:
+def test_non_finite_weights_are_replaced_by_the_last_good_ones() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
     good = trainer.read_weights()
@@ -140,7 +140,7 @@ def test_weights_that_broke_are_replaced_by_those_before() -> None:
 
 
 @pytest.mark.parametrize("steps", [1, 20])
-def test_a_held_out_loss_that_is_no_number_stops_with_the_last_good_weights(steps: int) -> None:
+def test_a_nan_held_out_loss_stops_with_the_last_good_weights(steps: int) -> None:
     trainer = Trainer(small("reverse", rate=1e6, warmup=0, clip=0.0, steps=steps))
     good = trainer.read_weights()
     trainer.take()  # gives weights that are finite, and so large that nothing else is
@@ -151,7 +151,7 @@ def test_a_held_out_loss_that_is_no_number_stops_with_the_last_good_weights(step
     assert np.isfinite(trainer.evaluate().loss)
 
 
-def test_weights_that_break_in_the_last_step_are_replaced_by_those_before() -> None:
+def test_non_finite_weights_of_the_last_step_are_replaced() -> None:
     trainer = Trainer(small("copy", optimizer="adam", rate=1e39, warmup=0, steps=1))  # beyond float32
     good = trainer.read_weights()
     with pytest.raises(Diverged, match=r"at step 1: a weight is not finite"):
@@ -160,7 +160,7 @@ def test_weights_that_break_in_the_last_step_are_replaced_by_those_before() -> N
     assert trainer.step == 0
 
 
-def test_put_changes_what_is_named_and_nothing_when_something_is_wrong() -> None:
+def test_replacing_weights_changes_only_the_named_ones_and_nothing_on_error() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
     before = trainer.read_weights()
@@ -181,7 +181,7 @@ def test_put_changes_what_is_named_and_nothing_when_something_is_wrong() -> None
 
 
 @pytest.mark.parametrize("name", ["step", "examples", "random 0"])
-def test_a_checkpoint_without_something_is_refused(name: str) -> None:
+def test_an_incomplete_checkpoint_is_refused(name: str) -> None:
     spec = small("copy")
     state = dict(Trainer(spec).make_checkpoint().state)
     del state[name]
@@ -189,7 +189,7 @@ def test_a_checkpoint_without_something_is_refused(name: str) -> None:
         Trainer(spec, state)
 
 
-def test_a_checkpoint_of_another_model_or_with_strange_numbers_is_refused() -> None:
+def test_a_checkpoint_that_does_not_match_is_refused() -> None:
     spec = small("copy")
     trainer = Trainer(spec)
     trainer.take()
@@ -204,7 +204,7 @@ def test_a_checkpoint_of_another_model_or_with_strange_numbers_is_refused() -> N
         Trainer(spec, {**state, first_outside: np.zeros(3)})
 
 
-def test_a_run_ends_by_its_steps_its_share_or_its_loss() -> None:
+def test_a_run_ends_by_steps_accuracy_or_loss() -> None:
     trainer = Trainer(small("copy", steps=2))
     assert trainer.find_end() is None
     trainer.take()
@@ -221,7 +221,7 @@ def test_a_run_ends_by_its_steps_its_share_or_its_loss() -> None:
         assert ended is None or ended.reason == reason
 
 
-def test_a_run_that_is_to_have_a_share_right_ends_when_it_has_exactly_that() -> None:
+def test_a_run_ends_at_exactly_its_target_accuracy() -> None:
     right = Trainer(small("copy")).evaluate().right
     assert right > 0
     trainer = Trainer(small("copy", stop_right=right))
@@ -231,7 +231,7 @@ def test_a_run_that_is_to_have_a_share_right_ends_when_it_has_exactly_that() -> 
     assert ended.reason == "right"
 
 
-def test_other_weights_are_to_be_looked_at_before_they_end_a_run() -> None:
+def test_replaced_weights_are_evaluated_before_they_end_a_run() -> None:
     trainer = Trainer(small("copy", stop_loss=1e9))
     trainer.evaluate()
     assert trainer.find_end() is not None
@@ -239,7 +239,7 @@ def test_other_weights_are_to_be_looked_at_before_they_end_a_run() -> None:
     assert trainer.find_end() is None
 
 
-def test_looking_at_the_held_out_examples_changes_nothing_of_the_training() -> None:
+def test_evaluation_does_not_change_training() -> None:
     one, other = Trainer(small("copy")), Trainer(small("copy"))  # with dropout, which looking switches off
     one.take()
     other.take()
@@ -247,7 +247,7 @@ def test_looking_at_the_held_out_examples_changes_nothing_of_the_training() -> N
     assert [one.take() for _ in range(3)] == [other.take() for _ in range(3)]
 
 
-def test_the_seconds_of_training_add_up_to_those_before_the_checkpoint() -> None:
+def test_training_seconds_continue_from_the_checkpoint() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
     resumed = Trainer(small("copy"), {**trainer.make_checkpoint().state, "seconds": np.array(1000.0)})
@@ -266,12 +266,12 @@ def test_metrics_count_tokens_examples_and_lengths() -> None:
     assert np.isnan(Trainer(small("sum")).evaluate().right)
 
 
-def test_the_rate_of_a_point_is_that_of_its_step() -> None:
+def test_a_points_rate_is_that_of_its_step() -> None:
     trainer = Trainer(small("copy", rate=0.01, warmup=2, schedule="constant"))
     assert [trainer.take().rate for _ in range(3)] == pytest.approx([0.005, 0.01, 0.01])
 
 
-def test_every_step_moves_the_weights_by_the_rate_of_the_schedule() -> None:
+def test_every_step_uses_the_rate_of_the_schedule() -> None:
     spec = small("copy", optimizer="sgd", rate=0.5, warmup=4, schedule="constant", weight_decay=0.0, clip=0.0)
     trainer = Trainer(spec)
     parameters = list(trainer.model.parameters())
@@ -285,7 +285,7 @@ def test_every_step_moves_the_weights_by_the_rate_of_the_schedule() -> None:
             torch.testing.assert_close(new.detach(), old - rate * gathered)
 
 
-def test_the_gradient_of_all_weights_together_is_clipped_to_the_length_that_is_set() -> None:
+def test_the_norm_of_the_gradient_is_clipped() -> None:
     trainer = Trainer(small("copy", optimizer="sgd", rate=0.5, warmup=0, weight_decay=0.0, clip=0.25))
     before = trainer.read_weights()
     trainer.take()
@@ -293,14 +293,14 @@ def test_the_gradient_of_all_weights_together_is_clipped_to_the_length_that_is_s
     assert np.linalg.norm(moved) == pytest.approx(0.5 * 0.25, rel=1e-3)
 
 
-def test_a_run_that_cannot_be_says_why() -> None:
+def test_an_invalid_run_is_refused_with_the_reason() -> None:
     with pytest.raises(TrainingError, match="The rate is"):
         Trainer(small("copy", rate=0.0))
     with pytest.raises((TrainingError, DeviceError), match="nowhere"):
         Trainer(small("copy", device="nowhere"))
 
 
-def test_a_device_that_fails_is_named_in_a_sentence() -> None:
+def test_a_failing_device_is_reported_in_a_sentence() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
     trainer.device = torch.device("meta")  # where the weights are not
@@ -309,7 +309,7 @@ def test_a_device_that_fails_is_named_in_a_sentence() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_a_run_on_a_gpu_learns_and_goes_on_from_a_checkpoint() -> None:
+def test_a_run_on_a_gpu_learns_and_resumes_from_a_checkpoint() -> None:
     spec = small("copy", device="cuda")
     trainer = Trainer(spec)
     trainer.take()

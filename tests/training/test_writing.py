@@ -27,20 +27,20 @@ def batch(*rows: list[int]) -> Batch:
     return Batch(inputs, torch.full_like(inputs, IGNORED))
 
 
-def test_after_the_end_stands_nothing_while_other_rows_go_on() -> None:
+def test_ended_rows_stay_empty_while_others_continue() -> None:
     assert Cycle().write(batch([3, 6], [3, 4]), 4).tolist() == [[END, PAD, PAD, PAD], [5, 3, 4, 5]]
     assert Cycle().write(batch([3, 6]), 3).tolist() == [[END, PAD, PAD]]
 
 
-def test_a_model_that_reads_two_tokens_goes_on_from_the_last_two() -> None:
+def test_writing_continues_from_the_last_tokens_that_fit() -> None:
     assert Cycle(longest=2).write(batch([3, 4, 5]), 5).tolist() == [[3, 4, 5, 3, 4]]
 
 
-def test_a_model_that_answers_in_place_gives_its_first_answers() -> None:
+def test_an_encoder_writes_its_first_answers() -> None:
     assert Cycle(onward=False).write(batch([3, 4, 5, 6]), 2).tolist() == [[4, 5]]
 
 
-def test_drawing_from_the_likeliest_alone_is_writing_without_drawing() -> None:
+def test_sampling_with_top_1_equals_greedy_writing() -> None:
     generator = torch.Generator().manual_seed(0)
     drawn = Cycle().write(batch([3, 4]), 20, generator=generator, temperature=5.0, top_k=1)
     assert drawn.tolist() == Cycle().write(batch([3, 4]), 20).tolist()

@@ -30,7 +30,7 @@ def test_these_tests_run_in_the_copy() -> None:
     assert Path(attnlab.__file__).parents[1] == Path.cwd()
 
 
-def test_the_lens_has_a_tab_a_line_in_the_palette_and_a_place_in_sessions(sit_down: SitDown, tmp_path: Path) -> None:
+def test_the_lens_has_a_tab_and_is_in_palette_and_sessions(sit_down: SitDown, tmp_path: Path) -> None:
     person = sit_down()
     tabs = person.playground.lenses.tabs
     assert [tab.text() for tab in tabs.findChildren(QRadioButton)][-1] == "Token count"

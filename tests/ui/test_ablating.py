@@ -95,7 +95,7 @@ def reader(qtbot: QtBot) -> Iterator[Reader]:
 # The control
 
 
-def test_a_click_on_the_control_takes_the_head_out_and_another_puts_it_back(reader: Reader) -> None:
+def test_a_click_on_the_control_ablates_the_head_and_another_restores_it(reader: Reader) -> None:
     reader.click(reader.control(3))
     assert reader.card.ablated == (3,)
     reader.click(reader.control(5))
@@ -106,7 +106,7 @@ def test_a_click_on_the_control_takes_the_head_out_and_another_puts_it_back(read
     assert reader.chosen == []  # none of this chose a head
 
 
-def test_the_second_of_two_quick_clicks_counts_too(reader: Reader) -> None:
+def test_the_second_click_of_a_double_click_counts(reader: Reader) -> None:
     at = reader.control(2)
     reader.click(at)
     QTest.mouseDClick(reader.card, Button.LeftButton, pos=at)
@@ -114,19 +114,19 @@ def test_the_second_of_two_quick_clicks_counts_too(reader: Reader) -> None:
     assert reader.asked == [2, 2]
 
 
-def test_a_click_on_the_map_still_chooses_the_head(reader: Reader) -> None:
+def test_a_click_on_the_map_selects_the_head(reader: Reader) -> None:
     reader.click(reader.middle(3))
     assert reader.chosen == [3]
     assert reader.asked == []
 
 
-def test_a_press_that_leaves_the_control_does_nothing(reader: Reader) -> None:
+def test_a_press_released_outside_the_control_does_nothing(reader: Reader) -> None:
     QTest.mousePress(reader.card, Button.LeftButton, pos=reader.control(3))
     QTest.mouseRelease(reader.card, Button.LeftButton, pos=reader.middle(6))
     assert reader.asked == reader.chosen == []
 
 
-def test_the_control_is_seen_where_one_points_and_always_on_a_head_that_is_out(reader: Reader) -> None:
+def test_the_control_is_visible_under_the_pointer_and_on_ablated_heads(reader: Reader) -> None:
     assert not reader.control_is_drawn(0)
     reader.point(reader.middle(0))
     assert reader.control_is_drawn(0)
@@ -136,7 +136,7 @@ def test_the_control_is_seen_where_one_points_and_always_on_a_head_that_is_out(r
     assert reader.control_is_drawn(4)
 
 
-def test_a_control_can_be_hit_and_lies_with_its_own_head(reader: Reader) -> None:
+def test_a_control_is_large_enough_and_beside_its_head(reader: Reader) -> None:
     for size in ((300, 190), (220, 120), (460, 240)):
         reader.card.resize(*size)
         reader.card.set_zoom(1.0)
@@ -146,7 +146,7 @@ def test_a_control_can_be_hit_and_lies_with_its_own_head(reader: Reader) -> None
         assert reader.card.choice_at(rects[7].center()) in (None, 7)
 
 
-def test_a_head_that_is_out_is_faded_and_said(reader: Reader) -> None:
+def test_an_ablated_head_is_faded_and_described(reader: Reader) -> None:
     assert reader.tip(reader.middle(5)) == ""
     before = reader.card.grab().toImage().pixelColor(reader.middle(6))
     reader.click(reader.control(6))
@@ -157,7 +157,7 @@ def test_a_head_that_is_out_is_faded_and_said(reader: Reader) -> None:
     assert reader.tip(reader.control(5)).startswith("Switch head 5 off")
 
 
-def test_a_single_head_cannot_be_taken_out(reader: Reader) -> None:
+def test_a_single_head_cannot_be_ablated(reader: Reader) -> None:
     reader.view = View(head=0)
     reader.open(preset("journey"))
     for x in range(0, reader.card.width(), 6):
@@ -168,7 +168,7 @@ def test_a_single_head_cannot_be_taken_out(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("key", [Key.Key_Delete, Key.Key_X])
-def test_a_key_takes_out_the_head_that_is_shown(reader: Reader, key: Qt.Key) -> None:
+def test_a_key_ablates_the_visible_head(reader: Reader, key: Qt.Key) -> None:
     QTest.keyClick(reader.card, key)
     QTest.keyClick(reader.card, key)
     assert reader.asked == [1, 1]
@@ -178,7 +178,7 @@ def test_a_key_takes_out_the_head_that_is_shown(reader: Reader, key: Qt.Key) -> 
     assert reader.asked == [1, 1]
 
 
-def test_the_canvas_passes_it_on(qtbot: QtBot) -> None:
+def test_the_canvas_emits_the_ablated_head(qtbot: QtBot) -> None:
     canvas = Canvas()
     qtbot.addWidget(canvas)
     canvas.resize(1100, 760)
@@ -206,7 +206,7 @@ def test_small_multiples_name_the_columns_of_each_head(qapp: QApplication) -> No
     assert titles("weights", e)[3] == "head 3"
 
 
-def test_heads_that_share_keys_name_the_same_columns(qapp: QApplication) -> None:
+def test_heads_that_share_keys_have_the_same_columns(qapp: QApplication) -> None:
     e = edits.configure(preset("journey"), n_heads=2)
     assert titles("queries", e) == ("head 0 · column 0", "head 1 · column 1")
     whole = preset("multi-head-causal")
@@ -226,7 +226,7 @@ def merged(width: int, qtbot: QtBot) -> StageCard:
     return card
 
 
-def test_the_heads_side_by_side_are_parted_and_named_where_there_is_room(qtbot: QtBot) -> None:
+def test_adjacent_heads_are_separated_and_named_if_they_fit(qtbot: QtBot) -> None:
     card = merged(900, qtbot)
     assert card.data is not None
     assert card.data.column_group == 8

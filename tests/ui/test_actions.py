@@ -93,12 +93,12 @@ def program(qtbot: QtBot) -> Program:
     return Program(qtbot)
 
 
-def test_a_shortcut_does_the_action(program: Program) -> None:
+def test_a_shortcut_runs_the_action(program: Program) -> None:
     QTest.keyClick(program.button, Key.Key_F5)
     assert program.did == ["present"]
 
 
-def test_what_cannot_be_done_is_grey_and_does_nothing(program: Program) -> None:
+def test_a_disabled_action_does_nothing(program: Program) -> None:
     program.button.setFocus()
     assert not program.actions["undo"].isEnabled()
     assert not program.actions.run("undo")
@@ -109,7 +109,7 @@ def test_what_cannot_be_done_is_grey_and_does_nothing(program: Program) -> None:
     assert program.did == ["undo"]
 
 
-def test_a_switch_shows_the_truth_and_not_the_click(program: Program) -> None:
+def test_a_check_mark_shows_the_state_and_not_the_click(program: Program) -> None:
     action = program.actions["causal"]
     assert action.isCheckable()
     assert not action.isChecked()
@@ -121,7 +121,7 @@ def test_a_switch_shows_the_truth_and_not_the_click(program: Program) -> None:
     assert not action.isChecked()
 
 
-def test_menus_and_tips_are_made_of_the_same_list(program: Program) -> None:
+def test_menus_and_tool_tips_use_the_same_list(program: Program) -> None:
     menu = program.actions.menu(QMenu(program.window), "File", "View")
     assert [a.text() for a in menu.actions()] == [
         "Open a file…",
@@ -143,12 +143,12 @@ def test_menus_and_tips_are_made_of_the_same_list(program: Program) -> None:
         (Action("other", "Other", "File", NOTHING, print, ("Ctrl+Nonsense",)), "no shortcut"),
     ],
 )
-def test_a_clash_is_refused_when_the_list_is_made(program: Program, extra: Action, complaint: str) -> None:
+def test_a_duplicate_shortcut_is_refused(program: Program, extra: Action, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         program.actions.add(extra)
 
 
-def test_typing_a_few_letters_and_enter_does_it(program: Program) -> None:
+def test_typing_a_few_letters_and_enter_runs_the_action(program: Program) -> None:
     program.palette.open()
     assert program.search_field().hasFocus()
     program.type("expi")
@@ -159,7 +159,7 @@ def test_typing_a_few_letters_and_enter_does_it(program: Program) -> None:
     assert program.field.hasFocus()
 
 
-def test_arrows_walk_past_what_cannot_be_done(program: Program) -> None:
+def test_arrows_skip_disabled_actions(program: Program) -> None:
     program.palette.open()
     assert program.titles()[-1] == "Undo drag W_q"  # it cannot be done just now
     assert "Secret" not in program.titles()
@@ -173,7 +173,7 @@ def test_arrows_walk_past_what_cannot_be_done(program: Program) -> None:
     assert program.did == ["roll"]
 
 
-def test_escape_and_a_click_elsewhere_close_it(program: Program) -> None:
+def test_escape_and_a_click_elsewhere_close_the_palette(program: Program) -> None:
     program.palette.open()
     program.press(Key.Key_Escape)
     assert not program.palette.isVisible()
@@ -184,7 +184,7 @@ def test_escape_and_a_click_elsewhere_close_it(program: Program) -> None:
 
 
 @pytest.mark.parametrize("close", ["escape", "choose", "click"])
-def test_it_closes_when_what_had_the_keyboard_is_gone(program: Program, close: str) -> None:
+def test_the_palette_closes_when_the_previous_focus_widget_is_deleted(program: Program, close: str) -> None:
     """As a field of a lesson's step does when the lesson goes on meanwhile."""
     program.palette.open()
     program.field.deleteLater()
@@ -204,13 +204,13 @@ def test_it_closes_when_what_had_the_keyboard_is_gone(program: Program, close: s
     assert program.did[-1] == "present"
 
 
-def test_opening_it_again_closes_it(program: Program) -> None:
+def test_opening_the_palette_again_closes_it(program: Program) -> None:
     program.palette.open()
     program.palette.open()
     assert not program.palette.isVisible()
 
 
-def test_the_mouse_chooses(program: Program) -> None:
+def test_the_mouse_chooses_an_action(program: Program) -> None:
     program.palette.open()
     view = program.palette.findChildren(QListView)[0]
     model = view.model()
@@ -232,7 +232,7 @@ def move_mouse(view: QWidget, at: QPoint) -> None:
     QApplication.sendEvent(view, move)
 
 
-def test_a_mouse_that_rests_on_the_list_leaves_it_to_the_keys(program: Program) -> None:
+def test_a_resting_mouse_does_not_change_the_selection(program: Program) -> None:
     for number in range(30):
         program.actions.add(Action(f"line{number}", f"Line {number}", "Lines", NOTHING, print))
     program.palette.open("line")
@@ -251,7 +251,7 @@ def test_a_mouse_that_rests_on_the_list_leaves_it_to_the_keys(program: Program) 
     program.palette.close_palette()
 
 
-def test_nothing_found_is_said(program: Program) -> None:
+def test_an_empty_result_is_reported(program: Program) -> None:
     program.palette.open("zzzz")
     assert program.titles() == []
     program.press(Key.Key_Return)
@@ -259,7 +259,7 @@ def test_nothing_found_is_said(program: Program) -> None:
     program.palette.close_palette()
 
 
-def test_it_hangs_centred_from_the_top_and_follows_the_window(program: Program) -> None:
+def test_the_palette_is_centred_at_the_top_and_follows_the_window(program: Program) -> None:
     program.palette.open()
     for width in (800, 500, 300):
         program.window.resize(width, 600)
@@ -270,7 +270,7 @@ def test_it_hangs_centred_from_the_top_and_follows_the_window(program: Program) 
     program.palette.close_palette()
 
 
-def test_a_screen_reader_hears_title_section_key_and_state(program: Program) -> None:
+def test_a_screen_reader_gets_title_section_shortcut_and_state(program: Program) -> None:
     program.palette.open("undo")
     model = program.palette.findChildren(QListView)[0].model()
     said = model.data(model.index(0, 0), Qt.ItemDataRole.AccessibleTextRole)
@@ -282,19 +282,19 @@ def found(program: Program, query: str) -> list[str]:
     return [found.title for found in search(program.actions, query)]
 
 
-def test_a_section_can_be_typed_too(program: Program) -> None:
+def test_sections_can_be_searched(program: Program) -> None:
     assert found(program, "layer ca") == ["Causal mask"]
     assert found(program, "file") == ["Open a file…", "Export a picture…"]  # the title before the section
 
 
-def test_what_only_holds_the_letters_here_and_there_is_not_found(program: Program) -> None:
+def test_scattered_letters_do_not_match(program: Program) -> None:
     program.actions.add(Action("latex", "Copy matrix as LaTeX", "File", NOTHING, print))
     assert found(program, "fill") == ["Mask: Masked scores (fill)"]
     assert "Copy matrix as LaTeX" not in found(program, "otri")
     assert found(program, "matlat") == ["Copy matrix as LaTeX"]
 
 
-def test_what_a_switch_opens_is_found_by_its_name(program: Program) -> None:
+def test_entries_of_a_switch_are_found_by_name(program: Program) -> None:
     assert found(program, "mask") == ["Mask…", "Causal mask"]
     assert found(program, "masked scores") == ["Mask: Masked scores (fill)"]
     program.palette.open("fill")
@@ -316,7 +316,7 @@ def test_what_a_switch_opens_is_found_by_its_name(program: Program) -> None:
         ("", "Anything", True),
     ],
 )
-def test_scattered_letters_are_no_match(query: str, text: str, meant: bool) -> None:
+def test_scattered_letters_have_no_match(query: str, text: str, meant: bool) -> None:
     assert (close(query, text) is not None) is meant
 
 
@@ -330,14 +330,14 @@ def test_scattered_letters_are_no_match(query: str, text: str, meant: bool) -> N
         ("dk", "d_k", "Dark theme of the desk"),
     ],
 )
-def test_what_a_person_means_comes_first(query: str, better: str, worse: str) -> None:
+def test_the_best_match_comes_first(query: str, better: str, worse: str) -> None:
     good, poor = match(query, better), match(query, worse)
     assert good is not None
     assert poor is None or good.score > poor.score
 
 
 @given(st.text(max_size=30), st.data())
-def test_the_letters_met_are_the_query_in_order(text: str, data: st.DataObject) -> None:
+def test_matched_letters_form_the_query(text: str, data: st.DataObject) -> None:
     picked = data.draw(st.lists(st.integers(0, len(text) - 1), unique=True).map(sorted)) if text else []
     query = "".join(text[i] for i in picked)
     found = match(query, text)
@@ -348,7 +348,7 @@ def test_the_letters_met_are_the_query_in_order(text: str, data: st.DataObject) 
 
 
 @given(st.text(min_size=1, max_size=8), st.text(max_size=12))
-def test_no_match_means_no_subsequence(query: str, text: str) -> None:
+def test_without_a_match_the_query_is_no_subsequence(query: str, text: str) -> None:
     letters = iter(c.lower() for c in text)
     possible = all(c.lower() in letters for c in query if not c.isspace())
     assert (match(query, text) is not None) == possible

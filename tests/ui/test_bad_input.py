@@ -39,7 +39,9 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
         ("٣x", "is not a number"),
     ],
 )
-def test_what_is_no_number_is_said_at_its_cell_and_can_be_mended(person: "Person", text: str, words: str) -> None:
+def test_an_invalid_number_is_reported_at_its_cell_and_can_be_corrected(
+    person: "Person", text: str, words: str
+) -> None:
     before = person.document.scene
     person.type_number(1, 1, text)
     sentence = person.table_message()
@@ -55,7 +57,7 @@ def test_what_is_no_number_is_said_at_its_cell_and_can_be_mended(person: "Person
     assert len(person.history()) == 2
 
 
-def test_leaving_a_bad_number_brings_the_good_one_back(person: "Person") -> None:
+def test_leaving_an_invalid_number_restores_the_last_one(person: "Person") -> None:
     before = person.in_table()
     person.type_number(1, 1, "abc")
     person.playground.inputs.sentence.setFocus()
@@ -74,7 +76,7 @@ def test_leaving_a_bad_number_brings_the_good_one_back(person: "Person") -> None
         ("1e39", ("1e39",)),
     ],
 )
-def test_a_paste_that_does_not_fit_says_why_and_changes_nothing(
+def test_a_paste_of_the_wrong_shape_is_refused_with_the_reason(
     person: "Person", text: str, words: tuple[str, ...]
 ) -> None:
     before = person.document.scene
@@ -86,7 +88,7 @@ def test_a_paste_that_does_not_fit_says_why_and_changes_nothing(
     assert person.document.scene is before
 
 
-def test_a_paste_into_the_sentence_of_several_lines_is_one_sentence(person: "Person") -> None:
+def test_several_pasted_lines_become_one_sentence(person: "Person") -> None:
     field = person.playground.inputs.sentence
     field.setFocus()
     field.selectAll()
@@ -105,7 +107,7 @@ def test_too_many_words_are_refused_in_a_sentence(person: "Person") -> None:
     assert person.experiment.T_q == 6
 
 
-def test_numbers_that_overflow_are_announced_and_shown_as_what_they_are(person: "Person") -> None:
+def test_overflowed_numbers_are_reported_and_shown_as_infinity(person: "Person") -> None:
     for row in range(3):
         person.type_number(row, 0, "3e38")
     person.settle()
@@ -123,7 +125,7 @@ def test_numbers_that_overflow_are_announced_and_shown_as_what_they_are(person: 
     assert np.isfinite(person.painted("queries")).all()
 
 
-def test_a_warning_of_an_answer_that_comes_late_does_not_stay(person: "Person") -> None:
+def test_a_warning_of_a_late_reply_does_not_stay(person: "Person") -> None:
     service, good = person.playground.service, person.experiment
     bad = set_block(good, "W_q", 0, 0, [[3e38], [3e38], [3e38]])
     service.request(bad, "cpu", "float32", None, False)
@@ -132,7 +134,7 @@ def test_a_warning_of_an_answer_that_comes_late_does_not_stay(person: "Person") 
     person.wait_for(lambda: person.message() == "")
 
 
-def test_float16_says_when_it_overflows(person: "Person") -> None:
+def test_overflow_in_float16_is_reported(person: "Person") -> None:
     person.type_number(0, 0, "60000")
     person.settle()
     person.type_number(1, 0, "60000")
@@ -147,7 +149,7 @@ def test_float16_says_when_it_overflows(person: "Person") -> None:
     assert np.isfinite(person.painted("scores")).all()
 
 
-def test_the_largest_number_there_is_can_be_dragged(person: "Person") -> None:
+def test_the_largest_float_can_be_dragged(person: "Person") -> None:
     person.type_number(0, 0, "3.4028234e38")
     person.drag_number(0, 0, 50, modifiers=Mod.ControlModifier)
     assert math.isfinite(person.in_table()[0, 0])
@@ -158,7 +160,7 @@ def test_the_largest_number_there_is_can_be_dragged(person: "Person") -> None:
 
 @pytest.mark.parametrize("name", ["T", "d_model", "d_k", "d_v"])
 @pytest.mark.parametrize("text", ["0", "-1", "513", "1000", "2.5", "abc", ""])
-def test_a_size_that_cannot_be_is_explained_and_the_old_one_stays(person: "Person", name: str, text: str) -> None:
+def test_an_invalid_size_is_explained_and_the_old_one_kept(person: "Person", name: str, text: str) -> None:
     before = person.document.scene
     box = person.find(QSpinBox, name)
     old = box.value()
@@ -177,7 +179,7 @@ def test_a_size_that_cannot_be_is_explained_and_the_old_one_stays(person: "Perso
     assert person.table_message() == ""
 
 
-def test_a_seed_that_cannot_be_is_explained(person: "Person") -> None:
+def test_an_invalid_seed_is_explained(person: "Person") -> None:
     box = person.find(QSpinBox, "Seed")
     box.setFocus()
     box.selectAll()
@@ -208,7 +210,7 @@ def go_to_device(person: "Person", device: str, dtype: str = "float32") -> None:
     ("device", "dtype", "words"),
     [("cuda:77", "float32", "cuda:77"), ("abacus", "float32", "abacus"), ("cpu", "float8", "float8")],
 )
-def test_a_device_that_fails_is_named_and_the_last_good_state_comes_back(
+def test_a_failing_device_is_reported_and_the_last_state_restored(
     person: "Person", device: str, dtype: str, words: str
 ) -> None:
     person.press("Causal")
@@ -226,7 +228,7 @@ def test_a_device_that_fails_is_named_and_the_last_good_state_comes_back(
     assert person.message() == ""
 
 
-def test_a_failure_that_is_no_longer_asked_for_takes_nothing_back(person: "Person") -> None:
+def test_an_outdated_failure_reverts_nothing(person: "Person") -> None:
     go_to_device(person, "abacus")
     go_to_device(person, "cpu", "float64")
     wanted = person.document.scene
@@ -235,7 +237,7 @@ def test_a_failure_that_is_no_longer_asked_for_takes_nothing_back(person: "Perso
     assert person.painted("weights").dtype == np.float64
 
 
-def test_what_failed_leaves_the_history(person: "Person") -> None:
+def test_a_failed_state_is_removed_from_the_history(person: "Person") -> None:
     good = person.document.scene
     go_to_device(person, "abacus")
     person.wait_for(lambda: person.message() != "")
@@ -244,7 +246,7 @@ def test_what_failed_leaves_the_history(person: "Person") -> None:
     assert person.document.scene is good
 
 
-def test_undo_passes_a_state_that_was_never_computed_and_could_not_be(person: "Person") -> None:
+def test_undo_skips_a_state_that_cannot_be_computed(person: "Person") -> None:
     """It stood between two that can be computed, as the newer edit came before its answer."""
     good = person.document.scene
     go_to_device(person, "abacus")
@@ -260,7 +262,7 @@ def test_undo_passes_a_state_that_was_never_computed_and_could_not_be(person: "P
     assert person.painted("weights").dtype == np.float64
 
 
-def test_a_gesture_that_goes_too_far_falls_back_to_its_last_good_state(person: "Person") -> None:
+def test_a_failing_gesture_returns_to_its_last_valid_state(person: "Person") -> None:
     def dragged(dtype: str) -> None:
         person.document.edit_scene("Drag", lambda scene: replace(scene, dtype=dtype), gesture=1)
 
@@ -273,9 +275,7 @@ def test_a_gesture_that_goes_too_far_falls_back_to_its_last_good_state(person: "
     assert len(person.history()) == 2
 
 
-def test_a_device_that_fails_later_takes_no_step_out_of_the_history(
-    person: "Person", monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_later_device_failure_removes_no_history_entry(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("Causal", "Biases"):
         person.press(name)
         person.settle()
@@ -295,7 +295,7 @@ def _refuse(*_: object) -> None:
     raise DeviceError("The device is gone.")
 
 
-def test_a_fault_inside_the_worker_is_told_and_the_program_goes_on(
+def test_an_error_in_the_worker_is_reported_and_the_program_continues(
     person: "Person", capsys: pytest.CaptureFixture[str], provoked: Callable[[], list[str]]
 ) -> None:
     good = person.document.scene
@@ -313,7 +313,7 @@ def test_a_fault_inside_the_worker_is_told_and_the_program_goes_on(
 # Bursts
 
 
-def test_two_hundred_edits_end_on_the_last_state_with_nothing_stale(person: "Person") -> None:
+def test_two_hundred_edits_end_with_the_last_state(person: "Person") -> None:
     replies: list[Reply] = []
     person.playground.computed.connect(replies.append)
     view, at = person.table.viewport(), person.table.grid().cell(0, 0).center()
@@ -334,7 +334,7 @@ def _across(x: int) -> QPoint:
     return QPoint(x, 0)
 
 
-def test_undo_and_redo_in_a_burst_end_where_they_ended(person: "Person") -> None:
+def test_a_burst_of_undo_and_redo_ends_with_the_last_state(person: "Person") -> None:
     for step in range(20):
         person.type_number(0, 0, f"{step / 10}")
     for _ in range(50):
@@ -367,14 +367,14 @@ def test_a_huge_layer_does_not_block_the_edits_that_follow(sit_down: Callable[..
 
 
 @pytest.mark.parametrize("tokens", [("",), (" ",), ("a", "a", "a"), ("\x00",), ("x" * 5000,)])
-def test_odd_tokens_do_no_harm(sit_down: Callable[..., "Person"], tokens: tuple[str, ...]) -> None:
+def test_unusual_tokens_are_displayed(sit_down: Callable[..., "Person"], tokens: tuple[str, ...]) -> None:
     person = sit_down(Experiment(tokens, torch.eye(len(tokens))))
     person.click_cell("weights", 0, 0)
     person.window.grab()
     assert person.playground.inputs.tokens.tokens() == tokens
 
 
-def test_cross_attention_and_grouped_keys_can_be_looked_at_and_edited(sit_down: Callable[..., "Person"]) -> None:
+def test_cross_attention_with_grouped_keys_can_be_viewed_and_edited(sit_down: Callable[..., "Person"]) -> None:
     torch.manual_seed(0)
     e = Experiment(
         ("q1", "q2", "q3"),

@@ -42,7 +42,7 @@ def make_batch(person: "Person") -> None:
     person.settle()
 
 
-def test_a_batch_is_made_gone_through_and_taken_back(person: "Person") -> None:
+def test_a_batch_can_be_made_visited_and_undone(person: "Person") -> None:
     alone, start = person.painted("weights").copy(), person.experiment
     make_batch(person)
     assert place(person) == "Sequence 2 of 2"
@@ -70,7 +70,7 @@ def test_a_batch_is_made_gone_through_and_taken_back(person: "Person") -> None:
     )
 
 
-def test_next_and_before_go_through_three_sequences_in_order_and_round_the_ends(person: "Person") -> None:
+def test_next_and_previous_cycle_through_three_sequences(person: "Person") -> None:
     for sentence in ("A trip", "One more"):
         go(person, "Make a batch: add a sequence" if sentence == "A trip" else "Add a sequence")
         person.write_sentence(sentence)
@@ -90,7 +90,7 @@ def test_next_and_before_go_through_three_sequences_in_order_and_round_the_ends(
         assert person.labels("weights")[0][0] == first
 
 
-def test_every_sequence_is_what_it_is_alone(person: "Person") -> None:
+def test_every_sequence_has_the_same_numbers_as_alone(person: "Person") -> None:
     make_batch(person)
     here = person.painted("weights")[0, :2, :2].copy()
     e = person.experiment
@@ -99,7 +99,7 @@ def test_every_sequence_is_what_it_is_alone(person: "Person") -> None:
     go(person, "Next sequence")
 
 
-def test_a_sentence_that_grows_makes_room_in_all_and_one_that_goes_takes_it_away(person: "Person") -> None:
+def test_sequences_are_padded_to_the_longest_sentence(person: "Person") -> None:
     make_batch(person)
     person.write_sentence("A trip that is much longer than the journey")
     person.settle()
@@ -116,7 +116,7 @@ def test_a_sentence_that_grows_makes_room_in_all_and_one_that_goes_takes_it_away
     person.redo()
 
 
-def test_the_valid_length_is_typed_and_hides_the_keys_from_there_on(person: "Person") -> None:
+def test_a_typed_valid_length_hides_the_keys_beyond_it(person: "Person") -> None:
     go(person, "Make a batch: add a sequence")
     box = person.find(QSpinBox, "Valid length")
     assert box.value() == 6
@@ -143,7 +143,7 @@ def test_the_valid_length_is_typed_and_hides_the_keys_from_there_on(person: "Per
     assert not person.experiment.config.masks
 
 
-def test_tokens_are_added_to_the_short_sequence_before_the_pads(person: "Person") -> None:
+def test_tokens_are_added_before_the_padding(person: "Person") -> None:
     make_batch(person)
     strip = person.playground.inputs.tokens
     strip.setFocus()
@@ -153,7 +153,7 @@ def test_tokens_are_added_to_the_short_sequence_before_the_pads(person: "Person"
     go(person, "Next sequence")
 
 
-def test_numbers_belong_to_one_sequence_and_weights_to_all(person: "Person") -> None:
+def test_embeddings_belong_to_one_sequence_and_weights_to_all(person: "Person") -> None:
     go(person, "Make a batch: add a sequence")
     person.open_table("X")
     person.type_number(0, 0, "3")
@@ -165,7 +165,7 @@ def test_numbers_belong_to_one_sequence_and_weights_to_all(person: "Person") -> 
     assert person.in_table()[0, 0] == pytest.approx(0.43)
 
 
-def test_padding_by_hand_shows_its_length_and_no_batch(sit_down: "Callable[..., Person]") -> None:
+def test_explicit_padding_shows_its_length_without_a_batch(sit_down: "Callable[..., Person]") -> None:
     made = attnlab.Experiment(("a", "b", "c"), torch.eye(3), config=attnlab.AttentionConfig(masks={"padding": 2}))
     person = sit_down(made)
     assert person.find(QSpinBox, "Valid length").value() == 2
@@ -185,7 +185,7 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_item_of_a_batch_is_shown_exported_and_written_as_code(
+def test_a_sequence_of_a_batch_can_be_shown_exported_and_written_as_code(
     saved: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     labels = []
@@ -208,7 +208,7 @@ def test_an_item_of_a_batch_is_shown_exported_and_written_as_code(
         ("x", "'x' is not a sequence of a batch; use 0, 1 …"),
     ],
 )
-def test_an_item_that_there_is_not_is_one_sentence(
+def test_a_missing_sequence_is_refused_in_one_sentence(
     saved: Path, item: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for command in ("show", "code"):

@@ -33,7 +33,7 @@ def selected(person: "Person") -> Cell | None:
 # What is there
 
 
-def test_the_cards_lie_as_the_flow(sit_down: Callable[..., "Person"]) -> None:
+def test_cards_are_arranged_along_the_computation(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("causal-5x8")
     below = 0
     for row in ROWS:
@@ -46,7 +46,7 @@ def test_the_cards_lie_as_the_flow(sit_down: Callable[..., "Person"]) -> None:
     assert person.playground.canvas.heads.isVisible()
 
 
-def test_every_card_names_itself_its_shape_and_what_it_means(sit_down: Callable[..., "Person"]) -> None:
+def test_every_card_describes_its_stage_and_shape(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     told = {name: (card.accessibleName(), card.shape_text()) for name, card in person.playground.canvas.cards.items()}
     assert told["weights"][0].startswith("Weights: 8 heads, 5 by 5. ")
@@ -70,7 +70,7 @@ def test_wires_run_along_the_computation(person: "Person") -> None:
     assert {("scaled", "masked", "neutral"), ("masked", "weights", "neutral")} <= wires
 
 
-def test_what_is_painted_is_the_number_in_its_colour(person: "Person") -> None:
+def test_cells_have_the_colour_of_their_number(person: "Person") -> None:
     image = person.card("weights").grab().toImage()
     shades = []
     for row, column in ((0, 0), (2, 1), (4, 4)):
@@ -89,7 +89,7 @@ def outlined(person: "Person", stage: str) -> set[tuple[int | None, int | None]]
     return {(outline.row, outline.column) for outline in outlines}
 
 
-def test_pointing_at_a_weight_lights_up_all_it_came_from_and_goes_to(person: "Person") -> None:
+def test_pointing_at_a_weight_highlights_its_sources_and_results(person: "Person") -> None:
     person.point_at("weights", 2, 1)
     assert selected(person) == Cell("weights", 2, 1, 0)
     assert not person.document.view.pinned
@@ -108,7 +108,7 @@ def test_pointing_at_a_weight_lights_up_all_it_came_from_and_goes_to(person: "Pe
     assert outlined(person, "queries") == set()
 
 
-def test_the_frame_is_really_drawn(person: "Person") -> None:
+def test_the_frame_of_a_cell_is_drawn(person: "Person") -> None:
     card = person.card("queries")
     edge = person.card("queries").cell_rect(2, 0).topLeft() + QPointF(1, 8)
     before = card.grab().toImage().pixelColor(edge.toPoint())
@@ -118,7 +118,7 @@ def test_the_frame_is_really_drawn(person: "Person") -> None:
     assert abs(after.hue() - QColor(LIGHT.query).hue()) < 15
 
 
-def test_a_click_pins_pointing_elsewhere_does_not_move_it_and_escape_lets_go(person: "Person") -> None:
+def test_a_click_selects_a_cell_until_escape(person: "Person") -> None:
     person.click_cell("scores", 3, 0)
     person.point_at("weights", 1, 1)
     person.leave("weights")
@@ -129,7 +129,7 @@ def test_a_click_pins_pointing_elsewhere_does_not_move_it_and_escape_lets_go(per
     assert selected(person) == Cell("weights", 1, 1, 0)
 
 
-def test_a_second_click_lets_go_and_one_elsewhere_moves_the_pin(person: "Person") -> None:
+def test_a_second_click_deselects_and_one_elsewhere_moves_the_selection(person: "Person") -> None:
     person.click_cell("scores", 3, 0)
     person.click_cell("keys", 2, 1)
     assert selected(person) == Cell("keys", 2, 1, 0)
@@ -137,7 +137,7 @@ def test_a_second_click_lets_go_and_one_elsewhere_moves_the_pin(person: "Person"
     assert selected(person) is None
 
 
-def test_a_pin_stays_while_numbers_change_and_goes_when_its_cell_does(person: "Person") -> None:
+def test_a_selection_stays_while_numbers_change_and_goes_with_its_cell(person: "Person") -> None:
     person.click_cell("weights", 5, 5)
     person.drag_number(0, 0, 30, 90)
     person.settle()
@@ -148,14 +148,14 @@ def test_a_pin_stays_while_numbers_change_and_goes_when_its_cell_does(person: "P
     assert outlined(person, "weights") == set()
 
 
-def test_a_pinned_weight_outlines_its_column_in_the_table(person: "Person") -> None:
+def test_a_selected_weight_outlines_its_column_in_the_table(person: "Person") -> None:
     person.click_cell("queries", 1, 1)
     before = person.table.viewport().grab().toImage()
     person.click_cell("queries", 1, 0)
     assert person.table.viewport().grab().toImage() != before
 
 
-def test_arrows_walk_through_the_cells_of_a_card(person: "Person") -> None:
+def test_arrows_move_between_the_cells_of_a_card(person: "Person") -> None:
     card = person.card("weights")
     card.setFocus()
     person.key(Key.Key_Down, widget=card)
@@ -166,7 +166,7 @@ def test_arrows_walk_through_the_cells_of_a_card(person: "Person") -> None:
     assert person.document.view.step is None  # the arrows were the card's
 
 
-def test_an_arrow_key_never_lets_go_of_the_cell_it_is_on(person: "Person") -> None:
+def test_an_arrow_key_never_deselects_the_cell(person: "Person") -> None:
     card = person.card("weights")
     person.click_cell("weights", 0, 0)
     for key in (Key.Key_Left, Key.Key_Up, Key.Key_Left):
@@ -175,7 +175,7 @@ def test_an_arrow_key_never_lets_go_of_the_cell_it_is_on(person: "Person") -> No
         assert person.document.view.pinned
 
 
-def test_pointing_elsewhere_reads_no_map_anew(person: "Person") -> None:
+def test_pointing_elsewhere_does_not_collect_the_maps_again(person: "Person") -> None:
     person.point_at("weights", 1, 1)
     canvas = person.playground.canvas
     before = {name: card.data for name, card in canvas.cards.items()}
@@ -188,7 +188,7 @@ def test_pointing_elsewhere_reads_no_map_anew(person: "Person") -> None:
     assert person.card("inputs").painted > painted
 
 
-def test_the_selected_cell_is_said_aloud_on_its_card_alone(person: "Person") -> None:
+def test_only_the_card_of_the_selected_cell_describes_it(person: "Person") -> None:
     person.point_at("weights", 2, 1)
     said = person.card("weights").accessibleDescription()
     assert said == f"starts → journey: {person.painted('weights')[0, 2, 1]!s}"
@@ -203,7 +203,7 @@ def test_the_selected_cell_is_said_aloud_on_its_card_alone(person: "Person") -> 
     )
 
 
-def test_weights_that_are_no_shares_are_shown_with_their_signs(person: "Person") -> None:
+def test_signed_weights_are_shown_with_their_signs(person: "Person") -> None:
     person.drag_number(0, 0, 30, -900)
     person.choose("Weights", "÷ sum")
     person.settle()
@@ -217,7 +217,7 @@ def test_weights_that_are_no_shares_are_shown_with_their_signs(person: "Person")
 # The exact value on hover
 
 
-def test_the_exact_value_is_one_hover_away(person: "Person") -> None:
+def test_the_tool_tip_has_the_exact_value(person: "Person") -> None:
     tip = person.tip(person.card("weights"), person.cell("weights", 2, 1))
     assert tip == f"starts → journey: {person.painted('weights')[0, 2, 1]!s}"
     assert len(tip.split(": ")[1]) > 6
@@ -227,18 +227,18 @@ def test_the_exact_value_is_one_hover_away(person: "Person") -> None:
     assert float(tip.split(": ")[1]) == person.painted("weights")[0, 2, 1]
 
 
-def test_escape_takes_the_tip_away_with_the_selection(person: "Person", qtbot: "QtBot") -> None:
+def test_escape_hides_the_tool_tip_and_the_selection(person: "Person", qtbot: "QtBot") -> None:
     person.click_cell("weights", 2, 1)
     assert person.tip(person.card("weights"), person.cell("weights", 2, 1))
     person.key(Key.Key_Escape)
     qtbot.waitUntil(lambda: not QToolTip.isVisible())
 
 
-def test_between_cells_and_labels_there_is_no_tip(person: "Person") -> None:
+def test_between_cells_there_is_no_tool_tip(person: "Person") -> None:
     assert person.tip(person.card("weights"), QPoint(3, 3)) == ""
 
 
-def test_the_tip_of_a_cell_tells_the_number_of_its_own_head(sit_down: Callable[..., "Person"]) -> None:
+def test_the_tool_tip_of_a_cell_has_the_number_of_its_head(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     numbers = attnlab.compute(person.experiment).array("weights")
     names = person.experiment.tokens
@@ -257,7 +257,7 @@ def wheel(person: "Person", stage: str, notches: float) -> None:
     person.turn(card, card.rect().center(), notches)
 
 
-def test_the_wheel_zooms_about_the_mouse_and_shows_everything_again(person: "Person") -> None:
+def test_the_wheel_zooms_about_the_mouse(person: "Person") -> None:
     canvas, card = person.playground.canvas, person.card("scores")
     before = card.geometry()
     centre = card.mapTo(canvas, card.rect().center())
@@ -283,7 +283,7 @@ def numbers_shown(person: "Person", stage: str) -> bool:
     return len(colours) > 3
 
 
-def test_numbers_go_where_cells_are_too_small_and_zooming_in_brings_them_back(
+def test_numbers_are_hidden_in_small_cells_and_shown_after_zooming_in(
     sit_down: Callable[..., "Person"],
 ) -> None:
     person = sit_down("journey")
@@ -294,7 +294,7 @@ def test_numbers_go_where_cells_are_too_small_and_zooming_in_brings_them_back(
     assert numbers_shown(person, "weights")
 
 
-def test_a_drag_on_the_ground_or_on_a_card_pans_and_selects_nothing(person: "Person") -> None:
+def test_a_drag_pans_and_selects_nothing(person: "Person") -> None:
     canvas, card = person.playground.canvas, person.card("weights")
     before = card.pos()
     person.drag(canvas, QPoint(3, 3), (20, 10), (60, 25))
@@ -304,14 +304,14 @@ def test_a_drag_on_the_ground_or_on_a_card_pans_and_selects_nothing(person: "Per
     assert selected(person) is None
 
 
-def test_a_shaky_click_is_still_a_click(person: "Person") -> None:
+def test_a_click_with_a_slight_movement_is_a_click(person: "Person") -> None:
     before = person.card("weights").pos()
     person.drag(person.card("weights"), person.cell("weights", 2, 2), (1, 1))
     assert selected(person) == Cell("weights", 2, 2, 0)
     assert person.card("weights").pos() == before
 
 
-def test_a_double_click_on_the_ground_fits_all_again(person: "Person") -> None:
+def test_a_double_click_on_the_background_fits_all_cards(person: "Person") -> None:
     canvas = person.playground.canvas
     wheel(person, "scores", 5)
     person.key(Key.Key_9, Mod.ControlModifier)
@@ -328,7 +328,7 @@ def double_click_title(person: "Person", stage: str) -> None:
     QTest.mouseDClick(person.card(stage), Qt.MouseButton.LeftButton, pos=QPoint(40, 18))
 
 
-def test_a_double_click_on_a_title_gives_the_card_the_whole_canvas(person: "Person") -> None:
+def test_a_double_click_on_a_title_enlarges_the_card(person: "Person") -> None:
     before = person.card("weights").width()
     double_click_title(person, "weights")
     shown = [name for name, card in person.playground.canvas.cards.items() if card.isVisible()]
@@ -341,7 +341,7 @@ def test_a_double_click_on_a_title_gives_the_card_the_whole_canvas(person: "Pers
     assert person.card("weights").width() == before
 
 
-def test_escape_gives_the_canvas_back_and_then_lets_go(person: "Person") -> None:
+def test_escape_restores_the_canvas_and_then_deselects(person: "Person") -> None:
     double_click_title(person, "scores")
     person.click_cell("scores", 0, 1)
     person.key(Key.Key_Escape)
@@ -351,7 +351,7 @@ def test_escape_gives_the_canvas_back_and_then_lets_go(person: "Person") -> None
     assert selected(person) is None
 
 
-def test_enter_on_a_card_does_the_same_as_the_double_click(person: "Person") -> None:
+def test_enter_on_a_card_enlarges_it(person: "Person") -> None:
     card = person.card("keys")
     card.setFocus()
     person.key(Key.Key_Return, widget=card)
@@ -360,7 +360,7 @@ def test_enter_on_a_card_does_the_same_as_the_double_click(person: "Person") -> 
     assert person.card("weights").isVisible()
 
 
-def test_a_card_that_has_nothing_yet_does_not_take_the_canvas(person: "Person") -> None:
+def test_an_unrevealed_card_cannot_be_enlarged(person: "Person") -> None:
     person.key(Key.Key_Home)
     assert person.card("weights").data is None
     double_click_title(person, "weights")
@@ -368,7 +368,7 @@ def test_a_card_that_has_nothing_yet_does_not_take_the_canvas(person: "Person") 
     assert person.document.view.alone is None
 
 
-def test_a_card_alone_that_the_layer_loses_gives_the_canvas_back(person: "Person") -> None:
+def test_removing_the_enlarged_stage_restores_the_canvas(person: "Person") -> None:
     double_click_title(person, "scaled")
     person.choose("Scale", "none")
     person.settle()
@@ -378,7 +378,7 @@ def test_a_card_alone_that_the_layer_loses_gives_the_canvas_back(person: "Person
 # Heads
 
 
-def test_one_head_the_mean_or_all_hold_in_every_card(sit_down: Callable[..., "Person"]) -> None:
+def test_the_choice_of_heads_applies_to_every_card(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     everything = {name: person.painted(name).copy() for name in ("queries", "scores", "weights", "context")}
     assert all(len(maps) == 8 for maps in everything.values())
@@ -393,7 +393,7 @@ def test_one_head_the_mean_or_all_hold_in_every_card(sit_down: Callable[..., "Pe
         np.testing.assert_array_equal(person.painted(name), maps)
 
 
-def test_a_click_on_a_small_map_chooses_its_head_and_a_second_one_all(sit_down: Callable[..., "Person"]) -> None:
+def test_a_click_on_a_small_map_selects_its_head_and_a_second_one_all(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     heads = person.playground.canvas.heads
     assert heads.choices == (*range(8), "mean")
@@ -413,7 +413,7 @@ def test_a_click_on_a_small_map_chooses_its_head_and_a_second_one_all(sit_down: 
     assert person.document.view.head == "all"
 
 
-def test_the_keyboard_walks_through_the_heads(sit_down: Callable[..., "Person"]) -> None:
+def test_keys_select_the_heads(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("uneven-heads")
     heads = person.playground.canvas.heads
     heads.setFocus()
@@ -424,7 +424,7 @@ def test_the_keyboard_walks_through_the_heads(sit_down: Callable[..., "Person"])
     assert seen == [0, 1, "mean", "all"]
 
 
-def test_a_selected_cell_follows_the_head_that_is_shown(sit_down: Callable[..., "Person"]) -> None:
+def test_a_selected_cell_follows_the_visible_head(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     person.click_cell("weights", 3, 1, index=2)
     assert selected(person) == Cell("weights", 3, 1, 2)
@@ -437,7 +437,7 @@ def test_a_selected_cell_follows_the_head_that_is_shown(sit_down: Callable[..., 
 # From 1 × 1 to 512 × 512, and every script
 
 
-def test_the_smallest_layer_there_is(sit_down: Callable[..., "Person"]) -> None:
+def test_the_smallest_layer_is_shown(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(Experiment(("one",), [[2.0]], Weights([[3.0]], [[0.5]], [[-1.0]])))
     assert {name: person.painted(name).item() for name in ("queries", "keys", "scores", "weights", "output")} == {
         "queries": 6,
@@ -451,7 +451,7 @@ def test_the_smallest_layer_there_is(sit_down: Callable[..., "Person"]) -> None:
 
 
 @pytest.mark.parametrize("heads", [1, 8])
-def test_five_hundred_and_twelve_tokens(sit_down: Callable[..., "Person"], heads: int) -> None:
+def test_a_layer_of_512_tokens_is_shown(sit_down: Callable[..., "Person"], heads: int) -> None:
     e = Experiment([f"t{i}" for i in range(512)], torch.randn(512, 16), config=AttentionConfig(heads, causal=True))
     person = sit_down(e)
     assert person.painted("weights").shape == (heads, 512, 512)
@@ -488,7 +488,7 @@ SCRIPTS = (
 )
 
 
-def test_any_script_may_stand_as_a_token(sit_down: Callable[..., "Person"]) -> None:
+def test_tokens_of_any_script_are_shown(sit_down: Callable[..., "Person"]) -> None:
     torch.manual_seed(0)
     person = sit_down(Experiment(SCRIPTS, torch.randn(len(SCRIPTS), 4)))
     assert person.labels("weights") == (SCRIPTS, SCRIPTS)
@@ -503,7 +503,7 @@ def test_any_script_may_stand_as_a_token(sit_down: Callable[..., "Person"]) -> N
     assert shown.toPlainText().startswith("<b>&amp; → שלום: ")  # as it was typed, and no markup
 
 
-def test_a_mirrored_desktop_keeps_queries_left_and_keys_above(sit_down: Callable[..., "Person"]) -> None:
+def test_a_right_to_left_desktop_keeps_queries_left_and_keys_above(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("journey")
     person.window.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     first, last = person.card("weights").cell_rect(0, 0), person.card("weights").cell_rect(0, 5)

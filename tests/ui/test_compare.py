@@ -88,7 +88,7 @@ def test_nothing_is_compared_until_a_state_is_pinned(person: "Person") -> None:
 
 
 @pytest.mark.parametrize("text", ["9", "-0.1"])
-def test_a_number_of_w_q_changed_is_compared_on_every_card(person: "Person", text: str) -> None:
+def test_a_changed_number_of_w_q_is_compared_on_every_card(person: "Person", text: str) -> None:
     before = person.experiment
     person.press("Pin")
     person.open_table("W_q")
@@ -109,7 +109,7 @@ def edits_of(person: "Person") -> Experiment:
 
 
 @pytest.mark.parametrize("change", ["causal", "normalizer", "positions", "scale"])
-def test_a_switch_changed_is_compared_on_every_card(person: "Person", change: str) -> None:
+def test_a_changed_switch_is_compared_on_every_card(person: "Person", change: str) -> None:
     before = person.experiment
     person.press("Pin")
     match change:
@@ -124,7 +124,7 @@ def test_a_switch_changed_is_compared_on_every_card(person: "Person", change: st
     check_all(person, before, edits_of(person))
 
 
-def test_masked_in_both_states_is_no_change(person: "Person") -> None:
+def test_a_cell_masked_in_both_states_has_no_change(person: "Person") -> None:
     person.press("Causal")
     person.settle()
     person.press("Pin")
@@ -139,7 +139,7 @@ def test_masked_in_both_states_is_no_change(person: "Person") -> None:
     look_at(person, "Present")
 
 
-def test_masked_in_one_state_only_is_a_change_without_end(person: "Person") -> None:
+def test_a_cell_masked_in_one_state_has_an_infinite_change(person: "Person") -> None:
     person.press("Causal")
     person.settle()
     before = person.experiment
@@ -152,7 +152,7 @@ def test_masked_in_one_state_only_is_a_change_without_end(person: "Person") -> N
     look_at(person, "Present")
 
 
-def test_sizes_that_differ_are_told_and_what_was_can_still_be_seen(person: "Person") -> None:
+def test_different_sizes_are_reported_and_the_pinned_state_can_be_seen(person: "Person") -> None:
     keys = person.painted("keys").copy()
     person.press("Pin")
     person.set_size("T", "4")
@@ -167,7 +167,7 @@ def test_sizes_that_differ_are_told_and_what_was_can_still_be_seen(person: "Pers
     assert person.painted("weights").shape == (1, 4, 4)
 
 
-def test_heads_that_were_not_there_are_told(person: "Person") -> None:
+def test_a_head_missing_in_the_pinned_state_is_reported(person: "Person") -> None:
     person.press("Pin")
     person.choose("Heads", "2")
     person.settle()
@@ -186,7 +186,7 @@ def test_heads_that_were_not_there_are_told(person: "Person") -> None:
     look_at(person, "Present")
 
 
-def test_explain_says_what_a_cell_was_and_by_how_much_it_changed(person: "Person") -> None:
+def test_the_explanation_has_the_pinned_value_and_the_change(person: "Person") -> None:
     person.click_cell("weights", 1, 3)
     before = float(person.painted("weights")[0, 1, 3])
     assert compared(person) == ""
@@ -208,7 +208,7 @@ def test_explain_says_what_a_cell_was_and_by_how_much_it_changed(person: "Person
     assert compared(person) == ""
 
 
-def test_letting_go_brings_the_present_back(person: "Person") -> None:
+def test_unpinning_shows_the_current_state(person: "Person") -> None:
     person.press("Pin")
     person.open_table("W_v")
     person.type_number(0, 0, "7")
@@ -226,7 +226,7 @@ def test_letting_go_brings_the_present_back(person: "Person") -> None:
     assert limit == pytest.approx(own)
 
 
-def test_a_head_switched_off_is_compared_with_the_state_before(sit_down: Callable[..., "Person"]) -> None:
+def test_ablating_a_head_compares_with_the_state_before(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     before, context = person.experiment, person.painted("context").copy()
     heads = person.playground.canvas.heads
@@ -251,7 +251,7 @@ def test_a_head_switched_off_is_compared_with_the_state_before(sit_down: Callabl
     look_at(person, "Present")
 
 
-def test_a_second_head_switched_off_keeps_the_state_that_was_pinned(sit_down: Callable[..., "Person"]) -> None:
+def test_ablating_a_second_head_keeps_the_pinned_state(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     before = person.experiment
     heads = person.playground.canvas.heads
@@ -263,7 +263,7 @@ def test_a_second_head_switched_off_keeps_the_state_that_was_pinned(sit_down: Ca
     check_all(person, before, person.experiment)
 
 
-def test_the_overview_of_heads_looks_at_the_same_state(sit_down: Callable[..., "Person"]) -> None:
+def test_the_overview_of_heads_shows_the_compared_state(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     heads, before = person.playground.canvas.heads, person.painted("weights").copy()
     person.press("Pin")
@@ -279,7 +279,7 @@ def test_the_overview_of_heads_looks_at_the_same_state(sit_down: Callable[..., "
     np.testing.assert_array_equal(heads._data.values[:-1], now)
 
 
-def test_the_overview_of_a_pinned_state_has_its_mask_and_the_differences_have_its_sign(
+def test_the_overview_has_the_mask_of_the_pinned_state_and_the_sign_of_the_difference(
     sit_down: Callable[..., "Person"],
 ) -> None:
     person = sit_down("multi-head-causal")
@@ -301,7 +301,7 @@ def test_the_overview_of_a_pinned_state_has_its_mask_and_the_differences_have_it
     assert heads._data.masked is None
 
 
-def test_undo_and_redo_change_the_present_and_not_what_is_pinned(person: "Person") -> None:
+def test_undo_and_redo_keep_the_pinned_state(person: "Person") -> None:
     start = person.experiment
     person.press("Causal")
     person.settle()
@@ -319,7 +319,7 @@ def test_undo_and_redo_change_the_present_and_not_what_is_pinned(person: "Person
     look_at(person, "Present")
 
 
-def test_a_pinned_state_outlives_another_preset(person: "Person") -> None:
+def test_a_pinned_state_survives_opening_another_preset(person: "Person") -> None:
     before = person.experiment
     person.press("Pin")
     open_preset(person, "journey-untrained")
@@ -347,7 +347,7 @@ def open_preset(person: "Person", name: str) -> None:
     person.settle()
 
 
-def test_a_state_of_many_numbers_is_looked_at_step_by_step(person: "Person") -> None:
+def test_a_large_state_is_compared_step_by_step(person: "Person") -> None:
     person.press("Pin")
     person.press("Causal")
     person.settle()
@@ -361,7 +361,7 @@ def test_a_state_of_many_numbers_is_looked_at_step_by_step(person: "Person") -> 
     look_at(person, "Present")
 
 
-def test_the_looks_are_reached_with_the_keyboard(person: "Person") -> None:
+def test_the_views_of_a_comparison_have_shortcuts(person: "Person") -> None:
     person.press("Pin")
     person.open_table("W_q")
     person.type_number(0, 0, "5")
@@ -378,7 +378,7 @@ def test_the_looks_are_reached_with_the_keyboard(person: "Person") -> None:
     assert person.document.view.look == "present"
 
 
-def test_a_cell_that_the_pinned_state_does_not_have_is_held_nevertheless(person: "Person") -> None:
+def test_a_cell_missing_in_the_pinned_state_can_be_selected(person: "Person") -> None:
     person.set_size("T", "4")
     person.settle()
     person.press("Pin")
@@ -398,7 +398,7 @@ def test_a_cell_that_the_pinned_state_does_not_have_is_held_nevertheless(person:
     person.check_every_number()
 
 
-def test_the_brush_paints_the_present_and_nothing_beyond_it(person: "Person") -> None:
+def test_the_brush_paints_only_cells_of_the_current_state(person: "Person") -> None:
     person.press("Pin")
     person.set_size("T", "4")
     person.settle()

@@ -261,7 +261,7 @@ def slow(place: str) -> bool:
 
 
 @pytest.mark.parametrize("place", [pytest.param(name, marks=[pytest.mark.slow] * slow(name)) for name in CASES])
-def test_an_unexpected_error_is_told_in_the_window(
+def test_an_unexpected_error_is_shown_in_the_window(
     place: str,
     sit_down: Callable[..., Person],
     open_window: Callable[..., MainWindow],

@@ -54,7 +54,7 @@ def bar_texts(person: "Person") -> list[str]:
     return [bars(person).row_text(index) for index in range(person.experiment.T_k)]
 
 
-def test_without_a_cell_it_says_what_to_do(person: "Person") -> None:
+def test_without_a_cell_the_panel_says_what_to_do(person: "Person") -> None:
     assert INVITATION in labels(person)
     person.point_at("weights", 0, 0)
     assert INVITATION not in labels(person)
@@ -80,7 +80,7 @@ def test_a_score_is_written_out_with_its_numbers(person: "Person") -> None:
     assert value(first.split("= ")[1]) == pytest.approx(person.painted("scores")[0, 2, 1], abs=1e-4)
 
 
-def test_a_weight_is_written_as_exponentials_their_sum_and_the_score(person: "Person") -> None:
+def test_a_weight_is_written_with_exponential_sum_and_score(person: "Person") -> None:
     person.click_cell("weights", 2, 1)
     lines = " ".join(arithmetic(person))
     fraction = re.search(r"= ([\d.]+) ÷ ([\d.]+) ", lines)
@@ -95,7 +95,7 @@ def test_a_weight_is_written_as_exponentials_their_sum_and_the_score(person: "Pe
     assert "q·k = 0.43·0.4433 + 1.4343·1.1419" in lines
 
 
-def test_a_masked_cell_says_why(sit_down: Callable[..., "Person"]) -> None:
+def test_a_masked_cell_gives_its_reason(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("causal-5x8")
     person.point_at("masked", 1, 3)
     assert read(person, "Value of the cell") == "−∞"
@@ -103,7 +103,7 @@ def test_a_masked_cell_says_why(sit_down: Callable[..., "Person"]) -> None:
     assert bar_texts(person)[2:] == ["masked", "masked", "masked"]
 
 
-def test_it_follows_the_numbers_while_they_are_dragged(person: "Person") -> None:
+def test_the_explanation_follows_numbers_while_they_are_dragged(person: "Person") -> None:
     person.click_cell("scores", 2, 1)
     seen = [read(person, "Value of the cell")]
     for by in (20, 80):
@@ -127,7 +127,7 @@ def test_a_click_on_a_bar_selects_its_weight(person: "Person") -> None:
     assert person.document.view.pinned
 
 
-def test_the_statistics_of_the_row(person: "Person") -> None:
+def test_the_statistics_of_the_row_are_shown(person: "Person") -> None:
     person.click_cell("weights", 2, 1)
     row = person.painted("weights")[0, 2].astype(np.float64)
     entropy = float(-(row * np.log(row)).sum())
@@ -165,12 +165,12 @@ def test_long_sums_are_cut_and_can_be_written_out(sit_down: Callable[..., "Perso
     assert "… 59 more …" in arithmetic(person)[1]
 
 
-def test_the_line_of_torch_that_does_the_same_is_shown(person: "Person") -> None:
+def test_the_equivalent_line_of_torch_is_shown(person: "Person") -> None:
     person.click_cell("scaled", 2, 1)
     assert read(person, "The same in PyTorch") == "scaled = scores / K.shape[-1] ** 0.5"
 
 
-def test_lines_of_code_that_are_copied_keep_their_indents(sit_down: Callable[..., "Person"]) -> None:
+def test_copied_code_keeps_its_indentation(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("luong-concat")
     person.click_cell("scores", 0, 1)
     label = person.find(QLabel, "The same in PyTorch")
@@ -180,7 +180,7 @@ def test_lines_of_code_that_are_copied_keep_their_indents(sit_down: Callable[...
     assert label.selectedText().replace("\u2029", "\n") == code
 
 
-def test_with_several_heads_it_says_which(sit_down: Callable[..., "Person"]) -> None:
+def test_with_several_heads_the_explanation_names_the_head(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-8")
     person.click_cell("weights", 2, 1, index=3)
     assert any(text.endswith("sat → cat · head 3") for text in labels(person))
@@ -191,7 +191,7 @@ def test_with_several_heads_it_says_which(sit_down: Callable[..., "Person"]) -> 
     assert bar_texts(person)[1] == f"{person.painted('weights')[0, 2, 1]:.4f}"
 
 
-def test_a_row_with_nothing_left_says_so(sit_down: Callable[..., "Person"]) -> None:
+def test_an_empty_row_is_explained(sit_down: Callable[..., "Person"]) -> None:
     mask = torch.ones(3, 3, dtype=torch.bool)
     mask[1] = False
     person = sit_down(Experiment(("a", "b", "c"), torch.eye(3), config=AttentionConfig(mask=mask)))
@@ -202,7 +202,7 @@ def test_a_row_with_nothing_left_says_so(sit_down: Callable[..., "Person"]) -> N
     assert any("1 empty" in label.text() for label in person.playground.step_bar.findChildren(QLabel))
 
 
-def test_tokens_that_look_like_markup_are_shown_as_they_are(sit_down: Callable[..., "Person"]) -> None:
+def test_tokens_that_look_like_markup_are_shown_literally(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(Experiment(("<b>x</b>", "&amp;"), torch.eye(2), config=AttentionConfig(causal=True)))
     person.click_cell("masked", 0, 1)
     assert arithmetic(person)[0] == "“&amp;” comes after “<b>x</b>”: the future is masked"
@@ -211,7 +211,7 @@ def test_tokens_that_look_like_markup_are_shown_as_they_are(sit_down: Callable[.
     assert not image.isNull()
 
 
-def test_a_row_of_hundreds_is_shown_as_a_whole_too(sit_down: Callable[..., "Person"]) -> None:
+def test_a_row_of_hundreds_of_keys_is_shown_as_a_profile(sit_down: Callable[..., "Person"]) -> None:
     e = Experiment([f"t{i}" for i in range(200)], torch.randn(200, 4))
     person = sit_down(e)
     person.click_cell("weights", 100, 50)

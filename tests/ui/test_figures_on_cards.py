@@ -59,7 +59,7 @@ def set_dropout(person: "Person", text: str) -> None:
     person.settle()
 
 
-def test_figures_are_shown_and_taken_away_by_one_button(person: "Person") -> None:
+def test_one_button_shows_and_hides_the_figures(person: "Person") -> None:
     button = person.find(QPushButton, "Figures on the cards")
     assert not button.isChecked()
     assert all(figures(person, name) == "" for name in attnlab.compute(person.experiment).all_stages)
@@ -121,7 +121,7 @@ def test_the_figures_follow_every_edit(person: "Person") -> None:
     assert figures(person, "scores") == before
 
 
-def test_the_figures_are_of_the_heads_that_are_shown(sit_down: Callable[..., "Person"]) -> None:
+def test_the_figures_are_those_of_the_visible_heads(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     toggle(person)
     check(person, "all")
@@ -131,7 +131,7 @@ def test_the_figures_are_of_the_heads_that_are_shown(sit_down: Callable[..., "Pe
     check(person, "mean")
 
 
-def test_row_sums_after_dropout_are_told(person: "Person") -> None:
+def test_row_sums_after_dropout_are_shown(person: "Person") -> None:
     toggle(person)
     set_dropout(person, "0.5")
     dropped = person.painted("dropped")[0].astype(np.float64)
@@ -142,7 +142,7 @@ def test_row_sums_after_dropout_are_told(person: "Person") -> None:
     check(person, 0)
 
 
-def test_rows_that_are_masked_too_late_are_told(person: "Person") -> None:
+def test_rows_masked_after_softmax_are_reported(person: "Person") -> None:
     person.document.edit("Causal", lambda e: edits.configure(e, causal=True, fill="after"))
     toggle(person)
     person.settle()
@@ -151,7 +151,7 @@ def test_rows_that_are_masked_too_late_are_told(person: "Person") -> None:
     check(person, 0)
 
 
-def test_what_is_not_a_number_is_counted(sit_down: Callable[..., "Person"]) -> None:
+def test_nan_is_counted(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("naive-softmax-overflow")
     toggle(person)
     weights = person.painted("weights")
@@ -160,7 +160,7 @@ def test_what_is_not_a_number_is_counted(sit_down: Callable[..., "Person"]) -> N
     check(person, 0 if person.experiment.n_heads == 1 else "all")
 
 
-def test_figures_tell_of_the_state_that_is_looked_at(person: "Person") -> None:
+def test_figures_describe_the_compared_state(person: "Person") -> None:
     toggle(person)
     then = {name: figures(person, name) for name in ("queries", "scores", "weights")}
     scores = person.painted("scores").copy()
@@ -178,7 +178,7 @@ def test_figures_tell_of_the_state_that_is_looked_at(person: "Person") -> None:
     check(person, 0)
 
 
-def test_the_largest_change_is_the_largest_in_size_also_where_all_numbers_fall(person: "Person") -> None:
+def test_the_largest_change_ignores_the_sign(person: "Person") -> None:
     toggle(person)
     person.press("Pin")
     person.open_table("X")
@@ -192,7 +192,7 @@ def test_the_largest_change_is_the_largest_in_size_also_where_all_numbers_fall(p
     person.press("Present")
 
 
-def test_a_stage_that_is_not_there_yet_has_no_figures(person: "Person") -> None:
+def test_an_unrevealed_stage_has_no_figures(person: "Person") -> None:
     toggle(person)
     person.playground.step_bar.buttons["first"].click()
     assert figures(person, "inputs")
@@ -202,7 +202,7 @@ def test_a_stage_that_is_not_there_yet_has_no_figures(person: "Person") -> None:
     check(person, 0)
 
 
-def test_nothing_is_computed_for_figures_that_are_not_shown(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hidden_figures_are_not_computed(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def counted(trace: Any, name: str, head: int | str) -> str:
@@ -231,7 +231,7 @@ def test_nothing_is_computed_for_figures_that_are_not_shown(person: "Person", mo
     assert asked == []
 
 
-def test_the_figures_can_be_asked_for_by_key(person: "Person") -> None:
+def test_a_shortcut_shows_the_figures(person: "Person") -> None:
     button = person.find(QPushButton, "Figures on the cards")
     button.setFocus()
     person.key(Key.Key_Space)
@@ -239,7 +239,7 @@ def test_the_figures_can_be_asked_for_by_key(person: "Person") -> None:
     check(person, 0)
 
 
-def test_the_bar_below_says_the_same_of_the_rows(person: "Person") -> None:
+def test_the_status_bar_has_the_same_row_sums(person: "Person") -> None:
     toggle(person)
     set_dropout(person, "0.5")
     labels = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]

@@ -75,7 +75,7 @@ def same(one: Experiment, other: Experiment) -> bool:
 # Sessions
 
 
-def test_what_was_saved_comes_back_to_the_last_bit(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_a_session_survives_saving_bit_for_bit(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down()
     person.write_sentence("Mine is longer, שלום 🙂")
     person.drag_number(0, 0, 37)
@@ -115,7 +115,7 @@ def saved_where_nobody_reads(person: "Person", folder: Path) -> Path:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
-def test_the_window_goes_on_while_a_file_is_written(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_the_window_responds_while_a_file_is_written(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person, copy = sit_down(), tmp_path / "copy.attnlab"
     slow = saved_where_nobody_reads(person, tmp_path)
     person.key(Key.Key_S, CTRL)
@@ -133,7 +133,7 @@ def test_the_window_goes_on_while_a_file_is_written(sit_down: Callable[..., "Per
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
-def test_a_window_closes_once_all_is_written(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_a_window_closes_after_files_are_written(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person, read = sit_down(remember=True), list[bytes]()
     slow = saved_where_nobody_reads(person, tmp_path)
     person.key(Key.Key_S, CTRL)
@@ -146,13 +146,13 @@ def test_a_window_closes_once_all_is_written(sit_down: Callable[..., "Person"], 
     assert not sit_down(remember=True).message()
 
 
-def test_a_name_is_offered_where_there_is_none(person: "Person") -> None:
+def test_a_file_name_is_suggested_for_a_new_session(person: "Person") -> None:
     person.key(Key.Key_S, CTRL)
     assert field_of(person).text() == "your-journey-starts.attnlab"
     dialog_of(person).reject()
 
 
-def test_a_session_given_on_the_command_line_is_what_opens(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_a_session_given_on_the_command_line_opens(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     path = tmp_path / "given.attnlab"
     attnlab.save(Experiment(("a", "b"), [[1.0, 2.0], [3.0, 4.0]]), path)
     person = sit_down(Source(path=path))
@@ -165,7 +165,7 @@ def test_a_session_given_on_the_command_line_is_what_opens(sit_down: Callable[..
     assert attnlab.load(path).config.causal
 
 
-def test_saving_again_does_not_ask_and_save_as_does(person: "Person", tmp_path: Path) -> None:
+def test_saving_again_does_not_ask_for_a_name(person: "Person", tmp_path: Path) -> None:
     first, second = tmp_path / "one.attnlab", tmp_path / "two.attnlab"
     person.key(Key.Key_S, CTRL)
     name_in_dialog(person, first)
@@ -191,7 +191,7 @@ def test_a_file_dropped_on_the_window_opens(person: "Person", tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a session", b"PK\x03\x04 broken"])
-def test_what_is_no_session_is_named_and_nothing_changes(
+def test_an_invalid_session_is_reported_and_changes_nothing(
     person: "Person", tmp_path: Path, content: bytes | None
 ) -> None:
     path = tmp_path / "odd.attnlab"
@@ -207,7 +207,7 @@ def test_what_is_no_session_is_named_and_nothing_changes(
     assert person.window.windowTitle() == "Your journey starts… — attnlab"
 
 
-def test_a_place_that_cannot_be_written_is_named_and_the_work_stays(person: "Person", tmp_path: Path) -> None:
+def test_a_failed_save_is_reported_and_keeps_the_work(person: "Person", tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     person.press("Causal")
     before = person.document.scene
@@ -217,7 +217,7 @@ def test_a_place_that_cannot_be_written_is_named_and_the_work_stays(person: "Per
     assert person.window.windowTitle() == "Your journey starts… • — attnlab"
 
 
-def test_a_device_that_is_not_here_becomes_the_cpu(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_a_session_of_a_missing_device_opens_on_the_cpu(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     from attnlab.files.sessions.session_file import save_scene
 
     path = tmp_path / "elsewhere.attnlab"
@@ -257,7 +257,7 @@ def export(person: "Person", path: Path) -> None:
     name_in_dialog(person, path)
 
 
-def test_an_exported_array_is_what_is_on_the_cards(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_an_exported_array_equals_the_cards(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down("multi-head-causal")
     export(person, tmp_path / "all.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "all.npy"), person.painted("weights"))
@@ -270,7 +270,7 @@ def test_an_exported_array_is_what_is_on_the_cards(sit_down: Callable[..., "Pers
     np.testing.assert_array_equal(np.load(tmp_path / "mean.npy"), person.painted("weights")[0])
 
 
-def test_what_is_exported_is_the_stage_that_is_looked_at(person: "Person", tmp_path: Path) -> None:
+def test_the_visible_stage_is_exported(person: "Person", tmp_path: Path) -> None:
     person.click_cell("scores", 1, 1)
     export(person, tmp_path / "scores.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "scores.npy"), person.painted("scores")[0])
@@ -301,7 +301,7 @@ def test_an_exported_picture_is_a_picture(person: "Person", tmp_path: Path) -> N
         assert len(picture.convert("RGB").getcolors(1 << 24) or []) > 20
 
 
-def test_the_kind_chosen_is_the_kind_written_and_the_name_follows(person: "Person", tmp_path: Path) -> None:
+def test_the_chosen_format_sets_the_file_ending(person: "Person", tmp_path: Path) -> None:
     dialog = open_export(person)
     kinds = dialog.form.format
     assert [kinds.itemText(i) for i in range(kinds.count())] == [
@@ -325,19 +325,19 @@ def test_the_kind_chosen_is_the_kind_written_and_the_name_follows(person: "Perso
 
 
 @pytest.mark.parametrize("name", ["weights.docx", "weights"])
-def test_an_ending_nobody_knows_is_refused_with_those_that_are(person: "Person", tmp_path: Path, name: str) -> None:
+def test_an_unknown_ending_is_refused_with_the_known_ones(person: "Person", tmp_path: Path, name: str) -> None:
     assert not person.playground.files.export_to(tmp_path / name)
     assert person.message() == f"{name} does not end in .png, .svg, .pdf, .csv, .npy, .npz, .safetensors."
     assert list(tmp_path.glob(f"{name}*")) == []
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf", "csv", "npy", "npz", "safetensors"])
-def test_a_place_that_cannot_be_exported_to_is_named(person: "Person", tmp_path: Path, ending: str) -> None:
+def test_a_failed_export_is_reported(person: "Person", tmp_path: Path, ending: str) -> None:
     assert not person.playground.files.export_to(tmp_path / "missing" / f"weights.{ending}")
     assert f"weights.{ending}" in person.message()
 
 
-def test_what_overflowed_is_exported_as_such(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_overflowed_numbers_are_exported_as_infinity(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     huge = torch.full((2, 2), 3e38)
     person = sit_down(Experiment(("a", "b"), huge, Weights(huge, huge, huge), AttentionConfig()))
     person.document.select(Cell("queries", 0, 0, 0), pin=True)

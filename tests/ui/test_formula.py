@@ -48,7 +48,7 @@ def _inked(image: QImage) -> tuple[int, int, int, int]:
 
 
 @pytest.mark.parametrize("latex", GOOD)
-def test_a_formula_fills_the_box_it_says_it_has(latex: str) -> None:
+def test_a_formula_fills_its_reported_box(latex: str) -> None:
     assert is_typeset(latex)
     image, width = _drawn(latex)
     left, top, right, bottom = _inked(image)
@@ -61,32 +61,32 @@ def test_a_formula_fills_the_box_it_says_it_has(latex: str) -> None:
 
 
 @pytest.mark.parametrize("latex", BROKEN)
-def test_a_broken_formula_is_no_error_but_its_own_text(latex: str) -> None:
+def test_an_invalid_formula_is_shown_as_its_text(latex: str) -> None:
     image, width = _drawn(latex)
     if not is_typeset(latex) and latex:
         assert width > 4
         assert _inked(image)[2] <= 4 + width + 2
 
 
-def test_some_of_them_really_are_broken() -> None:
+def test_the_test_has_invalid_formulas() -> None:
     assert not is_typeset(r"\frac{1")
     assert not is_typeset("")
 
 
-def test_a_formula_takes_the_colour_asked_for() -> None:
+def test_a_formula_has_the_given_colour() -> None:
     image, _ = _drawn("Q", "#D55E00")
     darkest = min((image.pixelColor(x, y) for x in range(40) for y in range(40)), key=lambda colour: colour.lightness())
     assert darkest.red() > darkest.green() > darkest.blue()
     assert darkest.red() == pytest.approx(0xD5, abs=25)
 
 
-def test_a_wide_formula_shrinks_to_its_room() -> None:
+def test_a_wide_formula_is_scaled_to_fit() -> None:
     image, width = _drawn(GOOD[-2], max_width=60)
     assert width == pytest.approx(60)
     assert _inked(image)[2] <= 4 + 61
 
 
-def test_two_formulas_can_stand_on_one_baseline() -> None:
+def test_formulas_can_share_a_baseline() -> None:
     image = QImage(300, 100, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(Qt.GlobalColor.white)
     painter = QPainter(image)
@@ -96,13 +96,13 @@ def test_two_formulas_can_stand_on_one_baseline() -> None:
     assert formula_ascent(r"\frac{a}{b}", 16) > formula_ascent("x", 16)
 
 
-def test_a_formula_is_sharp_on_a_dense_screen() -> None:
+def test_a_formula_is_sharp_on_a_high_resolution_screen() -> None:
     one, two = formula_pixmap("Q", 16, "#000000", 1), formula_pixmap("Q", 16, "#000000", 2)
     assert two.width() == pytest.approx(2 * one.width(), abs=2)
     assert two.devicePixelRatio() == 2
 
 
-def test_on_paper_a_formula_stays_a_vector(tmp_path: Path, qapp: QApplication) -> None:
+def test_a_formula_stays_a_vector_on_paper(tmp_path: Path, qapp: QApplication) -> None:
     buffer = QBuffer()
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
     paper = QSvgGenerator()

@@ -36,7 +36,7 @@ def test_a_typed_sentence_becomes_tokens_tables_and_cards(person: "Person") -> N
     assert person.in_table().shape == (3, 3)
 
 
-def test_words_that_stay_keep_their_numbers_and_a_new_one_gets_its_own(person: "Person") -> None:
+def test_kept_words_keep_their_numbers_and_a_new_one_gets_its_own(person: "Person") -> None:
     before = person.painted("inputs")[0]
     person.write_sentence("step Your walk")
     person.settle()
@@ -49,7 +49,7 @@ def test_words_that_stay_keep_their_numbers_and_a_new_one_gets_its_own(person: "
     np.testing.assert_array_equal(person.painted("inputs")[0, 0], now[2])  # the same word, the same numbers
 
 
-def test_typing_a_sentence_is_one_step_and_undo_brings_the_old_one_back(person: "Person") -> None:
+def test_typing_a_sentence_is_one_undoable_step(person: "Person") -> None:
     before = person.experiment
     person.write_sentence("Two words")
     assert person.history() == ["Open Your journey starts…", "Type a sentence"]
@@ -60,7 +60,7 @@ def test_typing_a_sentence_is_one_step_and_undo_brings_the_old_one_back(person: 
     assert person.playground.inputs.sentence.text() == "Your journey starts with one step"
 
 
-def test_an_empty_sentence_is_explained_and_the_last_good_one_kept(person: "Person") -> None:
+def test_an_empty_sentence_is_explained_and_the_last_one_kept(person: "Person") -> None:
     person.write_sentence("")
     assert person.message() == "The sentence is empty; type at least one word."
     assert person.experiment.tokens == JOURNEY
@@ -70,7 +70,7 @@ def test_an_empty_sentence_is_explained_and_the_last_good_one_kept(person: "Pers
     assert person.labels("weights")[0] == ("New",)
 
 
-def test_leaving_an_empty_sentence_brings_back_what_is_true(person: "Person") -> None:
+def test_leaving_an_empty_sentence_restores_the_current_one(person: "Person") -> None:
     person.write_sentence("")
     person.table.setFocus()
     assert person.playground.inputs.sentence.text() == "Your journey starts with one step"
@@ -88,7 +88,7 @@ def strip_editor(person: "Person") -> QLineEdit:
     return person.find(QLineEdit, "Token", person.playground.inputs.tokens)
 
 
-def test_a_token_is_renamed_where_it_stands_and_keeps_its_numbers(person: "Person") -> None:
+def test_a_token_can_be_renamed_in_place_and_keeps_its_numbers(person: "Person") -> None:
     before = person.painted("inputs")
     strip = person.playground.inputs.tokens
     QTest.mouseDClick(strip.viewport(), Button.LeftButton, pos=chip(person, 1))
@@ -101,7 +101,7 @@ def test_a_token_is_renamed_where_it_stands_and_keeps_its_numbers(person: "Perso
     assert person.history()[-1] == "Rename token 1 to “trip”"
 
 
-def test_the_plus_adds_a_token_and_opens_it_for_typing(person: "Person") -> None:
+def test_the_plus_button_adds_a_token_and_opens_it_for_typing(person: "Person") -> None:
     strip = person.playground.inputs.tokens
     person.click(strip.viewport(), chip(person, 6))
     QTest.keyClicks(strip_editor(person), "more")
@@ -111,7 +111,7 @@ def test_the_plus_adds_a_token_and_opens_it_for_typing(person: "Person") -> None
     assert person.painted("weights").shape == (1, 7, 7)
 
 
-def test_a_token_is_moved_by_dragging_it(person: "Person") -> None:
+def test_a_token_can_be_moved_by_dragging(person: "Person") -> None:
     before = person.painted("weights")[0]
     strip = person.playground.inputs.tokens
     target = strip.chip_rect(2)
@@ -138,7 +138,7 @@ def test_keys_duplicate_and_remove_a_token(person: "Person") -> None:
     assert person.history()[-3:] == ["Duplicate “starts”", "Remove “starts”", "Remove “starts”"]
 
 
-def test_the_last_token_stays_and_says_why(sit_down: "Callable[..., Person]") -> None:
+def test_the_last_token_cannot_be_removed_and_the_reason_is_shown(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("the-cat-sat")
     strip = person.playground.inputs.tokens
     strip.setFocus()
@@ -158,7 +158,7 @@ def test_a_click_on_a_token_selects_its_query(person: "Person") -> None:
 # Numbers
 
 
-def test_a_typed_number_goes_through_to_the_output(person: "Person") -> None:
+def test_a_typed_number_changes_the_output(person: "Person") -> None:
     before = {name: person.painted(name).copy() for name in ("queries", "keys", "scores", "weights", "output")}
     person.type_number(0, 1, "2.5")
     person.settle()
@@ -171,7 +171,7 @@ def test_a_typed_number_goes_through_to_the_output(person: "Person") -> None:
     assert person.history()[-1] == "Type W_q[0, 1] = 2.5"
 
 
-def test_a_drag_is_followed_while_the_button_is_down_and_is_one_step(person: "Person") -> None:
+def test_a_drag_updates_live_and_is_one_step(person: "Person") -> None:
     start, before = person.in_table(), person.experiment
     weights = person.painted("weights").copy()
     view, at = person.table.viewport(), person.table.grid().cell(1, 1).center()
@@ -210,7 +210,7 @@ def test_wheel_and_arrows_step_finely_and_coarsely(person: "Person", modifiers: 
     assert person.in_table()[2, 0] == start
 
 
-def test_a_block_is_copied_to_a_spreadsheet_and_pasted_from_one(person: "Person") -> None:
+def test_blocks_can_be_copied_to_and_pasted_from_a_spreadsheet(person: "Person") -> None:
     person.click_number(0, 0)
     person.click_number(1, 1, Mod.ShiftModifier)
     copied = person.copy()
@@ -229,7 +229,7 @@ def test_a_block_is_copied_to_a_spreadsheet_and_pasted_from_one(person: "Person"
     assert person.document.history.index == 0
 
 
-def test_copying_and_pasting_back_changes_nothing_not_even_a_bit(person: "Person") -> None:
+def test_copying_and_pasting_back_changes_no_bit(person: "Person") -> None:
     before = person.experiment.weights.W_q
     person.table.setFocus()
     person.key(Key.Key_A, Mod.ControlModifier)
@@ -271,7 +271,7 @@ def test_the_table_is_tinted_by_value(person: "Person") -> None:
     assert red_too > blue_too + 60  # above
 
 
-def test_the_columns_of_the_heads_stand_apart(sit_down: "Callable[..., Person]") -> None:
+def test_the_columns_of_heads_are_separated(sit_down: "Callable[..., Person]") -> None:
     grid = sit_down("uneven-heads").table.grid()
     assert grid.group == 5
     gaps = [grid.column_x(column + 1) - grid.column_x(column) - grid.cell_width for column in range(9)]
@@ -310,7 +310,7 @@ def whole_table(person: "Person") -> NDArray[np.floating]:
     return np.array([[float(number) for number in line.split("\t")] for line in person.copy().splitlines()])
 
 
-def test_filling_with_zeros_and_the_identity(person: "Person") -> None:
+def test_a_table_can_be_filled_with_zeros_and_the_identity(person: "Person") -> None:
     choose_from(person, "Fill", "Zeros")
     np.testing.assert_array_equal(person.in_table(), np.zeros((3, 2)))
     person.settle()
@@ -323,7 +323,7 @@ def test_filling_with_zeros_and_the_identity(person: "Person") -> None:
 @pytest.mark.parametrize(
     ("title", "low", "high"), [("Normal (0, 1)", -9, 9), ("Uniform (−1, 1)", -1, 1), ("Xavier", -1.1, 1.1)]
 )
-def test_random_fills_come_back_with_the_seed_that_is_shown(
+def test_random_fills_can_be_repeated_with_the_visible_seed(
     person: "Person", title: str, low: float, high: float
 ) -> None:
     seed = person.find(QSpinBox, "Seed")
@@ -341,14 +341,14 @@ def test_random_fills_come_back_with_the_seed_that_is_shown(
     np.testing.assert_array_equal(person.in_table(), first)
 
 
-def test_normal_numbers_are_those_that_torch_draws(person: "Person") -> None:
+def test_normal_numbers_equal_those_of_torch(person: "Person") -> None:
     choose_from(person, "Fill", "Normal (0, 1)")
     seed = person.find(QSpinBox, "Seed").value()
     expected = torch.randn(3, 2, generator=torch.Generator().manual_seed(seed))
     np.testing.assert_array_equal(person.in_table().astype(np.float32), expected.numpy())
 
 
-def test_a_fill_keeps_to_the_selected_block(person: "Person") -> None:
+def test_a_fill_changes_only_the_selected_block(person: "Person") -> None:
     before = person.in_table()
     person.click_number(1, 0)
     person.click_number(2, 1, Mod.ShiftModifier)
@@ -356,7 +356,7 @@ def test_a_fill_keeps_to_the_selected_block(person: "Person") -> None:
     np.testing.assert_array_equal(person.in_table(), [*before[:1], [0, 0], [0, 0]])
 
 
-def test_scale_round_negate_and_transpose(sit_down: "Callable[..., Person]") -> None:
+def test_a_table_can_be_scaled_rounded_negated_and_transposed(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("the-cat-sat")
     person.type_number(0, 2, "0.1234567")
     start = whole_table(person)
@@ -374,7 +374,7 @@ def test_scale_round_negate_and_transpose(sit_down: "Callable[..., Person]") -> 
     assert person.document.history.index == 0
 
 
-def test_a_factor_of_ones_own_and_one_that_is_no_number(person: "Person") -> None:
+def test_a_factor_can_be_typed_and_an_invalid_one_is_refused(person: "Person") -> None:
     start = person.in_table()
     menu = open_menu(person, "Change")
     factor = person.find(QLineEdit, "Factor to scale by", menu)
@@ -412,7 +412,7 @@ def test_a_table_that_is_not_square_cannot_be_transposed(person: "Person") -> No
         ("d_v", "1", {"queries": (1, 6, 2), "values": (1, 6, 1), "output": (1, 6, 1)}),
     ],
 )
-def test_sizes_change_and_numbers_that_remain_keep_their_values(
+def test_changing_sizes_keeps_the_remaining_numbers(
     person: "Person", name: str, text: str, shapes: dict[str, tuple[int, ...]]
 ) -> None:
     before = {stage: person.painted(stage).copy() for stage in shapes}
@@ -432,7 +432,7 @@ def test_sizes_change_and_numbers_that_remain_keep_their_values(
     assert person.document.history.index == 0
 
 
-def test_the_steps_of_a_size_are_steps_of_their_own(person: "Person") -> None:
+def test_each_step_of_a_size_is_one_history_entry(person: "Person") -> None:
     box = person.find(QSpinBox, "d_k")
     box.setFocus()
     for _ in range(3):
@@ -442,7 +442,7 @@ def test_the_steps_of_a_size_are_steps_of_their_own(person: "Person") -> None:
     assert person.experiment.d_k == 4
 
 
-def test_undo_works_from_the_field_that_was_just_used(person: "Person") -> None:
+def test_undo_works_from_the_last_used_field(person: "Person") -> None:
     person.set_size("d_k", "4")
     assert QApplication.focusWidget() is person.find(QSpinBox, "d_k")
     person.undo()
@@ -456,7 +456,7 @@ def test_undo_works_from_the_field_that_was_just_used(person: "Person") -> None:
     assert person.experiment.tokens == JOURNEY
 
 
-def test_letters_that_are_being_typed_are_taken_back_first(person: "Person") -> None:
+def test_undo_first_reverts_typed_letters(person: "Person") -> None:
     person.write_sentence("Now")
     person.undo()
     assert person.playground.inputs.sentence.text() == "Your journey starts with one step"
@@ -470,7 +470,7 @@ def test_letters_that_are_being_typed_are_taken_back_first(person: "Person") -> 
     assert (box.text(), person.experiment.d_k) == ("2", 2)
 
 
-def test_with_several_heads_the_sizes_are_those_of_one_head(sit_down: "Callable[..., Person]") -> None:
+def test_with_several_heads_sizes_are_those_of_one_head(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("multi-head-causal")
     assert {name: box.value() for name, box in person.playground.inputs.shape_bar.sizes.items()} == {
         "T": 5,
@@ -484,7 +484,7 @@ def test_with_several_heads_the_sizes_are_those_of_one_head(sit_down: "Callable[
     assert person.painted("output").shape == (1, 5, 64)
 
 
-def test_tabs_of_tables_that_are_not_there_are_not_offered(person: "Person") -> None:
+def test_absent_tables_have_no_tabs(person: "Person") -> None:
     def offered() -> list[str]:
         return [
             b.accessibleName().removeprefix("Table ")
@@ -502,7 +502,7 @@ def test_tabs_of_tables_that_are_not_there_are_not_offered(person: "Person") -> 
     assert person.table.accessibleName() == "Numbers of W_o"
 
 
-def test_tables_of_the_chosen_entries_are_opened_edited_and_gone_with_them(person: "Person") -> None:
+def test_tables_of_entries_can_be_edited_and_disappear_with_the_entry(person: "Person") -> None:
     person.choose("Score", "additive")
     person.settle()
     for title, size in (("W_d", (2, 2)), ("W_e", (2, 2)), ("v_a", (1, 2))):
@@ -521,7 +521,7 @@ def test_tables_of_the_chosen_entries_are_opened_edited_and_gone_with_them(perso
     assert not any(tab.isVisible() for tab in tabs)
 
 
-def test_the_rows_of_learned_positions_are_numbered_and_outlined_with_their_tokens(person: "Person") -> None:
+def test_rows_of_learned_positions_are_numbered_and_linked_to_tokens(person: "Person") -> None:
     person.choose("Positions", "learned")
     person.open_table("P")
     person.settle()
@@ -542,7 +542,7 @@ def row_names(person: "Person") -> list[QImage]:
     return [image.copy(0, cell.top() + 4, cell.left() - 4, cell.height() - 8) for cell in cells]
 
 
-def test_what_one_table_has_outlined_is_not_outlined_in_the_next(person: "Person") -> None:
+def test_outlines_of_one_table_are_not_shown_in_another(person: "Person") -> None:
     person.open_table("W_k")
     plain = person.table.viewport().grab().toImage()
     person.open_table("W_q")
@@ -554,7 +554,7 @@ def test_what_one_table_has_outlined_is_not_outlined_in_the_next(person: "Person
 # Typing, and what else is done meanwhile
 
 
-def test_typing_on_keeps_what_was_done_meanwhile(person: "Person") -> None:
+def test_continued_typing_keeps_edits_made_in_between(person: "Person") -> None:
     field = person.playground.inputs.sentence
     field.setFocus()
     field.end(False)
@@ -572,7 +572,7 @@ def test_typing_on_keeps_what_was_done_meanwhile(person: "Person") -> None:
     assert person.experiment.tokens == (*cat.tokens, "x")
 
 
-def test_an_empty_sentence_is_explained_below_it_and_esc_brings_the_old_one_back(person: "Person") -> None:
+def test_an_empty_sentence_is_explained_below_it_and_escape_restores_it(person: "Person") -> None:
     before, field = person.experiment, person.playground.inputs.sentence
     field.setFocus()
     field.selectAll()
@@ -593,7 +593,7 @@ def test_an_empty_sentence_is_explained_below_it_and_esc_brings_the_old_one_back
     assert not said.isVisible()
 
 
-def test_a_space_typed_after_the_sentence_is_no_step(person: "Person") -> None:
+def test_a_trailing_space_adds_no_history_entry(person: "Person") -> None:
     field = person.playground.inputs.sentence
     field.setFocus()
     field.end(False)
@@ -604,7 +604,7 @@ def test_a_space_typed_after_the_sentence_is_no_step(person: "Person") -> None:
 # Another table under an open editor
 
 
-def test_what_is_typed_into_a_cell_never_lands_in_another_table(person: "Person") -> None:
+def test_a_typed_number_stays_in_its_table(person: "Person") -> None:
     person.playground.toggle_output()
     person.open_table("W_o")
     person.click_number(0, 0)
@@ -617,7 +617,7 @@ def test_what_is_typed_into_a_cell_never_lands_in_another_table(person: "Person"
     assert person.experiment is before
 
 
-def test_a_drag_never_goes_on_in_another_table(person: "Person") -> None:
+def test_a_drag_stays_in_its_table(person: "Person") -> None:
     person.playground.toggle_output()
     person.open_table("W_o")
     viewport, start = person.table.viewport(), person.table.grid().cell(0, 0).center()
@@ -630,7 +630,7 @@ def test_a_drag_never_goes_on_in_another_table(person: "Person") -> None:
     assert person.experiment is before
 
 
-def test_the_editor_shows_a_number_in_the_digits_its_table_has(person: "Person") -> None:
+def test_the_editor_shows_all_digits_of_a_number(person: "Person") -> None:
     person.playground.open_preset("the-cat-sat")
     person.open_table("W_q")
     assert person.experiment.weights.W_q is not None
@@ -646,7 +646,7 @@ def test_the_editor_shows_a_number_in_the_digits_its_table_has(person: "Person")
     assert len(person.history()) == before  # the same number in other words
 
 
-def test_an_answer_that_comes_late_is_shown_as_far_as_it_has_what_is_looked_at(person: "Person") -> None:
+def test_a_late_reply_is_shown_as_far_as_it_matches_the_view(person: "Person") -> None:
     person.settle()
     late = person.playground.reply
     person.playground.open_preset("multi-head-8")

@@ -47,7 +47,7 @@ def drag_token(person: "Person", source: int, target: int) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, preset in PRESETS.items() if preset.rows])
-def test_a_row_opens_with_its_line_and_every_number_is_its_own(sit_down: Sit, name: str) -> None:
+def test_a_row_of_the_gallery_opens_with_its_description_and_numbers(sit_down: Sit, name: str) -> None:
     person = sit_down(name)
     assert PRESETS[name].about in said(person)
     lens = PRESETS[name].lens.partition("/")[0]
@@ -57,7 +57,7 @@ def test_a_row_opens_with_its_line_and_every_number_is_its_own(sit_down: Sit, na
     person.check_every_number()
 
 
-def test_the_line_of_an_example_makes_room_for_the_cell_and_comes_back(person: "Person") -> None:
+def test_the_description_of_an_example_gives_way_to_a_cell_and_returns(person: "Person") -> None:
     line = PRESETS["journey"].about
     person.click_cell("weights", 1, 1)
     assert line not in said(person)
@@ -66,7 +66,7 @@ def test_the_line_of_an_example_makes_room_for_the_cell_and_comes_back(person: "
 
 
 @pytest.mark.parametrize(("name", "page"), [("order-blind", "Order"), ("rotation-property", "Rotation")])
-def test_what_a_row_asks_for_is_on_the_page_that_opens(sit_down: Sit, name: str, page: str) -> None:
+def test_a_row_opens_the_page_that_it_needs(sit_down: Sit, name: str, page: str) -> None:
     person = sit_down(name)
     tab = person.find(TabButton, f"Positions: {page}")
     assert tab.isChecked()
@@ -79,7 +79,7 @@ def test_what_a_row_asks_for_is_on_the_page_that_opens(sit_down: Sit, name: str,
         assert any("e−7 in float32" in text for text in texts), texts
 
 
-def test_a_row_of_cat_is_a_bar_chart_and_a_map_with_its_numbers(sit_down: Sit) -> None:
+def test_a_row_of_cat_is_shown_as_bars_and_in_the_map(sit_down: Sit) -> None:
     person = sit_down("the-cat-sat")
     strip = person.playground.inputs.tokens
     person.click(strip.viewport(), strip.chip_rect(1).center())
@@ -94,7 +94,7 @@ def test_a_row_of_cat_is_a_bar_chart_and_a_map_with_its_numbers(sit_down: Sit) -
 # To take out or to move something, and see the difference
 
 
-def test_a_token_masked_with_one_click_is_compared_with_before(person: "Person") -> None:
+def test_masking_a_token_by_click_compares_with_the_state_before(person: "Person") -> None:
     before = person.painted("weights")
     strip = person.playground.inputs.tokens
     person.click(strip.viewport(), eye_rect(strip.chip_rect(1)).center())
@@ -105,7 +105,7 @@ def test_a_token_masked_with_one_click_is_compared_with_before(person: "Person")
     np.testing.assert_array_equal(person.painted("weights"), after - before)
 
 
-def test_without_positions_a_token_that_is_dragged_changes_nothing_for_the_others(person: "Person") -> None:
+def test_without_positions_moving_a_token_does_not_change_the_others(person: "Person") -> None:
     before = person.painted("output")
     drag_token(person, 0, 2)
     assert person.experiment.tokens[:3] == ("journey", "starts", "Your")
@@ -116,7 +116,7 @@ def test_without_positions_a_token_that_is_dragged_changes_nothing_for_the_other
     np.testing.assert_array_equal(person.painted("output"), before)
 
 
-def test_with_positions_a_token_that_is_dragged_is_seen_and_compared_with_itself(sit_down: Sit) -> None:
+def test_with_positions_moving_a_token_is_compared_with_the_state_before(sit_down: Sit) -> None:
     person = sit_down("order-aware")
     person.press("Canvas")
     before = person.painted("weights")[0]
@@ -131,7 +131,7 @@ def test_with_positions_a_token_that_is_dragged_is_seen_and_compared_with_itself
     assert f"pinned {before[1, 2]:.4f} · change" in said(person)
 
 
-def test_a_token_that_is_new_is_compared_by_its_place(person: "Person") -> None:
+def test_a_new_token_is_compared_by_its_position(person: "Person") -> None:
     person.press("Pin")
     before = person.painted("inputs")
     person.write_sentence("journey Your starts with one leap")
@@ -153,9 +153,7 @@ def test_a_token_that_is_new_is_compared_by_its_place(person: "Person") -> None:
         ("mask-after-softmax", "row sums 0.53 … 1.00 · 1 empty", "every key of this row is masked"),
     ],
 )
-def test_a_fill_says_what_rows_sum_to_and_the_row_with_nothing_left_says_so(
-    sit_down: Sit, name: str, bar_says: str, row_says: str
-) -> None:
+def test_row_sums_and_empty_rows_of_a_fill_are_shown(sit_down: Sit, name: str, bar_says: str, row_says: str) -> None:
     person = sit_down(name)
     assert bar(person) == bar_says
     person.click_cell("zeroed" if name == "mask-after-softmax" else "weights", 2, 1)
@@ -165,7 +163,7 @@ def test_a_fill_says_what_rows_sum_to_and_the_row_with_nothing_left_says_so(
 # How heads are split and merged
 
 
-def test_without_w_o_the_output_is_the_heads_side_by_side_and_named(person: "Person") -> None:
+def test_without_w_o_the_output_has_the_named_columns_of_the_heads(person: "Person") -> None:
     person.choose("Heads", "2")
     person.settle()
     shown, context = person.card("output").data, person.painted("context")
@@ -177,7 +175,7 @@ def test_without_w_o_the_output_is_the_heads_side_by_side_and_named(person: "Per
     assert [title.split(" ")[:2] for title in queries.titles] == [["head", "0"], ["head", "1"]]
 
 
-def test_a_cell_of_a_head_that_is_not_shown_lights_up_no_other_heads(person: "Person") -> None:
+def test_a_cell_of_a_hidden_head_highlights_no_other_head(person: "Person") -> None:
     person.choose("Heads", "2")
     person.choose("Show", "head 0")
     person.settle()

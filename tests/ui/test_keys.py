@@ -30,7 +30,7 @@ CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
 SECTIONS = ("File", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Train", "Window")
 
 
-def test_full_screen_and_back(person: "Person") -> None:
+def test_full_screen_has_a_shortcut(person: "Person") -> None:
     person.key(Key.Key_F11)
     assert person.window.isFullScreen()
     assert person.playground.inputs.isVisible()
@@ -39,7 +39,7 @@ def test_full_screen_and_back(person: "Person") -> None:
 
 
 @pytest.mark.slow
-def test_type_grows_shrinks_and_is_as_it_was(person: "Person") -> None:
+def test_the_size_of_type_has_shortcuts(person: "Person") -> None:
     sizes = [person.window.font().pixelSize()]
     for key in (Key.Key_Plus, Key.Key_Equal, Key.Key_Minus, Key.Key_0):
         person.key(key, CTRL)
@@ -57,7 +57,7 @@ def test_type_grows_shrinks_and_is_as_it_was(person: "Person") -> None:
     assert person.window.settings.type_size == 70
 
 
-def test_the_causal_mask_and_the_sentence_have_keys(person: "Person") -> None:
+def test_the_causal_mask_and_the_sentence_have_shortcuts(person: "Person") -> None:
     person.key(Key.Key_M, CTRL)
     assert person.experiment.config.causal
     person.key(Key.Key_L, CTRL)
@@ -66,7 +66,7 @@ def test_the_causal_mask_and_the_sentence_have_keys(person: "Person") -> None:
     assert person.experiment.tokens == ("Straight", "away")
 
 
-def test_the_presets_and_the_history_have_keys(person: "Person") -> None:
+def test_presets_and_history_have_shortcuts(person: "Person") -> None:
     person.key(Key.Key_P, CTRL)
     assert person.playground.gallery.isVisible()
     person.key(Key.Key_Escape, widget=person.playground.gallery)
@@ -85,19 +85,19 @@ def test_the_presets_and_the_history_have_keys(person: "Person") -> None:
         (Key.Key_S, CTRL | SHIFT, "Save the session"),
     ],
 )
-def test_files_have_keys(person: "Person", key: Key, modifiers: Mod, title: str) -> None:
+def test_file_actions_have_shortcuts(person: "Person", key: Key, modifiers: Mod, title: str) -> None:
     person.key(key, modifiers)
     dialogs = [dialog for dialog in person.window.findChildren(QFileDialog) if dialog.isVisible()]
     assert [dialog.windowTitle() for dialog in dialogs] == [title]
     dialogs[0].reject()
 
 
-def test_quitting_has_a_key(person: "Person") -> None:
+def test_quitting_has_a_shortcut(person: "Person") -> None:
     person.key(Key.Key_Q, CTRL)
     assert not person.window.isVisible()
 
 
-def test_keys_work_from_every_place_the_keyboard_can_be(person: "Person") -> None:
+def test_shortcuts_work_wherever_the_focus_is(person: "Person") -> None:
     places: list[QWidget] = [
         person.window,
         person.table,
@@ -124,7 +124,7 @@ def palette_titles(person: "Person") -> list[str]:
     return [found.title for found in person.window.command_palette.list_found()]
 
 
-def test_the_palette_runs_what_is_typed(person: "Person") -> None:
+def test_the_palette_runs_the_typed_action(person: "Person") -> None:
     person.key(Key.Key_K, CTRL)
     person.type("causal")
     assert palette_titles(person)[0] == "Causal mask"
@@ -133,7 +133,7 @@ def test_the_palette_runs_what_is_typed(person: "Person") -> None:
     assert not person.window.command_palette.isVisible()
 
 
-def test_the_palette_finds_a_setting_and_opens_the_switch_that_holds_it(person: "Person") -> None:
+def test_the_palette_finds_a_setting_and_opens_its_switch(person: "Person") -> None:
     switches = person.playground.top_bar.switches
     for query, title, pill in (
         ("fill", "Mask: Masked scores (fill)", switches.masks),
@@ -151,7 +151,7 @@ def test_the_palette_finds_a_setting_and_opens_the_switch_that_holds_it(person: 
         popup.close()
 
 
-def test_the_palette_undoes_by_name(person: "Person") -> None:
+def test_the_palette_can_undo(person: "Person") -> None:
     person.press("Biases")
     person.key(Key.Key_K, CTRL)
     person.type("undo")
@@ -160,7 +160,7 @@ def test_the_palette_undoes_by_name(person: "Person") -> None:
     assert person.experiment.weights.b_q is None
 
 
-def test_the_palette_steps_presents_and_changes_the_theme(person: "Person") -> None:
+def test_the_palette_can_step_present_and_change_the_theme(person: "Person") -> None:
     for query, happened in (
         ("step back", lambda: person.document.view.step == 8),
         ("theme dark", lambda: person.window.settings.theme == "dark"),
@@ -172,7 +172,7 @@ def test_the_palette_steps_presents_and_changes_the_theme(person: "Person") -> N
         assert happened(), query
 
 
-def test_f5_presents_a_tour_of_what_is_open_and_leads_back(person: "Person") -> None:
+def test_f5_presents_a_tour_of_the_open_experiment_and_returns(person: "Person") -> None:
     person.key(Key.Key_F5)
     desk = person.window.workspace(LESSONS)
     assert desk is not None
@@ -195,7 +195,7 @@ def test_f5_presents_a_tour_of_what_is_open_and_leads_back(person: "Person") -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("section", SECTIONS)
-def test_everything_in_the_palette_can_be_done(section: str, sit_down: Callable[..., "Person"]) -> None:
+def test_every_action_of_the_palette_can_run(section: str, sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     offered = [action for action in person.window.actions_list if action.in_palette and action.current_title()]
     assert {action.section for action in offered} == set(SECTIONS)
@@ -228,7 +228,7 @@ def do_by_palette(person: "Person", action: Action) -> None:
     person.settle()
 
 
-def test_the_menu_at_the_rail_holds_the_same_list(person: "Person") -> None:
+def test_the_menu_of_the_rail_has_the_same_actions(person: "Person") -> None:
     menu = person.window.rail.menu_button.menu()
     assert isinstance(menu, QMenu)
     assert menu.sizeHint().height() < 340
@@ -261,7 +261,7 @@ def tab_stops(person: "Person", count: int) -> list[QWidget]:
     return stops
 
 
-def test_tab_reaches_every_control_in_the_order_of_the_eye(person: "Person") -> None:
+def test_tab_reaches_every_control_in_visual_order(person: "Person") -> None:
     stops = tab_stops(person, 80)
     names = [stop.accessibleName() for stop in stops]
     wanted = [
@@ -298,12 +298,12 @@ def test_every_control_has_a_name(sit_down: Callable[..., "Person"]) -> None:
     assert nameless == []
 
 
-def test_every_button_without_words_has_a_tip(person: "Person") -> None:
+def test_every_button_without_text_has_a_tool_tip(person: "Person") -> None:
     silent = [b.accessibleName() for b in person.window.findChildren(QToolButton) if not b.text() and not b.toolTip()]
     assert silent == []
 
 
-def test_a_size_is_stepped_by_its_arrows_and_typed(person: "Person") -> None:
+def test_a_size_can_be_stepped_by_arrows_and_typed(person: "Person") -> None:
     box = person.find(NumberBox, "T")
     box.setFocus()
     QTest.keyClick(box, Key.Key_Up)

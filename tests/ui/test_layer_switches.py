@@ -108,7 +108,7 @@ def test_every_entry_can_be_chosen_and_is_computed(person: "Person", field: str,
     check(person, before)
 
 
-def test_only_the_options_of_what_is_chosen_are_offered(person: "Person") -> None:
+def test_only_options_of_the_chosen_entry_are_offered(person: "Person") -> None:
     assert settings(popup_of(person, "Positions")) == []
     close(person, "Positions")
     person.choose("Positions", "T5 bias")
@@ -120,7 +120,7 @@ def test_only_the_options_of_what_is_chosen_are_offered(person: "Person") -> Non
     person.settle()
 
 
-def test_the_tables_of_an_entry_can_be_opened_and_their_numbers_count(person: "Person") -> None:
+def test_tables_of_an_entry_can_be_opened_and_edited(person: "Person") -> None:
     before = person.experiment
     person.choose("Score", "general")
     person.settle()
@@ -132,7 +132,7 @@ def test_the_tables_of_an_entry_can_be_opened_and_their_numbers_count(person: "P
     assert not np.array_equal(person.painted("scores"), plain)
 
 
-def test_positions_are_seen_where_they_act(person: "Person") -> None:
+def test_positions_are_shown_in_the_stages_that_they_change(person: "Person") -> None:
     for title, stages in (
         ("sinusoidal", set()),
         ("RoPE", {"rotated_queries", "rotated_keys"}),
@@ -148,7 +148,7 @@ def test_positions_are_seen_where_they_act(person: "Person") -> None:
 # Settings
 
 
-def test_a_temperature_evens_the_weights_out_and_is_one_step(person: "Person") -> None:
+def test_a_temperature_evens_out_the_weights_and_is_one_step(person: "Person") -> None:
     before, logits = person.experiment, person.painted("scaled")[0].astype(np.float64)
     steps = len(person.history())
     assert type_setting(person, "Weights", "Temperature", "2") == []
@@ -174,9 +174,7 @@ def test_a_temperature_evens_the_weights_out_and_is_one_step(person: "Person") -
         ("inf", "'inf' is not a finite number"),
     ],
 )
-def test_a_temperature_that_cannot_be_is_explained_below_it_and_changes_nothing(
-    person: "Person", text: str, words: str
-) -> None:
+def test_an_invalid_temperature_is_explained_and_changes_nothing(person: "Person", text: str, words: str) -> None:
     before = person.document.scene
     sentence = type_setting(person, "Weights", "Temperature", text)
     assert len(sentence) == 1
@@ -186,7 +184,7 @@ def test_a_temperature_that_cannot_be_is_explained_below_it_and_changes_nothing(
     person.check_every_number()
 
 
-def test_what_is_set_goes_back_to_its_default_with_one_click(person: "Person") -> None:
+def test_a_setting_can_be_reset_by_one_click(person: "Person") -> None:
     type_setting(person, "Weights", "Temperature", "0,5")
     assert person.experiment.config.option("temperature") == 0.5
     popup = popup_of(person, "Weights")
@@ -227,7 +225,7 @@ def bar_texts(person: "Person") -> list[str]:
     return [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
 
 
-def test_seed_and_training_do_nothing_without_dropout_and_say_so(person: "Person") -> None:
+def test_seed_and_training_are_disabled_without_dropout(person: "Person") -> None:
     before, popup = person.document.scene, popup_of(person, "Weights")
     for kind, title in ((NumberEdit, "Seed"), (Switch, "Training")):
         control = person.find(kind, title, popup)
@@ -243,7 +241,7 @@ def test_seed_and_training_do_nothing_without_dropout_and_say_so(person: "Person
     person.settle()
 
 
-def test_a_sink_takes_a_share_of_every_row(person: "Person") -> None:
+def test_a_sink_takes_part_of_every_row(person: "Person") -> None:
     before, logits = person.experiment, person.painted("scaled")[0].astype(np.float64)
     turn(person, "Heads", "Attention sink")
     close(person, "Heads")
@@ -274,7 +272,7 @@ def test_a_soft_cap_keeps_scores_small(person: "Person") -> None:
     assert person.card("capped").isHidden()
 
 
-def test_key_heads_are_shared_by_groups_down_to_one(sit_down: Callable[..., "Person"]) -> None:
+def test_key_heads_can_be_reduced_to_one(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     before = person.experiment
     keys, steps = person.painted("keys").copy(), len(person.history())
@@ -297,7 +295,7 @@ def test_key_heads_are_shared_by_groups_down_to_one(sit_down: Callable[..., "Per
     check(person, before)
 
 
-def test_one_head_shares_its_keys_with_nobody(person: "Person") -> None:
+def test_one_head_has_no_choice_of_key_heads(person: "Person") -> None:
     segments = person.find(Segments, "Key heads", popup_of(person, "Heads"))
     assert not segments.isEnabled()
     assert segments.accessibleDescription() == "Sharing needs more than one head."
@@ -306,7 +304,7 @@ def test_one_head_shares_its_keys_with_nobody(person: "Person") -> None:
 # What makes no sense
 
 
-def test_rope_is_not_offered_for_an_odd_d_k(person: "Person") -> None:
+def test_rope_is_disabled_for_an_odd_d_k(person: "Person") -> None:
     person.set_size("d_k", "3")
     person.settle()
     before = person.document.scene
@@ -323,7 +321,7 @@ def test_rope_is_not_offered_for_an_odd_d_k(person: "Person") -> None:
     assert person.painted("rotated_keys").shape == (1, 6, 4)
 
 
-def test_an_odd_d_k_is_refused_while_rope_turns_it(person: "Person") -> None:
+def test_an_odd_d_k_is_refused_with_rope(person: "Person") -> None:
     person.choose("Positions", "RoPE")
     person.settle()
     before = person.document.scene
@@ -333,7 +331,7 @@ def test_an_odd_d_k_is_refused_while_rope_turns_it(person: "Person") -> None:
 
 
 @pytest.mark.parametrize("title", ["÷ sum", "sigmoid"])
-def test_a_sink_is_not_offered_where_keys_share_no_whole(person: "Person", title: str) -> None:
+def test_a_sink_is_disabled_with_an_independent_normaliser(person: "Person", title: str) -> None:
     person.choose("Weights", title)
     person.settle()
     before = person.document.scene
@@ -345,7 +343,7 @@ def test_a_sink_is_not_offered_where_keys_share_no_whole(person: "Person", title
 
 
 @pytest.mark.parametrize("title", ["÷ sum", "sigmoid"])
-def test_weights_without_a_whole_are_not_offered_beside_a_sink(person: "Person", title: str) -> None:
+def test_independent_normalisers_are_disabled_with_a_sink(person: "Person", title: str) -> None:
     turn(person, "Heads", "Attention sink")
     close(person, "Heads")
     person.settle()
@@ -374,7 +372,7 @@ def test_an_odd_number_of_buckets_is_explained_below_it(person: "Person") -> Non
     assert edits.shape(person.experiment, "B") == (8, 1)
 
 
-def test_fewer_heads_than_one_that_is_off_are_not_offered(sit_down: Callable[..., "Person"]) -> None:
+def test_head_counts_that_would_remove_an_ablated_head_are_disabled(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     heads = person.playground.canvas.heads
     person.click(heads, heads.control_rect(3).center().toPoint())
@@ -392,7 +390,7 @@ def test_fewer_heads_than_one_that_is_off_are_not_offered(sit_down: Callable[...
 
 
 @pytest.mark.parametrize(("text", "words"), [("3", "n_kv_heads"), ("16", "W_k")])
-def test_a_head_count_that_grouped_keys_do_not_allow_says_what_disagrees(
+def test_a_head_count_that_grouped_keys_forbid_is_refused_with_the_reason(
     sit_down: Callable[..., "Person"], text: str, words: str
 ) -> None:
     person = sit_down("grouped-keys")
@@ -414,7 +412,7 @@ def test_a_head_count_that_grouped_keys_do_not_allow_says_what_disagrees(
         ("after (a mistake)", "after", "late"),
     ],
 )
-def test_each_fill_does_what_it_says(person: "Person", title: str, fill: str, masked_weight: str) -> None:
+def test_each_fill_has_its_effect(person: "Person", title: str, fill: str, masked_weight: str) -> None:
     before = person.experiment
     person.press("Causal")
     person.settle()
@@ -434,7 +432,7 @@ def test_each_fill_does_what_it_says(person: "Person", title: str, fill: str, ma
         assert (person.painted("masked")[0][future] == np.float32(-1e9)).all()
 
 
-def test_every_setting_is_one_step_of_the_history_and_undone_alone(person: "Person") -> None:
+def test_every_setting_is_one_history_entry(person: "Person") -> None:
     states: list[Any] = [person.experiment]
     for do in (
         lambda: person.choose("Score", "cosine"),
@@ -465,7 +463,7 @@ def test_every_setting_is_one_step_of_the_history_and_undone_alone(person: "Pers
     person.settle()
 
 
-def test_the_keyboard_alone_reaches_a_setting(person: "Person") -> None:
+def test_a_setting_can_be_reached_by_keyboard_alone(person: "Person") -> None:
     pill = person.find(Pill, "Weights")
     pill.setFocus()
     person.key(Key.Key_Down)

@@ -94,7 +94,7 @@ def held(person: "Person") -> Cell | None:
 # Tabs
 
 
-def test_the_canvas_is_shown_first_and_no_lens_is_made(person: "Person") -> None:
+def test_the_canvas_is_shown_first_and_no_lens_is_created(person: "Person") -> None:
     tabs = person.playground.lenses.tabs
     assert [button.text() for button in tabs.buttons()] == ["Canvas", *TITLES.values()]
     assert tabs.value() == CANVAS
@@ -103,7 +103,7 @@ def test_the_canvas_is_shown_first_and_no_lens_is_made(person: "Person") -> None
 
 
 @pytest.mark.parametrize("name", [name for name in TITLES if name != "cost"])
-def test_each_tab_opens_its_lens_and_leads_back(person: "Person", name: str) -> None:
+def test_each_tab_opens_its_lens_and_returns(person: "Person", name: str) -> None:
     open_tab(person, TITLES[name])
     shown = lens(person, Lens)
     assert shown.name == name
@@ -119,7 +119,7 @@ def test_each_tab_opens_its_lens_and_leads_back(person: "Person", name: str) -> 
     open_tab(person, "Canvas")
 
 
-def test_where_the_middle_is_narrow_the_tabs_stand_in_several_lines(qtbot: QtBot) -> None:
+def test_in_a_narrow_window_the_tabs_wrap(qtbot: QtBot) -> None:
     area = LensArea(lambda *_: None)
     qtbot.addWidget(area)
     area.show_pin(True, "present")
@@ -133,7 +133,7 @@ def test_where_the_middle_is_narrow_the_tabs_stand_in_several_lines(qtbot: QtBot
     assert all(not one.intersects(other) for one, other in combinations(places, 2))
 
 
-def test_the_tabs_are_walked_with_the_keyboard(person: "Person") -> None:
+def test_the_tabs_can_be_walked_with_the_keyboard(person: "Person") -> None:
     tabs = person.playground.lenses.tabs
     tabs.setFocus()
     person.key(Key.Key_Right)
@@ -174,7 +174,7 @@ def test_statistics_are_those_of_the_weights_and_follow_an_edit(person: "Person"
     open_tab(person, "Canvas")
 
 
-def test_a_row_of_statistics_activated_is_a_cell_held(sit_down: Callable[..., "Person"]) -> None:
+def test_activating_a_row_of_statistics_selects_its_cell(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     open_tab(person, "Statistics")
     table = lens(person, StatisticsLens).rows
@@ -194,7 +194,7 @@ def test_a_row_of_statistics_activated_is_a_cell_held(sit_down: Callable[..., "P
     assert held(person) is None
 
 
-def test_statistics_are_sorted_with_a_click_and_copied_with_every_digit(person: "Person") -> None:
+def test_statistics_can_be_sorted_by_click_and_copied_with_every_digit(person: "Person") -> None:
     open_tab(person, "Statistics")
     table = lens(person, StatisticsLens).rows
     header, section = table.view.horizontalHeader(), list(read(table)).index("largest")
@@ -222,7 +222,7 @@ def test_precision_is_measured_and_follows_an_edit(person: "Person") -> None:
     open_tab(person, "Canvas")
 
 
-def test_saturation_tells_the_spread_of_the_scores_and_follows_an_edit(person: "Person") -> None:
+def test_saturation_shows_the_standard_deviation_of_the_scores_and_follows_an_edit(person: "Person") -> None:
     open_tab(person, "Saturation")
     told = []
     for text in ("", "20"):
@@ -240,7 +240,7 @@ def test_saturation_tells_the_spread_of_the_scores_and_follows_an_edit(person: "
     open_tab(person, "Canvas")
 
 
-def test_positions_are_shown_and_the_order_is_put_to_the_test(person: "Person") -> None:
+def test_positions_are_shown_and_tokens_can_be_shuffled(person: "Person") -> None:
     open_tab(person, "Positions")
     shown = lens(person, PositionsLens)
     assert shown.encoding.map.data is not None
@@ -258,7 +258,7 @@ def test_positions_are_shown_and_the_order_is_put_to_the_test(person: "Person") 
     open_tab(person, "Canvas")
 
 
-def test_cost_is_measured_when_it_is_seen(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cost_is_measured_when_visible(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "MOST_RUNS", 1)
     open_tab(person, "Cost")
     shown = lens(person, CostLens)
@@ -302,7 +302,7 @@ def test_a_hidden_lens_is_not_computed(person: "Person") -> None:
     open_tab(person, "Canvas")
 
 
-def test_only_the_lens_that_is_seen_is_given_what_changes(person: "Person") -> None:
+def test_only_the_visible_lens_receives_changes(person: "Person") -> None:
     open_tab(person, "Precision")
     open_tab(person, "Saturation")
     done = jobs(person)
@@ -311,7 +311,7 @@ def test_only_the_lens_that_is_seen_is_given_what_changes(person: "Person") -> N
     open_tab(person, "Canvas")
 
 
-def test_without_a_lens_the_trace_holds_no_more_than_the_stages(person: "Person") -> None:
+def test_without_a_lens_the_trace_has_only_the_stages(person: "Person") -> None:
     change_number(person, "3")
     assert person.playground.reply is not None
     trace = person.playground.reply.trace
@@ -351,7 +351,7 @@ def open_preset(person: "Person", name: str) -> None:
     settle(person)
 
 
-def test_the_brush_brings_the_canvas_back(person: "Person") -> None:
+def test_the_brush_returns_to_the_canvas(person: "Person") -> None:
     open_tab(person, "Statistics")
     person.playground.mask.toggle()
     assert person.playground.canvas.isVisible()
@@ -360,7 +360,7 @@ def test_the_brush_brings_the_canvas_back(person: "Person") -> None:
     assert not person.playground.canvas.painting
 
 
-def test_undo_is_seen_in_an_open_lens(person: "Person") -> None:
+def test_an_open_lens_follows_undo(person: "Person") -> None:
     open_tab(person, "Statistics")
     before = read(lens(person, StatisticsLens).rows)
     person.press("Causal")
@@ -372,7 +372,7 @@ def test_undo_is_seen_in_an_open_lens(person: "Person") -> None:
     open_tab(person, "Canvas")
 
 
-def test_the_head_that_is_shown_is_the_one_that_a_lens_describes(sit_down: Callable[..., "Person"]) -> None:
+def test_a_lens_describes_the_visible_head(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     open_tab(person, "Statistics")
     person.choose("Show", "head 3")
@@ -382,7 +382,7 @@ def test_the_head_that_is_shown_is_the_one_that_a_lens_describes(sit_down: Calla
     open_tab(person, "Canvas")
 
 
-def test_figures_and_looks_stay_with_the_canvas_while_a_lens_is_open(person: "Person") -> None:
+def test_figures_and_comparison_are_disabled_while_a_lens_is_open(person: "Person") -> None:
     person.press("Pin")
     open_tab(person, "Statistics")
     change_number(person, "8")

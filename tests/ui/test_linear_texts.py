@@ -23,16 +23,16 @@ PARSERS: dict[str, Parser] = {
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_time_grows_in_proportion_to_the_text(name: str, qapp: object) -> None:
+def test_reading_a_text_takes_linear_time(name: str, qapp: object) -> None:
     assert out_of_proportion(PARSERS[name]) == []
 
 
-def test_markdown_in_a_label_takes_time_in_proportion(qapp: object) -> None:
+def test_markdown_in_a_label_takes_linear_time(qapp: object) -> None:
     label = MarkdownLabel()
     assert out_of_proportion(label._make_html) == []
 
 
-def test_a_single_letter_may_be_strong(qapp: object) -> None:
+def test_a_single_letter_may_be_bold(qapp: object) -> None:
     (one,) = read_paragraphs("**a** and **b** **never closed")
     assert [(run.text, run.style) for run in one.runs] == [
         ("a", "strong"),

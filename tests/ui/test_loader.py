@@ -28,7 +28,7 @@ def test_no_garbage_is_collected_until_the_last_window_has_loaded(qtbot: QtBot) 
     assert gc.isenabled()
 
 
-def test_imports_of_two_threads_are_left_unread_and_nothing_stays_behind() -> None:
+def test_imports_in_two_threads_skip_source_reading_and_restore_the_hook() -> None:
     feature = sys.modules["__feature__"]
     before, entered, leave = feature._mod_uses_pyside, threading.Event(), threading.Event()  # type: ignore[attr-defined]
 
@@ -48,7 +48,7 @@ def test_imports_of_two_threads_are_left_unread_and_nothing_stays_behind() -> No
     assert feature._mod_uses_pyside is before  # type: ignore[attr-defined]
 
 
-def test_two_windows_that_load_at_once_are_both_ready(open_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
+def test_two_windows_can_load_at_once(open_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
     windows = [open_window() for _ in range(2)]
     with qtbot.waitSignals([window.ready for window in windows], timeout=PATIENCE_MS):
         for window in windows:

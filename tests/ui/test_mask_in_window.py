@@ -101,7 +101,7 @@ def arithmetic(person: "Person") -> str:
 # The brush
 
 
-def test_a_mask_is_painted_by_mouse_in_one_step(person: "Person") -> None:
+def test_painting_a_mask_by_mouse_is_one_step(person: "Person") -> None:
     steps = len(person.history())
     turn(person, "Paint on the cards")
     assert person.message() == "Drag over the cells of a map to mask or unmask them; Esc ends painting."
@@ -122,7 +122,7 @@ def test_a_mask_is_painted_by_mouse_in_one_step(person: "Person") -> None:
     assert not hidden(person).any()
 
 
-def test_each_stroke_is_a_step_of_its_own_and_the_first_cell_says_what_it_does(person: "Person") -> None:
+def test_each_stroke_is_one_step_and_its_first_cell_decides_its_effect(person: "Person") -> None:
     steps = len(person.history())
     turn(person, "Paint on the cards")
     stroke(person, "weights", (0, 1), (0, 5))
@@ -133,7 +133,7 @@ def test_each_stroke_is_a_step_of_its_own_and_the_first_cell_says_what_it_does(p
     assert person.history()[steps:] == ["Mask by brush", "Unmask by brush", "Mask by brush"]
 
 
-def test_a_mask_unpainted_whole_is_none(person: "Person") -> None:
+def test_unpainting_every_cell_removes_the_mask(person: "Person") -> None:
     turn(person, "Paint on the cards")
     stroke(person, "weights", (2, 2), (2, 3))
     stroke(person, "weights", (2, 3), (2, 2))
@@ -142,7 +142,7 @@ def test_a_mask_unpainted_whole_is_none(person: "Person") -> None:
     assert person.find(Pill, "Mask").value_text() == "none"
 
 
-def test_escape_puts_the_brush_away_and_a_click_holds_a_cell_again(person: "Person") -> None:
+def test_escape_ends_painting_and_a_click_selects_a_cell_again(person: "Person") -> None:
     turn(person, "Paint on the cards")
     stroke(person, "weights", (4, 0))
     before = person.document.scene
@@ -157,7 +157,7 @@ def test_escape_puts_the_brush_away_and_a_click_holds_a_cell_again(person: "Pers
     assert (person.document.view.cell.row, person.document.view.cell.column) == (4, 1)
 
 
-def test_a_painted_mask_is_let_go_of_with_one_click(person: "Person") -> None:
+def test_a_painted_mask_can_be_removed_by_one_click(person: "Person") -> None:
     popup = popup_of(person)
     assert not [box for box in popup.findChildren(QCheckBox) if box.accessibleName() == "Painted"]
     close(person)
@@ -173,7 +173,7 @@ def test_a_painted_mask_is_let_go_of_with_one_click(person: "Person") -> None:
     np.testing.assert_array_equal(hidden(person), (I == 4) & (J <= 3))
 
 
-def test_what_is_painted_is_painted_in_every_head(sit_down: Callable[..., "Person"]) -> None:
+def test_painting_applies_to_every_head(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-8")
     turn(person, "Paint on the cards")
     at = [person.cell("weights", 2, column, 5) for column in (0, 1)]
@@ -184,7 +184,7 @@ def test_what_is_painted_is_painted_in_every_head(sit_down: Callable[..., "Perso
     assert zero.sum() == 16
 
 
-def test_the_brush_and_the_causal_switch_do_not_touch_one_another(person: "Person") -> None:
+def test_brush_and_causal_switch_are_independent(person: "Person") -> None:
     person.press("Causal")
     turn(person, "Paint on the cards")
     stroke(person, "weights", (5, 0), (5, 2))
@@ -197,7 +197,7 @@ def test_the_brush_and_the_causal_switch_do_not_touch_one_another(person: "Perso
 # Rows with nothing left
 
 
-def test_a_row_with_nothing_left_is_shown_counted_and_explained(person: "Person") -> None:
+def test_an_empty_row_is_shown_counted_and_explained(person: "Person") -> None:
     turn(person, "Paint on the cards")
     stroke(person, "weights", (3, 0), (3, 5))
     person.key(Key.Key_Escape)
@@ -211,7 +211,7 @@ def test_a_row_with_nothing_left_is_shown_counted_and_explained(person: "Person"
     assert person.message() == ""
 
 
-def test_with_a_large_negative_number_such_a_row_attends_evenly(person: "Person") -> None:
+def test_with_a_fill_of_minus_1e9_an_empty_row_attends_evenly(person: "Person") -> None:
     turn(person, "Paint on the cards")
     stroke(person, "weights", (3, 0), (3, 5))
     person.key(Key.Key_Escape)
@@ -232,7 +232,7 @@ MASKS = {
 
 
 @pytest.mark.parametrize("title", MASKS)
-def test_a_mask_is_switched_on_and_given_its_number(person: "Person", title: str) -> None:
+def test_a_mask_can_be_switched_on_and_given_its_number(person: "Person", title: str) -> None:
     number, expected = MASKS[title]
     steps = len(person.history())
     turn(person, title)
@@ -258,7 +258,7 @@ def test_a_mask_is_switched_on_and_given_its_number(person: "Person", title: str
 
 
 @pytest.mark.parametrize("title", ["Window", "Blocks", "Padding"])
-def test_a_mask_and_the_causal_switch_allow_what_both_allow(person: "Person", title: str) -> None:
+def test_a_mask_and_the_causal_switch_allow_only_what_both_allow(person: "Person", title: str) -> None:
     number, expected = MASKS[title]
     person.press("Causal")
     turn(person, title)
@@ -277,7 +277,7 @@ def test_a_prefix_lifts_the_causal_mask_for_its_keys(person: "Person") -> None:
     np.testing.assert_array_equal(hidden(person), MASKS["Prefix"][1])
 
 
-def test_a_masked_cell_says_by_which_masks(person: "Person") -> None:
+def test_a_masked_cell_names_its_masks(person: "Person") -> None:
     person.press("Causal")
     turn(person, "Window")
     person.click_cell("masked", 0, 5)
@@ -295,7 +295,7 @@ def test_a_masked_cell_says_by_which_masks(person: "Person") -> None:
         ("Padding", "7", "Padding is 7; it needs a whole number from 1 to 6."),
     ],
 )
-def test_a_number_that_cannot_be_is_explained_below_it(person: "Person", title: str, text: str, words: str) -> None:
+def test_an_invalid_number_is_explained_below_it(person: "Person", title: str, text: str, words: str) -> None:
     turn(person, title)
     before = person.document.scene
     sentences = type_setting(person, title, text)
@@ -316,7 +316,7 @@ def test_masks_keep_their_numbers_when_the_sentence_grows(person: "Person") -> N
 # What masked scores become
 
 
-def test_a_zero_in_the_place_of_a_masked_score_gets_a_weight(person: "Person") -> None:
+def test_a_fill_of_zero_gives_masked_cells_a_weight(person: "Person") -> None:
     turn(person, "Paint on the cards")
     stroke(person, "weights", (2, 0), (2, 1))
     person.key(Key.Key_Escape)
@@ -328,7 +328,7 @@ def test_a_zero_in_the_place_of_a_masked_score_gets_a_weight(person: "Person") -
     assert "a score of 0 does not mean none" in arithmetic(person)
 
 
-def test_weights_masked_too_late_leave_rows_short(person: "Person") -> None:
+def test_masking_after_softmax_leaves_row_sums_below_one(person: "Person") -> None:
     weights = person.painted("weights").copy()
     turn(person, "Paint on the cards")
     stroke(person, "weights", (2, 0), (2, 1))
@@ -344,7 +344,7 @@ def test_weights_masked_too_late_leave_rows_short(person: "Person") -> None:
     assert "is set to 0 too late" in arithmetic(person)
 
 
-def test_what_masked_scores_become_can_be_chosen_before_there_is_a_mask(person: "Person") -> None:
+def test_the_fill_can_be_chosen_without_a_mask(person: "Person") -> None:
     weights = person.painted("weights").copy()
     fill_with(person, "after (a mistake)")
     np.testing.assert_array_equal(person.painted("weights"), weights)

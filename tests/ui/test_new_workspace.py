@@ -30,7 +30,7 @@ def notes(host: Host, *, make: bool = True) -> Any:
     return host.workspace(sys.modules["attnlab.ui.workspaces.notes"].NOTES, make=make)
 
 
-def test_it_is_shown_by_the_rail_and_by_its_key(person: Person) -> None:
+def test_a_workspace_is_shown_by_the_rail_and_its_shortcut(person: Person) -> None:
     window: Any = person.window
     assert notes(window, make=False) is None
     last = len(window.kinds)
@@ -45,7 +45,7 @@ def test_it_is_shown_by_the_rail_and_by_its_key(person: Person) -> None:
     assert window.current == "notes"
 
 
-def test_its_action_is_in_the_menu_and_the_palette_and_shows_it_first(person: Person) -> None:
+def test_an_action_of_a_workspace_is_in_menu_and_palette_and_shows_it(person: Person) -> None:
     window = person.window
     assert "Notes" in [entry.text() for entry in window.rail.menu_button.menu().actions()]
     window.show_palette()
@@ -55,7 +55,7 @@ def test_its_action_is_in_the_menu_and_the_palette_and_shows_it_first(person: Pe
     assert notes(window).asked == ["entered", "tidied"]
 
 
-def test_it_gets_keys_messages_themes_and_the_end(person: Person) -> None:
+def test_a_workspace_receives_keys_messages_themes_and_its_end(person: Person) -> None:
     window = person.window
     window.show_workspace("notes")
     asked = notes(window).asked

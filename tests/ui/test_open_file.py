@@ -38,7 +38,7 @@ def session(folder: Path, name: str) -> Path:
     return folder / f"{name}.attnlab"
 
 
-def test_of_several_files_the_first_opens_and_that_is_told(person: "Person", tmp_path: Path) -> None:
+def test_of_several_files_the_first_opens_with_a_message(person: "Person", tmp_path: Path) -> None:
     person.document.show(at=Place("scores"))  # what is said of its step goes, what is said of the files stays
     drop(person.window, *(session(tmp_path, name) for name in ("a", "b", "c")))
     person.settle()
@@ -47,7 +47,7 @@ def test_of_several_files_the_first_opens_and_that_is_told(person: "Person", tmp
     assert person.message() == "A window shows one file at a time; of 3 only a.attnlab was opened."
 
 
-def test_what_is_wrong_with_the_first_of_several_is_what_is_told(person: "Person", tmp_path: Path) -> None:
+def test_an_error_of_the_first_file_is_reported(person: "Person", tmp_path: Path) -> None:
     (tmp_path / "odd.zip").write_bytes(b"nothing")
     drop(person.window, tmp_path / "odd.zip", session(tmp_path, "a"))
     person.settle()
@@ -55,7 +55,7 @@ def test_what_is_wrong_with_the_first_of_several_is_what_is_told(person: "Person
 
 
 @pytest.mark.parametrize("ending", [".md", ".MD", ".markdown"])
-def test_a_lesson_is_walked(person: "Person", tmp_path: Path, ending: str) -> None:
+def test_an_opened_lesson_can_be_walked(person: "Person", tmp_path: Path, ending: str) -> None:
     (tmp_path / f"mine{ending}").write_text(LESSON, encoding="utf-8")
     drop(person.window, tmp_path / f"mine{ending}")
     person.settle()
@@ -64,13 +64,13 @@ def test_a_lesson_is_walked(person: "Person", tmp_path: Path, ending: str) -> No
     assert person.experiment.tokens == attnlab.preset("the-cat-sat").tokens
 
 
-def test_a_folder_is_told_to_be_one(person: "Person", tmp_path: Path) -> None:
+def test_a_folder_is_reported_as_such(person: "Person", tmp_path: Path) -> None:
     drop(person.window, tmp_path)
     person.settle()
     assert person.message() == f"{tmp_path} is a folder; a session is a file that ends in .attnlab."
 
 
-def test_what_is_dropped_while_it_loads_opens_afterwards(
+def test_a_file_dropped_while_loading_opens_afterwards(
     open_window: Callable[..., MainWindow], qtbot: QtBot, tmp_path: Path
 ) -> None:
     window = open_window(Source(preset="journey"))

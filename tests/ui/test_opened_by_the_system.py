@@ -51,7 +51,7 @@ def told(when: str, path: Path) -> str:
     return done.stdout.strip()
 
 
-def test_a_file_opened_from_the_desktop_is_shown_whenever_it_comes(tmp_path: Path) -> None:
+def test_a_file_opened_from_the_desktop_is_shown_at_any_time(tmp_path: Path) -> None:
     path = tmp_path / "found.attnlab"
     attnlab.save(Experiment(("from", "finder"), [[1.0], [2.0]]), path)
     for when in ("early", "late"):

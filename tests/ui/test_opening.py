@@ -48,7 +48,7 @@ def session(folder: Path, name: str) -> Path:
     return folder / f"{name}.attnlab"
 
 
-def test_the_window_goes_on_and_says_what_it_reads(person: "Person", gate: Gate, tmp_path: Path) -> None:
+def test_the_window_responds_and_names_the_file_that_it_reads(person: "Person", gate: Gate, tmp_path: Path) -> None:
     before = person.experiment
     open_paths(person.window, [session(tmp_path, "slow")])
     assert person.experiment is before  # nothing was waited for
@@ -66,7 +66,7 @@ def test_the_window_goes_on_and_says_what_it_reads(person: "Person", gate: Gate,
     assert person.experiment.tokens == before.tokens
 
 
-def test_what_cannot_be_opened_takes_the_place_of_the_note(person: "Person", gate: Gate, tmp_path: Path) -> None:
+def test_an_error_replaces_the_note_about_reading(person: "Person", gate: Gate, tmp_path: Path) -> None:
     (tmp_path / "odd.attnlab").write_bytes(b"nothing")
     before = person.document.scene
     open_paths(person.window, [tmp_path / "odd.attnlab"])
@@ -77,7 +77,7 @@ def test_what_cannot_be_opened_takes_the_place_of_the_note(person: "Person", gat
     assert person.document.scene is before
 
 
-def test_a_newer_wish_takes_the_place_of_the_one_before(person: "Person", gate: Gate, tmp_path: Path) -> None:
+def test_a_newer_request_replaces_the_earlier_one(person: "Person", gate: Gate, tmp_path: Path) -> None:
     told: list[tuple[str, bool]] = []
     for name in ("one", "two", "three"):
         person.playground.files.open(session(tmp_path, name), lambda opened, name=name: told.append((name, opened)))  # type: ignore[misc]
@@ -90,7 +90,7 @@ def test_a_newer_wish_takes_the_place_of_the_one_before(person: "Person", gate: 
     assert person.window.settings.recent == (str(tmp_path / "three.attnlab"),)
 
 
-def test_a_reading_that_hangs_does_not_hold_up_the_next(
+def test_a_hanging_read_does_not_delay_the_next(
     person: "Person", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate()
@@ -109,7 +109,7 @@ def test_a_reading_that_hangs_does_not_hold_up_the_next(
     assert person.history()[1:] == ["Open quick.attnlab"]
 
 
-def test_the_window_is_closed_while_it_reads(sit_down: Callable[..., "Person"], gate: Gate, tmp_path: Path) -> None:
+def test_the_window_can_be_closed_while_it_reads(sit_down: Callable[..., "Person"], gate: Gate, tmp_path: Path) -> None:
     person = sit_down(remember=True)
     told: list[bool] = []
     person.playground.files.open(session(tmp_path, "slow"), told.append)
@@ -124,7 +124,7 @@ def test_the_window_is_closed_while_it_reads(sit_down: Callable[..., "Person"], 
     assert person.history() == ["Open Your journey starts…"]
 
 
-def test_work_that_is_brought_back_is_read_beside_the_window(
+def test_unsaved_work_is_read_in_the_background(
     sit_down: Callable[..., "Person"], gate: Gate, config_dir: Path, tmp_path: Path
 ) -> None:
     shutil.copy(session(tmp_path, "left"), config_dir / "last.attnlab")
@@ -139,7 +139,7 @@ def test_work_that_is_brought_back_is_read_beside_the_window(
     assert not list(config_dir.glob("*.attnlab"))  # saved, it is no longer offered
 
 
-def test_weights_that_come_with_a_session_are_for_what_is_in_it(person: "Person", gate: Gate, tmp_path: Path) -> None:
+def test_weights_dropped_with_a_session_are_applied_to_it(person: "Person", gate: Gate, tmp_path: Path) -> None:
     (tmp_path / "W_q.csv").write_text("1,2\n", encoding="utf-8")
     open_paths(person.window, [session(tmp_path, "both"), tmp_path / "W_q.csv"])
     assert person.window.findChild(WeightsDialog) is None
@@ -152,7 +152,7 @@ def test_weights_that_come_with_a_session_are_for_what_is_in_it(person: "Person"
     dialog.close()
 
 
-def test_a_fault_while_it_reads_is_told_and_the_next_file_opens(
+def test_an_unexpected_error_while_reading_is_reported_and_the_next_file_opens(
     person: "Person", monkeypatch: pytest.MonkeyPatch, tmp_path: Path, provoked: Callable[[], list[str]]
 ) -> None:
     with monkeypatch.context() as broken:

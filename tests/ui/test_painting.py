@@ -97,7 +97,7 @@ def painter(qtbot: QtBot) -> Iterator[Painter]:
 # The brush
 
 
-def test_a_press_paints_a_cell_and_a_drag_all_it_goes_over_once(painter: Painter) -> None:
+def test_a_press_paints_a_cell_and_a_drag_each_cell_once(painter: Painter) -> None:
     painter.stroke("weights", *(painter.at("weights", 2, column) for column in (1, 2, 3, 2, 1)))
     assert painter.painted == [(Cell("weights", 2, column, 0), 1) for column in (1, 2, 3)]
 
@@ -111,14 +111,14 @@ def test_a_fast_drag_skips_no_cell(painter: Painter) -> None:
     assert {row for row, _ in painter.places()} == set(range(6))
 
 
-def test_every_press_begins_another_gesture_on_whichever_card(painter: Painter) -> None:
+def test_every_press_begins_a_new_gesture_on_any_card(painter: Painter) -> None:
     painter.stroke("weights", painter.at("weights", 0, 0))
     painter.stroke("weights", painter.at("weights", 0, 0))
     painter.stroke("scores", painter.at("scores", 0, 0), painter.at("scores", 0, 1))
     assert [stroke for _, stroke in painter.painted] == [1, 2, 3, 3]
 
 
-def test_the_second_of_two_quick_presses_paints_too(painter: Painter) -> None:
+def test_the_second_press_of_a_double_click_paints(painter: Painter) -> None:
     at = painter.at("weights", 4, 4)
     painter.stroke("weights", at)
     QTest.mouseDClick(painter.canvas.cards["weights"], Button.LeftButton, pos=at)
@@ -131,7 +131,7 @@ def test_a_stroke_may_begin_beside_the_map_and_leave_the_card(painter: Painter) 
     assert painter.painted == [(Cell("weights", 3, 0, 0), 1)]
 
 
-def test_all_heads_have_one_mask_so_a_cell_comes_once_whichever_map_it_is_met_on(painter: Painter) -> None:
+def test_a_cell_is_painted_once_on_any_heads_map(painter: Painter) -> None:
     painter.show("multi-head-causal", View(head="all"))
     painter.stroke("weights", painter.at("weights", 1, 0, 2), painter.at("weights", 1, 0, 2))
     painter.stroke("weights", painter.at("weights", 0, 4, 0), painter.at("weights", 0, 4, 1))
@@ -147,7 +147,7 @@ def test_masked_cells_can_be_painted_back(painter: Painter) -> None:
     assert painter.places() == [(0, 5), (1, 4)]
 
 
-def test_painting_pins_nothing_pans_nothing_and_still_points(painter: Painter) -> None:
+def test_painting_neither_selects_nor_pans_but_still_points(painter: Painter) -> None:
     before = painter.canvas.cards["weights"].geometry()
     painter.move("weights", painter.at("weights", 5, 0), Button.NoButton)
     painter.stroke("weights", painter.at("weights", 1, 1), painter.at("weights", 4, 1))
@@ -165,13 +165,13 @@ def test_the_middle_button_still_pans(painter: Painter) -> None:
     assert painter.clicked == []
 
 
-def test_cards_without_a_mask_are_as_ever(painter: Painter) -> None:
+def test_cards_of_other_stages_are_not_painted(painter: Painter) -> None:
     painter.stroke("queries", painter.at("queries", 1, 1))
     assert painter.painted == []
     assert painter.clicked == [Cell("queries", 1, 1, 0)]
 
 
-def test_with_the_brush_put_away_a_click_pins_again(painter: Painter) -> None:
+def test_after_painting_a_click_selects_again(painter: Painter) -> None:
     painter.canvas.set_painting(False)
     assert not painter.canvas.painting
     painter.stroke("weights", painter.at("weights", 1, 1))
@@ -179,21 +179,21 @@ def test_with_the_brush_put_away_a_click_pins_again(painter: Painter) -> None:
     assert painter.clicked == [Cell("weights", 1, 1, 0)]
 
 
-def test_putting_the_brush_away_ends_its_stroke(painter: Painter) -> None:
+def test_ending_painting_ends_the_stroke(painter: Painter) -> None:
     painter.press("weights", painter.at("weights", 0, 0))
     painter.canvas.set_painting(False)
     painter.move("weights", painter.at("weights", 0, 3))
     assert painter.places() == [(0, 0)]
 
 
-def test_a_stroke_whose_release_went_elsewhere_is_over_at_the_next_move(painter: Painter) -> None:
+def test_a_stroke_without_a_release_ends_at_the_next_move(painter: Painter) -> None:
     painter.press("weights", painter.at("weights", 0, 0))
     painter.move("weights", painter.at("weights", 0, 3), Button.NoButton)
     painter.move("weights", painter.at("weights", 0, 4), Button.LeftButton)
     assert painter.places() == [(0, 0)]
 
 
-def test_one_sees_where_the_brush_paints(painter: Painter) -> None:
+def test_cards_that_can_be_painted_are_marked(painter: Painter) -> None:
     for stage, painted in (("scores", True), ("weights", True), ("queries", False), ("context", False)):
         card = painter.canvas.cards[stage]
         brush, said = painter.picture(stage), card.accessibleName()
@@ -209,7 +209,7 @@ def test_one_sees_where_the_brush_paints(painter: Painter) -> None:
 # Cards that come and go
 
 
-def test_no_card_moves_away_under_the_brush(painter: Painter) -> None:
+def test_cards_do_not_move_while_painting(painter: Painter) -> None:
     def mask(cell: Cell, stroke: int) -> None:
         allowed = torch.ones(6, 6, dtype=torch.bool)
         allowed[cell.row, cell.column] = False
@@ -228,7 +228,7 @@ def test_no_card_moves_away_under_the_brush(painter: Painter) -> None:
     assert cards["weights"].geometry() != before
 
 
-def test_a_stroke_goes_on_from_where_it_is_when_its_card_is_enlarged(painter: Painter) -> None:
+def test_a_stroke_continues_when_its_card_is_enlarged(painter: Painter) -> None:
     painter.press("weights", painter.at("weights", 0, 0))
     painter.canvas.zoom_at(1.5, QPointF(0, 0))
     painter.move("weights", painter.at("weights", 5, 5))
@@ -239,7 +239,7 @@ def test_a_stroke_goes_on_from_where_it_is_when_its_card_is_enlarged(painter: Pa
 
 
 @pytest.mark.parametrize("key", [Key.Key_Space, Key.Key_M])
-def test_a_key_paints_the_held_cell_each_press_a_gesture(painter: Painter, key: Qt.Key) -> None:
+def test_a_key_paints_the_selected_cell_as_one_gesture(painter: Painter, key: Qt.Key) -> None:
     painter.key("weights", key)
     assert painter.painted == []
     painter.hold("weights", 3, 2)
@@ -258,7 +258,7 @@ length = st.floats(0, 300, allow_nan=False)
 
 
 @given(a=st.tuples(length, length), b=st.tuples(length, length), count=st.integers(1, 5), rows=st.integers(1, 40))
-def test_a_line_crosses_every_cell_that_has_a_point_of_it(
+def test_a_line_crosses_every_cell_that_contains_one_of_its_points(
     a: tuple[float, float], b: tuple[float, float], count: int, rows: int
 ) -> None:
     grid = arrange((10, 10, 250, 200), rows, 7, count, Limits(40, 30, 20, 10), True)

@@ -46,7 +46,7 @@ def point(maps: MapSheet | MapsView, at: QPointF) -> None:
 
 
 @pytest.mark.parametrize("make", [sheet, cards])
-def test_a_cell_is_told_when_pointed_at_and_let_go_of(qtbot: QtBot, make: Callable[[], MapSheet | MapsView]) -> None:
+def test_pointing_at_a_cell_and_leaving_it_is_emitted(qtbot: QtBot, make: Callable[[], MapSheet | MapsView]) -> None:
     maps = make()
     qtbot.addWidget(maps)
     maps.resize(560, 420)
@@ -65,7 +65,7 @@ def test_a_cell_is_told_when_pointed_at_and_let_go_of(qtbot: QtBot, make: Callab
 
 
 @pytest.mark.parametrize("make", [sheet, cards])
-def test_after_another_size_the_cells_are_where_they_are_drawn(
+def test_after_resizing_cells_are_found_where_they_are_drawn(
     qtbot: QtBot, make: Callable[[], MapSheet | MapsView]
 ) -> None:
     maps = make()

@@ -54,7 +54,7 @@ def click(person: "Person", shown: QListWidget, name: str) -> None:
     person.click(shown.viewport(), shown.visualItemRect(item(shown, name)).center())
 
 
-def test_every_preset_is_listed_once_below_the_heading_of_its_group(person: "Person") -> None:
+def test_every_preset_is_listed_once_under_its_group(person: "Person") -> None:
     shown = open_gallery(person)
     assert tuple(names(shown)) == attnlab.presets()
     heading = ""
@@ -73,7 +73,7 @@ def test_every_preset_is_listed_once_below_the_heading_of_its_group(person: "Per
     assert not person.playground.gallery.isVisible()
 
 
-def test_tiles_stand_side_by_side_and_headings_above_them_across(person: "Person") -> None:
+def test_tiles_are_side_by_side_under_full_width_headings(person: "Person") -> None:
     shown = open_gallery(person)
     rects = [shown.visualItemRect(line) for line in lines(shown)]
     width = shown.viewport().width()
@@ -88,7 +88,7 @@ def test_tiles_stand_side_by_side_and_headings_above_them_across(person: "Person
     person.playground.gallery.hide()
 
 
-def test_pictures_are_made_of_what_is_in_sight_and_of_the_rest_when_it_comes_there(person: "Person") -> None:
+def test_thumbnails_are_computed_when_they_become_visible(person: "Person") -> None:
     shown = open_gallery(person)
     asked = person.playground.gallery.missing()
     assert 4 <= len(asked) < len(attnlab.presets()) // 2
@@ -121,7 +121,7 @@ def test_the_pictures_are_those_of_the_weights(person: "Person") -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
-def test_a_click_opens_it_with_its_numbers(sit_down: Callable[..., "Person"], group: str) -> None:
+def test_a_click_opens_a_preset_with_its_numbers(sit_down: Callable[..., "Person"], group: str) -> None:
     person = sit_down("the-cat-sat" if group != "Step by step" else "causal-5x8")
     for name in (name for name, preset in PRESETS.items() if preset.group == group):
         before = person.document.scene
@@ -158,7 +158,7 @@ def test_typing_finds_presets_by_name_title_and_line(person: "Person") -> None:
     assert not person.playground.gallery.isVisible()
 
 
-def test_what_nothing_is_called_is_said_to_be_so(person: "Person") -> None:
+def test_an_empty_search_result_is_reported(person: "Person") -> None:
     shown = open_gallery(person)
     person.type("zzz")
     assert names(shown) == []
@@ -172,7 +172,7 @@ def test_what_nothing_is_called_is_said_to_be_so(person: "Person") -> None:
     person.playground.gallery.hide()
 
 
-def test_a_gallery_opened_again_shows_all_with_what_is_open_marked(sit_down: Callable[..., "Person"]) -> None:
+def test_a_reopened_gallery_shows_all_presets_with_the_open_one_marked(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("saturated")
     open_gallery(person)
     person.type("causal")
@@ -185,7 +185,7 @@ def test_a_gallery_opened_again_shows_all_with_what_is_open_marked(sit_down: Cal
     person.playground.gallery.hide()
 
 
-def test_right_walks_over_every_tile_and_left_back(person: "Person") -> None:
+def test_right_and_left_move_over_every_tile(person: "Person") -> None:
     shown = open_gallery(person)
     order = names(shown)
     walked = [marked(shown)]
@@ -204,7 +204,7 @@ def test_right_walks_over_every_tile_and_left_back(person: "Person") -> None:
     person.playground.gallery.hide()
 
 
-def test_down_and_up_keep_the_column_over_headings_and_end_in_the_field(person: "Person") -> None:
+def test_down_and_up_keep_the_column_and_end_in_the_search_field(person: "Person") -> None:
     shown = open_gallery(person)
     person.key(Key.Key_Right)
     left = shown.visualItemRect(shown.currentItem()).left()
@@ -241,7 +241,7 @@ def test_letters_typed_over_the_tiles_go_to_the_field(person: "Person") -> None:
     person.playground.gallery.hide()
 
 
-def test_enter_opens_what_the_arrows_chose(person: "Person") -> None:
+def test_enter_opens_the_selected_preset(person: "Person") -> None:
     shown = open_gallery(person)
     QTest.keyClick(shown, Key.Key_Right)
     wanted = shown.currentItem().text()
@@ -258,7 +258,7 @@ def test_a_heading_opens_nothing(person: "Person") -> None:
     person.playground.gallery.hide()
 
 
-def test_opening_the_gallery_again_asks_for_no_picture_twice(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thumbnails_are_requested_once(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
     open_gallery(person)
     person.wait_for(lambda: not person.playground.gallery.missing())
     person.playground.gallery.hide()
@@ -272,7 +272,7 @@ def test_opening_the_gallery_again_asks_for_no_picture_twice(person: "Person", m
     person.playground.gallery.hide()
 
 
-def test_pictures_do_not_make_numbers_wait(person: "Person") -> None:
+def test_thumbnails_do_not_delay_computation(person: "Person") -> None:
     open_gallery(person)
     missing = len(person.playground.gallery.missing())
     assert missing > 1
@@ -283,13 +283,13 @@ def test_pictures_do_not_make_numbers_wait(person: "Person") -> None:
     person.playground.gallery.hide()
 
 
-def test_closing_while_pictures_are_being_made_leaves_well(person: "Person") -> None:
+def test_closing_the_gallery_while_it_computes_thumbnails_is_safe(person: "Person") -> None:
     open_gallery(person)
     person.playground.gallery.hide()
     assert person.window.close()
 
 
-def test_other_colours_and_larger_type_keep_the_tiles_in_their_rows(person: "Person") -> None:
+def test_another_theme_and_larger_type_keep_the_layout(person: "Person") -> None:
     person.window.change_settings(theme="dark", type_size=150)
     shown = open_gallery(person)
     person.wait_for(lambda: not person.playground.gallery.missing())

@@ -27,7 +27,7 @@ def child(code: str, *arguments: str) -> str:
     return ended.stdout.strip()
 
 
-def test_what_the_loader_loads_touches_no_name_of_qt() -> None:
+def test_modules_of_the_loader_thread_touch_no_qt_name() -> None:
     assert (
         child("""
         import importlib, sys
@@ -49,7 +49,7 @@ def test_what_the_loader_loads_touches_no_name_of_qt() -> None:
 
 
 @pytest.mark.parametrize("source", ["preset", "file"])
-def test_a_start_makes_classes_of_qt_in_the_windows_thread_only(source: str, tmp_path: Path, config_dir: Path) -> None:
+def test_starting_creates_qt_classes_only_in_the_windows_thread(source: str, tmp_path: Path, config_dir: Path) -> None:
     save_session(Session(preset("journey")), tmp_path / "one.attnlab")
     assert (
         child(
@@ -74,7 +74,7 @@ def test_a_start_makes_classes_of_qt_in_the_windows_thread_only(source: str, tmp
     )
 
 
-def test_the_watch_sees_a_class_that_a_thread_makes() -> None:
+def test_a_class_created_in_a_thread_is_detected() -> None:
     def make() -> None:
         from PySide6.QtCore import QObject
 

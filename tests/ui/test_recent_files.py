@@ -37,9 +37,7 @@ def test_without_files_the_menu_says_so(person: "Person") -> None:
     assert not person.window.actions_list["recent-none"].isEnabled()
 
 
-def test_what_was_opened_and_saved_is_listed_newest_first_and_kept(
-    sit_down: Callable[..., "Person"], tmp_path: Path
-) -> None:
+def test_recent_files_are_listed_newest_first_and_saved(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     first, second = session(tmp_path, "first"), tmp_path / "second & last.attnlab"
     person = sit_down(Source(path=first), remember=True)
     assert person.playground.files.save_to(second)
@@ -65,7 +63,9 @@ def test_the_palette_finds_a_file_by_its_name(sit_down: Callable[..., "Person"],
     assert person.history()[-1] == "Open monday.attnlab"
 
 
-def test_a_file_that_is_gone_leaves_the_list_with_a_sentence(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_a_missing_file_is_removed_from_the_list_with_a_message(
+    sit_down: Callable[..., "Person"], tmp_path: Path
+) -> None:
     person = sit_down()
     kept, gone = session(tmp_path, "kept"), session(tmp_path, "gone")
     for path in (kept, gone):
@@ -79,7 +79,7 @@ def test_a_file_that_is_gone_leaves_the_list_with_a_sentence(sit_down: Callable[
     assert in_menu(person) == [write_title(kept)]
 
 
-def test_a_long_way_to_a_file_is_shown_by_its_end() -> None:
+def test_a_long_folder_is_shortened_at_its_start() -> None:
     assert write_title(Path.home() / "a" / "b.attnlab") == f"b.attnlab — {Path('~', 'a')}"
     long = write_title(Path("/", *["folder"] * 20, "b\n.attnlab"))
     assert long.startswith("b\\n.attnlab — …")

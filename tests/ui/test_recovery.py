@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
 
-def test_unsaved_work_comes_back_as_one_step_until_it_is_saved(
+def test_unsaved_work_is_restored_as_one_step_until_it_is_saved(
     sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
 ) -> None:
     person = sit_down(remember=True)
@@ -47,9 +47,7 @@ def test_unsaved_work_comes_back_as_one_step_until_it_is_saved(
     assert not sit_down(remember=True).message()
 
 
-def test_what_is_as_it_was_opened_or_saved_is_not_kept(
-    sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
-) -> None:
+def test_unmodified_work_is_not_kept(sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path) -> None:
     person = sit_down(remember=True)
     person.press("Causal")
     assert person.window.recovery is not None
@@ -93,7 +91,7 @@ def killed_in_the_middle_of_work(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is not killed in the same way")
-def test_the_work_of_a_killed_program_is_offered_and_its_file_is_as_it_was(
+def test_work_of_a_killed_program_is_offered_and_its_file_is_unchanged(
     sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "mine.attnlab"
@@ -143,7 +141,7 @@ def test_each_of_two_windows_keeps_its_own_work(sit_down: "Callable[..., Person]
     assert four.experiment.tokens in kept
 
 
-def test_undoing_what_was_brought_back_does_not_lose_it(
+def test_undoing_a_restored_state_does_not_lose_it(
     sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
 ) -> None:
     person = sit_down(remember=True)
@@ -162,7 +160,7 @@ def test_undoing_what_was_brought_back_does_not_lose_it(
     assert attnlab.load(kept.path).config.causal
 
 
-def test_a_save_that_fails_keeps_the_work_and_says_so(
+def test_a_failed_save_keeps_the_work_and_is_reported(
     sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
 ) -> None:
     person = sit_down(remember=True)
@@ -183,9 +181,7 @@ def test_a_save_that_fails_keeps_the_work_and_says_so(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of a file's size")
-def test_a_full_disk_leaves_the_file_as_it_was(
-    sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
-) -> None:
+def test_a_full_disk_keeps_the_file(sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path) -> None:
     import resource
 
     person = sit_down(remember=True)
@@ -214,9 +210,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(
     assert not person.window.isVisible()
 
 
-def test_work_that_cannot_be_kept_is_left_when_that_is_wanted(
-    sit_down: "Callable[..., Person]", config_dir: Path
-) -> None:
+def test_work_that_cannot_be_kept_can_be_discarded(sit_down: "Callable[..., Person]", config_dir: Path) -> None:
     person = sit_down(remember=True)
     (config_dir / "current.attnlab").mkdir()
     person.press("Causal")
@@ -228,7 +222,7 @@ def test_work_that_cannot_be_kept_is_left_when_that_is_wanted(
 
 
 @pytest.mark.slow
-def test_the_walk_of_unsaved_work_is_kept_and_the_mouse_is_not(
+def test_the_walk_of_unsaved_work_is_kept_but_not_the_pointed_cell(
     sit_down: "Callable[..., Person]", qtbot: QtBot, config_dir: Path
 ) -> None:
     person = sit_down(remember=True)
@@ -256,9 +250,7 @@ def leave_unsaved(person: "Person", preset: str, title: str) -> None:
     person.window.close()
 
 
-def test_the_unsaved_work_of_several_closes_can_be_chosen_from(
-    sit_down: "Callable[..., Person]", config_dir: Path
-) -> None:
+def test_unsaved_work_of_several_windows_can_be_chosen(sit_down: "Callable[..., Person]", config_dir: Path) -> None:
     for preset, title in (("the-cat-sat", "First"), ("random-4x8", "Second"), ("causal-5x8", "Third")):
         leave_unsaved(sit_down(remember=True), preset, title)
     person = sit_down(remember=True)

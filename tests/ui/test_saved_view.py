@@ -86,7 +86,7 @@ def walk_rows(person: "Person", steps: int) -> None:
         person.key(Key.Key_Right)
 
 
-def test_a_held_cell_a_walk_and_a_pin_are_there_again(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_selected_cell_walk_and_pin_are_restored(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down("multi-head-causal")
     pin_and_change(person)
     person.choose("Show", "head 3")
@@ -113,7 +113,7 @@ def test_a_held_cell_a_walk_and_a_pin_are_there_again(sit_down: Callable[..., "P
 
 
 @pytest.mark.parametrize("look", ["Present", "Pinned", "Difference"])
-def test_what_was_compared_is_compared_again(sit_down: Callable[..., "Person"], tmp_path: Path, look: str) -> None:
+def test_a_comparison_is_restored(sit_down: Callable[..., "Person"], tmp_path: Path, look: str) -> None:
     person = sit_down()
     pin_and_change(person)
     person.press(look)
@@ -125,7 +125,7 @@ def test_what_was_compared_is_compared_again(sit_down: Callable[..., "Person"], 
     again.window.close()
 
 
-def test_the_mean_alone_on_the_canvas_is_there_again(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_an_enlarged_card_of_the_mean_is_restored(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down("multi-head-causal")
     person.choose("Show", "mean")
     person.document.show(alone="scores")
@@ -135,7 +135,7 @@ def test_the_mean_alone_on_the_canvas_is_there_again(sit_down: Callable[..., "Pe
     assert pictures(again) == before
 
 
-def test_the_lens_that_was_open_is_open_again_with_its_page(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_the_open_lens_and_its_page_are_restored(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down("rope")
     person.playground.lenses.open_lens("positions/order")
     saved(person, tmp_path / "lens.attnlab")
@@ -152,7 +152,7 @@ def open_and_settle(person: "Person", path: Path) -> bool:
     return not person.message()
 
 
-def test_opening_beside_a_walk_shows_what_was_saved_and_undo_leads_back(
+def test_opening_during_a_walk_shows_the_saved_view_and_undo_returns(
     sit_down: Callable[..., "Person"], tmp_path: Path
 ) -> None:
     person = sit_down()
@@ -178,7 +178,7 @@ def test_opening_beside_a_walk_shows_what_was_saved_and_undo_leads_back(
     assert other.document.path == tmp_path / "held.attnlab"
 
 
-def test_a_session_that_says_nothing_leaves_pin_and_lens(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_a_session_without_a_view_keeps_pin_and_lens(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     attnlab.save(attnlab.preset("the-cat-sat"), tmp_path / "bare.attnlab")
     person = sit_down()
     person.press("Pin")
@@ -188,7 +188,7 @@ def test_a_session_that_says_nothing_leaves_pin_and_lens(sit_down: Callable[...,
     assert person.playground.lenses.current == "statistics"
 
 
-def test_a_pin_on_its_way_is_saved_too(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_a_pin_being_computed_is_saved(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down()
     pin_and_change(person)
     person.press("Difference")
@@ -211,7 +211,7 @@ def test_a_pin_on_its_way_is_saved_too(sit_down: Callable[..., "Person"], tmp_pa
 # Lessons
 
 
-def test_the_place_in_a_lesson_is_there_again(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_the_place_in_a_lesson_is_restored(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     (tmp_path / "mine.md").write_text(LESSON, encoding="utf-8")
     person = sit_down()
     open_paths(person.window, [tmp_path / "mine.md"])
@@ -244,7 +244,7 @@ def test_the_place_in_a_lesson_is_there_again(sit_down: Callable[..., "Person"],
     again.window.close()
 
 
-def test_a_lesson_that_is_gone_is_told_and_the_rest_opens(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_a_missing_lesson_is_reported_and_the_rest_opens(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     (tmp_path / "mine.md").write_text(LESSON, encoding="utf-8")
     person = sit_down()
     open_paths(person.window, [tmp_path / "mine.md"])
@@ -259,7 +259,7 @@ def test_a_lesson_that_is_gone_is_told_and_the_rest_opens(sit_down: Callable[...
 
 
 @pytest.mark.parametrize("name", ["/etc/hostname", "//server/a.md", "\\\\server\\a.md", "../../etc/passwd"])
-def test_a_strangers_session_opens_no_file_that_is_no_lesson(
+def test_a_session_cannot_open_files_other_than_lessons(
     sit_down: Callable[..., "Person"], tmp_path: Path, name: str
 ) -> None:
     person = sit_down(Source(path=_written(tmp_path, {"lesson": {"lesson": name}})))
@@ -286,7 +286,7 @@ def _written(folder: Path, said: Any, pins: tuple[Any, ...] = ()) -> Path:
         ({"table": "W_z", "future": {"of": "tomorrow"}}, ""),
     ],
 )
-def test_what_does_not_fit_is_told_in_one_sentence(
+def test_an_invalid_part_is_reported_in_one_sentence(
     sit_down: Callable[..., "Person"], tmp_path: Path, said: Any, sentence: str
 ) -> None:
     person = sit_down(Source(path=_written(tmp_path, said)))
@@ -309,7 +309,7 @@ def walk(person: "Person", lesson: str, step: int = 0) -> None:
     assert desk.open(lesson, step)
 
 
-def test_a_lesson_that_ships_is_found_by_its_name(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+def test_a_shipped_lesson_is_found_by_its_name(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down()
     walk(person, "heads", 1)
     person.settle()

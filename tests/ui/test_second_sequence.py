@@ -64,7 +64,7 @@ def row_names(person: "Person") -> list[QImage]:
     return [image.copy(0, cell.top() + 4, cell.left() - 4, cell.height() - 8) for cell in cells]
 
 
-def test_the_bars_are_named_after_the_query_and_have_the_keys_of_the_second_sentence(person: "Person") -> None:
+def test_bars_are_named_by_the_query_and_have_keys_of_the_second_sentence(person: "Person") -> None:
     cross(person)
     person.point_at("weights", 1, 2)
     bars = person.find(BarList, "Weights, row of", person.playground.explain)
@@ -82,7 +82,7 @@ def test_the_bars_are_named_after_the_query_and_have_the_keys_of_the_second_sent
     assert len(set(said)) == 3
 
 
-def test_switched_on_nothing_changes_at_first_and_off_all_is_as_it_was(person: "Person") -> None:
+def test_switching_the_second_sequence_on_and_off_changes_no_number(person: "Person") -> None:
     before = {stage: person.painted(stage).copy() for stage in ("weights", "output")}
     was = person.experiment
     person.press("Second sequence")
@@ -117,7 +117,7 @@ def test_a_second_sentence_gives_every_card_its_keys(person: "Person") -> None:
     assert person.experiment.memory_tokens == JOURNEY
 
 
-def test_pointing_at_any_cell_lights_up_its_query_and_its_key(person: "Person") -> None:
+def test_pointing_at_a_cell_highlights_its_query_and_key(person: "Person") -> None:
     cross(person, "one small step for everyone and me too")
     e = person.experiment
     for stage, card in person.playground.canvas.cards.items():
@@ -143,7 +143,7 @@ def test_a_click_on_a_token_of_the_second_sentence_selects_its_key(person: "Pers
     assert (cell.stage, cell.row) == ("keys", 2)
 
 
-def test_the_table_of_the_second_sequence_outlines_keys_and_that_of_the_first_queries(person: "Person") -> None:
+def test_the_tables_of_the_sequences_outline_keys_and_queries(person: "Person") -> None:
     cross(person)
     for title, row in (("X", 2), ("M", 1)):
         person.open_table(title)
@@ -154,7 +154,7 @@ def test_the_table_of_the_second_sequence_outlines_keys_and_that_of_the_first_qu
         person.document.select(None, pin=True)
 
 
-def test_tokens_of_the_second_sentence_are_edited_where_they_stand(person: "Person") -> None:
+def test_tokens_of_the_second_sentence_can_be_edited_in_place(person: "Person") -> None:
     cross(person)
     chips = strip(person)
     chips.edit(1)
@@ -174,7 +174,7 @@ def test_tokens_of_the_second_sentence_are_edited_where_they_stand(person: "Pers
     assert person.history()[-4:] == ["Rename token 1 to “giant”", "Duplicate “one”", "Move “one”", "Remove “one”"]
 
 
-def test_an_empty_second_sentence_is_explained_below_it_and_esc_brings_the_old_one_back(person: "Person") -> None:
+def test_an_empty_second_sentence_is_refused_and_escape_restores_it(person: "Person") -> None:
     cross(person)
     before = person.experiment
     field = write(person, "")
@@ -192,7 +192,7 @@ def test_an_empty_second_sentence_is_explained_below_it_and_esc_brings_the_old_o
     assert person.experiment is before
 
 
-def test_its_table_and_sizes_are_there_while_it_is(person: "Person") -> None:
+def test_the_table_and_sizes_of_the_second_sequence_exist_with_it(person: "Person") -> None:
     cross(person)
     person.open_table("M")
     assert person.table.accessibleName() == "Numbers of M"
@@ -226,7 +226,7 @@ def test_its_table_and_sizes_are_there_while_it_is(person: "Person") -> None:
 
 
 @pytest.mark.parametrize("second", [False, True])
-def test_the_eye_of_a_token_hides_that_key_from_every_query(person: "Person", second: bool) -> None:
+def test_the_eye_of_a_token_hides_its_key_from_every_query(person: "Person", second: bool) -> None:
     if second:
         cross(person)
     chips = strip(person) if second else person.playground.inputs.tokens
@@ -248,7 +248,7 @@ def test_the_eye_of_a_token_hides_that_key_from_every_query(person: "Person", se
     assert person.experiment.config.mask is None
 
 
-def test_queries_across_sequences_are_no_keys_and_cannot_be_masked(person: "Person") -> None:
+def test_queries_of_cross_attention_cannot_be_masked(person: "Person") -> None:
     cross(person)
     chips, before = person.playground.inputs.tokens, person.experiment
     chips.setFocus()
@@ -256,7 +256,7 @@ def test_queries_across_sequences_are_no_keys_and_cannot_be_masked(person: "Pers
     assert person.experiment is before
 
 
-def test_a_key_that_comes_after_the_second_sentence_has_gone_changes_nothing(person: "Person") -> None:
+def test_a_click_on_a_removed_second_sentence_changes_nothing(person: "Person") -> None:
     cross(person)
     field = person.find(TextField, "Second sentence")
     person.press("Second sequence")

@@ -33,7 +33,7 @@ def begin_typing(person: "Person", box: NumberBox, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["T_k", "d_memory"])
-def test_a_size_being_typed_is_given_up_when_undo_takes_the_second_sequence_away(person: "Person", name: str) -> None:
+def test_undo_of_the_second_sequence_discards_a_size_being_typed(person: "Person", name: str) -> None:
     before = person.experiment
     person.press("Second sequence")
     person.settle()
@@ -45,7 +45,7 @@ def test_a_size_being_typed_is_given_up_when_undo_takes_the_second_sequence_away
     assert person.document.history.redo_label == "Second sequence on"
 
 
-def test_a_size_being_typed_is_given_up_when_the_second_sequence_is_switched_off(person: "Person") -> None:
+def test_removing_the_second_sequence_discards_a_size_being_typed(person: "Person") -> None:
     person.press("Second sequence")
     begin_typing(person, person.playground.inputs.shape_bar.memory_sizes["T_k"], "4")
     person.playground.inputs.memory_switch.click()
@@ -55,7 +55,7 @@ def test_a_size_being_typed_is_given_up_when_the_second_sequence_is_switched_off
     assert person.history()[1:] == ["Second sequence on", "Second sequence off"]
 
 
-def test_a_token_being_renamed_is_given_up_when_its_sequence_goes(person: "Person") -> None:
+def test_removing_a_sequence_discards_a_rename_in_progress(person: "Person") -> None:
     person.press("Second sequence")
     strip = person.playground.inputs.memory_box.tokens
     strip.setFocus()
@@ -68,7 +68,7 @@ def test_a_token_being_renamed_is_given_up_when_its_sequence_goes(person: "Perso
     assert person.document.history.redo_label == "Second sequence on"
 
 
-def test_a_key_beyond_the_queries_is_explained_on_a_walk(sit_down: "Callable[..., Person]") -> None:
+def test_a_key_beyond_the_queries_is_explained_during_a_walk(sit_down: "Callable[..., Person]") -> None:
     e = Experiment(("a", "b"), np.eye(2), memory_tokens=tuple("wxyz"), memory_embeddings=np.arange(8.0).reshape(4, 2))
     person = sit_down(e)
     person.document.show(at=Place("weights", 0))
@@ -78,7 +78,7 @@ def test_a_key_beyond_the_queries_is_explained_on_a_walk(sit_down: "Callable[...
     assert explain.bars.isHidden()
 
 
-def test_a_sentence_gets_shorter_in_the_middle_of_a_walk(person: "Person") -> None:
+def test_a_sentence_can_shrink_during_a_walk(person: "Person") -> None:
     for row in (4, 5):
         person.document.show(at=Place("scores", row, 3))
         person.settle()
@@ -89,7 +89,7 @@ def test_a_sentence_gets_shorter_in_the_middle_of_a_walk(person: "Person") -> No
         person.settle()
 
 
-def test_a_walk_goes_on_where_the_pinned_state_was_of_another_size(person: "Person") -> None:
+def test_a_walk_continues_after_a_pinned_state_of_another_size(person: "Person") -> None:
     """As a step of a lesson does: it shows the present state again and begins a walk, at once."""
     person.playground.toggle_pin()
     person.set_size("T", "2")
@@ -102,7 +102,7 @@ def test_a_walk_goes_on_where_the_pinned_state_was_of_another_size(person: "Pers
 
 
 @pytest.mark.parametrize("depth", ["cell", "term"])
-def test_a_lesson_about_a_cell_goes_on_when_the_sentence_has_no_such_cell(qtbot: QtBot, depth: str) -> None:
+def test_a_lesson_continues_when_its_cell_no_longer_exists(qtbot: QtBot, depth: str) -> None:
     from attnlab.attention.edits.token_edits import resize_tokens
 
     document = Document("Open", Scene(preset("journey"), "Journey", "journey"))
@@ -118,7 +118,7 @@ def test_a_lesson_about_a_cell_goes_on_when_the_sentence_has_no_such_cell(qtbot:
     assert document.view.at is None
 
 
-def test_frames_of_a_cell_that_is_not_there_show_the_stage_at_once() -> None:
+def test_frames_of_a_missing_cell_show_the_whole_stage() -> None:
     for cell in ((6, 0), (0, 6), (9, 9)):
         for depth in ("cell", "term"):
             assert frames(preset("journey"), "scores", depth, cell) == (None,)
@@ -136,7 +136,7 @@ def bar(qtbot: QtBot) -> TimeBar:
     return made
 
 
-def test_moments_that_go_while_they_are_played_stop_the_playing(bar: TimeBar, qtbot: QtBot) -> None:
+def test_removing_moments_stops_their_playback(bar: TimeBar, qtbot: QtBot) -> None:
     chosen: list[int] = []
     bar.moment_chosen.connect(chosen.append)
     bar.go_first()
@@ -148,7 +148,7 @@ def test_moments_that_go_while_they_are_played_stop_the_playing(bar: TimeBar, qt
     assert chosen == [0, 0]
 
 
-def test_a_run_without_moments_has_no_first_one_to_go_to(person: "Person") -> None:
+def test_a_run_without_moments_has_no_first_one(person: "Person") -> None:
     person.window.show_workspace("train")
     trainer = person.window.trainer
     assert trainer is not None

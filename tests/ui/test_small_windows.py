@@ -22,7 +22,7 @@ def places(bar: QWidget, person: "Person") -> dict[str, QRect]:
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("preset", ["journey", "multi-head-8", "naive-softmax-overflow"])
-def test_no_button_is_cut_off_or_covered(person: "Person", size: tuple[int, int], preset: str) -> None:
+def test_no_button_is_clipped_or_covered(person: "Person", size: tuple[int, int], preset: str) -> None:
     person.playground.open_preset(preset)
     person.settle()
     person.playground.toggle_pin()  # with which the bar of the lenses is at its longest
@@ -39,7 +39,7 @@ def test_no_button_is_cut_off_or_covered(person: "Person", size: tuple[int, int]
             assert not at.intersects(there), f"{one} and {other} lie over each other"
 
 
-def test_switches_that_have_no_room_beside_the_title_have_a_line_of_their_own(person: "Person") -> None:
+def test_switches_that_do_not_fit_beside_the_title_wrap_to_a_new_line(person: "Person") -> None:
     bar = person.playground.top_bar
     person.window.resize(1440, 900)
     person.wait_for(lambda: bar.title_button.geometry().right() < bar.switches.x() < bar.device.x())
@@ -66,7 +66,7 @@ def test_a_first_edit_moves_nothing_in_the_bar(person: "Person") -> None:
     assert bar.title_button.grab().toImage() != drawn  # the dot can be seen
 
 
-def test_a_bar_that_is_laid_out_anew_is_right_at_once(person: "Person") -> None:
+def test_a_bar_is_laid_out_correctly_at_once(person: "Person") -> None:
     bar = person.playground.top_bar
     for width, beside in ((1100, False), (1440, True), (700, False), (1440, True)):
         bar.resize(width, bar.heightForWidth(width))  # as a layout around it does: no event is waited for
@@ -74,7 +74,7 @@ def test_a_bar_that_is_laid_out_anew_is_right_at_once(person: "Person") -> None:
         assert bar.rect().contains(bar.switches.geometry())
 
 
-def test_a_title_that_grows_moves_the_switches_too(person: "Person") -> None:
+def test_a_longer_title_moves_the_switches(person: "Person") -> None:
     person.window.resize(1300, 800)
     person.playground.open_preset("the-cat-sat")
     person.settle()
@@ -85,7 +85,7 @@ def test_a_title_that_grows_moves_the_switches_too(person: "Person") -> None:
     person.wait_for(lambda: bar.switches.y() > bar.title_button.geometry().bottom())
 
 
-def test_a_table_of_four_columns_is_whole(person: "Person") -> None:
+def test_a_table_of_four_columns_is_not_clipped(person: "Person") -> None:
     person.playground.open_preset("the-cat-sat")
     person.settle()
     person.window.resize(1440, 900)
@@ -96,7 +96,7 @@ def test_a_table_of_four_columns_is_whole(person: "Person") -> None:
     assert all(grid.cell(0, column).right() < grid.width for column in range(4))
 
 
-def test_warnings_without_room_end_in_dots_and_are_told_whole(person: "Person") -> None:
+def test_long_warnings_are_elided_with_the_full_text_in_the_tool_tip(person: "Person") -> None:
     person.playground.open_preset("naive-softmax-overflow")
     person.settle()
     person.window.resize(1440, 900)
@@ -110,9 +110,7 @@ def test_warnings_without_room_end_in_dots_and_are_told_whole(person: "Person") 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("preset", ["journey", "cross-attention"])
-def test_every_card_is_seen_whole_and_none_is_too_narrow_to_be_read(
-    person: "Person", size: tuple[int, int], preset: str
-) -> None:
+def test_every_card_is_visible_and_wide_enough(person: "Person", size: tuple[int, int], preset: str) -> None:
     person.playground.open_preset(preset)
     person.settle()
     canvas = person.playground.canvas
@@ -132,7 +130,7 @@ def test_every_card_is_seen_whole_and_none_is_too_narrow_to_be_read(
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_titles_of_heads_end_before_the_card_does(person: "Person", size: tuple[int, int]) -> None:
+def test_titles_of_heads_stay_inside_the_card(person: "Person", size: tuple[int, int]) -> None:
     person.playground.open_preset("head-ablated")
     person.settle()
     canvas = person.playground.canvas
@@ -147,9 +145,7 @@ def test_titles_of_heads_end_before_the_card_does(person: "Person", size: tuple[
 
 
 @pytest.mark.parametrize(("width", "told"), [(1100, 3), (760, 1)])
-def test_what_the_bar_below_tells_of_the_last_computation_is_not_cut_off(
-    person: "Person", width: int, told: int
-) -> None:
+def test_the_status_of_the_last_computation_is_not_clipped(person: "Person", width: int, told: int) -> None:
     person.window.resize(width, 560)
     bar = person.playground.step_bar
     person.wait_for(lambda: bar.width() == width)

@@ -64,7 +64,7 @@ def test_torch_waits_for_the_first_paint_on_any_platform(open_window: Callable[.
         window.show()
 
 
-def test_without_torch_the_window_says_what_is_missing_and_closes_well() -> None:
+def test_without_torch_the_window_reports_it_and_can_be_closed() -> None:
     code = PROGRAM.replace("import sys\n", "import sys\nsys.modules['torch'] = None\n", 1).replace(
         "    window.ready.connect(report)\n",
         "    def read(*_):\n"
@@ -103,7 +103,7 @@ def broken(before: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     ],
     ids=["missing", "half installed", "another part is missing", "a fault of its own", "cannot compute"],
 )
-def test_a_picture_that_cannot_be_drawn_ends_with_one_sentence(before: str, words: str, tmp_path: Path) -> None:
+def test_a_failed_screenshot_ends_with_one_sentence(before: str, words: str, tmp_path: Path) -> None:
     answer = broken(before, "--screenshot", str(tmp_path / "x.png"))
     assert answer.returncode == 2
     sentence = answer.stderr.splitlines()[-1]
@@ -113,7 +113,7 @@ def test_a_picture_that_cannot_be_drawn_ends_with_one_sentence(before: str, word
 
 
 @pytest.mark.slow
-def test_ctrl_c_in_the_terminal_ends_it() -> None:
+def test_ctrl_c_in_the_terminal_ends_the_program() -> None:
     code = (
         PROGRAM.replace("window.ready.connect(window.close)", "window.ready.connect(interrupt)")
         .replace("    window.ready.connect(QApplication.quit)\n", "")
@@ -137,7 +137,7 @@ def test_without_pyqtgraph_nothing_is_printed() -> None:
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
-def test_it_opens_alive_with_a_worked_example(person: "Person") -> None:
+def test_the_window_opens_with_a_worked_example(person: "Person") -> None:
     assert person.window.windowTitle() == "Your journey starts… — attnlab"
     assert person.playground.inputs.sentence.text() == "Your journey starts with one step"
     shown = [name for name, card in person.playground.canvas.cards.items() if card.isVisible()]
@@ -147,7 +147,7 @@ def test_it_opens_alive_with_a_worked_example(person: "Person") -> None:
     assert person.message() == ""
 
 
-def test_while_it_loads_it_says_so_and_keys_do_nothing_bad(
+def test_while_loading_the_window_says_so_and_ignores_keys(
     open_window: Callable[..., MainWindow], qtbot: QtBot
 ) -> None:
     window = open_window()
@@ -176,7 +176,7 @@ class Windows(QObject):
         return False
 
 
-def test_no_other_window_flashes_up_while_it_loads(open_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
+def test_no_other_window_appears_while_loading(open_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
     window, windows = open_window(), Windows()
     window.activateWindow()
     app = QApplication.instance()
@@ -189,9 +189,7 @@ def test_no_other_window_flashes_up_while_it_loads(open_window: Callable[..., Ma
     assert window.isActiveWindow()  # and the keyboard is still here
 
 
-def test_closing_it_while_it_loads_leaves_no_thread_behind(
-    open_window: Callable[..., MainWindow], qtbot: QtBot
-) -> None:
+def test_closing_while_loading_leaves_no_thread(open_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
     before = set(threading.enumerate())
     window = open_window()
     window.load()
@@ -201,13 +199,13 @@ def test_closing_it_while_it_loads_leaves_no_thread_behind(
     assert window.playground is None
 
 
-def test_closing_it_twice_is_closing_it(sit_down: "Callable[..., Person]") -> None:
+def test_the_window_can_be_closed_twice(sit_down: "Callable[..., Person]") -> None:
     person = sit_down()
     assert person.window.close()
     assert person.window.close()
 
 
-def test_the_rail_shows_the_workspaces_that_work_and_no_others(person: "Person") -> None:
+def test_the_rail_shows_the_workspaces(person: "Person") -> None:
     buttons = [button for button in person.window.rail.findChildren(QToolButton) if button.text()]
     assert [button.text() for button in buttons] == ["Play", "Lessons", "Train"]
     assert buttons[0].isChecked()
@@ -250,7 +248,7 @@ def test_a_newcomers_first_minute(person: "Person") -> None:
         (Source(path=Path("/nowhere/at/all.attnlab")), ("/nowhere/at/all.attnlab",)),
     ],
 )
-def test_what_cannot_be_opened_is_named_and_the_example_opens(
+def test_a_file_that_cannot_be_opened_is_named_and_the_example_opens(
     sit_down: "Callable[..., Person]", source: Source, words: tuple[str, ...]
 ) -> None:
     person = sit_down(source)
@@ -258,7 +256,7 @@ def test_what_cannot_be_opened_is_named_and_the_example_opens(
     assert person.experiment.tokens == ("Your", "journey", "starts", "with", "one", "step")
 
 
-def test_a_file_that_is_no_session_is_named(sit_down: "Callable[..., Person]", tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_session_is_named(sit_down: "Callable[..., Person]", tmp_path: Path) -> None:
     path = tmp_path / "notes.attnlab"
     path.write_text("not a session")
     assert "notes.attnlab" in sit_down(Source(path=path)).message()

@@ -46,7 +46,7 @@ def test_arrows_walk_back_through_the_stages_and_on_again(person: "Person") -> N
     assert revealed(person) == STAGES
 
 
-def test_a_step_says_what_it_does(person: "Person") -> None:
+def test_a_step_is_described(person: "Person") -> None:
     person.window.setFocus()
     person.key(Key.Key_Home)
     for _ in range(4):
@@ -59,7 +59,7 @@ def test_a_step_says_what_it_does(person: "Person") -> None:
 @pytest.mark.parametrize(
     ("back", "on"), [(Key.Key_Left, Key.Key_Right), (Key.Key_PageUp, Key.Key_PageDown)], ids=["arrows", "clicker"]
 )
-def test_a_clicker_works_as_arrows_do(person: "Person", back: Key, on: Key) -> None:
+def test_a_clicker_works_like_the_arrow_keys(person: "Person", back: Key, on: Key) -> None:
     person.window.setFocus()
     person.key(back)
     person.key(back)
@@ -70,7 +70,7 @@ def test_a_clicker_works_as_arrows_do(person: "Person", back: Key, on: Key) -> N
     assert revealed(person) == STAGES
 
 
-def test_buttons_do_the_same_and_are_grey_when_there_is_nowhere_to_go(person: "Person") -> None:
+def test_buttons_walk_the_steps_and_are_disabled_at_the_ends(person: "Person") -> None:
     def button(name: str) -> QToolButton:
         return person.find(QToolButton, name)
 
@@ -89,14 +89,14 @@ def test_buttons_do_the_same_and_are_grey_when_there_is_nowhere_to_go(person: "P
     assert revealed(person) == STAGES
 
 
-def test_a_click_on_the_row_of_steps_goes_there(person: "Person") -> None:
+def test_a_click_on_the_row_of_steps_goes_to_that_step(person: "Person") -> None:
     bar = person.playground.step_bar.progress
     person.click(bar, QPoint(round(bar.width() * 4.4 / 9), bar.height() // 2))
     assert told(person) == "5 of 9: Scores"
     assert bar.toolTip() == "step 5 of 9"
 
 
-def test_what_is_not_revealed_is_not_explained_nor_shown_by_the_heads(sit_down: Callable[..., "Person"]) -> None:
+def test_unrevealed_stages_are_not_explained_or_shown(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     person.window.setFocus()
     person.key(Key.Key_Home)
@@ -108,7 +108,7 @@ def test_what_is_not_revealed_is_not_explained_nor_shown_by_the_heads(sit_down: 
     assert not any(name.startswith("Row:") for name in names)
 
 
-def test_numbers_can_be_changed_at_any_step_and_stay_hidden_until_then(person: "Person") -> None:
+def test_numbers_can_be_changed_at_any_step_and_stay_hidden_until_revealed(person: "Person") -> None:
     person.window.setFocus()
     person.key(Key.Key_Home)
     person.type_number(0, 0, "4")
@@ -132,7 +132,7 @@ def test_a_layer_with_fewer_stages_has_fewer_steps(person: "Person") -> None:
     assert told(person) == "1 of 9: Inputs"
 
 
-def test_alt_and_arrows_step_from_inside_a_field_too(person: "Person") -> None:
+def test_alt_and_arrows_step_from_inside_a_field(person: "Person") -> None:
     person.playground.inputs.sentence.setFocus()
     person.key(Key.Key_Left)
     assert revealed(person) == STAGES  # the cursor moved in the sentence
@@ -142,7 +142,7 @@ def test_alt_and_arrows_step_from_inside_a_field_too(person: "Person") -> None:
     assert revealed(person) == STAGES
 
 
-def test_a_message_gives_way_to_the_next_step_and_a_note_in_time(person: "Person", tmp_path: Path) -> None:
+def test_a_message_is_replaced_by_the_next_step_or_disappears(person: "Person", tmp_path: Path) -> None:
     person.playground.files.open(tmp_path / "nothing.attnlab")
     person.settle()
     assert "nothing.attnlab" in person.message()
@@ -163,7 +163,7 @@ def test_a_message_gives_way_to_the_next_step_and_a_note_in_time(person: "Person
     assert person.message() == ""
 
 
-def test_arrows_walk_the_steps_from_a_card_until_a_cell_of_it_is_held(person: "Person") -> None:
+def test_arrows_on_a_card_walk_the_steps_until_a_cell_is_selected(person: "Person") -> None:
     person.click_cell("weights", 1, 1)
     person.card("weights").setFocus()
     person.key(Key.Key_Left)
@@ -177,7 +177,7 @@ def test_arrows_walk_the_steps_from_a_card_until_a_cell_of_it_is_held(person: "P
     assert revealed(person) == STAGES
 
 
-def test_escape_takes_the_large_card_then_the_cell_then_the_step(person: "Person") -> None:
+def test_escape_releases_the_enlarged_card_then_the_cell_then_the_step(person: "Person") -> None:
     person.window.setFocus()
     person.key(Key.Key_Left)
     person.click_cell("weights", 1, 1)

@@ -36,7 +36,7 @@ def test_the_causal_switch_makes_the_weights_a_triangle(person: "Person") -> Non
     assert (person.painted("weights") > 0).all()
 
 
-def test_masked_cells_are_called_masked(person: "Person") -> None:
+def test_masked_cells_are_described_as_masked(person: "Person") -> None:
     person.press("Causal")
     person.settle()
     assert person.tip(person.card("weights"), person.cell("weights", 0, 3)) == "Your → with: masked"
@@ -45,7 +45,7 @@ def test_masked_cells_are_called_masked(person: "Person") -> None:
 
 
 @pytest.mark.parametrize(("title", "divisor"), [("1/√d_k", math.sqrt(2)), ("none", None), ("1/√d_model", math.sqrt(3))])
-def test_each_scale_divides_by_what_it_says(person: "Person", title: str, divisor: float | None) -> None:
+def test_each_scale_divides_by_its_divisor(person: "Person", title: str, divisor: float | None) -> None:
     person.choose("Scale", title)
     person.settle()
     assert person.find(Pill, "Scale").value_text() == title
@@ -59,7 +59,7 @@ def test_each_scale_divides_by_what_it_says(person: "Person", title: str, diviso
     np.testing.assert_allclose(person.painted("weights")[0], powers / powers.sum(-1, keepdims=True), rtol=1e-5)
 
 
-def test_a_scale_of_ones_own(person: "Person") -> None:
+def test_a_custom_scale_can_be_typed(person: "Person") -> None:
     assert person.type_into_pill("Scale", "2,5") == ""
     person.settle()
     assert person.find(Pill, "Scale").value_text() == "÷ 2.5"
@@ -78,7 +78,7 @@ def test_a_scale_of_ones_own(person: "Person") -> None:
         ("", "this field is empty"),
     ],
 )
-def test_a_scale_that_cannot_be_is_explained_where_it_was_typed(person: "Person", text: str, words: str) -> None:
+def test_an_invalid_scale_is_explained_at_its_field(person: "Person", text: str, words: str) -> None:
     before = person.document.scene
     assert words in person.type_into_pill("Scale", text)
     assert person.document.scene is before
@@ -98,9 +98,7 @@ def test_only_head_counts_that_divide_are_offered(sit_down: Callable[..., "Perso
 
 
 @pytest.mark.parametrize("text", ["4", "3", "11", "0", "two", "-1", "2.5", ""])
-def test_a_head_count_that_does_not_fit_is_explained_and_changes_nothing(
-    sit_down: Callable[..., "Person"], text: str
-) -> None:
+def test_an_invalid_head_count_is_explained_and_changes_nothing(sit_down: Callable[..., "Person"], text: str) -> None:
     person = sit_down("uneven-heads")
     before = person.document.scene
     sentence = person.type_into_pill("Heads", text)
@@ -112,7 +110,7 @@ def test_a_head_count_that_does_not_fit_is_explained_and_changes_nothing(
     assert person.experiment.n_heads == 10
 
 
-def test_more_heads_make_more_maps_of_the_same_numbers(person: "Person") -> None:
+def test_more_heads_give_more_maps_of_the_same_numbers(person: "Person") -> None:
     queries = person.painted("queries")[0]
     person.choose("Heads", "2")
     person.settle()
@@ -123,7 +121,7 @@ def test_more_heads_make_more_maps_of_the_same_numbers(person: "Person") -> None
     assert person.painted("weights").shape == (1, 6, 6)
 
 
-def test_the_output_begins_as_it_was_and_goes_again(person: "Person") -> None:
+def test_an_added_output_matrix_keeps_the_output_and_can_be_removed(person: "Person") -> None:
     before = person.painted("output").copy()
     person.press("Output W_o")
     person.settle()
@@ -155,7 +153,7 @@ def test_biases_begin_at_zero_and_are_added(person: "Person") -> None:
 
 
 @pytest.mark.parametrize(("dtype", "digits"), [("float64", 12), ("bfloat16", 2), ("float16", 2)])
-def test_every_dtype_is_computed_in(person: "Person", dtype: str, digits: int) -> None:
+def test_every_dtype_can_be_chosen(person: "Person", dtype: str, digits: int) -> None:
     exact = person.painted("weights").astype(np.float64)
     person.choose("Device and number format", f"CPU {dtype}")
     person.settle()
@@ -177,7 +175,7 @@ def reading(person: "Person") -> tuple[str, str]:
     return next(t for t in texts if " ms · " in t), next(t for t in texts if "rows" in t or "NaN" in t)
 
 
-def test_the_bar_below_tells_shape_time_and_row_sums(sit_down: Callable[..., "Person"]) -> None:
+def test_the_status_bar_has_shape_time_and_row_sums(sit_down: Callable[..., "Person"]) -> None:
     from PySide6.QtWidgets import QLabel
 
     person = sit_down("multi-head-causal")
@@ -205,7 +203,7 @@ def test_the_keyboard_alone_can_turn_every_switch(person: "Person") -> None:
     assert person.experiment.config.scale == "none"
 
 
-def test_a_pill_says_what_it_is_and_what_it_holds(sit_down: Callable[..., "Person"]) -> None:
+def test_a_pill_has_its_name_and_value(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-8")
     names = [
         pill.accessibleName() for pill in person.playground.top_bar.findChildren(QAbstractButton) if pill.isVisible()
@@ -213,21 +211,21 @@ def test_a_pill_says_what_it_is_and_what_it_holds(sit_down: Callable[..., "Perso
     assert {"Causal", "Scale: 1/√d_k", "Heads: 8", "Show: all heads", "Undo", "Redo", "History"} <= set(names)
 
 
-def test_choosing_what_is_there_already_is_no_step(person: "Person") -> None:
+def test_choosing_the_current_value_adds_no_history_entry(person: "Person") -> None:
     person.choose("Scale", "1/√d_k")
     person.choose("Heads", "1")
     person.choose("Device and number format", "CPU float32")
     assert len(person.history()) == 1
 
 
-def test_a_key_event_of_no_meaning_to_a_pill_goes_on(person: "Person") -> None:
+def test_a_pill_passes_on_other_keys(person: "Person") -> None:
     scale = person.find(Pill, "Scale")
     event = QKeyEvent(QEvent.Type.KeyPress, Key.Key_A, Qt.KeyboardModifier.NoModifier, "a")
     QApplication.sendEvent(scale, event)
     assert scale.popup() is None
 
 
-def test_heads_that_do_not_fit_are_told_where_they_were_typed_with_those_that_do(person: "Person") -> None:
+def test_an_invalid_typed_head_count_is_refused_with_valid_ones(person: "Person") -> None:
     said = person.type_into_pill("Heads", "4")
     assert said == "4 heads do not fit: the 2 columns of W_q can be divided among 1 or 2 heads."
     assert person.experiment.n_heads == 1

@@ -40,12 +40,12 @@ TEXTS = ("ink", "muted", "accent", "good", "bad", "query_ink", "key_ink", "value
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda p: p.name)
 @pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("text", TEXTS)
-def test_every_text_reads_on_every_ground(text: str, ground: str, palette: theme.Palette) -> None:
+def test_every_text_has_enough_contrast_on_every_background(text: str, ground: str, palette: theme.Palette) -> None:
     assert compute_contrast(getattr(palette, text), getattr(palette, ground)) >= 4.5
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda p: p.name)
-def test_text_on_filled_things_reads(palette: theme.Palette) -> None:
+def test_text_on_filled_controls_has_enough_contrast(palette: theme.Palette) -> None:
     assert compute_contrast(palette.on_accent, palette.accent) >= 4.5
     assert (
         compute_contrast(palette.on_accent, theme.mix(palette.accent, palette.ink, 0.15)) >= 4.5
@@ -58,13 +58,13 @@ def test_text_on_filled_things_reads(palette: theme.Palette) -> None:
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda p: p.name)
-def test_the_focus_ring_stands_out(palette: theme.Palette) -> None:
+def test_the_focus_ring_has_enough_contrast(palette: theme.Palette) -> None:
     for ground in GROUNDS:
         assert compute_contrast(palette.accent, getattr(palette, ground)) >= 3
 
 
 @pytest.mark.parametrize(("choice", "expected"), [("light", LIGHT), ("dark", DARK)])
-def test_a_choice_dresses_the_whole_application(app: QApplication, choice: str, expected: theme.Palette) -> None:
+def test_a_theme_applies_to_the_whole_application(app: QApplication, choice: str, expected: theme.Palette) -> None:
     assert theme.apply_theme(app, choice, 100) is expected
     assert app.palette().color(QPalette.ColorRole.Window) == QColor(expected.ground)
     assert expected.accent in app.styleSheet()
@@ -82,11 +82,11 @@ def test_a_choice_dresses_the_whole_application(app: QApplication, choice: str, 
         ("dark", Qt.ColorScheme.Light, DARK),
     ],
 )
-def test_only_the_choice_system_asks_the_system(choice: str, system: Qt.ColorScheme, expected: theme.Palette) -> None:
+def test_only_the_system_theme_follows_the_system(choice: str, system: Qt.ColorScheme, expected: theme.Palette) -> None:
     assert theme.palette_for(choice, system) is expected
 
 
-def test_the_style_sheet_is_filled_and_qt_understands_it(app: QApplication, qtbot: QtBot) -> None:
+def test_the_style_sheet_is_filled_and_valid(app: QApplication, qtbot: QtBot) -> None:
     for palette in PALETTES.values():
         assert "@" not in theme.style_sheet(palette).replace("at sign", "")
     theme.apply_theme(app, "light", 100)
@@ -95,7 +95,7 @@ def test_the_style_sheet_is_filled_and_qt_understands_it(app: QApplication, qtbo
     button.show()  # an unreadable style sheet is a warning of Qt's, which fails the test
 
 
-def test_a_focused_field_wears_the_accent(app: QApplication, qtbot: QtBot) -> None:
+def test_a_focused_field_has_the_accent_colour(app: QApplication, qtbot: QtBot) -> None:
     theme.apply_theme(app, "light", 100)
     field = QLineEdit()
     qtbot.addWidget(field)
@@ -113,7 +113,7 @@ def _has(image: QImage, colour: str) -> bool:
     return any(image.pixel(x, y) == wanted for x in range(image.width()) for y in range(image.height()))
 
 
-def test_the_program_brings_its_typeface(app: QApplication) -> None:
+def test_the_program_ships_its_typeface(app: QApplication) -> None:
     theme.apply_theme(app, "light", 100)
     assert QFontInfo(theme.font("text")).family() == "Inter"
     before = theme.load_fonts()
@@ -131,7 +131,7 @@ def test_digits_are_tabular_in_every_role(app: QApplication, role: str) -> None:
     ("size", "text_px", "caption_px"),
     [(100, 13, 11), (200, 26, 22), (70, 9, 8), (250, 32, 27), (10, 9, 8), (900, 32, 27)],
 )
-def test_type_follows_the_size_asked_for(app: QApplication, size: int, text_px: int, caption_px: int) -> None:
+def test_type_follows_the_chosen_size(app: QApplication, size: int, text_px: int, caption_px: int) -> None:
     theme.apply_theme(app, "light", size)
     assert app.font().pixelSize() == text_px
     assert theme.font("text").pixelSize() == text_px
@@ -139,7 +139,7 @@ def test_type_follows_the_size_asked_for(app: QApplication, size: int, text_px: 
     assert theme.font("text", 2).pixelSize() == pytest.approx(2 * text_px, abs=1)
 
 
-def test_a_role_that_does_not_exist_is_refused(app: QApplication) -> None:
+def test_an_unknown_role_is_refused(app: QApplication) -> None:
     with pytest.raises(KeyError):
         theme.font("headline")
 
@@ -147,7 +147,7 @@ def test_a_role_that_does_not_exist_is_refused(app: QApplication) -> None:
 @pytest.mark.parametrize(
     "name", [n[6:-4] for n in assets.names("icons") if not n.endswith(("attnlab.svg", "chevron.svg", "chevron-up.svg"))]
 )
-def test_every_icon_draws_something_in_the_colour_asked_for(qapp: QApplication, name: str) -> None:
+def test_every_icon_draws_in_the_given_colour(qapp: QApplication, name: str) -> None:
     image = pixmap(name, "#FF0000", 20, 2).toImage()
     assert image.width() == 40
     seen = {
@@ -163,7 +163,7 @@ def test_an_icon_is_accent_coloured_when_on(qapp: QApplication) -> None:
     assert any(on.pixelColor(x, y) == QColor(DARK.accent) for x in range(48) for y in range(48))
 
 
-def test_an_icon_that_does_not_exist_is_said(qapp: QApplication) -> None:
+def test_an_unknown_icon_is_refused(qapp: QApplication) -> None:
     with pytest.raises(FileError, match="no-such"):
         icon("no-such", LIGHT)
 

@@ -44,12 +44,12 @@ def colours(person: "Person") -> set[str]:
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
-def test_a_theme_dresses_every_surface(sit_down: Callable[..., "Person"], palette: Palette) -> None:
+def test_a_theme_applies_to_every_surface(sit_down: Callable[..., "Person"], palette: Palette) -> None:
     person = sit_down(settings=Settings(theme=palette.name))
     assert colours(person) == {palette.ground, palette.surface}
 
 
-def test_a_theme_is_changed_at_once_and_back(person: "Person") -> None:
+def test_a_theme_can_be_changed_and_changed_back(person: "Person") -> None:
     command(person, "theme dark")
     assert colours(person) == {DARK.ground, DARK.surface}
     person.press("Causal")
@@ -60,20 +60,20 @@ def test_a_theme_is_changed_at_once_and_back(person: "Person") -> None:
     assert colours(person) == {LIGHT.ground, LIGHT.surface}
 
 
-def test_a_choice_of_ones_own_does_not_follow_the_system(sit_down: Callable[..., "Person"]) -> None:
+def test_an_explicit_theme_does_not_follow_the_system(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(settings=Settings(theme="light"))
     QApplication.styleHints().setColorScheme(Qt.ColorScheme.Dark)
     assert colours(person) == {LIGHT.ground, LIGHT.surface}
 
 
-def test_a_system_that_says_nothing_is_light(sit_down: Callable[..., "Person"]) -> None:
+def test_without_a_system_preference_the_theme_is_light(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(settings=Settings(theme="dark"))
     command(person, "theme system")
     assert person.window.settings.theme == "system"
     assert colours(person) == {LIGHT.ground, LIGHT.surface}
 
 
-def test_every_text_of_the_explanation_can_be_read_after_a_change_of_theme(person: "Person") -> None:
+def test_the_explanation_is_legible_after_a_change_of_theme(person: "Person") -> None:
     person.click_cell("weights", 2, 1)
     lines = next(
         label
@@ -88,7 +88,7 @@ def test_every_text_of_the_explanation_can_be_read_after_a_change_of_theme(perso
 
 @pytest.mark.parametrize("size", [70, 100, 150, 250])
 @pytest.mark.parametrize("window", [(720, 480), (1440, 900)])
-def test_at_every_size_of_type_all_can_be_painted_and_reached(
+def test_at_every_size_of_type_everything_can_be_painted_and_reached(
     sit_down: Callable[..., "Person"], size: int, window: tuple[int, int]
 ) -> None:
     person = sit_down("multi-head-causal", settings=Settings(theme="light", type_size=size))
@@ -103,7 +103,7 @@ def test_at_every_size_of_type_all_can_be_painted_and_reached(
         assert card.height() > 60
 
 
-def test_choices_are_kept_for_the_next_time(sit_down: Callable[..., "Person"]) -> None:
+def test_choices_are_saved(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(remember=True)
     command(person, "theme dark")
     person.key(Key.Key_Plus, CTRL)
@@ -114,7 +114,7 @@ def test_choices_are_kept_for_the_next_time(sit_down: Callable[..., "Person"]) -
     assert colours(again) == {DARK.ground, DARK.surface}
 
 
-def test_the_place_of_the_window_is_kept(sit_down: Callable[..., "Person"]) -> None:
+def test_the_position_of_the_window_is_saved(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(remember=True)
     person.window.showNormal()
     person.window.setGeometry(20, 50, 777, 555)
@@ -130,7 +130,7 @@ def test_the_first_window_fits_its_screen(open_window: Callable[..., "MainWindow
     assert window.isMaximized() is (room.width() < 1440 or room.height() < 940)
 
 
-def test_a_window_of_a_larger_screen_comes_back_within_this_one(open_window: Callable[..., "MainWindow"]) -> None:
+def test_a_window_saved_on_a_larger_screen_fits_this_one(open_window: Callable[..., "MainWindow"]) -> None:
     window = open_window(remember=True)
     room = window.screen().availableGeometry()
     window.showNormal()
@@ -140,7 +140,7 @@ def test_a_window_of_a_larger_screen_comes_back_within_this_one(open_window: Cal
     assert room.contains(open_window(remember=True).geometry())
 
 
-def test_a_window_drawn_for_a_picture_keeps_nothing(sit_down: Callable[..., "Person"], config_dir: Path) -> None:
+def test_a_screenshot_window_saves_nothing(sit_down: Callable[..., "Person"], config_dir: Path) -> None:
     person = sit_down(remember=False)
     command(person, "theme dark")
     person.window.resize(800, 600)
@@ -148,7 +148,7 @@ def test_a_window_drawn_for_a_picture_keeps_nothing(sit_down: Callable[..., "Per
     assert list(config_dir.iterdir()) == []
 
 
-def test_settings_that_cannot_be_kept_are_said_and_still_work(
+def test_settings_that_cannot_be_saved_are_reported_and_still_apply(
     sit_down: Callable[..., "Person"], config_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person = sit_down(remember=True)
@@ -159,15 +159,13 @@ def test_settings_that_cannot_be_kept_are_said_and_still_work(
     assert colours(person) == {DARK.ground, DARK.surface}
 
 
-def test_a_session_that_was_saved_is_among_the_recent_ones_next_time(
-    sit_down: Callable[..., "Person"], tmp_path: Path
-) -> None:
+def test_a_saved_session_is_a_recent_file_after_restart(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down(remember=True)
     person.playground.files.save_to(tmp_path / "kept.attnlab")
     assert load_settings()[0].recent == (str(tmp_path / "kept.attnlab"),)
 
 
-def test_panels_keep_the_width_a_person_gave_them(person: "Person") -> None:
+def test_panels_keep_their_chosen_width(person: "Person") -> None:
     handle = person.playground.body.handle(1)
     before = person.playground.inputs.width()
     person.drag(handle, handle.rect().center(), (30, 0), (80, 0))
@@ -184,7 +182,7 @@ def test_a_narrow_window_keeps_the_canvas(person: "Person") -> None:
     assert person.playground.canvas.width() > 600
 
 
-def test_a_lens_that_is_hidden_wears_the_theme_when_it_is_shown_again(person: "Person") -> None:
+def test_a_hidden_lens_has_the_new_theme_when_shown(person: "Person") -> None:
     lenses = person.playground.lenses
     lenses.open_lens("saturation")
     lenses.open_lens("canvas")
@@ -208,7 +206,7 @@ def test_popups_that_are_open_follow_the_theme(person: "Person") -> None:
     gallery.hide()
 
 
-def test_changing_theme_and_size_of_type_leaves_nothing_behind(person: "Person") -> None:
+def test_changing_theme_and_size_of_type_leaks_nothing(person: "Person") -> None:
     window = person.window
     for kind in window.kinds:
         window.show_workspace(kind.name)

@@ -91,7 +91,7 @@ def everything(person: "Person") -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_whatever_is_done_is_one_step_back_and_one_forth(person: "Person", name: str) -> None:
+def test_every_change_is_one_step_of_undo_and_redo(person: "Person", name: str) -> None:
     before = everything(person)
     EDITS[name](person)
     person.table.setFocus()
@@ -107,7 +107,7 @@ def test_whatever_is_done_is_one_step_back_and_one_forth(person: "Person", name:
     assert everything(person) == after
 
 
-def test_all_of_it_together_goes_back_to_the_beginning_and_forth_again(person: "Person") -> None:
+def test_all_changes_can_be_undone_and_redone(person: "Person") -> None:
     seen = [everything(person)]
     for name, edit in EDITS.items():
         if name in ("remove", "duplicate", "move", "type", "drag", "T", "output", "causal", "scale", "dtype", "preset"):
@@ -125,7 +125,7 @@ def test_all_of_it_together_goes_back_to_the_beginning_and_forth_again(person: "
 
 
 @pytest.mark.slow
-def test_it_has_no_end(person: "Person") -> None:
+def test_undo_has_no_limit(person: "Person") -> None:
     before = everything(person)
     person.click_number(0, 0)
     for _ in range(150):
@@ -136,13 +136,13 @@ def test_it_has_no_end(person: "Person") -> None:
     assert everything(person) == before
 
 
-def test_one_drag_is_one_step_however_long(person: "Person") -> None:
+def test_one_drag_is_one_step(person: "Person") -> None:
     person.drag_number(0, 0, *range(5, 200, 3))
     person.drag_number(0, 0, 10)
     assert len(person.history()) == 3
 
 
-def test_undo_in_the_middle_of_a_drag_begins_a_new_step_with_the_next_move(person: "Person") -> None:
+def test_undo_during_a_drag_starts_a_new_step(person: "Person") -> None:
     start = person.in_table()[0, 0]
     view, at = person.table.viewport(), person.table.grid().cell(0, 0).center()
     QTest.mousePress(view, Button.LeftButton, Mod.NoModifier, at)
@@ -163,7 +163,7 @@ def _across(x: int) -> object:
     return QPoint(x, 0)
 
 
-def test_a_new_edit_drops_what_was_undone(person: "Person") -> None:
+def test_a_new_edit_drops_undone_steps(person: "Person") -> None:
     person.press("Causal")
     person.press("Biases")
     person.undo()
@@ -174,7 +174,7 @@ def test_a_new_edit_drops_what_was_undone(person: "Person") -> None:
     assert everything(person) == before
 
 
-def test_a_refused_edit_is_no_step_and_drops_nothing(person: "Person") -> None:
+def test_a_refused_edit_adds_no_step_and_drops_none(person: "Person") -> None:
     person.press("Causal")
     person.undo()
     person.type_number(0, 0, "abc")
@@ -186,7 +186,7 @@ def test_a_refused_edit_is_no_step_and_drops_nothing(person: "Person") -> None:
     assert person.experiment.config.causal
 
 
-def test_buttons_say_what_they_take_back(person: "Person") -> None:
+def test_buttons_name_the_step(person: "Person") -> None:
     undo, redo = person.find(QToolButton, "Undo"), person.find(QToolButton, "Redo")
     assert (undo.isEnabled(), redo.isEnabled()) == (False, False)
     assert undo.toolTip() == "Nothing to undo"
@@ -209,7 +209,7 @@ def open_history(person: "Person") -> QListWidget:
     return person.find(QListWidget, "History", popup)
 
 
-def test_a_click_in_the_history_goes_there(person: "Person") -> None:
+def test_a_click_in_the_history_goes_to_that_state(person: "Person") -> None:
     states = [everything(person)]
     for name in ("causal", "type", "dtype"):
         EDITS[name](person)
@@ -228,7 +228,7 @@ def test_a_click_in_the_history_goes_there(person: "Person") -> None:
     assert not person.playground.history.isVisible()
 
 
-def test_the_keyboard_walks_through_the_history(person: "Person") -> None:
+def test_keys_walk_through_the_history(person: "Person") -> None:
     person.press("Causal")
     person.press("Biases")
     shown = open_history(person)
@@ -239,9 +239,7 @@ def test_the_keyboard_walks_through_the_history(person: "Person") -> None:
     person.playground.history.hide()
 
 
-def test_the_list_says_how_much_memory_it_takes_and_may_take(
-    sit_down: "Callable[..., Person]", config_dir: "Path"
-) -> None:
+def test_the_history_shows_its_memory_and_limit(sit_down: "Callable[..., Person]", config_dir: "Path") -> None:
     person = sit_down(remember=True)
     person.press("Causal")
     open_history(person)
@@ -268,7 +266,7 @@ def test_the_list_says_how_much_memory_it_takes_and_may_take(
 # What was open
 
 
-def test_undo_leads_out_of_a_preset_and_of_a_file(person: "Person", tmp_path: "Path") -> None:
+def test_undo_goes_back_past_opening_a_preset_or_file(person: "Person", tmp_path: "Path") -> None:
     path = tmp_path / "mine.attnlab"
     person.press("Causal")
     assert person.playground.files.save_to(path)
@@ -284,7 +282,7 @@ def test_undo_leads_out_of_a_preset_and_of_a_file(person: "Person", tmp_path: "P
     assert person.window.windowTitle() == "The cat sat — attnlab"
 
 
-def test_undoing_an_opening_never_saves_over_the_other_file(person: "Person", tmp_path: "Path") -> None:
+def test_after_undoing_an_opening_the_other_file_is_not_overwritten(person: "Person", tmp_path: "Path") -> None:
     first, second = tmp_path / "first.attnlab", tmp_path / "second.attnlab"
     person.playground.files.save_to(first)
     person.playground.open_preset("the-cat-sat")
@@ -300,7 +298,7 @@ def test_undoing_an_opening_never_saves_over_the_other_file(person: "Person", tm
     assert person.window.windowTitle() == "first — attnlab"
 
 
-def test_what_was_saved_is_marked_as_unchanged_wherever_undo_finds_it(person: "Person", tmp_path: "Path") -> None:
+def test_undo_to_the_saved_state_marks_it_as_unchanged(person: "Person", tmp_path: "Path") -> None:
     person.press("Causal")
     assert person.window.windowTitle() == "Your journey starts… • — attnlab"
     person.playground.files.save_to(tmp_path / "mine.attnlab")
@@ -313,7 +311,7 @@ def test_what_was_saved_is_marked_as_unchanged_wherever_undo_finds_it(person: "P
     assert person.window.windowTitle() == "mine • — attnlab"
 
 
-def test_the_view_is_not_undone(person: "Person") -> None:
+def test_undo_does_not_change_the_view(person: "Person") -> None:
     person.click_cell("weights", 2, 2)
     person.press("Causal")
     person.settle()
@@ -325,7 +323,7 @@ def test_the_view_is_not_undone(person: "Person") -> None:
     assert any(label.text() == "Weights" for label in person.playground.explain.findChildren(QLabel))
 
 
-def test_undo_shares_what_did_not_change(person: "Person") -> None:
+def test_undo_shares_unchanged_parts(person: "Person") -> None:
     w_k = person.experiment.weights.W_k
     person.type_number(0, 0, "5")
     assert person.experiment.weights.W_k is w_k

@@ -225,7 +225,7 @@ def undo_or_redo(person: "Person", chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
-def test_undoing_everything_brings_the_first_state_back(person: "Person", seed: int) -> None:
+def test_undoing_everything_restores_the_first_state(person: "Person", seed: int) -> None:
     chance, first = random.Random(seed), person.document.scene
     before = numbers(person)
     for _ in range(LENGTH):

@@ -125,7 +125,7 @@ def press(window: ArrayWindow, *keys: Qt.Key) -> None:
 # What is shown
 
 
-def test_one_map_has_its_numbers_its_words_and_no_pills(look: Callable[..., ArrayWindow]) -> None:
+def test_a_single_map_has_numbers_and_labels_and_no_pills(look: Callable[..., ArrayWindow]) -> None:
     x = weights(4, 4)
     window = look(x, WORDS)
     np.testing.assert_array_equal(shown(window), x[None])
@@ -136,7 +136,7 @@ def test_one_map_has_its_numbers_its_words_and_no_pills(look: Callable[..., Arra
     assert not window.head_pill.isVisible()
 
 
-def test_rows_and_columns_are_counted_or_named_each(look: Callable[..., ArrayWindow]) -> None:
+def test_rows_and_columns_are_numbered_or_named(look: Callable[..., ArrayWindow]) -> None:
     counted, named = look(RNG.normal(size=(2, 3))), look(RNG.normal(size=(2, 3)), (["a", "b"], ["x", "y", "z"]))
     assert counted.sheet.data is not None
     assert named.sheet.data is not None
@@ -145,7 +145,7 @@ def test_rows_and_columns_are_counted_or_named_each(look: Callable[..., ArrayWin
     assert counted.remark.text() == "signed numbers"
 
 
-def test_arrows_walk_through_the_heads_and_the_layers(look: Callable[..., ArrayWindow]) -> None:
+def test_arrows_select_heads_and_layers(look: Callable[..., ArrayWindow]) -> None:
     x = weights(2, 3, 4, 4)
     window = look(x)
     np.testing.assert_array_equal(shown(window), x[0])
@@ -165,7 +165,7 @@ def test_arrows_walk_through_the_heads_and_the_layers(look: Callable[..., ArrayW
     assert window.head_pill.accessibleName() == "Head: 0"
 
 
-def test_a_pill_offers_all_heads_each_and_their_mean(look: Callable[..., ArrayWindow]) -> None:
+def test_a_pill_offers_all_heads_each_head_and_the_mean(look: Callable[..., ArrayWindow]) -> None:
     x = weights(3, 4, 4)
     window = look(x)
     QTest.mouseClick(window.head_pill, Button.LeftButton)
@@ -189,7 +189,7 @@ def test_a_click_opens_one_map_of_many_and_another_goes_back(look: Callable[...,
     np.testing.assert_array_equal(shown(window), x.reshape(6, 4, 4))
 
 
-def test_the_number_pointed_at_is_told_with_all_its_digits(look: Callable[..., ArrayWindow]) -> None:
+def test_the_number_under_the_pointer_is_shown_with_all_its_digits(look: Callable[..., ArrayWindow]) -> None:
     x = RNG.normal(size=(2, 3, 4, 4))
     window = look(x, WORDS)
     place = point_at(window, 2, 1, 3)
@@ -201,7 +201,7 @@ def test_the_number_pointed_at_is_told_with_all_its_digits(look: Callable[..., A
     assert window.readout.text() == "Point at a cell for its exact number · ← → other heads · ↑ ↓ other layers"
 
 
-def test_what_is_no_number_is_shown_as_such(look: Callable[..., ArrayWindow]) -> None:
+def test_nan_is_shown_as_such(look: Callable[..., ArrayWindow]) -> None:
     window = look([[np.nan, 1.0, np.inf], [0.25, -np.inf, 0.5]])
     assert window.remark.text() == "signed numbers"
     for column, row, text in ((0, 0, "NaN"), (2, 0, "∞"), (1, 1, "−∞")):
@@ -213,14 +213,14 @@ def test_what_is_no_number_is_shown_as_such(look: Callable[..., ArrayWindow]) ->
 
 
 @pytest.mark.parametrize(("theme", "palette"), [("light", LIGHT), ("dark", DARK)])
-def test_it_is_dressed_as_the_settings_say(theme: str, palette: Any, look: Callable[..., ArrayWindow]) -> None:
+def test_the_window_follows_the_settings(theme: str, palette: Any, look: Callable[..., ArrayWindow]) -> None:
     save_settings(Settings(theme=theme, type_size=130))
     window = look(weights(4, 4))
     assert window.sheet.grab().toImage().pixelColor(3, 3) == QColor(palette.surface)
     assert window.heading.fontInfo().pixelSize() == 17
 
 
-def test_what_happens_to_the_array_later_does_not_change_the_window(look: Callable[..., ArrayWindow]) -> None:
+def test_later_changes_of_the_array_do_not_change_the_window(look: Callable[..., ArrayWindow]) -> None:
     for x in (np.eye(3), torch.eye(3)):
         window = look(x)
         x[0, 0] = 7
@@ -262,7 +262,7 @@ def test_maps_of_any_size_lie_inside_the_window(shape: tuple[int, ...], look: Ca
         lambda x: np.asfortranarray(x.numpy()),
     ],
 )
-def test_numbers_come_in_many_kinds_of_arrays(make: Callable[[torch.Tensor], object]) -> None:
+def test_many_kinds_of_arrays_are_accepted(make: Callable[[torch.Tensor], object]) -> None:
     x = torch.tensor([[[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]]] * 2)
     np.testing.assert_array_equal(take_maps(make(x)).values, x[None].numpy())
 
@@ -270,17 +270,17 @@ def test_numbers_come_in_many_kinds_of_arrays(make: Callable[[torch.Tensor], obj
 @pytest.mark.parametrize(
     "x", [[[1, 0], [0, 1]], [[True, False], [False, True]], torch.eye(2).int(), torch.eye(2).bool()]
 )
-def test_whole_numbers_and_truths_are_numbers(x: object) -> None:
+def test_integers_and_booleans_are_accepted(x: object) -> None:
     np.testing.assert_array_equal(take_maps(x).values[0, 0], np.eye(2))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU of NVIDIA's")
-def test_a_tensor_may_be_on_a_gpu() -> None:
+def test_a_tensor_on_a_gpu_is_accepted() -> None:
     layers = tuple(torch.eye(3, device="cuda").expand(1, 2, 3, 3).requires_grad_() for _ in range(2))
     np.testing.assert_array_equal(take_maps(layers).values, np.broadcast_to(np.eye(3), (2, 2, 3, 3)))
 
 
-def test_what_numpy_masks_is_no_number() -> None:
+def test_masked_numpy_cells_are_nan() -> None:
     values = take_maps(np.ma.masked_array([[0.5, 0.5], [1.0, 0.0]], [[False, True], [False, False]])).values
     assert np.isnan(values[0, 0]).tolist() == [[False, True], [False, False]]
 
@@ -329,9 +329,7 @@ class _Answer(dict[str, object]):
         (np.eye(3), 3, "tokens is 3; it needs a list of labels"),
     ],
 )
-def test_what_cannot_be_shown_is_refused_in_a_sentence_before_a_window_appears(
-    x: object, tokens: object, sentence: str
-) -> None:
+def test_an_invalid_array_is_refused_before_a_window_opens(x: object, tokens: object, sentence: str) -> None:
     with pytest.raises(AttnlabError, match=sentence) as caught:
         within_a_loop(lambda: attnlab.view(x, tokens))
     assert windows() == []
@@ -363,7 +361,7 @@ def test_an_experiment_opens_in_the_playground(qtbot: QtBot) -> None:
     assert windows()[0].windowTitle() == "Experiment — attnlab"
 
 
-def test_a_trace_opens_where_and_in_what_it_was_computed(qtbot: QtBot) -> None:
+def test_a_trace_opens_with_its_device_and_dtype(qtbot: QtBot) -> None:
     trace = attnlab.compute(attnlab.preset("journey"), dtype="float64")
     playground = playground_of(within_a_loop(lambda: attnlab.view(trace)), qtbot)
     assert (playground.document.scene.device, playground.document.scene.dtype) == ("cpu", "float64")
@@ -373,7 +371,7 @@ def test_a_trace_opens_where_and_in_what_it_was_computed(qtbot: QtBot) -> None:
 # How long it lives
 
 
-def test_a_window_that_nobody_holds_stays_open_and_is_freed_when_closed(look: Callable[..., ArrayWindow]) -> None:
+def test_an_unreferenced_window_stays_open_and_is_freed_when_closed(look: Callable[..., ArrayWindow]) -> None:
     window = look(np.eye(3))
     there = weakref.ref(window)
     del window
@@ -389,14 +387,14 @@ def test_a_window_that_nobody_holds_stays_open_and_is_freed_when_closed(look: Ca
     assert there() is None
 
 
-def test_control_w_closes_one_window_of_two(look: Callable[..., ArrayWindow]) -> None:
+def test_ctrl_w_closes_only_the_current_window(look: Callable[..., ArrayWindow]) -> None:
     first, second = look(np.eye(2)), look(np.eye(3))
     QTest.keyClick(second, Key.Key_W, Qt.KeyboardModifier.ControlModifier)
     let_go()
     assert windows() == [first]
 
 
-def test_without_an_event_loop_it_waits_until_the_window_is_closed(qapp: QApplication) -> None:
+def test_without_an_event_loop_view_waits_for_the_window(qapp: QApplication) -> None:
     other = QWidget()
     other.show()
     seen: list[str] = []
@@ -415,7 +413,7 @@ def test_without_an_event_loop_it_waits_until_the_window_is_closed(qapp: QApplic
     other.deleteLater()
 
 
-def test_a_script_goes_on_when_the_playground_is_closed(qapp: QApplication, qtbot: QtBot) -> None:
+def test_a_script_continues_when_the_playground_is_closed(qapp: QApplication, qtbot: QtBot) -> None:
     def close() -> None:
         (window,) = windows()
         assert isinstance(window, MainWindow)
@@ -454,20 +452,18 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return shell
 
 
-def test_under_ipython_it_comes_back_at_once(shell: SimpleNamespace) -> None:
+def test_under_ipython_view_returns_at_once(shell: SimpleNamespace) -> None:
     window = attnlab.view(np.eye(3))
     assert windows() == [window]
 
 
-def test_under_ipython_without_a_loop_it_waits(shell: SimpleNamespace, qapp: QApplication) -> None:
+def test_under_ipython_without_a_loop_view_waits(shell: SimpleNamespace, qapp: QApplication) -> None:
     shell.active_eventloop = None
     QTimer.singleShot(0, qapp, lambda: windows()[0].close())
     assert attnlab.view(np.eye(3)) is None
 
 
-def test_under_ipython_garbage_is_collected_within_cells_and_by_nobody_else_between_them(
-    shell: SimpleNamespace, qtbot: QtBot
-) -> None:
+def test_under_ipython_garbage_is_collected_only_within_cells(shell: SimpleNamespace, qtbot: QtBot) -> None:
     opened = [attnlab.view(attnlab.preset("journey")) for _ in range(2)]
     shell.events.trigger("post_run_cell")
     assert not gc.isenabled()
@@ -486,7 +482,7 @@ def test_under_ipython_garbage_is_collected_within_cells_and_by_nobody_else_betw
 # Where it cannot be
 
 
-def test_a_thread_is_told_that_windows_need_the_main_one() -> None:
+def test_calling_view_in_a_thread_is_refused() -> None:
     told: list[str] = []
 
     def call() -> None:
@@ -513,14 +509,14 @@ def script(code: str, **environment: str) -> str:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a display")
-def test_without_a_display_it_says_so_and_names_another_way() -> None:
+def test_without_a_display_view_is_refused_with_an_alternative() -> None:
     code = "import attnlab\ntry: attnlab.view([[1.0]])\nexcept attnlab.AttnlabError as error: print(error)"
     assert script(code) == (
         "There is no display to open a window on; “attnlab export SOURCE -o OUT.png” draws a figure without one."
     )
 
 
-def test_a_plain_script_looks_at_one_array_after_the_other_and_loads_no_torch() -> None:
+def test_a_plain_script_views_several_arrays_without_torch() -> None:
     code = """
 import sys, attnlab
 from PySide6.QtCore import QTimer
@@ -536,7 +532,7 @@ print("torch" in sys.modules)
 
 
 @pytest.mark.slow
-def test_a_window_left_open_does_not_keep_the_interpreter_from_ending() -> None:
+def test_an_open_window_does_not_keep_the_interpreter_alive() -> None:
     code = """
 import attnlab
 from PySide6.QtCore import QTimer
@@ -553,7 +549,7 @@ print("end")
 
 
 @pytest.mark.slow
-def test_what_a_closed_window_still_saves_is_saved_before_the_script_ends(tmp_path: Path) -> None:
+def test_a_save_of_a_closed_window_is_completed_before_the_script_ends(tmp_path: Path) -> None:
     code = f"""
 import threading, attnlab
 from pathlib import Path
@@ -583,7 +579,7 @@ print(attnlab.view(attnlab.preset("journey")))
     assert attnlab.load(tmp_path / "mine.attnlab").tokens == attnlab.preset("journey").tokens
 
 
-def test_faults_of_its_windows_are_told_while_they_are_open_and_errors_of_the_script_stay_its_own(
+def test_faults_of_open_windows_are_reported_and_errors_of_the_script_are_not(
     qtbot: QtBot, provoked: Callable[[], list[str]]
 ) -> None:
     hooks = sys.excepthook, threading.excepthook, sys.unraisablehook

@@ -51,7 +51,7 @@ def framed(person: "Person", stage: str) -> list[tuple[int | None, int | None]]:
 # How far a step goes
 
 
-def test_the_key_chooses_how_much_a_step_computes(person: "Person") -> None:
+def test_a_key_chooses_the_depth_of_a_step(person: "Person") -> None:
     person.window.setFocus()
     depths = []
     for key, modifiers in ((Key.Key_D, Mod.NoModifier),) * 4 + ((Key.Key_D, Mod.ShiftModifier),):
@@ -63,13 +63,13 @@ def test_the_key_chooses_how_much_a_step_computes(person: "Person") -> None:
     assert person.document.view.at is None
 
 
-def test_d_is_a_letter_while_one_types(person: "Person") -> None:
+def test_d_is_a_letter_while_typing(person: "Person") -> None:
     person.write_sentence("Dad did G P d")
     assert person.experiment.tokens == ("Dad", "did", "G", "P", "d")
     assert person.document.view.depth == "stage"
 
 
-def test_rows_come_one_by_one_and_go_again(person: "Person") -> None:
+def test_rows_appear_one_by_one_and_disappear_again(person: "Person") -> None:
     walk_to(person, "row", Place("queries"))
     counts = []
     for _ in range(13):
@@ -84,7 +84,7 @@ def test_rows_come_one_by_one_and_go_again(person: "Person") -> None:
     assert (known(person, "queries"), known(person, "keys")) == (12, 0)
 
 
-def test_cells_come_one_by_one_each_with_its_arithmetic(person: "Person") -> None:
+def test_cells_appear_one_by_one_with_their_arithmetic(person: "Person") -> None:
     walk_to(person, "cell", Place("scores", 2, 0))
     person.key(Key.Key_Right)
     assert known(person, "scores") == 14
@@ -113,7 +113,7 @@ def test_a_sum_grows_term_by_term_until_the_cell_is_known(person: "Person") -> N
     assert framed(person, "keys") == [(1, 1)]
 
 
-def test_a_stage_step_frames_all_that_it_needs(person: "Person") -> None:
+def test_a_stage_step_frames_all_its_sources(person: "Person") -> None:
     walk_to(person, "stage", Place("context"))
     assert framed(person, "weights") == framed(person, "values") == framed(person, "context") == [(None, None)]
     assert framed(person, "queries") == []
@@ -121,7 +121,7 @@ def test_a_stage_step_frames_all_that_it_needs(person: "Person") -> None:
     assert (framed(person, "weights"), framed(person, "values")) == ([(3, None)], [(None, None)])
 
 
-def test_the_depth_may_change_in_the_midst_of_a_stage(person: "Person") -> None:
+def test_the_depth_can_change_within_a_stage(person: "Person") -> None:
     walk_to(person, "cell", Place("scores", 2, 3))
     person.key(Key.Key_D, Mod.ShiftModifier)
     person.key(Key.Key_Right)
@@ -134,7 +134,7 @@ def test_the_depth_may_change_in_the_midst_of_a_stage(person: "Person") -> None:
 # What is not computed yet
 
 
-def test_what_is_not_computed_yet_is_said_to_be_so(person: "Person") -> None:
+def test_uncomputed_cells_are_described_as_not_computed_yet(person: "Person") -> None:
     walk_to(person, "cell", Place("weights", 2, 1))
     card = person.card("weights")
     assert person.tip(card, person.cell("weights", 2, 1)).startswith("starts → journey: 0.2256")
@@ -170,7 +170,7 @@ def test_masked_cells_are_hatched_before_they_are_computed(sit_down: Callable[..
     assert person.tip(person.card("weights"), person.cell("weights", 3, 4)).endswith(": masked")
 
 
-def test_the_heads_at_a_glance_know_no_more_than_the_weights(sit_down: Callable[..., "Person"]) -> None:
+def test_the_overview_of_heads_hides_unknown_cells(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")
     walk_to(person, "row", Place("weights", 1))
     heads = person.playground.canvas.heads
@@ -182,7 +182,7 @@ def test_the_heads_at_a_glance_know_no_more_than_the_weights(sit_down: Callable[
     assert heads.data is None
 
 
-def test_an_edit_in_the_midst_of_a_walk_leaves_it_where_it_is(person: "Person") -> None:
+def test_an_edit_during_a_walk_keeps_its_place(person: "Person") -> None:
     walk_to(person, "cell", Place("scores", 2, 1))
     person.type_number(0, 0, "4")
     person.settle()
@@ -194,7 +194,7 @@ def test_an_edit_in_the_midst_of_a_walk_leaves_it_where_it_is(person: "Person") 
 
 
 @pytest.mark.parametrize("width", [960, 1440])
-def test_the_bar_says_where_a_step_is_however_narrow_it_is(person: "Person", width: int) -> None:
+def test_the_bar_shows_the_place_of_a_step_at_any_width(person: "Person", width: int) -> None:
     person.window.resize(width, 700)
     walk_to(person, "cell", Place("scores", 2, 1))
     labels = person.playground.step_bar.findChildren(ElidedLabel)
@@ -212,7 +212,7 @@ def test_a_click_on_the_row_of_steps_goes_into_a_stage(person: "Person") -> None
     assert bar.toolTip() == "step 27 of 54"
 
 
-def test_a_step_is_gone_to_by_its_number(person: "Person") -> None:
+def test_a_step_can_be_chosen_by_its_number(person: "Person") -> None:
     walk_to(person, "row", Place("inputs"))
     person.key(Key.Key_G)
     field = person.find(QLineEdit, "Go to step")
@@ -224,7 +224,7 @@ def test_a_step_is_gone_to_by_its_number(person: "Person") -> None:
 
 
 @pytest.mark.parametrize("typed", ["0", "55", "two", "1.5"])
-def test_a_step_that_is_not_there_is_refused_in_a_sentence(person: "Person", typed: str) -> None:
+def test_a_step_out_of_range_is_refused_in_a_sentence(person: "Person", typed: str) -> None:
     walk_to(person, "row", Place("keys", 1))
     person.key(Key.Key_G)
     person.type(typed)
@@ -233,7 +233,7 @@ def test_a_step_that_is_not_there_is_refused_in_a_sentence(person: "Person", typ
     assert person.document.view.at == Place("keys", 1)
 
 
-def test_escape_closes_the_field_and_nothing_else(person: "Person") -> None:
+def test_escape_closes_only_the_field(person: "Person") -> None:
     walk_to(person, "row", Place("keys", 1))
     person.key(Key.Key_G)
     person.type("3")
@@ -242,7 +242,7 @@ def test_escape_closes_the_field_and_nothing_else(person: "Person") -> None:
     assert person.document.view.at == Place("keys", 1)
 
 
-def test_the_steps_play_until_they_are_paused(person: "Person") -> None:
+def test_steps_play_until_they_are_paused(person: "Person") -> None:
     bar = person.playground.step_bar
     person.choose("Depth of a step", "row")
     bar.play_timer.setInterval(1)
@@ -255,7 +255,7 @@ def test_the_steps_play_until_they_are_paused(person: "Person") -> None:
     assert person.find(QToolButton, "Play the steps (P)")
 
 
-def test_the_steps_play_to_the_end_and_rest(person: "Person") -> None:
+def test_steps_play_to_the_end_and_stop(person: "Person") -> None:
     bar = person.playground.step_bar
     bar.play_timer.setInterval(1)
     person.click(person.find(QToolButton, "Play the steps (P)"))
@@ -265,14 +265,14 @@ def test_the_steps_play_to_the_end_and_rest(person: "Person") -> None:
 
 
 @pytest.mark.parametrize("key", [Key.Key_Left, Key.Key_Right, Key.Key_Home, Key.Key_End])
-def test_a_step_by_hand_pauses_the_play(person: "Person", key: Key) -> None:
+def test_a_manual_step_pauses_playback(person: "Person", key: Key) -> None:
     person.window.setFocus()
     person.key(Key.Key_P)
     person.key(key)
     assert not person.playground.step_bar.playing
 
 
-def test_how_fast_they_play_is_chosen(person: "Person") -> None:
+def test_the_speed_of_playback_can_be_chosen(person: "Person") -> None:
     person.open_pill("Depth of a step")
     popup = person.playground.step_bar.depths.popup()
     assert popup is not None
@@ -293,7 +293,7 @@ class Still(QProxyStyle):
         return int(super().styleHint(hint, *arguments))
 
 
-def test_numbers_are_there_at_once_and_only_their_veil_moves(person: "Person") -> None:
+def test_numbers_are_drawn_at_once_under_a_moving_veil(person: "Person") -> None:
     fade = person.playground.canvas.fade
     walk_to(person, "row", Place("scores", 1))
     fade.skip()
@@ -308,7 +308,7 @@ def test_numbers_are_there_at_once_and_only_their_veil_moves(person: "Person") -
     assert after.pixel(x - 8, y - 6) != before.pixel(x - 8, y - 6)
 
 
-def test_any_key_and_any_click_skip_the_motion(person: "Person") -> None:
+def test_any_key_or_click_skips_the_motion(person: "Person") -> None:
     fade = person.playground.canvas.fade
     walk_to(person, "row", Place("scores", 1))
     person.key(Key.Key_Right)
@@ -323,14 +323,14 @@ def test_any_key_and_any_click_skip_the_motion(person: "Person") -> None:
     assert not fade.running
 
 
-def test_going_back_moves_nothing(person: "Person") -> None:
+def test_going_back_has_no_motion(person: "Person") -> None:
     walk_to(person, "row", Place("scores", 1))
     person.playground.canvas.fade.skip()
     person.key(Key.Key_Left)
     assert not person.playground.canvas.fade.running
 
 
-def test_nothing_moves_where_the_system_asks_for_less_motion(person: "Person") -> None:
+def test_nothing_moves_if_the_system_reduces_motion(person: "Person") -> None:
     style = Still("fusion")
     style.setParent(QApplication.instance())  # which outlives whoever is dressed in it
     person.playground.canvas.setStyle(style)
@@ -342,7 +342,7 @@ def test_nothing_moves_where_the_system_asks_for_less_motion(person: "Person") -
     style.deleteLater()
 
 
-def test_nothing_moves_where_the_settings_ask_for_less_motion(person: "Person") -> None:
+def test_nothing_moves_if_the_settings_reduce_motion(person: "Person") -> None:
     walk_to(person, "row", Place("scores", 1))
     set_reduced_motion(True)
     try:

@@ -25,11 +25,11 @@ def child(copy: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
-def test_a_program_whose_last_deed_was_to_copy_ends_well() -> None:
+def test_a_program_that_copied_before_exit_ends_without_a_crash() -> None:
     ended = child("copy_data")
     assert (ended.returncode, ended.stdout.strip()) == (0, "words"), ended.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="seen with the offscreen platform on Linux")
-def test_without_letting_go_it_would_not() -> None:
+def test_without_releasing_the_clipboard_it_would_crash() -> None:
     assert child("QGuiApplication.clipboard().setMimeData").returncode < 0

@@ -51,7 +51,7 @@ def bar_of(qtbot: QtBot, window: QWidget) -> FaultBar:
     return window.findChild(FaultBar)
 
 
-def test_a_fault_of_a_thread_is_told_in_the_window(relay: FaultRelay, window: QWidget, qtbot: QtBot) -> None:
+def test_a_fault_in_a_thread_is_shown_in_the_window(relay: FaultRelay, window: QWidget, qtbot: QtBot) -> None:
     thread = threading.Thread(target=faults.report, args=(fail(), "reading the file"))
     thread.start()
     thread.join()
@@ -80,7 +80,7 @@ def test_repeats_are_counted_and_others_named(relay: FaultRelay, window: QWidget
     assert len([each for each in window.findChildren(FaultBar) if each.isVisible()]) == 1
 
 
-def test_it_is_told_in_the_dialog_in_front_and_stays_when_that_closes(
+def test_a_fault_is_shown_in_the_front_dialog_and_stays_when_it_closes(
     relay: FaultRelay, window: QWidget, qtbot: QtBot
 ) -> None:
     dialog = QDialog(window)
@@ -100,7 +100,7 @@ def test_it_is_told_in_the_dialog_in_front_and_stays_when_that_closes(
     dialog.deleteLater()
 
 
-def test_a_popup_in_front_gives_it_to_its_window(relay: FaultRelay, window: QWidget, qtbot: QtBot) -> None:
+def test_a_fault_during_a_popup_is_shown_in_its_window(relay: FaultRelay, window: QWidget, qtbot: QtBot) -> None:
     popup = QFrame(window, Qt.WindowType.Popup)
     popup.show()
     faults.report(fail())
@@ -108,7 +108,7 @@ def test_a_popup_in_front_gives_it_to_its_window(relay: FaultRelay, window: QWid
     popup.close()
 
 
-def test_it_lies_above_the_foot_and_stays_within_a_small_window(
+def test_the_bar_is_above_the_status_bar_and_inside_a_small_window(
     relay: FaultRelay, window: QWidget, qtbot: QtBot
 ) -> None:
     column = QVBoxLayout(window)
@@ -163,7 +163,7 @@ def child(text: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_hooks_bring_slots_threads_and_clean_up_to_the_log(config_dir: Path) -> None:
+def test_errors_in_slots_threads_and_clean_up_reach_the_log(config_dir: Path) -> None:
     ended = child(CHILD)
     assert ended.returncode == 0, ended.stderr
     reasons = ["KeyError: 'of a thread'", "OSError: unclean", "ValueError: invalid literal for int() with base 10: 'x'"]
@@ -172,7 +172,7 @@ def test_hooks_bring_slots_threads_and_clean_up_to_the_log(config_dir: Path) -> 
     assert not log_path("crashes.log").read_text(encoding="utf-8")
 
 
-def test_a_crash_leaves_its_stacks_in_the_log(config_dir: Path) -> None:
+def test_a_crash_writes_its_stacks_to_the_log(config_dir: Path) -> None:
     ended = child("""
         import faulthandler
         from attnlab.base.crash_log import watch_crashes
@@ -185,7 +185,7 @@ def test_a_crash_leaves_its_stacks_in_the_log(config_dir: Path) -> None:
     assert "<string>" in text
 
 
-def test_a_script_keeps_its_own_errors(config_dir: Path) -> None:
+def test_errors_of_a_script_are_not_reported(config_dir: Path) -> None:
     ended = child("""
         from attnlab.base import fault_log
         from attnlab.ui.base import faults
@@ -200,7 +200,7 @@ def test_a_script_keeps_its_own_errors(config_dir: Path) -> None:
     assert "Traceback" in ended.stderr
 
 
-def test_a_fault_of_what_is_collected_while_another_is_taken_is_taken_too(
+def test_a_fault_during_another_report_is_reported(
     relay: FaultRelay, window: QWidget, qtbot: QtBot, provoked: Provoked
 ) -> None:
     with relay._lock:
@@ -212,7 +212,7 @@ def test_a_fault_of_what_is_collected_while_another_is_taken_is_taken_too(
     provoked()
 
 
-def test_a_bar_that_cannot_be_shown_does_not_go_round_in_circles(
+def test_a_failing_fault_bar_does_not_cause_a_loop(
     window: QWidget, qtbot: QtBot, provoked: Provoked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     relay = FaultRelay(QApplication.instance())  # type: ignore[arg-type]

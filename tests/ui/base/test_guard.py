@@ -45,7 +45,7 @@ def test_every_override_of_every_class_is_guarded() -> None:
     assert not known, f"{known} need @guarded, and their names an answer in attnlab/ui/base/guard.py"
 
 
-def test_a_failing_override_is_reported_and_answers(qtbot: QtBot, provoked: Callable[[], list[str]]) -> None:
+def test_a_failing_override_is_reported_and_returns_a_default(qtbot: QtBot, provoked: Callable[[], list[str]]) -> None:
     @guarded
     class Broken(QWidget):
         def sizeHint(self) -> QSize:
@@ -64,7 +64,7 @@ def test_a_failing_override_is_reported_and_answers(qtbot: QtBot, provoked: Call
     assert "ValueError: invalid literal for int() with base 10: 'x'" in reasons
 
 
-def test_a_dialog_that_fails_to_end_its_work_closes(qtbot: QtBot, provoked: Callable[[], list[str]]) -> None:
+def test_a_dialog_whose_close_handler_fails_still_closes(qtbot: QtBot, provoked: Callable[[], list[str]]) -> None:
     @guarded
     class Broken(QDialog):
         def done(self, result: int) -> None:
@@ -78,7 +78,7 @@ def test_a_dialog_that_fails_to_end_its_work_closes(qtbot: QtBot, provoked: Call
     assert provoked() == ["IndexError: list index out of range"]
 
 
-def test_every_answer_is_accepted_by_qt() -> None:
+def test_every_default_is_accepted_by_qt() -> None:
     arguments = {"fixup": ("x",), "validate": ("x", 1)}
     for name, answer in ANSWERS.items():
         answer(None, *arguments.get(name, ()))
@@ -135,20 +135,20 @@ def child(guard: str, fault: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_process_survives_the_fault_with_the_guard(fault: str) -> None:
+def test_with_the_guard_a_process_survives_the_error(fault: str) -> None:
     ended = child("guarded", fault)
     assert (ended.returncode, ended.stdout.strip()) == (0, "survived True"), ended.stderr
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="later Pythons keep errors as objects, and survive")
 @pytest.mark.parametrize("fault", ["list", "int", "deleted"])
-def test_a_process_ends_by_the_fault_without_the_guard(fault: str) -> None:
+def test_without_the_guard_a_process_crashes(fault: str) -> None:
     ended = child("bare", fault)
     assert ended.returncode < 0 or ended.returncode > 2, (ended.returncode, ended.stderr)
     assert "survived" not in ended.stdout
 
 
-def test_what_qt_calls_on_pyqtgraph_is_guarded_too() -> None:
+def test_overrides_of_pyqtgraph_are_guarded() -> None:
     from attnlab.ui.widgets.charts import plots
 
     bare, count = [], 0

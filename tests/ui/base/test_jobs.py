@@ -79,7 +79,7 @@ def flush(qtbot: QtBot, lane: Lane) -> None:
 # What comes of a job
 
 
-def test_the_result_arrives_in_the_windows_thread(told: Told, qtbot: QtBot) -> None:
+def test_results_arrive_in_the_windows_thread(told: Told, qtbot: QtBot) -> None:
     where: list[threading.Thread] = []
 
     def work(a: int, b: int) -> int:
@@ -94,7 +94,7 @@ def test_the_result_arrives_in_the_windows_thread(told: Told, qtbot: QtBot) -> N
     assert where[0] is not threading.main_thread()
 
 
-def test_an_error_for_the_user_is_its_sentence_and_no_fault(told: Told, qtbot: QtBot) -> None:
+def test_an_attnlab_error_is_passed_as_its_sentence(told: Told, qtbot: QtBot) -> None:
     def refuse() -> None:
         raise AttnlabError("This cannot be.")
 
@@ -106,7 +106,7 @@ def test_an_error_for_the_user_is_its_sentence_and_no_fault(told: Told, qtbot: Q
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("by nothing"), SystemExit(3), KeyboardInterrupt(), MemoryError()])
-def test_an_unexpected_error_is_reported_and_told(error: BaseException, told: Told, qtbot: QtBot) -> None:
+def test_an_unexpected_error_is_reported_and_passed_on(error: BaseException, told: Told, qtbot: QtBot) -> None:
     def fail() -> None:
         raise error
 
@@ -119,7 +119,7 @@ def test_an_unexpected_error_is_reported_and_told(error: BaseException, told: To
     assert "while adding up" in fault.sentence
 
 
-def test_a_fault_of_who_is_told_is_reported_and_the_lane_goes_on(told: Told, lane: Lane, qtbot: QtBot) -> None:
+def test_an_error_in_a_callback_is_reported_and_the_lane_continues(told: Told, lane: Lane, qtbot: QtBot) -> None:
     def fail(_: object) -> None:
         raise ZeroDivisionError
 
@@ -133,7 +133,7 @@ def test_a_fault_of_who_is_told_is_reported_and_the_lane_goes_on(told: Told, lan
 # Order
 
 
-def test_jobs_of_a_lane_are_done_in_order_and_one_at_a_time(told: Told, lane: Lane, qtbot: QtBot) -> None:
+def test_jobs_of_a_lane_run_in_order_and_one_at_a_time(told: Told, lane: Lane, qtbot: QtBot) -> None:
     at_once: list[int] = []
     inside = 0
 
@@ -151,7 +151,7 @@ def test_jobs_of_a_lane_are_done_in_order_and_one_at_a_time(told: Told, lane: La
     assert set(at_once) == {1}
 
 
-def test_jobs_without_a_lane_go_on_beside_one_another(told: Told, gate: Gate, qtbot: QtBot) -> None:
+def test_jobs_without_a_lane_run_concurrently(told: Told, gate: Gate, qtbot: QtBot) -> None:
     held = ask(told, gate.job, "held")
     quick = ask(told, lambda: "quick")
     qtbot.waitUntil(lambda: quick.done)
@@ -161,7 +161,7 @@ def test_jobs_without_a_lane_go_on_beside_one_another(told: Told, gate: Gate, qt
     assert told.done == ["quick", "held"]
 
 
-def test_an_order_chooses_among_the_jobs_that_wait(told: Told, gate: Gate, qtbot: QtBot) -> None:
+def test_an_order_chooses_among_waiting_jobs(told: Told, gate: Gate, qtbot: QtBot) -> None:
     class ByKind:
         def __init__(self) -> None:
             self.noted: list[str] = []
@@ -186,7 +186,7 @@ def test_an_order_chooses_among_the_jobs_that_wait(told: Told, gate: Gate, qtbot
     lane.close()
 
 
-def test_what_is_around_a_lane_is_entered_for_each_job_in_its_thread(told: Told, qtbot: QtBot) -> None:
+def test_a_lanes_context_manager_is_entered_for_each_job(told: Told, qtbot: QtBot) -> None:
     from contextlib import contextmanager
 
     inside: list[str] = []
@@ -209,7 +209,7 @@ def test_what_is_around_a_lane_is_entered_for_each_job_in_its_thread(told: Told,
 # Newest wins, and giving up
 
 
-def test_the_newest_with_a_key_wins(told: Told, lane: Lane, gate: Gate, qtbot: QtBot) -> None:
+def test_the_newest_job_with_a_key_replaces_the_others(told: Told, lane: Lane, gate: Gate, qtbot: QtBot) -> None:
     key = ("look", object())
     old = ask(told, gate.job, "running", lane=lane, latest=key)
     assert gate.began.wait(PATIENCE_S)
@@ -223,9 +223,7 @@ def test_the_newest_with_a_key_wins(told: Told, lane: Lane, gate: Gate, qtbot: Q
     assert (old.done, waiting.done) == (True, True)
 
 
-def test_an_id_that_is_used_again_hands_no_result_to_a_stranger(
-    told: Told, lane: Lane, gate: Gate, qtbot: QtBot
-) -> None:
+def test_a_reused_id_does_not_pass_results_to_another_owner(told: Told, lane: Lane, gate: Gate, qtbot: QtBot) -> None:
     """A key of a job that is over, or was cancelled, stands for nothing any more."""
     first = ask(told, gate.job, "first", lane=lane, latest=7)
     assert gate.began.wait(PATIENCE_S)
@@ -238,7 +236,9 @@ def test_an_id_that_is_used_again_hands_no_result_to_a_stranger(
     assert jobs._newest == {}
 
 
-def test_a_cancelled_job_does_not_begin_or_is_told_to_nobody(told: Told, lane: Lane, gate: Gate, qtbot: QtBot) -> None:
+def test_a_cancelled_job_does_not_start_or_its_result_is_dropped(
+    told: Told, lane: Lane, gate: Gate, qtbot: QtBot
+) -> None:
     running = ask(told, gate.job, "running", lane=lane)
     assert gate.began.wait(PATIENCE_S)
     began: list[int] = []
@@ -252,7 +252,7 @@ def test_a_cancelled_job_does_not_begin_or_is_told_to_nobody(told: Told, lane: L
     assert (told.done, told.failed, began) == ([], [], [])
 
 
-def test_only_a_job_that_has_not_begun_can_be_withdrawn(told: Told, lane: Lane, gate: Gate, qtbot: QtBot) -> None:
+def test_only_a_waiting_job_can_be_withdrawn(told: Told, lane: Lane, gate: Gate, qtbot: QtBot) -> None:
     running = ask(told, gate.job, "running", lane=lane)
     assert gate.began.wait(PATIENCE_S)
     waiting = ask(told, lambda: "waiting", lane=lane)
@@ -266,7 +266,7 @@ def test_only_a_job_that_has_not_begun_can_be_withdrawn(told: Told, lane: Lane, 
 # Progress
 
 
-def test_progress_is_told_in_the_windows_thread_and_ends_with_the_last_step(told: Told, qtbot: QtBot) -> None:
+def test_progress_arrives_in_the_windows_thread_up_to_the_last_step(told: Told, qtbot: QtBot) -> None:
     seen: list[int] = []
     threads: set[threading.Thread] = set()
 
@@ -286,7 +286,7 @@ def test_progress_is_told_in_the_windows_thread_and_ends_with_the_last_step(told
     assert threads <= {threading.main_thread()}
 
 
-def test_a_job_that_counts_notices_that_nobody_waits(told: Told, gate: Gate, qtbot: QtBot) -> None:
+def test_a_job_that_reports_progress_notices_its_cancellation(told: Told, gate: Gate, qtbot: QtBot) -> None:
     ended: list[str] = []
 
     def work(progress: Progress) -> None:
@@ -344,7 +344,7 @@ def test_a_lane_closes_with_its_owner(told: Told, gate: Gate, qtbot: QtBot) -> N
     assert told.done == []
 
 
-def test_nobody_hears_of_a_job_whose_owner_is_gone(told: Told, gate: Gate, qtbot: QtBot) -> None:
+def test_the_result_of_a_job_without_an_owner_is_dropped(told: Told, gate: Gate, qtbot: QtBot) -> None:
     owner = QObject()
     ask(told, gate.job, "late", owner=owner)
     owner.deleteLater()
@@ -355,7 +355,7 @@ def test_nobody_hears_of_a_job_whose_owner_is_gone(told: Told, gate: Gate, qtbot
     assert told.done == ["last"]
 
 
-def test_a_lane_that_finishes_does_what_it_has(told: Told, gate: Gate, qtbot: QtBot) -> None:
+def test_a_finishing_lane_completes_its_jobs(told: Told, gate: Gate, qtbot: QtBot) -> None:
     lane = Lane("finishes")
     ask(told, gate.job, 1, lane=lane)
     ask(told, lambda: 2, lane=lane)
@@ -365,7 +365,7 @@ def test_a_lane_that_finishes_does_what_it_has(told: Told, gate: Gate, qtbot: Qt
     qtbot.waitUntil(lambda: told.done == [1, 2])
 
 
-def test_waiting_tells_what_came_before_too(told: Told, lane: Lane, gate: Gate) -> None:
+def test_waiting_delivers_earlier_results(told: Told, lane: Lane, gate: Gate) -> None:
     ask(told, gate.job, "first", lane=lane)
     second = ask(told, lambda: "second", lane=lane)
     assert not second.wait(0)
@@ -379,7 +379,7 @@ class Held:
 
 
 @pytest.mark.parametrize("ends", ["done", "failed", "cancelled"])
-def test_a_thread_does_not_keep_the_last_job_alive(ends: str, lane: Lane, told: Told, gate: Gate, qtbot: QtBot) -> None:
+def test_a_thread_does_not_keep_its_last_job_alive(ends: str, lane: Lane, told: Told, gate: Gate, qtbot: QtBot) -> None:
     held = Held()
     died_in: list[threading.Thread] = []
     weakref.finalize(held, lambda: died_in.append(threading.current_thread()))
@@ -401,7 +401,7 @@ def test_a_thread_does_not_keep_the_last_job_alive(ends: str, lane: Lane, told: 
     assert any(each.name == "attnlab-test" for each in threading.enumerate())  # which waits for the next
 
 
-def test_leaving_closes_every_lane_and_tells_whether_one_hangs(
+def test_leaving_closes_every_lane_and_reports_hanging_ones(
     told: Told, gate: Gate, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "END_S", 0.0)
@@ -416,7 +416,7 @@ def test_leaving_closes_every_lane_and_tells_whether_one_hangs(
     assert not any(each.name in ("attnlab-idle", "attnlab-hangs") for each in threading.enumerate())
 
 
-def test_leaving_waits_for_what_is_saved(told: Told, gate: Gate, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_waits_for_saves(told: Told, gate: Gate, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "END_S", 0.0)
     saving, written = Lane("saves"), list[str]()
     ask(told, gate.job, lane=saving)
@@ -431,7 +431,7 @@ def test_leaving_waits_for_what_is_saved(told: Told, gate: Gate, qtbot: QtBot, m
     assert written == ["whole"]
 
 
-def test_where_no_thread_can_be_had_a_job_fails_and_the_next_one_is_done(
+def test_if_no_thread_can_start_the_job_fails_and_the_next_one_runs(
     lane: Lane, told: Told, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(thread: threading.Thread) -> None:

@@ -60,7 +60,7 @@ def left(setting: str, act: str, *arguments: str) -> subprocess.CompletedProcess
 
 
 @pytest.mark.slow
-def test_a_job_that_hangs_keeps_neither_the_window_nor_the_process() -> None:
+def test_a_hanging_job_does_not_keep_window_or_process_alive() -> None:
     hang = "jobs.run(threading.Event().wait, on_done=print, on_failed=print, doing='hanging', lane={lane})"
     lanes = ("window.playground.lane", "None")
     act = "\n    ".join(hang.format(lane=lane) for lane in lanes)
@@ -69,7 +69,7 @@ def test_a_job_that_hangs_keeps_neither_the_window_nor_the_process() -> None:
 
 
 @pytest.mark.slow
-def test_a_computation_that_hangs_keeps_neither_the_window_nor_the_process() -> None:
+def test_a_hanging_computation_does_not_keep_window_or_process_alive() -> None:
     setting = "\n".join(
         (
             "from attnlab.compute import service",
@@ -84,7 +84,7 @@ def test_a_computation_that_hangs_keeps_neither_the_window_nor_the_process() -> 
 
 
 @pytest.mark.slow
-def test_what_is_being_saved_is_saved_though_the_window_did_not_wait(tmp_path: Path) -> None:
+def test_a_running_save_is_completed_after_the_window_closed(tmp_path: Path) -> None:
     setting = "\n".join(
         (
             "saver.LEAVE_S, jobs.END_S = 0.0, 0.1",
@@ -100,7 +100,7 @@ def test_what_is_being_saved_is_saved_though_the_window_did_not_wait(tmp_path: P
     assert attnlab.load(tmp_path / "mine.attnlab").tokens == attnlab.preset("journey").tokens
 
 
-def test_threads_are_made_nowhere_else() -> None:
+def test_threads_are_created_only_in_known_places() -> None:
     found = {
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")

@@ -30,7 +30,7 @@ class Arrows(KeepsKeys, QWidget):
 
 
 @pytest.mark.parametrize(("key", "is_kept"), [(Key.Key_Left, True), (Key.Key_Right, False)])
-def test_a_kept_key_goes_to_the_widget_and_not_to_the_shortcut(qtbot: QtBot, key: Qt.Key, is_kept: bool) -> None:
+def test_a_widgets_own_key_does_not_trigger_the_shortcut(qtbot: QtBot, key: Qt.Key, is_kept: bool) -> None:
     window, widget = QWidget(), Arrows()
     QVBoxLayout(window).addWidget(widget)
     qtbot.addWidget(window)

@@ -46,7 +46,7 @@ def begin(steps: Steps, owner: QObject, told: Told) -> Drawing:
     )
 
 
-def test_slices_are_done_in_the_windows_thread_and_calls_beside_it(owner: QObject, told: Told, qtbot: QtBot) -> None:
+def test_slices_run_in_the_windows_thread_and_calls_in_another(owner: QObject, told: Told, qtbot: QtBot) -> None:
     where: list[threading.Thread] = []
 
     def steps() -> Steps:
@@ -66,7 +66,7 @@ def test_slices_are_done_in_the_windows_thread_and_calls_beside_it(owner: QObjec
     assert (told.steps, told.failed) == ([1, 2, 3], [])
 
 
-def test_a_call_that_was_begun_earlier_can_be_waited_for(owner: QObject, told: Told, qtbot: QtBot) -> None:
+def test_a_call_can_be_started_before_it_is_waited_for(owner: QObject, told: Told, qtbot: QtBot) -> None:
     go = threading.Event()
 
     def steps() -> Steps:
@@ -82,7 +82,7 @@ def test_a_call_that_was_begun_earlier_can_be_waited_for(owner: QObject, told: T
     assert told.done == [(1, True, True)]
 
 
-def test_an_error_of_a_call_is_raised_where_it_is_waited_for(owner: QObject, told: Told, qtbot: QtBot) -> None:
+def test_an_error_of_a_call_is_raised_where_it_is_awaited(owner: QObject, told: Told, qtbot: QtBot) -> None:
     def steps() -> Steps:
         try:
             yield Call(int, "x")
@@ -96,7 +96,7 @@ def test_an_error_of_a_call_is_raised_where_it_is_waited_for(owner: QObject, tol
 
 
 @pytest.mark.parametrize("beside", [False, True])
-def test_a_refusal_is_its_sentence(beside: bool, owner: QObject, told: Told, qtbot: QtBot) -> None:
+def test_an_attnlab_error_is_passed_as_its_sentence(beside: bool, owner: QObject, told: Told, qtbot: QtBot) -> None:
     closed: list[str] = []
 
     def refuse() -> None:
@@ -116,7 +116,7 @@ def test_a_refusal_is_its_sentence(beside: bool, owner: QObject, told: Told, qtb
 
 
 @pytest.mark.parametrize("beside", [False, True])
-def test_an_unexpected_error_is_reported_once_and_told(beside: bool, owner: QObject, told: Told, qtbot: QtBot) -> None:
+def test_an_unexpected_error_is_reported_once(beside: bool, owner: QObject, told: Told, qtbot: QtBot) -> None:
     def steps() -> Steps:
         yield None
         yield Call(lambda: 1 // 0) if beside else 1 // 0  # type: ignore[misc]
@@ -129,7 +129,7 @@ def test_an_unexpected_error_is_reported_once_and_told(beside: bool, owner: QObj
     assert "while drawing a test" in fault.sentence
 
 
-def test_given_up_it_closes_what_is_open_and_waits_for_nothing(owner: QObject, told: Told, qtbot: QtBot) -> None:
+def test_a_cancelled_drawing_closes_its_resources_at_once(owner: QObject, told: Told, qtbot: QtBot) -> None:
     closed: list[str] = []
     began, go = threading.Event(), threading.Event()
 
@@ -153,7 +153,7 @@ def test_given_up_it_closes_what_is_open_and_waits_for_nothing(owner: QObject, t
     assert (told.done, told.failed) == ([], [])
 
 
-def test_it_ends_with_its_owner(told: Told, qtbot: QtBot) -> None:
+def test_a_drawing_ends_with_its_owner(told: Told, qtbot: QtBot) -> None:
     closed: list[str] = []
 
     def steps() -> Steps:
@@ -171,7 +171,7 @@ def test_it_ends_with_its_owner(told: Told, qtbot: QtBot) -> None:
     assert told.done == []
 
 
-def test_a_call_that_outlives_the_owner_disturbs_nobody(told: Told, qtbot: QtBot) -> None:
+def test_the_result_of_a_call_without_an_owner_is_dropped(told: Told, qtbot: QtBot) -> None:
     go = threading.Event()
     calls: list[Call[bool]] = []
 
@@ -189,7 +189,7 @@ def test_a_call_that_outlives_the_owner_disturbs_nobody(told: Told, qtbot: QtBot
     assert (told.done, told.failed) == ([], [])
 
 
-def test_without_a_window_all_steps_are_taken_at_once(qapp: object) -> None:
+def test_without_a_window_all_slices_run_at_once(qapp: object) -> None:
     def steps() -> Steps:
         yield None
         found = yield Call(int, "7")
@@ -201,7 +201,7 @@ def test_without_a_window_all_steps_are_taken_at_once(qapp: object) -> None:
     assert draw_now(steps()) == 7
 
 
-def test_of_slices_of_one_owner_the_newest_is_drawn(owner: QObject, qtbot: QtBot) -> None:
+def test_a_newer_drawing_of_an_owner_replaces_the_older_one(owner: QObject, qtbot: QtBot) -> None:
     slices = Slices(owner)
     done: list[str] = []
     stopped: list[int] = []

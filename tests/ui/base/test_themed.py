@@ -70,7 +70,7 @@ def window_of(qtbot: QtBot, *parts: QWidget, named: str = "") -> QWidget:
     return window
 
 
-def test_before_a_theme_is_applied_widgets_are_light(qapp: QApplication, qtbot: QtBot) -> None:
+def test_without_a_theme_widgets_are_light(qapp: QApplication, qtbot: QtBot) -> None:
     assert application_palette() is LIGHT
     assert palette_of(window_of(qtbot)) is LIGHT
 
@@ -108,7 +108,7 @@ def test_a_widget_made_after_a_change_has_the_new_palette(app: QApplication, qtb
 
 
 @EVERY_PALETTE
-def test_a_dressed_widget_and_its_children_keep_their_palette(
+def test_a_widget_with_its_own_palette_and_its_children_keep_it(
     app: QApplication, qtbot: QtBot, palette: Palette
 ) -> None:
     inner = Tile()
@@ -124,7 +124,7 @@ def test_a_dressed_widget_and_its_children_keep_their_palette(
     assert inner.seen[-1] == (palette.name, 1.0)
 
 
-def test_a_dressed_widget_in_a_scene_keeps_its_palette(app: QApplication) -> None:
+def test_a_widget_with_its_own_palette_keeps_it_in_a_scene(app: QApplication) -> None:
     scene, tile = QGraphicsScene(), Tile()
     dress(tile, DARK)
     scene.addWidget(tile)
@@ -132,7 +132,7 @@ def test_a_dressed_widget_in_a_scene_keeps_its_palette(app: QApplication) -> Non
     scene.clear()
 
 
-def test_a_widget_put_into_a_dressed_one_is_restyled(app: QApplication, qtbot: QtBot) -> None:
+def test_a_widget_added_to_a_themed_parent_is_restyled(app: QApplication, qtbot: QtBot) -> None:
     window = window_of(qtbot, named="dressed")
     dress(window, DARK)
     box = window_of(qtbot, tile := Tile())

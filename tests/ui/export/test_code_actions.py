@@ -75,14 +75,14 @@ def copied(person: "Person", menu: QMenu, title: str, form: str) -> str:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_stage_that_is_looked_at_is_copied(sit_down: "Callable[..., Person]", form: str) -> None:
+def test_the_visible_stage_is_copied(sit_down: "Callable[..., Person]", form: str) -> None:
     person = sit_down("journey")
     note = run(person, f"copy-{form}")
     assert note == f"Copied weights of head 0, 6 × 6, as {TITLES[form]}"
     assert clipboard() == FORMATS[form](table(attnlab.compute(attnlab.preset("journey")), "weights", 0))
 
 
-def test_the_held_cells_stage_goes_first_with_the_head_that_is_shown(sit_down: "Callable[..., Person]") -> None:
+def test_the_selected_cells_stage_is_copied_first_with_the_visible_head(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("multi-head-8")
     trace = attnlab.compute(attnlab.preset("multi-head-8"))
     person.click_cell("scores", 1, 2, 3)
@@ -96,7 +96,7 @@ def test_the_held_cells_stage_goes_first_with_the_head_that_is_shown(sit_down: "
     assert clipboard() == FORMATS["csv"](table(trace, "scores", 5))
 
 
-def test_the_table_is_copied_while_the_keyboard_is_in_it(sit_down: "Callable[..., Person]") -> None:
+def test_the_focused_table_is_copied(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("journey")
     person.open_table("W_q")
     person.click_number(0, 0)
@@ -121,7 +121,7 @@ def test_a_copied_block_keeps_the_labels_of_its_own_rows_and_columns(sit_down: "
     assert clipboard() == "row,1,2\nstarts,0.85,0.64\nwith,0.58,0.33\n"
 
 
-def test_the_menu_of_a_table_copies_it(sit_down: "Callable[..., Person]") -> None:
+def test_the_context_menu_of_a_table_copies_it(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("journey")
     person.open_table("X")
     viewport = person.table.viewport()
@@ -130,7 +130,7 @@ def test_the_menu_of_a_table_copies_it(sit_down: "Callable[..., Person]") -> Non
     assert [line.split("|")[1].strip() for line in clipboard().splitlines()[2:]] == list(person.experiment.tokens)
 
 
-def test_the_menu_of_a_card_copies_the_map_that_is_pointed_at(sit_down: "Callable[..., Person]") -> None:
+def test_the_context_menu_of_a_card_copies_the_map_under_the_pointer(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("multi-head-8")
     card = person.card("weights")
     menu = menu_on(card, person.cell("weights", 4, 4, 6))
@@ -142,7 +142,7 @@ def test_the_menu_of_a_card_copies_the_map_that_is_pointed_at(sit_down: "Callabl
     assert copied(person, output, "Copy output as", "CSV") == "Copied output, 10 × 64, as CSV"
 
 
-def test_the_menu_of_a_card_copies_its_picture(sit_down: "Callable[..., Person]") -> None:
+def test_the_context_menu_of_a_card_copies_its_picture(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("multi-head-8")
     menu = menu_on(person.card("weights"), person.cell("weights", 4, 4, 6))
     note = told(person, entry(menu, "Copy picture").trigger)
@@ -154,14 +154,14 @@ def test_the_menu_of_a_card_copies_its_picture(sit_down: "Callable[..., Person]"
     assert all(f">{label(token)}</text>" in drawing for token in person.experiment.tokens)
 
 
-def test_a_card_without_numbers_has_no_menu(sit_down: "Callable[..., Person]") -> None:
+def test_a_card_without_numbers_has_no_context_menu(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("journey")
     person.key(Key.Key_Home, widget=person.playground.canvas)
     assert person.card("weights").data is None
     assert person.playground.code.make_card_menu(person.card("weights"), QPoint(40, 90)) is None
 
 
-def test_what_is_pinned_or_the_difference_is_copied_where_it_is_shown(sit_down: "Callable[..., Person]") -> None:
+def test_the_pinned_state_or_the_difference_is_copied_if_visible(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("journey")
     before = attnlab.compute(person.experiment).array("scores")[0]
     person.playground.toggle_pin()
@@ -186,7 +186,7 @@ def test_what_is_pinned_or_the_difference_is_copied_where_it_is_shown(sit_down: 
     person.playground.look("present")
 
 
-def test_the_script_is_that_of_the_present_state(sit_down: "Callable[..., Person]") -> None:
+def test_the_script_is_that_of_the_current_state(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("causal-5x8")
     person.open_table("W_q")
     person.type_number(0, 0, "2")
@@ -200,7 +200,7 @@ def test_the_script_is_that_of_the_present_state(sit_down: "Callable[..., Person
 
 
 @pytest.mark.parametrize(("action", "ending"), [("save-script", ".py"), ("save-notebook", ".ipynb")])
-def test_code_is_saved_where_one_says(
+def test_code_is_saved_to_the_chosen_path(
     sit_down: "Callable[..., Person]", tmp_path: Path, action: str, ending: str
 ) -> None:
     person = sit_down("journey")
@@ -218,14 +218,14 @@ def test_code_is_saved_where_one_says(
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [f"mine{ending}"]
 
 
-def test_what_cannot_be_written_is_one_sentence(sit_down: "Callable[..., Person]", tmp_path: Path) -> None:
+def test_a_failed_save_is_reported_in_one_sentence(sit_down: "Callable[..., Person]", tmp_path: Path) -> None:
     person = sit_down("journey")
     (tmp_path / "folder.py").mkdir()
     said = told(person, lambda: person.playground.code.save_code(tmp_path / "folder.py", ".py"))
     assert said == f"{tmp_path / 'folder.py'} cannot be written: it is a folder."
 
 
-def test_too_many_numbers_stay_off_the_clipboard(sit_down: "Callable[..., Person]") -> None:
+def test_too_many_numbers_are_not_copied(sit_down: "Callable[..., Person]") -> None:
     n = 514
     e = Experiment(tuple(map(str, range(n))), torch.eye(n)[:, :4], config=attnlab.AttentionConfig(n_heads=4))
     person = sit_down("journey")

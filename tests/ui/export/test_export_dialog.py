@@ -56,7 +56,7 @@ def choose(qtbot: QtBot, dialog: ExportDialog, box: object, title: str) -> None:
         box.setCurrentText(title)  # type: ignore[attr-defined]
 
 
-def test_the_preview_is_the_figure_that_is_written(make: Make, qtbot: QtBot, tmp_path: Path) -> None:
+def test_the_preview_equals_the_written_figure(make: Make, qtbot: QtBot, tmp_path: Path) -> None:
     dialog = make()
     write(qtbot, dialog, dialog.form.width_mm, "85")
     write(qtbot, dialog, dialog.form.title, "Mine")
@@ -101,7 +101,7 @@ def test_the_preview_has_the_pixels_of_the_file(
     assert shown.convertToFormat(argb) == QImage(str(tmp_path / "same.png")).convertToFormat(argb)
 
 
-def test_the_usual_sizes_are_one_choice(make: Make, qtbot: QtBot) -> None:
+def test_usual_sizes_are_choices(make: Make, qtbot: QtBot) -> None:
     dialog = make()
     dialog.form.preset.setCurrentText("Slide, 16:9")
     with qtbot.waitSignal(dialog.previewed):
@@ -125,7 +125,7 @@ def test_the_usual_sizes_are_one_choice(make: Make, qtbot: QtBot) -> None:
         ("width_mm", "nan", "Width: 'nan' is not a finite number"),
     ],
 )
-def test_what_cannot_be_drawn_is_said_and_the_last_figure_stays(
+def test_an_impossible_figure_is_reported_and_the_last_one_stays(
     make: Make, qtbot: QtBot, field: str, text: str, sentence: str
 ) -> None:
     dialog = make()
@@ -140,14 +140,14 @@ def test_what_cannot_be_drawn_is_said_and_the_last_figure_stays(
     assert dialog.save_button.isEnabled()
 
 
-def test_a_place_that_cannot_be_written_is_said_and_the_dialog_stays(make: Make, tmp_path: Path) -> None:
+def test_a_failed_save_is_reported_and_the_dialog_stays_open(make: Make, tmp_path: Path) -> None:
     dialog = make()
     assert not dialog.export_to(tmp_path / "missing" / "a.png")
     assert "a.png cannot be written" in dialog.message.text()
     assert dialog.isVisible()
 
 
-def test_several_stages_are_chosen_in_the_menu(make: Make, qtbot: QtBot, tmp_path: Path) -> None:
+def test_several_stages_can_be_chosen_in_the_menu(make: Make, qtbot: QtBot, tmp_path: Path) -> None:
     dialog = make("multi-head-causal")
     actions = {action.text(): action for action in dialog.form.menu.actions()}
     with qtbot.waitSignal(dialog.previewed):
@@ -163,7 +163,7 @@ def test_several_stages_are_chosen_in_the_menu(make: Make, qtbot: QtBot, tmp_pat
     assert {"Inputs", "Output"} <= texts
 
 
-def test_the_last_stage_cannot_be_taken_out(make: Make) -> None:
+def test_the_last_stage_cannot_be_removed(make: Make) -> None:
     dialog = make()
     actions = {action.text(): action for action in dialog.form.menu.actions()}
     actions["Weights"].trigger()
@@ -180,7 +180,7 @@ def test_a_table_of_several_stages_is_refused(make: Make, tmp_path: Path) -> Non
     assert not (tmp_path / "a.csv").exists()
 
 
-def test_what_is_copied_is_a_picture_and_an_svg(make: Make, qtbot: QtBot) -> None:
+def test_copying_provides_a_picture_and_an_svg(make: Make, qtbot: QtBot) -> None:
     dialog = make()
     write(qtbot, dialog, dialog.form.width_mm, "60")
     QTest.mouseClick(dialog.copy_button, Qt.MouseButton.LeftButton)
@@ -195,7 +195,7 @@ def test_what_is_copied_is_a_picture_and_an_svg(make: Make, qtbot: QtBot) -> Non
 
 
 @pytest.mark.parametrize(("action", "title"), [("copy-picture", "Weights"), ("copy-canvas", "Inputs")])
-def test_a_picture_is_copied_by_menu_as_figures_were_drawn_last(
+def test_copying_a_picture_uses_the_last_choices_of_the_dialog(
     sit_down: "Callable[..., Person]", action: str, title: str
 ) -> None:
     person = sit_down("journey")
@@ -213,7 +213,7 @@ def test_a_picture_is_copied_by_menu_as_figures_were_drawn_last(
     QGuiApplication.clipboard().clear()
 
 
-def test_every_field_has_a_name_and_says_what_it_is_for(make: Make) -> None:
+def test_every_field_has_a_name_and_a_tool_tip(make: Make) -> None:
     dialog = make()
     for field in dialog.form.findChildren(QWidget):
         if field.focusPolicy() != Qt.FocusPolicy.NoFocus and field.isVisible():
@@ -222,7 +222,7 @@ def test_every_field_has_a_name_and_says_what_it_is_for(make: Make) -> None:
     assert all(button.toolTip() for button in dialog.findChildren(QPushButton))
 
 
-def test_many_heads_are_drawn_a_line_at_a_time(qtbot: QtBot) -> None:
+def test_many_heads_are_drawn_in_slices(qtbot: QtBot) -> None:
     """Between two lines of maps the window goes on: another figure is asked for while one is being drawn."""
     trace = attnlab.compute(attnlab.preset("multi-head-8"))
     preview = FigurePreview()
@@ -237,7 +237,7 @@ def test_many_heads_are_drawn_a_line_at_a_time(qtbot: QtBot) -> None:
     assert preview.image.width() / preview.image.height() == pytest.approx(pages[1].width / pages[1].height, rel=0.02)
 
 
-def test_a_figure_that_cannot_be_drawn_is_not_that_of_before(
+def test_after_a_failed_figure_the_previous_one_is_not_saved(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, provoked: Callable[[], list[str]]
 ) -> None:
     page = lay_out_page(attnlab.compute(attnlab.preset("journey")), FigureSpec())
@@ -257,7 +257,7 @@ def test_a_figure_that_cannot_be_drawn_is_not_that_of_before(
 # What is remembered
 
 
-def test_choices_come_back_from_the_settings(tmp_path: Path) -> None:
+def test_choices_are_restored_from_the_settings(tmp_path: Path) -> None:
     spec = FigureSpec(
         width_mm=85.0,
         height_mm=60.0,
@@ -276,7 +276,7 @@ def test_choices_come_back_from_the_settings(tmp_path: Path) -> None:
     assert read_words(settings.figure) == (spec, "svg")
 
 
-def test_what_a_settings_file_holds_wrongly_is_left_out_alone(tmp_path: Path) -> None:
+def test_an_invalid_setting_is_dropped_alone(tmp_path: Path) -> None:
     found, ending = read_words(("width_mm=-3", "dpi=many", "colour_map=jet", "font_pt=9", "format=exe", "what=this"))
     assert (found, ending) == (FigureSpec(font_pt=9.0), "png")
     (tmp_path / "settings.json").write_text('{"version": 1, "figure": [1, 2]}', encoding="utf-8")
@@ -285,7 +285,7 @@ def test_what_a_settings_file_holds_wrongly_is_left_out_alone(tmp_path: Path) ->
     assert "figure must be a list of up to 32 choices such as width_mm=85, not [1, 2]" in wrong[0]
 
 
-def test_the_dialog_of_the_window_remembers(sit_down: "Callable[..., Person]", tmp_path: Path) -> None:
+def test_the_dialog_remembers_its_choices(sit_down: "Callable[..., Person]", tmp_path: Path) -> None:
     person = sit_down("journey")
 
     def opened() -> ExportDialog:
@@ -311,7 +311,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
 
-def test_a_preview_given_up_half_way_leaves_its_painter_in_order(qapp: object) -> None:
+def test_a_cancelled_preview_ends_its_painter(qapp: object) -> None:
     image = QImage(600, 600, QImage.Format.Format_ARGB32_Premultiplied)
     painter = QPainter(image)
     trace = attnlab.compute(attnlab.preset("multi-head-8"))
@@ -321,7 +321,7 @@ def test_a_preview_given_up_half_way_leaves_its_painter_in_order(qapp: object) -
     painter.end()  # Qt says so if a state is left on the painter, and the test fails
 
 
-def test_the_dialog_begins_with_the_head_that_is_held_and_says_so(
+def test_the_dialog_begins_with_the_selected_head_and_says_so(
     sit_down: "Callable[..., Person]", qtbot: QtBot, tmp_path: Path
 ) -> None:
     person = sit_down("multi-head-8")
@@ -344,7 +344,7 @@ def test_the_dialog_begins_with_the_head_that_is_held_and_says_so(
     dialog.close()
 
 
-def test_a_head_that_is_shown_alone_or_the_mean_is_not_called_held(sit_down: "Callable[..., Person]") -> None:
+def test_a_visible_head_or_the_mean_is_not_called_selected(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("multi-head-8")
     person.click_cell("weights", 1, 1, index=5)
     for head, text in ((3, "Head 3"), ("mean", "Mean")):
@@ -356,7 +356,7 @@ def test_a_head_that_is_shown_alone_or_the_mean_is_not_called_held(sit_down: "Ca
 
 
 @pytest.mark.parametrize("ending", TABLES)
-def test_the_window_writes_every_table_that_the_command_line_does(make: Make, tmp_path: Path, ending: str) -> None:
+def test_the_window_writes_every_table_format_of_the_command_line(make: Make, tmp_path: Path, ending: str) -> None:
     dialog = make("multi-head-8")
     dialog.form.format.setCurrentIndex(dialog.form.format.findData(ending.removeprefix(".")))
     assert dialog.form.ending == ending.removeprefix(".")

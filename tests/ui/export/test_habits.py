@@ -13,12 +13,12 @@ from attnlab.ui.widgets.fields.held_fields import HeldFields
 from attnlab.ui.widgets.fields.option_field import Field, choice_field, whole_field
 
 
-def test_the_settings_hold_what_all_dialogs_remember() -> None:
+def test_the_settings_hold_the_choices_of_all_dialogs() -> None:
     count = len(write_words(FigureSpec(), "png")) + len(OF_SWEEPS) + len(OF_FILMS)
     assert count <= FIGURE_LIMIT  # or all would be dropped when they are read
 
 
-def test_figures_and_films_leave_each_other_alone() -> None:
+def test_figures_and_films_keep_separate_choices() -> None:
     of_films = ("film.fps=12", "film.ground=dark", "sweep.format=.gif")
     kept = write_words(FigureSpec(ground="dark"), "svg", ("format=png", "dpi=72", *of_films))
     assert kept[-3:] == of_films
@@ -46,14 +46,14 @@ LONG = "9" * 5000
         "colour_map=",
     ],
 )
-def test_what_no_figure_can_be_is_left_out_alone(wrong: str) -> None:
+def test_an_impossible_choice_is_dropped_alone(wrong: str) -> None:
     assert read_words((wrong, "format=svg", "height_mm=")) == (FigureSpec(), "svg")
 
 
 @pytest.mark.parametrize(
     "wrong", [f"film.fps={LONG}", "film.fps=51", "film.fps=many", "film.ground=blue", "film.who=me", "film.fps"]
 )
-def test_what_is_not_offered_is_left_out_alone(qtbot: QtBot, wrong: str) -> None:
+def test_an_unknown_choice_is_dropped_alone(qtbot: QtBot, wrong: str) -> None:
     fps, back = whole_field("fps", "", "", 15, 1, 50), Field("back", "", "", "switch", False, False)
     form = HeldFields((fps, choice_field("ground", "", "", [("Light", "light"), ("Dark", "dark")]), back))
     qtbot.addWidget(form)

@@ -61,11 +61,11 @@ def opened(dialog: QDialog, qtbot: QtBot) -> QDialog:
 
 
 @pytest.mark.parametrize("preset", ["journey", "multi-head-8"])
-def test_the_lists_of_the_export_dialog_are_whole(person: object, qtbot: QtBot, preset: str) -> None:
+def test_the_lists_of_the_export_dialog_are_not_clipped(person: object, qtbot: QtBot, preset: str) -> None:
     check_all(opened(ExportDialog(attnlab.compute(attnlab.preset(preset)), "weights", "all", ()), qtbot), qtbot)
 
 
-def test_a_list_of_more_entries_than_fit_ends_with_a_whole_one(person: object, qtbot: QtBot) -> None:
+def test_a_long_list_ends_with_a_complete_entry(person: object, qtbot: QtBot) -> None:
     tokens = torch.randn(4, 24, generator=torch.Generator().manual_seed(1))
     e = attnlab.Experiment(["a", "b", "c", "d"], tokens, config=attnlab.AttentionConfig(n_heads=12))
     dialog = opened(ExportDialog(attnlab.compute(e), "weights", "all", ()), qtbot)
@@ -74,7 +74,7 @@ def test_a_list_of_more_entries_than_fit_ends_with_a_whole_one(person: object, q
     check_popup(dialog.form.heads, qtbot)
 
 
-def test_the_lists_of_the_film_dialog_are_whole(person: object, qtbot: QtBot) -> None:
+def test_the_lists_of_the_film_dialog_are_not_clipped(person: object, qtbot: QtBot) -> None:
     window = person.window  # type: ignore[attr-defined]
     assert window.actions_list.run("film")
     dialog = window.findChild(SweepDialog)
@@ -83,7 +83,7 @@ def test_the_lists_of_the_film_dialog_are_whole(person: object, qtbot: QtBot) ->
     dialog.close()
 
 
-def test_the_lists_of_an_exercise_are_whole(person: object, qtbot: QtBot) -> None:
+def test_the_lists_of_an_exercise_are_not_clipped(person: object, qtbot: QtBot) -> None:
     playground, window = person.playground, person.window  # type: ignore[attr-defined]
     playground.document.select(Cell("weights", 2, 1, 0), pin=True)
     dialog = opened(ExerciseDialog(playground, window), qtbot)

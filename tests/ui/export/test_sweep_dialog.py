@@ -83,9 +83,7 @@ def test_the_preview_is_a_frame_of_the_film(dialog: SweepDialog, qtbot: QtBot, t
     np.testing.assert_array_equal(written, np.frombuffer(to_rgb(dialog.frame.image), np.uint8).reshape(written.shape))
 
 
-def test_a_switch_is_chosen_with_its_ends_and_saved_by_the_button(
-    dialog: SweepDialog, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_a_switch_can_be_swept_and_saved(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
     what = dialog.form.what
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         what.setCurrentIndex(what.findText("causal"))
@@ -103,7 +101,7 @@ def test_a_switch_is_chosen_with_its_ends_and_saved_by_the_button(
     assert (tmp_path / "causal.gif").read_bytes().startswith(b"GIF89a")
 
 
-def test_there_and_back_shows_the_way_back_frame_by_frame(
+def test_there_and_back_shows_the_frames_backwards(
     dialog: SweepDialog, person: object, qtbot: QtBot, tmp_path: Path
 ) -> None:
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
@@ -123,7 +121,7 @@ def test_there_and_back_shows_the_way_back_frame_by_frame(
         assert film.n_frames == 4  # type: ignore[attr-defined]
 
 
-def test_a_film_is_computed_in_the_number_format_of_the_window(sit_down: Callable[..., object], qtbot: QtBot) -> None:
+def test_a_film_is_computed_in_the_dtype_of_the_window(sit_down: Callable[..., object], qtbot: QtBot) -> None:
     """Scores of 1e8 and 1e8 + 1 are equal in float32, where they lie 8 apart, and differ in float64."""
     rows = torch.tensor([[1e4, 0.0], [1e4, 1.0]], dtype=torch.float64)
     person = sit_down(Experiment(("a", "b"), rows, config=AttentionConfig(scale=1.0)))
@@ -143,7 +141,7 @@ def test_a_film_is_computed_in_the_number_format_of_the_window(sit_down: Callabl
     dialog.close()
 
 
-def test_cancel_leaves_the_file_that_was_there(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
+def test_cancelling_keeps_the_old_file(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "t.mp4"
     path.write_bytes(b"before")
     with qtbot.waitSignal(dialog.saver.slices.progressed, timeout=PATIENCE_MS):
@@ -158,7 +156,7 @@ def test_cancel_leaves_the_file_that_was_there(dialog: SweepDialog, qtbot: QtBot
     assert path.read_bytes()[4:8] == b"ftyp"
 
 
-def test_a_film_cancelled_while_its_file_is_written_is_not_said_to_be_missing(
+def test_cancelling_while_writing_shows_no_error(
     dialog: SweepDialog, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, held = tmp_path / "t.gif", HeldWrite()
@@ -172,7 +170,7 @@ def test_a_film_cancelled_while_its_file_is_written_is_not_said_to_be_missing(
     assert path.read_bytes().startswith(b"GIF89a")
 
 
-def test_what_cannot_be_is_said_and_cannot_be_saved(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
+def test_an_impossible_film_is_reported_and_cannot_be_saved(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         write(dialog.form.start, "0")
     assert shown_sentence(dialog).startswith("At temperature = 0: ")
@@ -186,7 +184,7 @@ def test_what_cannot_be_is_said_and_cannot_be_saved(dialog: SweepDialog, qtbot: 
     assert "cannot be written" in shown_sentence(dialog)
 
 
-def test_another_state_in_the_window_is_another_film_here(dialog: SweepDialog, person: object, qtbot: QtBot) -> None:
+def test_a_change_in_the_window_changes_the_film(dialog: SweepDialog, person: object, qtbot: QtBot) -> None:
     from attnlab.attention.examples.presets import preset
 
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
@@ -199,7 +197,7 @@ def test_another_state_in_the_window_is_another_film_here(dialog: SweepDialog, p
     ("key", "start", "stop", "first", "last"),
     [("W_q[0, 0]", "-1", "1", "W_q[0, 0] = −1.0", "W_q[0, 0] = 1.0"), ("T", "2", "6", "T = 2", "T = 6")],
 )
-def test_any_number_is_swept_by_its_name(
+def test_any_number_can_be_swept_by_its_name(
     key: str, start: str, stop: str, first: str, last: str, dialog: SweepDialog, person: object, qtbot: QtBot
 ) -> None:
     form = dialog.form
@@ -213,7 +211,7 @@ def test_any_number_is_swept_by_its_name(
     assert (sweep.text(0), sweep.text(5)) == (first, last)
 
 
-def test_the_window_is_edited_while_a_film_is_written(
+def test_the_window_can_be_edited_while_a_film_is_written(
     dialog: SweepDialog, person: object, qtbot: QtBot, tmp_path: Path
 ) -> None:
     from attnlab.attention.examples.presets import preset
@@ -227,7 +225,7 @@ def test_the_window_is_edited_while_a_film_is_written(
     assert shown_sentence(dialog) == f"Saved {tmp_path / 't.apng'}"
 
 
-def test_closing_gives_up_what_is_under_way(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
+def test_closing_cancels_the_film(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
     with qtbot.waitSignal(dialog.saver.slices.progressed, timeout=PATIENCE_MS):
         dialog.write_film(tmp_path / "t.gif")
     dialog.close()
@@ -235,7 +233,7 @@ def test_closing_gives_up_what_is_under_way(dialog: SweepDialog, qtbot: QtBot, t
     assert not (tmp_path / "t.gif").exists()
 
 
-def test_what_was_chosen_is_chosen_again_and_figures_keep_theirs(
+def test_choices_are_remembered_separately_from_figures(
     dialog: SweepDialog, person: object, qtbot: QtBot, tmp_path: Path
 ) -> None:
     window = person.window  # type: ignore[attr-defined]

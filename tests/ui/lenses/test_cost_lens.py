@@ -71,7 +71,7 @@ def curve(plot: Curves, name: str = "cpu") -> Curve:
     return next(each for each in plot.curves if each.name == name)
 
 
-def test_it_measures_when_first_seen_on_every_device_and_for_every_t(window: Window, qtbot: QtBot) -> None:
+def test_it_measures_every_device_and_size_when_first_shown(window: Window, qtbot: QtBot) -> None:
     window.show(preset("journey"))
     assert not window.lens.button.isEnabled()
     assert window.lens.state.text().startswith("Measuring T = 6")
@@ -86,7 +86,7 @@ def test_it_measures_when_first_seen_on_every_device_and_for_every_t(window: Win
     assert len(set(window.jobs)) == len(window.jobs) == 1 + 9 * len(devices())  # each a job of its own
 
 
-def test_bytes_are_those_that_the_engine_writes(window: Window, qtbot: QtBot) -> None:
+def test_bytes_equal_those_of_the_engine(window: Window, qtbot: QtBot) -> None:
     e = preset("journey")
     window.show(e)
     qtbot.waitUntil(window.done)
@@ -102,7 +102,7 @@ def test_bytes_are_those_that_the_engine_writes(window: Window, qtbot: QtBot) ->
     )
 
 
-def test_loops_and_the_matrix_product_are_told_with_their_difference(window: Window, qtbot: QtBot) -> None:
+def test_loops_and_matrix_product_are_shown_with_their_difference(window: Window, qtbot: QtBot) -> None:
     window.show(preset("journey"), dtype="float64")
     qtbot.waitUntil(window.done)
     text = window.lens.loops.text()
@@ -115,16 +115,14 @@ def test_loops_and_the_matrix_product_are_told_with_their_difference(window: Win
     assert text.endswith("On the CPU, without masks, 1 head of 6 × 6 tokens.")
 
 
-def test_loops_of_a_part_are_said_to_be_of_a_part(
-    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loops_over_a_part_are_labelled_as_such(window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "MOST_PRODUCTS", 3 * 10 * 10 * 16)
     window.show(MANY_HEADS)
     qtbot.waitUntil(window.done)
     assert "3 heads of 10 × 10 tokens (not the whole experiment: " in window.lens.loops.text()
 
 
-def test_edits_are_not_measured_and_another_shape_makes_it_stale_until_asked(window: Window, qtbot: QtBot) -> None:
+def test_another_shape_makes_the_measurement_stale_until_requested(window: Window, qtbot: QtBot) -> None:
     e = preset("journey")
     window.show(e)
     qtbot.waitUntil(window.done)
@@ -143,13 +141,13 @@ def test_edits_are_not_measured_and_another_shape_makes_it_stale_until_asked(win
     assert curve(window.lens.bytes, "here, cpu").x == [9]
 
 
-def test_the_dtype_on_show_is_the_one_that_is_measured(window: Window, qtbot: QtBot) -> None:
+def test_the_current_dtype_is_measured(window: Window, qtbot: QtBot) -> None:
     window.show(preset("journey"), dtype="float64")
     qtbot.waitUntil(window.done)
     assert size_text(cost.measure(preset("journey"), "cpu", "float64").bytes) in texts(window)
 
 
-def test_hidden_it_stops_and_begins_anew_when_seen_again(window: Window, qtbot: QtBot) -> None:
+def test_measuring_stops_when_hidden_and_restarts_when_shown(window: Window, qtbot: QtBot) -> None:
     e = preset("journey")
     window.show(e)
     window.hides_after = 2
@@ -164,9 +162,7 @@ def test_hidden_it_stops_and_begins_anew_when_seen_again(window: Window, qtbot: 
     assert len(curve(window.lens.bytes).x) == 8
 
 
-def test_a_device_that_fails_is_told_in_its_row_and_the_others_are_measured(
-    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_device_is_reported_in_its_row(window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost_lens, "devices", lambda: ("cuda:88", "cpu"))
     window.show(preset("journey"))
     qtbot.waitUntil(window.done)
@@ -174,14 +170,16 @@ def test_a_device_that_fails_is_told_in_its_row_and_the_others_are_measured(
     assert [each.name for each in window.lens.bytes.curves] == ["cpu", "here, cpu"]
 
 
-def test_the_curve_ends_where_a_window_does(window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_curve_ends_at_the_token_limit_of_a_window(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cost, "BUDGET", 100_000)
     window.show(preset("journey"))
     qtbot.waitUntil(window.done)
     assert list(curve(window.lens.bytes).x) == [4, 8, 16, 32, 64]
 
 
-def test_of_a_second_sequence_only_the_queries_grow(window: Window, qtbot: QtBot) -> None:
+def test_with_a_second_sequence_only_the_queries_grow(window: Window, qtbot: QtBot) -> None:
     e, w = preset("journey"), preset("journey").weights
     both = Experiment(e.tokens, e.embeddings, Weights(w.W_q, w.W_k, w.W_v), e.config, ("a", "b"), e.embeddings[:2])
     window.show(both)
@@ -193,7 +191,7 @@ def test_of_a_second_sequence_only_the_queries_grow(window: Window, qtbot: QtBot
 @pytest.mark.parametrize(
     ("count", "text"), [(696, "696 B"), (1024, "1.00 KiB"), (3 << 19, "1.50 MiB"), (1 << 31, "2.00 GiB")]
 )
-def test_bytes_are_read_in_their_unit(count: int, text: str) -> None:
+def test_bytes_have_a_unit(count: int, text: str) -> None:
     assert size_text(count) == text
 
 

@@ -111,7 +111,7 @@ def values(figure: MapFigure) -> NDArray[np.floating]:
 # The encoding
 
 
-def test_it_opens_with_the_four_plots_of_128_dimensions_and_100_positions(reader: Reader) -> None:
+def test_it_opens_with_four_plots_of_128_dimensions_and_100_positions(reader: Reader) -> None:
     page, encoding = reader.lens.encoding, sinusoidal(100, 128).numpy()
     assert (page.d_model.value(), page.positions.value()) == (128, 100)
     assert [panel.isVisible() for panel in page.panels] == [True] * 4
@@ -127,7 +127,7 @@ def test_it_opens_with_the_four_plots_of_128_dimensions_and_100_positions(reader
     assert page.panels[0].title.text() == "Positions 0, 10, 20 and 50 over the first 64 dimensions"
 
 
-def test_the_values_are_those_of_the_formula(reader: Reader) -> None:
+def test_the_values_equal_the_formula(reader: Reader) -> None:
     shown = values(reader.lens.encoding.map)
     for t, i in ((0, 0), (3, 1), (17, 5), (49, 63)):
         angle = t / 10000 ** (2 * i / 128)
@@ -135,7 +135,7 @@ def test_the_values_are_those_of_the_formula(reader: Reader) -> None:
         assert shown[t, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-10)
 
 
-def test_fewer_positions_and_an_odd_width_show_what_there_is(reader: Reader) -> None:
+def test_fewer_positions_and_an_odd_width_are_shown(reader: Reader) -> None:
     page = reader.lens.encoding
     reader.type(page.d_model, "5")
     reader.type(page.positions, "15")
@@ -151,7 +151,7 @@ def test_fewer_positions_and_an_odd_width_show_what_there_is(reader: Reader) -> 
     reader.lens.grab()  # painting raises nothing
 
 
-def test_a_click_on_a_plot_enlarges_it_and_a_second_brings_the_four_back(reader: Reader) -> None:
+def test_a_click_on_a_plot_enlarges_it_and_a_second_click_restores_all(reader: Reader) -> None:
     panels = reader.lens.encoding.panels
     for i, panel in enumerate(panels):
         small = panel.width()
@@ -163,14 +163,14 @@ def test_a_click_on_a_plot_enlarges_it_and_a_second_brings_the_four_back(reader:
         assert [p.isVisible() for p in panels] == [True] * 4, i
 
 
-def test_the_button_of_a_plot_enlarges_it_too(reader: Reader) -> None:
+def test_the_button_of_a_plot_enlarges_it(reader: Reader) -> None:
     reader.press("Enlarge this plot: map")
     assert [panel.isVisible() for panel in reader.lens.encoding.panels] == [False, True, False, False]
     reader.press("Show all plots: map")
     assert all(panel.isVisible() for panel in reader.lens.encoding.panels)
 
 
-def test_a_number_that_does_not_fit_is_explained_and_changes_nothing(reader: Reader) -> None:
+def test_an_invalid_number_is_explained_and_changes_nothing(reader: Reader) -> None:
     page = reader.lens.encoding
     reader.type(page.d_model, "1")
     assert page.fields.message == "d_model: “1” does not fit here; type a whole number from 2 to 1024."
@@ -180,7 +180,7 @@ def test_a_number_that_does_not_fit_is_explained_and_changes_nothing(reader: Rea
     assert page.fields.message == ""
 
 
-def test_pointing_at_the_map_tells_position_dimension_and_number(reader: Reader) -> None:
+def test_the_tool_tip_of_the_map_has_position_dimension_and_number(reader: Reader) -> None:
     figure = reader.lens.encoding.map
     told = figure.tool_tip(figure.cell_rect(3, 1).center())
     assert told == f"position 3, dimension 1: {math.cos(3):.6g}".replace("-", "−")
@@ -188,7 +188,7 @@ def test_pointing_at_the_map_tells_position_dimension_and_number(reader: Reader)
 
 
 @pytest.mark.parametrize("name", sorted(POSITIONS))
-def test_the_scheme_of_the_open_experiment_is_told_with_its_formula(reader: Reader, name: str) -> None:
+def test_the_scheme_of_the_open_experiment_is_shown_with_its_formula(reader: Reader, name: str) -> None:
     e, scheme = edits.configure(preset("journey"), positions=name), POSITIONS[name]
     reader.open(e)
     row = reader.lens.encoding.scheme
@@ -202,9 +202,7 @@ def test_the_scheme_of_the_open_experiment_is_told_with_its_formula(reader: Read
     assert reader.lens.encoding.bias_panel.isVisible() == (scheme.bias is not None)
 
 
-def test_what_a_scheme_adds_to_the_scores_is_shown_for_each_head(
-    reader: Reader, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_bias_of_a_scheme_is_shown_for_each_head(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     def bias(heads: int, t_q: int, t_k: int, p: Any) -> torch.Tensor:
         distance = torch.arange(t_k)[None] - torch.arange(t_q)[:, None]
         return -torch.arange(1, heads + 1)[:, None, None] * distance.abs()
@@ -234,7 +232,7 @@ def test_what_a_scheme_adds_to_the_scores_is_shown_for_each_head(
 # The rotation
 
 
-def test_the_rotation_page_tells_both_errors(reader: Reader) -> None:
+def test_the_rotation_page_shows_both_errors(reader: Reader) -> None:
     reader.press("Positions: Rotation")
     told = reader.lens.rotation.error.text()
     found = re.fullmatch(r"The largest error over positions 0 to 100 is (\S+) in float32 and (\S+) in float64\.", told)
@@ -244,7 +242,7 @@ def test_the_rotation_page_tells_both_errors(reader: Reader) -> None:
     assert 0 < float64 < 1e-13
 
 
-def test_the_matrix_shown_takes_one_position_to_the_next(reader: Reader) -> None:
+def test_the_matrix_maps_one_position_to_the_next(reader: Reader) -> None:
     reader.press("Positions: Rotation")
     page = reader.lens.rotation
     reader.type(page.d_model, "8")
@@ -281,7 +279,7 @@ def test_a_narrower_encoding_has_fewer_pairs(reader: Reader) -> None:
     assert page.caption.text().startswith("Pair 1 turns")
 
 
-def test_no_turn_at_all_is_the_identity(reader: Reader) -> None:
+def test_an_offset_of_zero_is_the_identity(reader: Reader) -> None:
     reader.press("Positions: Rotation")
     reader.type(reader.lens.rotation.offset, "0")
     np.testing.assert_array_equal(values(reader.lens.rotation.map), np.eye(8))
@@ -314,7 +312,7 @@ def test_without_positions_the_map_follows_its_tokens(reader: Reader) -> None:
     np.testing.assert_allclose(values(difference), 0, atol=1e-12)
 
 
-def test_with_positions_what_is_told_is_the_largest_difference_shown(reader: Reader) -> None:
+def test_with_positions_the_largest_visible_difference_is_stated(reader: Reader) -> None:
     reader.open(preset("journey"))
     reader.press("Positions: Order")
     as_it_is, _, restored, difference = reader.lens.order.rows[1]
@@ -325,7 +323,7 @@ def test_with_positions_what_is_told_is_the_largest_difference_shown(reader: Rea
     assert float(told[1]) > 0.01
 
 
-def test_shuffle_shows_another_order_and_leaves_the_experiment_alone(reader: Reader) -> None:
+def test_shuffle_shows_another_order_and_keeps_the_experiment(reader: Reader) -> None:
     reader.open(preset("journey"))
     reader.press("Positions: Order")
     seen = set()
@@ -338,7 +336,7 @@ def test_shuffle_shows_another_order_and_leaves_the_experiment_alone(reader: Rea
     assert reader.edits == []
 
 
-def test_the_tokens_of_the_experiment_take_the_order_that_is_shown(reader: Reader) -> None:
+def test_the_visible_order_can_be_applied_to_the_experiment(reader: Reader) -> None:
     e = preset("journey")
     reader.open(e)
     reader.press("Positions: Order")
@@ -351,7 +349,7 @@ def test_the_tokens_of_the_experiment_take_the_order_that_is_shown(reader: Reade
     assert change(e).tokens == tuple(data.row_labels)
 
 
-def test_a_causal_mask_is_said_to_see_the_order(reader: Reader) -> None:
+def test_a_causal_mask_is_described_as_seeing_the_order(reader: Reader) -> None:
     reader.open(edits.configure(preset("journey"), causal=True))
     reader.press("Positions: Order")
     first, second = reader.sentences()
@@ -367,14 +365,14 @@ def test_a_causal_mask_is_said_to_see_the_order(reader: Reader) -> None:
     assert not np.array_equal(restored.masked, moved.masked)
 
 
-def test_a_mask_drawn_by_hand_goes_with_its_tokens(reader: Reader) -> None:
+def test_a_painted_mask_moves_with_its_tokens(reader: Reader) -> None:
     mask = torch.eye(6, dtype=torch.bool).roll(1, 0) | torch.eye(6, dtype=torch.bool)
     reader.open(edits.configure(preset("journey"), mask=mask))
     reader.press("Positions: Order")
     assert reader.sentences()[0].endswith("attention ignores the order; the mask goes with its tokens.")
 
 
-def test_the_present_scheme_is_compared_with_none(reader: Reader) -> None:
+def test_the_current_scheme_is_compared_with_none(reader: Reader) -> None:
     reader.open(edits.configure(preset("journey"), positions="sinusoidal"))
     reader.press("Positions: Order")
     first, second = reader.sentences()
@@ -382,14 +380,14 @@ def test_the_present_scheme_is_compared_with_none(reader: Reader) -> None:
     assert second.startswith("With sinusoidal positions: ")
 
 
-def test_positions_that_make_no_difference_are_not_said_to(reader: Reader) -> None:
+def test_positions_without_effect_are_described_as_such(reader: Reader) -> None:
     e = preset("journey")
     reader.open(edits.with_table(e, "W_q", torch.zeros(3, 2)))
     reader.press("Positions: Order")
     assert reader.sentences()[1].endswith("is 0.0000: with these numbers the positions make no difference.")
 
 
-def test_of_cross_attention_only_the_queries_are_shuffled(reader: Reader) -> None:
+def test_in_cross_attention_only_the_queries_are_shuffled(reader: Reader) -> None:
     memory = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     embeddings = torch.tensor([[1.0, 2.0], [0.0, 1.0]])
     reader.open(Experiment(("a", "b"), embeddings, memory_tokens=("x", "y", "z"), memory_embeddings=memory))
@@ -400,7 +398,7 @@ def test_of_cross_attention_only_the_queries_are_shuffled(reader: Reader) -> Non
     assert reader.sentences()[0].endswith("attention ignores the order.")
 
 
-def test_the_head_that_is_looked_at_is_shown(reader: Reader) -> None:
+def test_the_visible_head_is_shown(reader: Reader) -> None:
     e = preset("multi-head-8")
     weights = compute(e, dtype="float64").array("weights")
     reader.open(e, 3)
@@ -413,7 +411,7 @@ def test_the_head_that_is_looked_at_is_shown(reader: Reader) -> None:
     assert "the largest difference in any head is" in reader.sentences()[0]
 
 
-def test_until_the_maps_are_there_it_is_told_that_they_come(reader: Reader) -> None:
+def test_a_message_says_that_the_maps_are_being_computed(reader: Reader) -> None:
     reader.lens.show_trace(compute(preset("multi-head-8")), View(head="all"))
     reader.click(reader.lens.tabs["order"])
     assert reader.sentences() == ["The tokens are being shuffled…"]
@@ -421,7 +419,7 @@ def test_until_the_maps_are_there_it_is_told_that_they_come(reader: Reader) -> N
     assert len(reader.sentences()) == 2
 
 
-def test_what_is_too_large_is_a_sentence_in_place_of_the_maps(reader: Reader) -> None:
+def test_a_layer_that_is_too_large_shows_a_sentence(reader: Reader) -> None:
     e, one = preset("journey"), torch.ones(1, 1)
     many = Experiment(("a",) * 9000, torch.ones(9000, 1), Weights(one, one, one))
     reader.lens.order.show_experiment(many, 0)
@@ -431,7 +429,7 @@ def test_what_is_too_large_is_a_sentence_in_place_of_the_maps(reader: Reader) ->
     assert len(reader.sentences()) == 2
 
 
-def test_one_token_has_nothing_to_shuffle(reader: Reader) -> None:
+def test_one_token_cannot_be_shuffled(reader: Reader) -> None:
     reader.open(Experiment(("alone",), torch.ones(1, 2)))
     reader.press("Positions: Order")
     assert reader.sentences() == ["One token has only one order; add a second word to shuffle them."]
@@ -446,7 +444,7 @@ def test_one_token_has_nothing_to_shuffle(reader: Reader) -> None:
 # All of it
 
 
-def test_only_the_page_that_is_open_has_anything_computed(reader: Reader) -> None:
+def test_only_the_open_page_is_computed(reader: Reader) -> None:
     keys: list[Any] = []
     reader.service.job_done.connect(lambda key, _: keys.append(key))
     reader.open(preset("journey"))
@@ -456,7 +454,7 @@ def test_only_the_page_that_is_open_has_anything_computed(reader: Reader) -> Non
     assert [key for key in keys if key != "last"] == ["order"]
 
 
-def test_of_many_experiments_only_the_last_is_shown(reader: Reader) -> None:
+def test_only_the_last_of_many_experiments_is_shown(reader: Reader) -> None:
     reader.open(preset("journey"))
     reader.press("Positions: Order")
     e = preset("journey")
@@ -506,7 +504,7 @@ def test_the_order_page_is_as_wide_as_its_room(
         assert button.fontMetrics().horizontalAdvance(button.text()) < button.width()
 
 
-def test_maps_stand_abreast_where_there_is_room_and_else_below_one_another(reader: Reader) -> None:
+def test_maps_are_side_by_side_if_they_fit_and_else_stacked(reader: Reader) -> None:
     reader.open(preset("journey"))
     reader.press("Positions: Order")
     maps = reader.lens.order.rows[0]
@@ -516,13 +514,13 @@ def test_maps_stand_abreast_where_there_is_room_and_else_below_one_another(reade
         reader.qtbot.waitUntil(lambda: reader.lens.order.horizontalScrollBar().maximum() == 0)
 
 
-def test_a_tab_that_is_pressed_again_stays_chosen(reader: Reader) -> None:
+def test_pressing_the_current_tab_keeps_it(reader: Reader) -> None:
     for _ in range(2):
         reader.press("Positions: Order")
         assert [name for name, tab in reader.lens.tabs.items() if tab.isChecked()] == ["order"]
 
 
-def test_every_control_says_what_it_is_and_does(reader: Reader) -> None:
+def test_every_control_has_a_name_and_a_tool_tip(reader: Reader) -> None:
     reader.open(preset("journey"))
     for name in ("Encoding", "Rotation", "Order"):
         reader.press(f"Positions: {name}")

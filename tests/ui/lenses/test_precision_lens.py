@@ -40,9 +40,7 @@ def column(lens: PrecisionLens, section: int) -> list[str]:
     return [model.index(row, section).data() for row in range(model.rowCount())]
 
 
-def test_the_worker_answers_and_the_table_and_the_sentence_say_it(
-    lens: PrecisionLens, service: Beside, qtbot: QtBot
-) -> None:
+def test_results_appear_in_the_table_and_the_sentence(lens: PrecisionLens, service: Beside, qtbot: QtBot) -> None:
     e = attnlab.preset("causal-5x8")
     with qtbot.waitSignal(service.job_done):
         lens.show_trace(attnlab.compute(e), View())
@@ -56,7 +54,7 @@ def test_the_worker_answers_and_the_table_and_the_sentence_say_it(
     assert column(lens, 3) == [format_difference(d.relative) for d in found if d.format == "float16"]
 
 
-def test_a_lens_that_is_gone_is_told_nothing(service: Beside, qtbot: QtBot) -> None:
+def test_a_closed_lens_receives_no_result(service: Beside, qtbot: QtBot) -> None:
     lens = PrecisionLens(service.run)
     lens.show_trace(attnlab.compute(attnlab.preset("journey")), View())
     delete(lens)  # as at the end of a presentation
@@ -64,7 +62,7 @@ def test_a_lens_that_is_gone_is_told_nothing(service: Beside, qtbot: QtBot) -> N
         service.mark("end")  # and a fault that was reported fails the test
 
 
-def test_what_an_edit_overtakes_is_dropped(lens: PrecisionLens, service: Beside, qtbot: QtBot) -> None:
+def test_a_result_overtaken_by_an_edit_is_dropped(lens: PrecisionLens, service: Beside, qtbot: QtBot) -> None:
     keys: list[object] = []
     service.job_done.connect(lambda key, _: keys.append(key))
     e = attnlab.preset("journey")
@@ -89,7 +87,7 @@ def test_the_same_experiment_is_measured_once(lens: PrecisionLens, service: Besi
     assert keys == ["precision", "end"]
 
 
-def test_scores_that_overflow_are_said(lens: PrecisionLens, service: Beside, qtbot: QtBot) -> None:
+def test_overflowing_scores_are_reported(lens: PrecisionLens, service: Beside, qtbot: QtBot) -> None:
     e = attnlab.preset("random-4x8")
     large = attnlab.Experiment(e.tokens, np.asarray(e.embeddings) * 100, e.weights, e.config)
     with qtbot.waitSignal(service.job_done):

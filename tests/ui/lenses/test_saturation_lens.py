@@ -88,7 +88,7 @@ def of_softmax(scores: NDArray[np.floating]) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_the_sentence_has_the_numbers_put_in(window: Window, qtbot: QtBot, times: int) -> None:
+def test_the_sentence_contains_the_numbers(window: Window, qtbot: QtBot, times: int) -> None:
     e = preset("journey")
     e = replace(e, embeddings=times * e.embeddings)
     window.show(e)
@@ -121,7 +121,7 @@ def test_points_follow_every_edit(window: Window, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: curve(window.lens.spread, "here").x == [5])
 
 
-def test_another_seed_draws_other_curves_and_the_same_one_the_same(window: Window, qtbot: QtBot) -> None:
+def test_the_curves_depend_on_the_seed(window: Window, qtbot: QtBot) -> None:
     window.show(preset("journey"))
     qtbot.waitUntil(drawn(window))
     box = window.lens.seed
@@ -134,7 +134,7 @@ def test_another_seed_draws_other_curves_and_the_same_one_the_same(window: Windo
         qtbot.waitUntil(lambda y=expected: curve(window.lens.spread, "random").y == y)  # type: ignore[misc]
 
 
-def test_random_rows_are_as_long_as_the_experiments_own(window: Window, qtbot: QtBot) -> None:
+def test_random_rows_have_the_length_of_the_experiments(window: Window, qtbot: QtBot) -> None:
     window.show(preset("the-cat-sat"))
     qtbot.waitUntil(drawn(window))
     assert curve(window.lens.gradient, "random").y == [pair.raw.gradient for pair in measure_random(3, 123)]
@@ -169,7 +169,7 @@ def test_the_experiments_own_scale_is_named(
     assert words in window.lens.text.text()
 
 
-def test_scores_that_overflow_are_told_and_the_curves_stay(window: Window, qtbot: QtBot) -> None:
+def test_overflowing_scores_are_reported_and_the_curves_stay(window: Window, qtbot: QtBot) -> None:
     e = edits.scale(edits.scale(preset("journey"), "W_q", 1e30), "W_k", 1e30)
     window.show(e, dtype="float32")
     qtbot.waitUntil(lambda: "NaN" in window.lens.text.text())
@@ -177,7 +177,7 @@ def test_scores_that_overflow_are_told_and_the_curves_stay(window: Window, qtbot
     assert len(curve(window.lens.spread, "random").y) == 10
 
 
-def test_a_seed_that_is_none_is_refused_in_a_sentence(window: Window, qtbot: QtBot) -> None:
+def test_an_invalid_seed_is_refused_in_a_sentence(window: Window, qtbot: QtBot) -> None:
     window.show(preset("journey"))
     qtbot.waitUntil(drawn(window))
     box = window.lens.seed
@@ -190,7 +190,7 @@ def test_a_seed_that_is_none_is_refused_in_a_sentence(window: Window, qtbot: QtB
 
 
 @pytest.mark.parametrize(("width", "beside"), [(420, False), (1100, True)])
-def test_plots_stand_side_by_side_where_there_is_room_and_nothing_is_cut_off(
+def test_plots_are_side_by_side_if_they_fit_and_nothing_is_clipped(
     width: int, beside: bool, window: Window, qtbot: QtBot
 ) -> None:
     window.lens.resize(width, 560)

@@ -61,7 +61,7 @@ def look(lens: StatisticsLens, text: str) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def test_every_row_of_every_head_is_there(lens: StatisticsLens, trace: Trace) -> None:
+def test_every_row_of_every_head_is_listed(lens: StatisticsLens, trace: Trace) -> None:
     rows, weights = read(lens.rows), trace.array("weights").astype(np.float64)
     heads, queries, _ = weights.shape
     assert len(rows["head"]) == heads * queries
@@ -77,7 +77,7 @@ def test_every_row_of_every_head_is_there(lens: StatisticsLens, trace: Trace) ->
     assert rows["distance"][line] == number(sum(w * abs(4 - j) for j, w in enumerate(row)))
 
 
-def test_it_follows_the_head_that_is_shown(lens: StatisticsLens, trace: Trace) -> None:
+def test_it_follows_the_visible_head(lens: StatisticsLens, trace: Trace) -> None:
     lens.show_view(View(head=2))
     assert set(read(lens.rows)["head"]) == {"2"}
     lens.show_view(View(head="mean"))
@@ -119,7 +119,7 @@ def test_order_and_selection_survive_an_update(lens: StatisticsLens) -> None:
 
 @pytest.mark.parametrize("type_size", [100, 150])
 @pytest.mark.parametrize("preset", ["multi-head-8", "journey"])
-def test_every_column_is_seen_at_once(sit_down: Callable[..., "Person"], type_size: int, preset: str) -> None:
+def test_every_column_is_visible(sit_down: Callable[..., "Person"], type_size: int, preset: str) -> None:
     person = sit_down(preset, settings=Settings(theme="light", type_size=type_size))
     person.window.resize(1280, 800)
     person.playground.lenses.open_lens("statistics")

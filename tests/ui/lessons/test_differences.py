@@ -32,20 +32,20 @@ def again(e: Experiment) -> Experiment:
 
 
 @pytest.mark.parametrize("preset", ["journey", "uneven-heads", "cross-attention", "padding-batch", "additive"])
-def test_an_experiment_is_the_same_as_one_with_its_numbers(preset: str) -> None:
+def test_experiments_with_equal_numbers_have_no_differences(preset: str) -> None:
     e = attnlab.preset(preset)
     assert again(e) is not e
     assert is_same(e, again(e))
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_whatever_differs_makes_two_states(change: str) -> None:
+def test_any_difference_is_found(change: str) -> None:
     e = attnlab.preset("journey")
     assert not is_same(e, CHANGES[change](e))
     assert not is_same(CHANGES[change](e), e)
 
 
-def test_changed_cells_are_edits_that_name_row_and_column() -> None:
+def test_changed_cells_become_edits_with_row_and_column() -> None:
     e = attnlab.preset("journey")
     changed = edits.set_block(edits.set_block(e, "W_q", 2, 0, [[0.25]]), "embeddings", 1, 2, [[-1.5]])
     assert find_table_edits(e, changed) == (Edit("embeddings[1, 2]", -1.5), Edit("W_q[2, 0]", 0.25))
@@ -56,7 +56,7 @@ def test_changed_cells_are_edits_that_name_row_and_column() -> None:
     assert find_table_edits(e, again(e)) == find_config_edits(e, again(e)) == find_token_edits(e, again(e)) == ()
 
 
-def test_switches_and_words_are_edits() -> None:
+def test_changed_switches_and_words_become_edits() -> None:
     e = attnlab.preset("journey")
     assert find_config_edits(e, edits.configure(e, causal=True)) == (Edit("causal", True),)
     assert find_config_edits(e, edits.configure(e, ablated=(0,))) == (Edit("ablate", [0]),)

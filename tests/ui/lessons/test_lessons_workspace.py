@@ -75,7 +75,7 @@ def walk(person: "Person", path: Path) -> None:
     person.settle()
 
 
-def test_nothing_of_lessons_is_made_before_it_is_wanted(person: "Person") -> None:
+def test_lessons_are_loaded_only_when_needed(person: "Person") -> None:
     assert person.window.lessons is None
     person.key(Key.Key_Right)
     person.press("Causal")
@@ -83,7 +83,7 @@ def test_nothing_of_lessons_is_made_before_it_is_wanted(person: "Person") -> Non
     assert person.window.lessons is None
 
 
-def test_the_shelf_holds_what_ships_in_order_and_leads_to_a_lesson(person: "Person") -> None:
+def test_shipped_lessons_are_listed_in_order_and_can_be_opened(person: "Person") -> None:
     workspace = workspace_of(person)
     assert not person.playground.body.isVisible()
     titles = [row.title for row in workspace.shelf.rows]
@@ -103,7 +103,7 @@ def test_the_shelf_holds_what_ships_in_order_and_leads_to_a_lesson(person: "Pers
     assert person.window.current == "playground"
 
 
-def test_a_lesson_opens_at_the_step_that_is_chosen_and_the_page_marks_it(person: "Person", lesson_file: Path) -> None:
+def test_a_lesson_opens_at_the_chosen_step_and_marks_it(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     workspace = workspace_of(person)
     assert workspace.page.steps.rows[0].now
@@ -135,7 +135,7 @@ def test_the_panel_fills_numbers_and_follows_live_edits(person: "Person", lesson
     person.wait_for(lambda: f"gives {weight} to" in read(person))
 
 
-def test_a_step_says_nothing_of_what_else_is_opened(person: "Person", lesson_file: Path) -> None:
+def test_text_of_a_step_is_hidden_while_another_experiment_is_open(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     assert "A row sums to 1.00, of 6 tokens." in read(person)
     person.playground.open_preset("the-cat-sat")
@@ -148,7 +148,7 @@ def test_a_step_says_nothing_of_what_else_is_opened(person: "Person", lesson_fil
     assert person.experiment is desk_of(person).player.slides[0].experiment
 
 
-def test_numbers_of_a_large_step_before_are_filled_too(
+def test_numbers_of_an_earlier_large_step_are_filled_in(
     person: "Person", lesson_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ahead, "LARGEST", 0)  # so that every state is a large one
@@ -162,7 +162,7 @@ def test_numbers_of_a_large_step_before_are_filled_too(
     person.key(Key.Key_Escape, widget=hall)
 
 
-def test_page_keys_walk_and_next_ends_where_the_lesson_does(person: "Person", lesson_file: Path) -> None:
+def test_page_keys_walk_and_next_stops_at_the_end(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     person.playground.canvas.setFocus()
     for _ in range(20):
@@ -176,7 +176,7 @@ def test_page_keys_walk_and_next_ends_where_the_lesson_does(person: "Person", le
     assert not person.find(QAbstractButton, "Back").isEnabled()
 
 
-def test_notes_are_folded_until_they_are_wanted(person: "Person", lesson_file: Path) -> None:
+def test_notes_are_folded_at_first(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     person.press("Next")
     assert "Wait for somebody" not in read(person)
@@ -217,7 +217,7 @@ def test_a_question_is_asked_and_answered_beside_the_playground(person: "Person"
     assert person.document.view.at is None
 
 
-def test_closing_the_lesson_gives_the_explanation_its_room_back(person: "Person", lesson_file: Path) -> None:
+def test_closing_the_lesson_restores_the_size_of_the_explanation(person: "Person", lesson_file: Path) -> None:
     height = person.playground.explain.height()
     walk(person, lesson_file)
     assert person.playground.explain.height() < height
@@ -239,7 +239,7 @@ def test_a_lesson_dropped_on_the_window_opens(person: "Person", lesson_file: Pat
     assert "Everyone sees all" in read(person)
 
 
-def test_a_lesson_opens_by_the_dialog(person: "Person", lesson_file: Path) -> None:
+def test_a_lesson_opens_from_the_dialog(person: "Person", lesson_file: Path) -> None:
     person.window.actions_list.run("lesson-open")
     dialog = next(d for d in person.window.findChildren(QFileDialog) if d.isVisible())
     assert dialog.windowTitle() == "Open a lesson"
@@ -248,7 +248,7 @@ def test_a_lesson_opens_by_the_dialog(person: "Person", lesson_file: Path) -> No
     assert "Everyone sees all" in read(person)
 
 
-def test_a_wrong_file_says_where_and_why_and_the_rest_opens(person: "Person", lesson_file: Path) -> None:
+def test_mistakes_in_a_file_are_listed_and_the_rest_opens(person: "Person", lesson_file: Path) -> None:
     text = lesson_file.read_text(encoding="utf-8").replace("preset: journey", "preset: jurney")
     lesson_file.write_text(text.replace("depth: row", "depth: rows"), encoding="utf-8")
     walk(person, lesson_file)
@@ -291,13 +291,13 @@ def test_the_program_opens_with_a_lesson_at_a_step(lesson_file: Path) -> None:
     assert answer.stdout.splitlines() == ["Masks in four steps 2 True"]
 
 
-def test_a_lesson_that_is_not_there_is_said_to_be_missing(person: "Person") -> None:
+def test_a_missing_lesson_is_reported(person: "Person") -> None:
     assert not desk_of(person).open("causal-maks")
     assert "causal-masks" in person.message()
     assert desk_of(person).player.lesson is None
 
 
-def test_a_good_lesson_passes_the_check(person: "Person", lesson_file: Path) -> None:
+def test_a_valid_lesson_passes_the_check(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     workspace = workspace_of(person)
     person.press("Check")
@@ -319,14 +319,14 @@ def test_a_lesson_is_printed(person: "Person", lesson_file: Path, tmp_path: Path
     assert (tmp_path / "out.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_what_cannot_be_computed_is_not_printed(person: "Person", tmp_path: Path) -> None:
+def test_a_lesson_that_cannot_be_computed_is_not_printed(person: "Person", tmp_path: Path) -> None:
     workspace = workspace_of(person)
     Printing(desk_of(person), Lesson("empty", "Empty", ()), tmp_path / "out.pdf")
     person.wait_for(lambda: "there is nothing to print" in workspace.message)
     assert not (tmp_path / "out.pdf").exists()
 
 
-def test_presenting_begins_at_the_step_that_is_open_or_at_the_first(person: "Person", lesson_file: Path) -> None:
+def test_presenting_begins_at_the_open_step_or_at_the_first(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     desk = desk_of(person)
     desk.player.go(2)
@@ -341,7 +341,7 @@ def test_presenting_begins_at_the_step_that_is_open_or_at_the_first(person: "Per
     person.key(Key.Key_Escape, widget=desk.presentation)
 
 
-def test_f5_presents_the_lesson_that_is_looked_at_in_the_workspace(person: "Person") -> None:
+def test_f5_presents_the_lesson_shown_in_the_workspace(person: "Person") -> None:
     workspace = workspace_of(person)
     workspace.page.steps.setCurrentRow(1)
     person.key(Key.Key_F5)
@@ -354,14 +354,14 @@ def test_f5_presents_the_lesson_that_is_looked_at_in_the_workspace(person: "Pers
     assert "step 2 of" in read(person)
 
 
-def test_what_is_done_to_the_playground_shows_it(person: "Person") -> None:
+def test_actions_of_the_playground_show_the_playground(person: "Person") -> None:
     workspace_of(person)
     person.key(Key.Key_M, CTRL)
     assert person.playground.body.isVisible()
     assert person.experiment.config.causal
 
 
-def test_closing_the_window_ends_what_is_presented(person: "Person", lesson_file: Path) -> None:
+def test_closing_the_window_ends_the_presentation(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     person.key(Key.Key_F5)
     assert person.window.close()
@@ -370,7 +370,7 @@ def test_closing_the_window_ends_what_is_presented(person: "Person", lesson_file
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1440, 900), (1000, 640)])
-def test_it_all_has_names_and_tips_in_every_theme_and_size(
+def test_controls_have_names_and_tips_in_every_theme_and_size(
     person: "Person", lesson_file: Path, theme: str, size: tuple[int, int]
 ) -> None:
     person.window.resize(*size)

@@ -48,7 +48,7 @@ def test_it_walks_frame_by_frame_to_the_end_and_all_the_way_back() -> None:
     assert where(player) == (0, 0)
 
 
-def test_next_and_back_lead_to_the_slide_after_something_else_was_opened() -> None:
+def test_next_and_back_return_to_the_slide_after_another_opening() -> None:
     for key in ("go_next", "go_back"):
         document, player = opened(1)
         player.go_next()
@@ -71,7 +71,7 @@ def test_next_and_back_lead_to_the_slide_after_something_else_was_opened() -> No
         assert not player.elsewhere
 
 
-def test_a_frame_is_what_the_document_shows() -> None:
+def test_a_frame_sets_the_documents_view() -> None:
     document, player = opened(1)
     assert document.view.at == player.frame == Place("weights", -1)
     player.go_next()
@@ -86,7 +86,7 @@ def test_a_frame_is_what_the_document_shows() -> None:
     assert (document.view.cell.row, document.view.cell.column) == (2, 1)
 
 
-def test_each_state_is_one_entry_by_the_name_of_its_step_and_undo_leads_back_past_the_lesson() -> None:
+def test_each_state_is_one_history_entry_and_undo_goes_back_past_the_lesson() -> None:
     document, player = opened()
     begun = document.history.entries[0].scene
     player.go(1)
@@ -102,7 +102,7 @@ def test_each_state_is_one_entry_by_the_name_of_its_step_and_undo_leads_back_pas
     assert document.scene is begun
 
 
-def test_a_number_changed_in_the_middle_is_the_steps_own_again_when_it_is_entered_again() -> None:
+def test_entering_a_step_again_restores_its_numbers() -> None:
     document, player = opened(2)
     own = document.experiment
     document.edit("Drag", lambda e: edits.set_block(e, "W_q", 0, 0, [[9.0]]))
@@ -129,7 +129,7 @@ def test_frames_follow_an_edit_of_the_sizes() -> None:
     assert where(player)[0] in (1, 2)
 
 
-def test_closing_keeps_what_is_open_and_shows_all_of_it() -> None:
+def test_closing_keeps_the_experiment_and_shows_all_of_it() -> None:
     document, player = opened(1)
     shown = document.scene
     told: list[object] = []
@@ -145,7 +145,7 @@ def test_closing_keeps_what_is_open_and_shows_all_of_it() -> None:
     assert document.scene is shown
 
 
-def test_a_tour_leaves_what_is_open_alone() -> None:
+def test_a_tour_keeps_the_open_experiment() -> None:
     e = preset("causal-5x8")
     document = Document("Open", Scene(e))
     player = LessonPlayer(document, document)
@@ -157,7 +157,7 @@ def test_a_tour_leaves_what_is_open_alone() -> None:
     assert len(document.history.entries) == 1
 
 
-def test_a_lesson_of_a_file_without_steps_opens_and_shows_nothing(tmp_path: Path) -> None:
+def test_a_lesson_without_steps_opens_and_shows_nothing(tmp_path: Path) -> None:
     path = tmp_path / "empty.md"
     path.write_text("---\ntitle: Empty\n---\n", encoding="utf-8")
     document = Document("Open", Scene(preset("journey")))
@@ -168,7 +168,7 @@ def test_a_lesson_of_a_file_without_steps_opens_and_shows_nothing(tmp_path: Path
 
 
 @given(st.lists(st.sampled_from(["go_next", "go_back", "skip", "go_first", "go_last", "undo", "redo"]), max_size=25))
-def test_however_it_is_walked_the_view_is_at_the_frame(moves: list[str]) -> None:
+def test_any_walk_ends_with_the_view_of_the_frame(moves: list[str]) -> None:
     document, player = opened()
     for move in moves:
         getattr(document if move in ("undo", "redo") else player, move)()

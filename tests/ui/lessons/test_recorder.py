@@ -71,7 +71,7 @@ def changed(name: str) -> Experiment:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_every_preset_is_recorded_by_its_name_alone_and_gives_the_same_numbers(name: str) -> None:
+def test_a_preset_is_recorded_by_its_name_and_gives_the_same_numbers(name: str) -> None:
     lesson = add_step(make_empty_lesson(), shown(preset(name), name))
     assert lesson.steps[0].preset == name
     assert lesson.steps[0].edits == ()
@@ -80,7 +80,7 @@ def test_every_preset_is_recorded_by_its_name_alone_and_gives_the_same_numbers(n
     assert is_same(again, preset(name))
 
 
-def test_edits_are_written_out_and_lead_to_the_last_bit() -> None:
+def test_recorded_edits_reproduce_the_numbers_bit_for_bit() -> None:
     e = changed("journey")
     lesson = add_step(make_empty_lesson(), shown(e, "journey"))
     step = lesson.steps[0]
@@ -91,7 +91,7 @@ def test_edits_are_written_out_and_lead_to_the_last_bit() -> None:
     assert is_same(again, e)
 
 
-def test_a_step_says_only_what_changed_since_the_one_before() -> None:
+def test_a_step_records_only_changes_since_the_previous_one() -> None:
     lesson = add_step(
         add_step(make_empty_lesson(), shown(preset("journey"), "journey")), shown(changed("journey"), "journey")
     )
@@ -101,7 +101,7 @@ def test_a_step_says_only_what_changed_since_the_one_before() -> None:
     assert (lesson.steps[2].preset, lesson.steps[2].edits) == (None, ())
 
 
-def test_other_words_are_an_edit_too() -> None:
+def test_changed_words_are_recorded_as_an_edit() -> None:
     e = set_tokens(preset("journey"), ("My", "journey", "ends"))
     lesson = add_step(make_empty_lesson(), shown(e, "journey"))
     assert [edit.key for edit in lesson.steps[0].edits] == ["tokens"]
@@ -110,7 +110,7 @@ def test_other_words_are_an_edit_too() -> None:
     assert is_same(again, e)
 
 
-def test_a_title_that_is_no_text_does_not_keep_a_lesson_from_being_saved(tmp_path: Path) -> None:
+def test_a_lesson_with_an_invalid_title_can_be_saved(tmp_path: Path) -> None:
     from attnlab.ui.lessons.draft import Draft
 
     lesson = replace(add_step(make_empty_lesson(), shown(preset("journey"), "journey")), title="half \ud83d")
@@ -124,7 +124,7 @@ def test_a_title_that_is_no_text_does_not_keep_a_lesson_from_being_saved(tmp_pat
     assert read(keep(lesson)).steps[0].title == "half ?"
 
 
-def test_what_cannot_be_written_out_is_saved_beside_the_lesson() -> None:
+def test_a_state_that_cannot_be_written_is_saved_as_a_session_beside_the_lesson() -> None:
     e = edits.fill(preset("causal-5x8"), "embeddings", "normal", 7)
     e = edits.paint_mask(e, 0, 1, False)
     lesson = add_step(make_empty_lesson(), shown(e, "causal-5x8"))
@@ -137,7 +137,7 @@ def test_what_cannot_be_written_out_is_saved_beside_the_lesson() -> None:
     assert is_same(again, e)
 
 
-def test_steps_in_another_order_show_what_they_did() -> None:
+def test_reordered_steps_keep_their_content() -> None:
     lesson = parse(MASKS, "masks")
     before = [slide.experiment for slide in make_slides(lesson)]
     moved = reorder_steps(lesson, [2, 0, 3, 1])
@@ -200,7 +200,7 @@ def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Pe
     person.check_every_number()
 
 
-def test_the_keyboard_stays_where_one_walks_while_steps_are_recorded(person: "Person") -> None:
+def test_recording_a_step_keeps_the_keyboard_focus(person: "Person") -> None:
     editor_of(person)
     desk_of(person).start_draft()
     person.key(Key.Key_1, CTRL)
@@ -217,7 +217,7 @@ def test_the_keyboard_stays_where_one_walks_while_steps_are_recorded(person: "Pe
     assert draft_of(person).lesson.steps[-1].text == "now"
 
 
-def test_a_step_recorded_on_a_walk_shows_where_the_walk_stands(person: "Person") -> None:
+def test_a_step_recorded_during_a_walk_shows_its_place(person: "Person") -> None:
     person.playground.canvas.setFocus()
     person.playground.document.show(depth="cell", at=Place("scores", 2, 1))
     record(person)
@@ -233,7 +233,7 @@ def test_a_step_recorded_on_a_walk_shows_where_the_walk_stands(person: "Person")
     ]
 
 
-def test_typing_is_undone_word_by_word_and_the_playground_is_left_alone(person: "Person") -> None:
+def test_undo_in_the_editor_goes_word_by_word_and_keeps_the_playground(person: "Person") -> None:
     record(person)
     begun = person.document.scene
     editor = editor_of(person)
@@ -274,7 +274,7 @@ def test_steps_are_moved_copied_and_deleted_by_keys_and_buttons(person: "Person"
     assert not draft_of(person).modified
 
 
-def test_what_is_wrong_in_a_text_is_said_below_it(person: "Person") -> None:
+def test_an_error_in_a_text_is_shown_below_it(person: "Person") -> None:
     record(person)
     editor = editor_of(person)
     editor.text.setFocus()
@@ -287,7 +287,7 @@ def test_what_is_wrong_in_a_text_is_said_below_it(person: "Person") -> None:
     person.wait_for(lambda: editor.preview.wrong.text() == "")
 
 
-def test_a_question_is_written_and_read_again(person: "Person") -> None:
+def test_a_question_survives_writing_and_reading(person: "Person") -> None:
     record(person)
     editor = editor_of(person)
     fields = editor.question.fields
@@ -312,7 +312,7 @@ def test_a_question_is_written_and_read_again(person: "Person") -> None:
     assert (question.ask, question.tolerance, len(question.blanks)) == ("How much?", 0.05, 1)
 
 
-def test_the_number_that_is_selected_is_put_into_the_text(person: "Person") -> None:
+def test_the_selected_number_is_inserted_into_the_text(person: "Person") -> None:
     person.click_cell("weights", 2, 1)
     record(person)
     editor = editor_of(person)
@@ -320,7 +320,7 @@ def test_the_number_that_is_selected_is_put_into_the_text(person: "Person") -> N
     assert editor.text.toPlainText() == "{{weights[0, 2, 1]}}"
 
 
-def test_a_step_is_recorded_again_and_those_after_it_stay(person: "Person") -> None:
+def test_recording_a_step_again_keeps_later_steps(person: "Person") -> None:
     record(person)
     person.press("Causal")
     person.settle()
@@ -357,7 +357,7 @@ def test_a_shipped_lesson_is_edited_as_a_copy(person: "Person") -> None:
     assert "Your lessons" in [row.title for row in workspace.shelf.rows]
 
 
-def test_a_lesson_is_saved_elsewhere_with_the_sessions_it_needs(person: "Person", tmp_path: Path) -> None:
+def test_saving_a_lesson_elsewhere_copies_its_sessions(person: "Person", tmp_path: Path) -> None:
     person.document.edit("Normal", lambda e: edits.paint_mask(e, 0, 1, False))
     record(person)
     name = draft_of(person).lesson.steps[0].file
@@ -373,7 +373,7 @@ def test_a_lesson_is_saved_elsewhere_with_the_sessions_it_needs(person: "Person"
     assert check(find(str(there / "mine.md"))) == ()
 
 
-def test_a_file_with_mistakes_is_never_saved_over(person: "Person", lesson_file: Path) -> None:
+def test_a_file_with_mistakes_is_never_overwritten(person: "Person", lesson_file: Path) -> None:
     text = lesson_file.read_text(encoding="utf-8").replace("depth: row", "depth: rows")
     lesson_file.write_text(text, encoding="utf-8")
     desk_of(person).edit_draft(find(str(lesson_file)))
@@ -385,14 +385,14 @@ def test_a_file_with_mistakes_is_never_saved_over(person: "Person", lesson_file:
     assert draft_of(person).path == find_user_folder() / "masks-in-four-steps.md"
 
 
-def test_what_was_not_saved_is_there_again_after_the_window_was_closed(person: "Person") -> None:
+def test_unsaved_lessons_are_restored_after_closing_the_window(person: "Person") -> None:
     record(person)
     assert person.window.close()
     kept = find("my-lesson-unsaved")
     assert (kept.title, len(kept.steps)) == ("My lesson (unsaved)", 1)
 
 
-def test_a_step_is_dragged_to_another_place(person: "Person", lesson_file: Path) -> None:
+def test_a_step_can_be_dragged_to_another_place(person: "Person", lesson_file: Path) -> None:
     desk_of(person).edit_draft(find(str(lesson_file)))
     editor = editor_of(person)
     titles = [row.title for row in editor.steps.rows]

@@ -18,7 +18,7 @@ from attnlab.ui.lessons.step_side import StepSide
         (0, 0, set()),
     ],
 )
-def test_tools_go_with_the_step_that_is_chosen(steps: int, chosen: int, can: set[str], qtbot: QtBot) -> None:
+def test_tools_are_enabled_for_the_chosen_step(steps: int, chosen: int, can: set[str], qtbot: QtBot) -> None:
     side = StepSide()
     qtbot.addWidget(side)
     draft = Draft(Lesson("three", "Three", tuple(Step(f"step {i}") for i in range(steps))))

@@ -76,7 +76,7 @@ def picture(tmp_path: Path) -> str:
         ("&lt;img src='IMAGE'&gt;", "<img src='IMAGE'>"),
     ],
 )
-def test_a_text_reaches_for_nothing(qapp: QApplication, picture: str, markdown: str, read: str) -> None:
+def test_a_text_loads_no_picture_and_opens_no_link(qapp: QApplication, picture: str, markdown: str, read: str) -> None:
     label = MarkdownLabel()
     label.show_markdown(markdown.replace("IMAGE", picture))
     document = QTextDocument()
@@ -88,7 +88,7 @@ def test_a_text_reaches_for_nothing(qapp: QApplication, picture: str, markdown: 
     assert not any(seen.pixel(x, y) == RED for x in range(0, seen.width(), 4) for y in range(0, seen.height(), 4))
 
 
-def test_nothing_of_a_strangers_lesson_is_markup(person: "Person", picture: str, tmp_path: Path) -> None:
+def test_markup_in_a_lesson_is_shown_as_text(person: "Person", picture: str, tmp_path: Path) -> None:
     path = tmp_path / "strange.md"
     path.write_text(LESSON.replace("IMAGE", picture), encoding="utf-8")
     desk = person.window.workspace(LESSONS)

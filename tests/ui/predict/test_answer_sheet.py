@@ -58,7 +58,7 @@ def value(trace: Trace, cell: Cell) -> float:
     return float(trace.array(cell.stage)[cell.head or 0, cell.row, cell.column])
 
 
-def test_nothing_says_the_answer_before_it_is_given(sheet: AnswerSheet, trace: Trace) -> None:
+def test_the_answer_is_hidden_before_it_is_given(sheet: AnswerSheet, trace: Trace) -> None:
     text = read(sheet)
     assert "tok" in text or "→" in text
     assert f"{value(trace, STARTS[0]):.2f}" not in text
@@ -67,7 +67,7 @@ def test_nothing_says_the_answer_before_it_is_given(sheet: AnswerSheet, trace: T
     assert sheet.hidden_cells == STARTS
 
 
-def test_a_right_answer_is_praised_explained_and_the_next_field_is_ready(
+def test_a_correct_answer_is_explained_and_the_next_field_focused(
     sheet: AnswerSheet, trace: Trace, qtbot: QtBot
 ) -> None:
     right = value(trace, STARTS[0])
@@ -82,12 +82,12 @@ def test_a_right_answer_is_praised_explained_and_the_next_field_is_ready(
     assert fields(sheet)[1].hasFocus()
 
 
-def test_masked_counts_as_nothing(sheet: AnswerSheet, qtbot: QtBot) -> None:
+def test_masked_is_accepted_as_an_answer(sheet: AnswerSheet, qtbot: QtBot) -> None:
     enter(qtbot, fields(sheet)[1], "masked")
     assert "Right. It is masked." in read(sheet)
 
 
-def test_a_wrong_answer_is_told_how_far_it_is_off_and_the_second_is_explained(
+def test_a_wrong_answer_shows_its_error_and_a_second_one_the_explanation(
     sheet: AnswerSheet, trace: Trace, qtbot: QtBot
 ) -> None:
     right = value(trace, STARTS[0])
@@ -102,7 +102,7 @@ def test_a_wrong_answer_is_told_how_far_it_is_off_and_the_second_is_explained(
     assert f"{right:.4f}" in read(sheet)
 
 
-def test_what_cannot_be_read_is_no_try(sheet: AnswerSheet, qtbot: QtBot) -> None:
+def test_an_unreadable_answer_does_not_count_as_a_try(sheet: AnswerSheet, qtbot: QtBot) -> None:
     for text in ("abc", "1/0", "x"):
         enter(qtbot, fields(sheet)[0], text)
         assert "; use " in read(sheet)
@@ -123,7 +123,7 @@ def test_the_button_gives_the_hint_first_and_then_everything(sheet: AnswerSheet,
     assert not sheet.reveal_button.isVisible()
 
 
-def test_check_marks_all_that_was_typed(sheet: AnswerSheet, qtbot: QtBot) -> None:
+def test_check_marks_every_typed_answer(sheet: AnswerSheet, qtbot: QtBot) -> None:
     qtbot.keyClicks(fields(sheet)[0], "0.9999")
     qtbot.keyClicks(fields(sheet)[1], "0")
     qtbot.mouseClick(sheet.check_button, Qt.MouseButton.LeftButton)
@@ -151,9 +151,7 @@ def test_enter_stays_in_the_field(qtbot: QtBot, trace: Trace) -> None:
     assert pressed == [Qt.Key.Key_PageDown, Qt.Key.Key_Return], "what is revealed stands in nobody's way"
 
 
-def test_an_edit_of_the_numbers_keeps_what_was_answered_and_marks_it_anew(
-    sheet: AnswerSheet, trace: Trace, qtbot: QtBot
-) -> None:
+def test_an_edit_of_the_numbers_marks_the_answers_again(sheet: AnswerSheet, trace: Trace, qtbot: QtBot) -> None:
     enter(qtbot, fields(sheet)[0], f"{value(trace, STARTS[0]):.4f}")
     other = trace_exactly(edits.scale(trace.experiment, "W_q", -3))
     sheet.show_question(ASK, STARTS, other)
@@ -162,9 +160,7 @@ def test_an_edit_of_the_numbers_keeps_what_was_answered_and_marks_it_anew(
     assert f"{value(other, STARTS[0]):.4f}" in read(sheet)
 
 
-def test_a_question_of_a_file_stays_the_same_though_its_placeholders_are_filled_anew(
-    sheet: AnswerSheet, trace: Trace, qtbot: QtBot
-) -> None:
+def test_refilling_placeholders_keeps_the_question(sheet: AnswerSheet, trace: Trace, qtbot: QtBot) -> None:
     sheet.show_question(replace(ASK, line=7), STARTS, trace)
     enter(qtbot, fields(sheet)[0], f"{value(trace, STARTS[0]):.4f}")
     sheet.show_question(replace(ASK, line=7, ask="It was 0.35 before. And now?"), STARTS, trace)
@@ -174,9 +170,7 @@ def test_a_question_of_a_file_stays_the_same_though_its_placeholders_are_filled_
     assert sheet.hidden_cells == STARTS
 
 
-def test_another_question_begins_anew_and_cells_that_are_not_there_are_left_out(
-    sheet: AnswerSheet, trace: Trace, qtbot: QtBot
-) -> None:
+def test_another_question_starts_empty_without_absent_cells(sheet: AnswerSheet, trace: Trace, qtbot: QtBot) -> None:
     sheet.reveal()
     elsewhere = (Cell("weights", 99, 0, 0), Cell("rotated_keys", 0, 0, 0), Cell("output", 1, 0))
     sheet.show_question(Question((), "And now?"), elsewhere, trace)
@@ -188,7 +182,7 @@ def test_another_question_begins_anew_and_cells_that_are_not_there_are_left_out(
     assert (fields(sheet), sheet.hidden_cells) == ([], ())
 
 
-def test_it_is_in_the_colours_of_the_slide_it_lies_on(sheet: AnswerSheet, qtbot: QtBot) -> None:
+def test_the_sheet_has_the_colours_of_its_slide(sheet: AnswerSheet, qtbot: QtBot) -> None:
     for palette in (DARK, LIGHT):
         dress(sheet, palette)
         enter(qtbot, fields(sheet)[0], "0.9")

@@ -49,7 +49,7 @@ def enter(qtbot: QtBot, row: AnswerRow, text: str) -> str:
     return row.verdict.text()
 
 
-def test_the_other_sign_is_told_to_be_wrong(sheet: AnswerSheet, trace: Trace, qtbot: QtBot) -> None:
+def test_the_opposite_sign_is_wrong(sheet: AnswerSheet, trace: Trace, qtbot: QtBot) -> None:
     for row, cell in zip(rows(sheet), SIGNED, strict=True):
         right = value(trace, cell)
         assert abs(right) > 0.02, "its sign would not matter"
@@ -61,7 +61,7 @@ def test_the_other_sign_is_told_to_be_wrong(sheet: AnswerSheet, trace: Trace, qt
         assert said == [False, True]
 
 
-def test_each_field_is_held_to_its_own_cell(sheet: AnswerSheet, trace: Trace, qtbot: QtBot) -> None:
+def test_each_field_is_marked_with_its_own_cell(sheet: AnswerSheet, trace: Trace, qtbot: QtBot) -> None:
     values = [value(trace, cell) for cell in SIGNED]
     assert len({round(each, 1) for each in values}) == 4
     places = [row.place.text() for row in rows(sheet)]
@@ -73,7 +73,7 @@ def test_each_field_is_held_to_its_own_cell(sheet: AnswerSheet, trace: Trace, qt
 
 
 @pytest.mark.parametrize(("tolerance", "off", "right"), [(0.01, 0.02, False), (0.05, 0.02, True), (0.0, 0.001, False)])
-def test_the_tolerance_of_the_question_counts(
+def test_the_tolerance_of_the_question_is_used(
     tolerance: float, off: float, right: bool, trace: Trace, qtbot: QtBot
 ) -> None:
     sheet = AnswerSheet()
@@ -90,7 +90,7 @@ def test_the_tolerance_of_the_question_counts(
         assert sheet.hidden_cells == (() if right else SIGNED[:1])
 
 
-def test_the_mean_over_heads_is_asked_for_as_such(trace: Trace, qtbot: QtBot) -> None:
+def test_a_question_about_the_mean_over_heads_says_so(trace: Trace, qtbot: QtBot) -> None:
     sheet = AnswerSheet()
     qtbot.addWidget(sheet)
     cell = Cell("weights", 0, 1)
@@ -113,7 +113,7 @@ def fields(qtbot: QtBot) -> tuple[QuestionFields, list[Question | None]]:
 
 
 @pytest.mark.parametrize(("typed", "tolerance"), [("0.05", 0.05), ("0", 0.0), ("1e-3", 0.001), ("", 0.01), (" 2 ", 2)])
-def test_a_tolerance_is_taken_as_typed(typed: str, tolerance: float, qtbot: QtBot) -> None:
+def test_a_typed_tolerance_is_used(typed: str, tolerance: float, qtbot: QtBot) -> None:
     made, said = fields(qtbot)
     qtbot.keyClicks(made.fields["tolerance"], typed)
     qtbot.keyClicks(made.fields["blank"], "queries[1, 0, 1], weights[0, :]")
@@ -126,7 +126,7 @@ def test_a_tolerance_is_taken_as_typed(typed: str, tolerance: float, qtbot: QtBo
 
 
 @pytest.mark.parametrize("typed", ["-0.1", "−0.1", "nan", "inf", "1e9", "a bit"])
-def test_a_tolerance_that_is_none_is_refused(typed: str, qtbot: QtBot) -> None:
+def test_an_invalid_tolerance_is_refused(typed: str, qtbot: QtBot) -> None:
     made, said = fields(qtbot)
     qtbot.keyClicks(made.fields["blank"], "weights[0, 1]")
     before = list(said)
@@ -138,7 +138,7 @@ def test_a_tolerance_that_is_none_is_refused(typed: str, qtbot: QtBot) -> None:
     assert made.message in shown
 
 
-def test_a_question_is_shown_as_it_is(qtbot: QtBot) -> None:
+def test_a_question_is_shown_as_plain_text(qtbot: QtBot) -> None:
     made, said = fields(qtbot)
     made.show_question(Question(parse_blanks("weights[0, 2, :]"), "How much?", 0.025, "Row by row."))
     shown = {name: field.text() for name, field in made.fields.items()}

@@ -54,7 +54,7 @@ def pages(path: Path) -> int:
     return path.read_bytes().count(b"/MediaBox")
 
 
-def test_the_first_page_is_shown_and_which_cell_is_blank(dialog: ExerciseDialog, qtbot: QtBot) -> None:
+def test_the_first_page_and_the_blank_cells_are_shown(dialog: ExerciseDialog, qtbot: QtBot) -> None:
     assert not dialog.preview.pixmap().isNull()
     assert dialog.form.where.text() == "Weights: starts → journey"
     choose(dialog, qtbot, "This row")
@@ -64,7 +64,7 @@ def test_the_first_page_is_shown_and_which_cell_is_blank(dialog: ExerciseDialog,
     assert dialog.form.count.isVisible()
 
 
-def test_any_cells_are_chosen_by_name_and_by_click(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
+def test_cells_can_be_chosen_by_name_and_by_click(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
     choose(dialog, qtbot, "These cells")
     form = dialog.form
     assert form.cells.isVisible()
@@ -83,13 +83,13 @@ def test_any_cells_are_chosen_by_name_and_by_click(dialog: ExerciseDialog, perso
     assert not dialog.handout_button.isEnabled()
 
 
-def test_another_cell_in_the_window_is_another_exercise(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
+def test_another_cell_in_the_window_changes_the_exercise(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
     with qtbot.waitSignal(dialog.previewed):
         person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
     assert dialog.form.where.text() == "Scores: Your → with"
 
 
-def test_what_cannot_be_is_said_and_nothing_can_be_printed(dialog: ExerciseDialog, qtbot: QtBot) -> None:
+def test_an_impossible_exercise_is_reported_and_cannot_be_printed(dialog: ExerciseDialog, qtbot: QtBot) -> None:
     with qtbot.waitSignal(dialog.previewed):
         dialog.form.tolerance.setText("a bit")
     assert "Tolerance: “a bit” is not a number" in dialog.message.text()
@@ -111,7 +111,7 @@ def test_sheets_are_printed_for_every_student(dialog: ExerciseDialog, qtbot: QtB
     assert not dialog.progress.isVisible()
 
 
-def test_printing_can_be_cancelled_and_leaves_nothing(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
+def test_cancelled_printing_leaves_no_file(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
     fill(dialog, qtbot, "500")
     path = tmp_path / "handout.pdf"
     with qtbot.waitSignal(dialog.slices.progressed):
@@ -125,7 +125,7 @@ def test_printing_can_be_cancelled_and_leaves_nothing(dialog: ExerciseDialog, qt
     assert dialog.handout_button.isEnabled()
 
 
-def test_a_file_that_cannot_be_written_is_said(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_failed_save_is_reported(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
     with qtbot.waitSignal(dialog.slices.finished):
         dialog.write_pdf(tmp_path / "none" / "x.pdf", False)
     assert "cannot be written" in dialog.message.text()
@@ -144,7 +144,9 @@ def test_buttons_ask_for_files(dialog: ExerciseDialog, qtbot: QtBot) -> None:
         asked.close()
 
 
-def test_trying_hides_the_stage_asks_and_shows_it_again(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
+def test_trying_hides_the_stage_and_asks_and_shows_it_again(
+    dialog: ExerciseDialog, person: object, qtbot: QtBot
+) -> None:
     fill(dialog, qtbot, "Ada")
     exercise = dialog.read_exercise()
     mine = make_variant(exercise, "Ada")
@@ -205,7 +207,7 @@ def test_answers_are_graded_and_the_table_can_be_copied(dialog: ExerciseDialog, 
     table.close()
 
 
-def test_files_that_cannot_be_graded_or_opened_are_said(dialog: ExerciseDialog, tmp_path: Path) -> None:
+def test_files_that_cannot_be_graded_or_opened_are_reported(dialog: ExerciseDialog, tmp_path: Path) -> None:
     dialog.grade_file(tmp_path / "none.csv")
     assert "cannot be read" in dialog.message.text()
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")
@@ -215,7 +217,7 @@ def test_files_that_cannot_be_graded_or_opened_are_said(dialog: ExerciseDialog, 
     assert "is damaged or not an exercise" in dialog.message.text()
 
 
-def test_an_exercise_is_saved_and_opened_again(
+def test_an_exercise_can_be_saved_and_opened_again(
     dialog: ExerciseDialog, person: object, qtbot: QtBot, tmp_path: Path
 ) -> None:
     choose(dialog, qtbot, "This row")
@@ -253,7 +255,7 @@ def test_the_worked_solution_goes_to_the_clipboard_and_to_files(person: object, 
     asked.close()
 
 
-def test_a_layer_too_large_to_write_out_says_so(sit_down: Callable[..., object], qtbot: QtBot) -> None:
+def test_a_layer_too_large_to_write_out_is_reported(sit_down: Callable[..., object], qtbot: QtBot) -> None:
     person = sit_down("saturated")
     copy_markdown(person.playground)  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: "fewer columns or tokens" in person.message())  # type: ignore[attr-defined]

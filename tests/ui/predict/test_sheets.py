@@ -36,15 +36,15 @@ def titles(sheet: Sheet) -> list[str]:
         ("sparsemax", Cell("weights", 1, 1, 0), ["Inputs X", "W_q", "W_k"]),
     ],
 )
-def test_the_tables_that_one_needs_are_given(preset: str, cell: Cell, given: list[str], qtbot: QtBot) -> None:
+def test_the_required_tables_are_given(preset: str, cell: Cell, given: list[str], qtbot: QtBot) -> None:
     assert titles(made(preset, cell)) == given
 
 
-def test_tables_of_the_score_function_are_given_too(qtbot: QtBot) -> None:
+def test_tables_of_the_score_function_are_given(qtbot: QtBot) -> None:
     assert {"W_d", "W_e", "v_a"} <= set(titles(made("additive", Cell("scores", 0, 1, 0))))
 
 
-def test_blank_inputs_begin_at_the_embeddings_where_positions_are_added(qtbot: QtBot) -> None:
+def test_blank_inputs_start_from_the_embeddings_if_positions_are_added(qtbot: QtBot) -> None:
     e = attnlab.Experiment(
         ("a", "b"), [[0.5, 1], [2, 3]], attnlab.Weights(), attnlab.AttentionConfig(positions="sinusoidal")
     )
@@ -54,13 +54,13 @@ def test_blank_inputs_begin_at_the_embeddings_where_positions_are_added(qtbot: Q
     assert titles(made("journey", Cell("inputs", 0, 0))) == []
 
 
-def test_from_the_stage_before_the_way_is_short(qtbot: QtBot) -> None:
+def test_starting_from_the_previous_stage_gives_fewer_tables(qtbot: QtBot) -> None:
     one = made("causal-5x8", Cell("weights", 2, 1, 0), given="before")
     assert titles(one) == ["Masked S"]
     assert [title for title, _ in one.formulas] == ["Weights"]
 
 
-def test_rows_of_weights_with_a_blank_say_nothing_and_others_are_there(qtbot: QtBot) -> None:
+def test_rows_of_weights_with_a_blank_are_empty_and_others_are_filled(qtbot: QtBot) -> None:
     (table,) = made("causal-5x8", Cell("weights", 2, 1, 0)).wanted
     assert dict(table.boxes) == {(2, 1): "a"}
     assert table.secret == {(2, 0), (2, 2)}
@@ -69,7 +69,7 @@ def test_rows_of_weights_with_a_blank_say_nothing_and_others_are_there(qtbot: Qt
     assert scores.secret == frozenset()
 
 
-def test_a_blank_is_blank_in_every_table_of_pairs(qtbot: QtBot) -> None:
+def test_a_blank_is_empty_in_every_table_of_pairs(qtbot: QtBot) -> None:
     one = made("journey", Cell("scores", 2, 1, 0), Cell("scaled", 3, 3, 0))
     scores, scaled = one.wanted
     assert (3, 3) in scores.secret
@@ -126,7 +126,7 @@ def test_every_kind_of_attention_is_printed(preset: str, cell: Cell, given: str,
     assert writer.finish().startswith(b"%PDF")
 
 
-def test_a_state_of_too_many_tokens_is_refused_before_it_is_computed() -> None:
+def test_a_state_of_too_many_tokens_is_refused_before_computing() -> None:
     e = resize_tokens(attnlab.preset("journey"), 512)
     with pytest.raises(AttnlabError, match="512 tokens are too many for the paper"):
         make_sheet(Exercise(e, (Cell("weights", 2, 1, 0),)), "")

@@ -23,7 +23,7 @@ TEXTS = ("ink", "muted", "accent", "good", "bad", "query_ink", "key_ink", "value
 @CONTRASTS
 @pytest.mark.parametrize("ground", ["ground", "surface", "control"])
 @pytest.mark.parametrize("text", TEXTS)
-def test_every_text_is_seven_times_as_bright_or_as_dark(palette: Palette, text: str, ground: str) -> None:
+def test_every_text_has_a_contrast_of_at_least_seven(palette: Palette, text: str, ground: str) -> None:
     assert compute_contrast(getattr(palette, text), getattr(palette, ground)) >= 7
 
 
@@ -37,7 +37,7 @@ def test_marks_and_frames_stand_out(palette: Palette) -> None:
 
 @CONTRASTS
 @pytest.mark.parametrize("name", ["diverging", "sequential"])
-def test_the_ends_of_the_colours_are_far_apart(palette: Palette, name: str) -> None:
+def test_the_ends_of_colour_scales_are_far_apart(palette: Palette, name: str) -> None:
     table = [f"#{int(entry) & 0xFFFFFF:06X}" for entry in colour_map(name, palette)[:-1]]
     ends = (table[0], table[127]) if name == "diverging" else (table[0], table[-1])
     assert compute_contrast(*ends) >= 5
@@ -58,6 +58,6 @@ def test_a_theme_is_recognised(qapp: QApplication, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", theme.CHOICES)
-def test_settings_keep_every_theme_there_is(name: str) -> None:
+def test_settings_can_store_every_theme(name: str) -> None:
     save_settings(Settings(theme=name))
     assert load_settings() == (Settings(theme=name), ())

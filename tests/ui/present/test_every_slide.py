@@ -20,7 +20,9 @@ SIZES = {"light": (1280, 720), "dark": (1024, 768), "contrast-light": (1920, 108
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", list_shipped())
-def test_a_lesson_is_whole_on_the_way_there_and_back(lecture: Callable[..., Any], name: str, theme: str) -> None:
+def test_a_lesson_can_be_presented_forward_and_back_without_errors(
+    lecture: Callable[..., Any], name: str, theme: str
+) -> None:
     talk = lecture(find(name), (1280, 720))
     talk.hall.set_theme(PALETTES[theme])
     talk.hall.view.reduced_motion = True

@@ -35,12 +35,14 @@ SENTENCE = "Something went wrong inside attnlab while drawing the slide: IndexEr
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (640, 400)])
-def test_it_is_told_in_the_presentation(lecture: Callable[..., Any], size: tuple[int, int], provoked: Provoked) -> None:
+def test_a_fault_is_shown_in_the_presentation(
+    lecture: Callable[..., Any], size: tuple[int, int], provoked: Provoked
+) -> None:
     lecturer = lecture(size=size)
     assert tell_and_dismiss(lecturer.hall, lecturer.person.qtbot, provoked) == SENTENCE
 
 
-def test_it_is_told_in_the_window_of_an_array(qtbot: QtBot, provoked: Provoked) -> None:
+def test_a_fault_is_shown_in_the_array_window(qtbot: QtBot, provoked: Provoked) -> None:
     window = ArrayWindow(take_maps(np.eye(4), None), Settings())
     qtbot.addWidget(window)
     window.show()

@@ -45,7 +45,7 @@ blank: weights[1, 0]
 pytestmark = pytest.mark.usefixtures("qapp")
 
 
-def test_a_lesson_becomes_a_page_a_step_and_one_of_answers(tmp_path: Path, qapp: QApplication) -> None:
+def test_a_lesson_gives_one_page_for_each_step_and_one_of_answers(tmp_path: Path, qapp: QApplication) -> None:
     path = tmp_path / "lesson.pdf"
     assert write_pdf(parse(TEXT, "paper"), path) == 3
     data = path.read_bytes()
@@ -56,7 +56,7 @@ def test_a_lesson_becomes_a_page_a_step_and_one_of_answers(tmp_path: Path, qapp:
     assert not list(tmp_path.glob(".attnlab-*"))
 
 
-def test_blanks_stay_open_and_their_answers_come_last() -> None:
+def test_blanks_stay_empty_and_answers_come_last() -> None:
     first, question, answers = compute_pages(parse(TEXT, "paper"))
     assert "".join(run.text for run in first.text[0].runs) == "It is 1.00."
     assert question.main is not None
@@ -68,7 +68,7 @@ def test_blanks_stay_open_and_their_answers_come_last() -> None:
     assert lines == ["Step 2. How much does “journey” give to “Your”?", f"weights[1, 0] = {answer}"]
 
 
-def test_a_tour_is_printed_of_what_is_given(tmp_path: Path) -> None:
+def test_a_tour_of_the_open_experiment_can_be_printed(tmp_path: Path) -> None:
     e = preset("journey")
     lesson = make_tour(e)
     assert write_pdf(lesson, tmp_path / "tour.pdf", experiment=e) == len(lesson.steps)
@@ -77,7 +77,7 @@ def test_a_tour_is_printed_of_what_is_given(tmp_path: Path) -> None:
     assert not (tmp_path / "other.pdf").exists()
 
 
-def test_what_cannot_be_printed_is_said_and_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failed_print_is_reported_and_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "old.pdf"
     path.write_bytes(b"old")
     with pytest.raises(AttnlabError, match="has no steps"):
@@ -87,7 +87,7 @@ def test_what_cannot_be_printed_is_said_and_leaves_the_old_file(tmp_path: Path) 
         write_pdf(parse(TEXT, "paper"), tmp_path / "nowhere" / "lesson.pdf")
 
 
-def test_a_print_that_is_given_up_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_cancelled_print_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "old.pdf"
     path.write_bytes(b"old")
     lesson = parse(TEXT, "paper")
@@ -98,7 +98,7 @@ def test_a_print_that_is_given_up_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lens", ["statistics", "positions/encoding"])
-def test_a_lens_is_printed_in_the_place_of_the_map(tmp_path: Path, lens: str) -> None:
+def test_a_lens_is_printed_in_place_of_the_map(tmp_path: Path, lens: str) -> None:
     text = f"## Look\n\n```state\npreset: journey\nlens: {lens}\n```\n"
     (page,) = compute_pages(parse(text, "look"))
     assert isinstance(page, LensPage)

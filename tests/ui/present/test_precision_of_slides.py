@@ -43,7 +43,7 @@ def steps(talk: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
-def test_all_slides_are_in_the_precision_that_was_chosen_between_two_walks(dtype: str, lecture: Lecture) -> None:
+def test_all_slides_use_the_newly_chosen_precision(dtype: str, lecture: Lecture) -> None:
     talk = lecture()
     seen = {}
     for index in steps(talk):
@@ -62,7 +62,7 @@ def test_all_slides_are_in_the_precision_that_was_chosen_between_two_walks(dtype
     assert checked == len(seen)
 
 
-def test_the_slide_that_is_shown_changes_with_the_precision_and_back(lecture: Lecture) -> None:
+def test_the_visible_slide_follows_the_precision(lecture: Lecture) -> None:
     talk = lecture()
     texts = []
     for dtype in ("float32", "bfloat16", "float32"):
@@ -72,7 +72,7 @@ def test_the_slide_that_is_shown_changes_with_the_precision_and_back(lecture: Le
     assert texts[0] == texts[2] != texts[1], "the difference can be read"
 
 
-def test_what_was_computed_ahead_in_another_precision_is_not_shown(lecture: Lecture) -> None:
+def test_slides_prefetched_in_another_precision_are_not_shown(lecture: Lecture) -> None:
     """Numbers of the next slide may be under way when the precision changes: they are thrown away."""
     talk = lecture()
     talk.press(Qt.Key.Key_3, Qt.Key.Key_Return)
@@ -86,7 +86,7 @@ def test_what_was_computed_ahead_in_another_precision_is_not_shown(lecture: Lect
     check(talk, "bfloat16")
 
 
-def test_numbers_that_came_in_another_precision_are_asked_for_again(lecture: Lecture) -> None:
+def test_numbers_of_another_precision_are_requested_again(lecture: Lecture) -> None:
     """Two changes at once: what was asked for after the first is of no use, and comes after the second."""
     talk = lecture()
     talk.press(Qt.Key.Key_4, Qt.Key.Key_Return)

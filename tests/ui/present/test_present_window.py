@@ -34,7 +34,7 @@ def test_a_lesson_is_walked_forward_and_back_with_a_clicker(lecture: Lecture) ->
     assert [each.title for each in reversed(back)] == titles
 
 
-def test_a_slide_says_where_it_is_and_fills_its_numbers(lecture: Lecture) -> None:
+def test_a_slide_shows_its_place_and_its_numbers(lecture: Lecture) -> None:
     talk = lecture()
     weight = number(float(talk.person.painted("weights")[0, 2, 1]))
     assert talk.content.heading == "A short lesson  ·  step 1 of 5"
@@ -45,7 +45,7 @@ def test_a_slide_says_where_it_is_and_fills_its_numbers(lecture: Lecture) -> Non
     assert weight in talk.hall.view.accessibleDescription()
 
 
-def test_rows_come_one_by_one_and_what_is_not_known_is_not_shown(lecture: Lecture) -> None:
+def test_rows_appear_one_by_one_and_unknown_cells_are_hidden(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_Right)
     assert talk.unknown() == 36
@@ -70,7 +70,7 @@ def test_a_sum_is_added_up_term_by_term(lecture: Lecture) -> None:
     assert len(talk.arithmetic()) > len(before)
 
 
-def test_digits_and_enter_jump_and_home_and_end_lead_to_the_ends(lecture: Lecture) -> None:
+def test_digits_and_enter_and_home_and_end_jump(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_4)
     assert talk.hall.findChild(type(talk.hall._jump)) is not None
@@ -102,7 +102,7 @@ def test_the_screen_goes_black_or_white_and_any_key_brings_it_back(lecture: Lect
     assert len({image.pixelColor(x, y).name() for x in range(0, 1280, 8) for y in range(0, 720, 8)}) > 5
 
 
-def test_a_click_leads_on_and_the_other_button_back(lecture: Lecture) -> None:
+def test_a_click_goes_forward_and_the_right_button_back(lecture: Lecture) -> None:
     talk = lecture()
     QTest.mouseClick(talk.hall, Qt.MouseButton.LeftButton, pos=QPoint(600, 600))
     talk.wait()
@@ -121,7 +121,7 @@ def test_the_picture_is_painted_before_the_key_returns(lecture: Lecture) -> None
     talk.wait()
 
 
-def test_new_cells_come_softly_and_a_key_ends_that(lecture: Lecture) -> None:
+def test_new_cells_fade_in_and_a_key_ends_the_fade(lecture: Lecture) -> None:
     talk = lecture()
     talk.hall.view.reduced_motion = False
     talk.press(Key.Key_Right)
@@ -136,7 +136,7 @@ def test_new_cells_come_softly_and_a_key_ends_that(lecture: Lecture) -> None:
     talk.wait()
 
 
-def test_a_question_hides_its_answers_until_the_key_that_shows_them(lecture: Lecture) -> None:
+def test_a_question_hides_its_answers_until_a_key_shows_them(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_End)
     asked = [label.text() for label in talk.hall.parts.answers.findChildren(QLabel) if label.isVisible()]
@@ -152,7 +152,7 @@ def test_a_question_hides_its_answers_until_the_key_that_shows_them(lecture: Lec
     assert talk.arithmetic().endswith(answer)
 
 
-def test_numbers_are_changed_in_front_of_the_hall_and_come_back(lecture: Lecture) -> None:
+def test_numbers_can_be_changed_while_presenting_and_are_restored(lecture: Lecture) -> None:
     talk = lecture()
     before, text = talk.person.experiment, talk.text()
     talk.press(Key.Key_E)
@@ -186,7 +186,7 @@ def test_numbers_are_changed_in_front_of_the_hall_and_come_back(lecture: Lecture
     assert talk.text() == text
 
 
-def test_a_clicker_works_while_a_table_has_the_keyboard(lecture: Lecture) -> None:
+def test_a_clicker_works_while_a_table_has_the_focus(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_E)
     talk.press(Key.Key_PageDown, widget=talk.hall.parts.table.table)
@@ -194,7 +194,7 @@ def test_a_clicker_works_while_a_table_has_the_keyboard(lecture: Lecture) -> Non
     assert not talk.hall.parts.table.isVisible()
 
 
-def test_the_table_opens_in_type_for_the_hall(lecture: Lecture) -> None:
+def test_the_table_has_large_type(lecture: Lecture) -> None:
     talk = lecture(size=(1920, 1080))
     talk.press(Key.Key_E)
     sheet, body = talk.hall.parts.table, talk.hall.view.sheet.body
@@ -204,7 +204,7 @@ def test_the_table_opens_in_type_for_the_hall(lecture: Lecture) -> None:
     assert all(label.font().pixelSize() >= 0.6 * body for label in shown)
 
 
-def test_letters_are_the_halls_while_a_table_has_the_keyboard(lecture: Lecture) -> None:
+def test_letter_keys_control_the_presentation_while_a_table_has_the_focus(lecture: Lecture) -> None:
     talk = lecture()
     own = talk.person.experiment
     talk.press(Key.Key_E)
@@ -228,7 +228,7 @@ def test_letters_are_the_halls_while_a_table_has_the_keyboard(lecture: Lecture) 
     assert talk.hall.hasFocus()
 
 
-def test_a_click_that_misses_the_table_does_not_go_on(lecture: Lecture) -> None:
+def test_a_click_beside_the_table_does_not_go_forward(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_E)
     QTest.mouseClick(talk.hall.view, Qt.MouseButton.LeftButton, pos=QPoint(20, 700))
@@ -264,7 +264,7 @@ def _lit(talk: Any) -> int:
     return int((ground > 200).sum())
 
 
-def test_type_grows_and_the_theme_changes_by_key(lecture: Lecture) -> None:
+def test_keys_change_the_size_of_type_and_the_theme(lecture: Lecture) -> None:
     talk = lecture()
     small = talk.hall.view.sheet.body
     talk.press(Key.Key_Plus)
@@ -279,7 +279,7 @@ def test_type_grows_and_the_theme_changes_by_key(lecture: Lecture) -> None:
     assert grounds == ["#121419", "#FFFFFF", "#000000", "#F6F7F9"]
 
 
-def test_the_card_of_keys_opens_and_closes(lecture: Lecture) -> None:
+def test_the_card_of_shortcuts_opens_and_closes(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_H)
     card = talk.hall.parts.help
@@ -290,7 +290,7 @@ def test_the_card_of_keys_opens_and_closes(lecture: Lecture) -> None:
     assert talk.hall.isVisible()
 
 
-def test_the_speaker_reads_notes_and_walks_on_from_there(lecture: Lecture, qtbot: QtBot) -> None:
+def test_the_speaker_window_shows_notes_and_can_go_forward(lecture: Lecture, qtbot: QtBot) -> None:
     talk = lecture()
     talk.press(Key.Key_N)
     speaker = talk.hall.speaker
@@ -312,7 +312,7 @@ def test_the_speaker_reads_notes_and_walks_on_from_there(lecture: Lecture, qtbot
     assert talk.hall.speaker is None
 
 
-def test_the_speaker_sees_the_lens_that_the_hall_sees(lecture: Lecture) -> None:
+def test_the_speaker_window_shows_the_audiences_lens(lecture: Lecture) -> None:
     steps = "## First\n\n```state\npreset: journey\n```\n\n## Look\n\n```state\nlens: statistics\n```\n"
     talk = lecture(parse(steps, "look"))
     talk.press(Key.Key_N)
@@ -331,7 +331,7 @@ def test_the_speaker_sees_the_lens_that_the_hall_sees(lecture: Lecture) -> None:
     assert talk.hall.parts.lens.isHidden()
 
 
-def test_the_speakers_window_is_no_larger_than_the_only_screen(lecture: Lecture) -> None:
+def test_the_speaker_window_fits_a_single_screen(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_N)
     speaker = talk.hall.speaker
@@ -343,7 +343,9 @@ def test_the_speakers_window_is_no_larger_than_the_only_screen(lecture: Lecture)
 
 
 @pytest.mark.parametrize("key", [Key.Key_Escape, Key.Key_F5])
-def test_leaving_is_said_once_and_leaves_the_player_where_it_is(lecture: Lecture, qtbot: QtBot, key: Qt.Key) -> None:
+def test_leaving_is_announced_once_and_keeps_the_place_of_the_player(
+    lecture: Lecture, qtbot: QtBot, key: Qt.Key
+) -> None:
     talk = lecture()
     talk.press(Key.Key_PageDown)
     talk.press(Key.Key_N)
@@ -370,7 +372,7 @@ def test_a_tour_is_walked_at_another_depth(lecture: Lecture) -> None:
     assert len(talk.player.frames) > frames
 
 
-def test_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
+def test_a_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
     text = "## Guess\n\n```state\npreset: journey\n```\n\n```question\nask: How much?\nblank: weights[2, 1]\n```\n"
     talk = lecture(parse(text, "guess"))
     area = talk.hall.parts.answers
@@ -388,7 +390,7 @@ def test_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
     assert talk.content.main.marks == ()
 
 
-def test_no_sum_is_begun_of_a_cell_that_is_to_be_guessed(lecture: Lecture) -> None:
+def test_the_sum_of_a_questioned_cell_is_hidden(lecture: Lecture) -> None:
     state = "preset: journey\nstage: scores\ncell: [2, 1]\ndepth: term"
     talk = lecture(parse(f"## Guess\n\n```state\n{state}\n```\n\n```question\nblank: scores[2, 1]\n```\n", "guess"))
     key, seen = number(float(talk.person.painted("keys")[0, 1, 1])), [talk.arithmetic()]
@@ -399,7 +401,7 @@ def test_no_sum_is_begun_of_a_cell_that_is_to_be_guessed(lecture: Lecture) -> No
     assert talk.arithmetic().endswith(number(float(talk.person.painted("scores")[0, 2, 1])))
 
 
-def test_what_is_said_of_an_answer_is_in_type_for_the_hall(lecture: Lecture) -> None:
+def test_feedback_on_an_answer_has_large_type(lecture: Lecture) -> None:
     text = "## Guess\n\n```state\npreset: bottleneck-attention\n```\n\n```question\nblank: weights[0, 3]\n```\n"
     talk = lecture(parse(text, "guess"), size=(1920, 1080))
     area = talk.hall.parts.answers
@@ -418,7 +420,7 @@ def test_what_is_said_of_an_answer_is_in_type_for_the_hall(lecture: Lecture) -> 
     assert area.verticalScrollBar().maximum() == 0
 
 
-def test_many_answers_are_scrolled_and_the_field_one_types_in_is_in_sight(lecture: Lecture) -> None:
+def test_many_answers_scroll_and_the_focused_field_is_visible(lecture: Lecture) -> None:
     text = (
         "## Guess\n\n```state\npreset: journey\n```\n\n```question\nblank:\n  - weights[1, :]\n  - weights[2, :]\n```\n"
     )
@@ -438,7 +440,7 @@ def test_many_answers_are_scrolled_and_the_field_one_types_in_is_in_sight(lectur
     assert area.viewport().rect().contains(fields[0].mapTo(area.viewport(), fields[0].rect().center()))
 
 
-def test_a_lens_stands_in_the_place_of_the_map(lecture: Lecture) -> None:
+def test_a_lens_is_shown_in_place_of_the_map(lecture: Lecture) -> None:
     talk = lecture(parse("## Look\n\n```state\npreset: journey\nlens: statistics\n```\n", "look"))
     lens = talk.hall.parts.lens
     assert lens.isVisible()

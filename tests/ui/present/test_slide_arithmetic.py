@@ -68,14 +68,14 @@ def check_way(trace: Trace, cell: Cell, way: list[str]) -> int:
 
 
 @pytest.mark.parametrize("preset", attnlab.presets())
-def test_every_equation_of_a_slide_is_one(preset: str) -> None:
+def test_every_equation_of_a_slide_is_true(preset: str) -> None:
     trace = trace_exactly(attnlab.preset(preset))
     compared = sum(check_way(trace, cell, way) for cell in cells(trace) for way in ways(trace, cell))
     assert compared > 0
 
 
 @pytest.mark.parametrize("preset", ["journey", "journey-untrained", "multi-head-8", "the-cat-sat", "qk-norm"])
-def test_a_bias_is_never_left_out(preset: str) -> None:
+def test_a_bias_is_never_omitted(preset: str) -> None:
     e = edits.toggle_biases(attnlab.preset(preset), True)
     for name in ("b_q", "b_k", "b_v", "b_o"):
         if name in edits.tables(e):
@@ -97,7 +97,7 @@ def test_a_bias_is_never_left_out(preset: str) -> None:
         ({"causal": True}, "future"),
     ],
 )
-def test_remarks_do_not_equal_a_number(settings: dict[str, object], remark: str) -> None:
+def test_remarks_are_not_part_of_an_equation(settings: dict[str, object], remark: str) -> None:
     e = edits.configure(attnlab.preset("journey"), **settings)
     trace = trace_exactly(edits.configure(e, fill="0") if "causal" in settings else e)
     found = False
@@ -109,7 +109,7 @@ def test_remarks_do_not_equal_a_number(settings: dict[str, object], remark: str)
     assert found, "the remark is made"
 
 
-def test_a_sum_that_is_begun_does_not_give_its_end_away() -> None:
+def test_a_partial_sum_does_not_show_its_result() -> None:
     trace = trace_exactly(attnlab.preset("sparsemax"))
     for column in range(trace.experiment.T_k):
         cell = Cell("weights", 0, column, 0)
@@ -122,7 +122,7 @@ def test_a_sum_that_is_begun_does_not_give_its_end_away() -> None:
     assert text(full[1]).startswith("= ")
 
 
-def test_a_cell_is_named_by_its_value_where_there_is_nothing_to_compute() -> None:
+def test_a_given_cell_shows_its_value() -> None:
     e = attnlab.preset("journey")
     assert ways(trace_exactly(e), Cell("inputs", 0, 0)) == [["given: 0.43"], ["= 0.4300"]]
     switched_off = trace_exactly(replace(attnlab.preset("head-ablated")))

@@ -71,7 +71,7 @@ def test_a_paragraph_is_read_as_markdown(qapp: QApplication, markdown: str, runs
         ("![only an image](x.png)", []),
     ],
 )
-def test_what_stands_around_paragraphs_is_read_as_markdown(
+def test_blocks_around_paragraphs_are_read_as_markdown(
     qapp: QApplication, markdown: str, read: list[tuple[str, int, str]]
 ) -> None:
     texts = [
@@ -83,7 +83,7 @@ def test_what_stands_around_paragraphs_is_read_as_markdown(
 
 
 @pytest.mark.parametrize("name", list_shipped())
-def test_slides_and_panel_say_the_same_and_all_of_it(qapp: QApplication, name: str) -> None:
+def test_slides_and_panel_have_the_same_complete_text(qapp: QApplication, name: str) -> None:
     label = MarkdownLabel()
     for slide in make_slides(find(name)):
         assert slide.experiment is not None

@@ -25,7 +25,7 @@ def lesson_of(token: str) -> Lesson:
 
 
 @pytest.mark.parametrize("token", TOKENS)
-def test_a_token_stands_on_a_slide_as_it_is(token: str, qapp: object) -> None:
+def test_a_token_is_shown_literally_on_a_slide(token: str, qapp: object) -> None:
     (slide,) = make_slides(lesson_of(token))
     assert slide.experiment is not None
     trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)
@@ -45,7 +45,7 @@ def test_a_token_stands_on_a_slide_as_it_is(token: str, qapp: object) -> None:
 
 
 @pytest.mark.parametrize("token", [token for token in TOKENS if "`" not in token])
-def test_the_panel_shows_it_as_it_is_too(token: str, qtbot: QtBot) -> None:
+def test_a_token_is_shown_literally_in_the_panel(token: str, qtbot: QtBot) -> None:
     (slide,) = make_slides(lesson_of(token))
     assert slide.experiment is not None
     trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)

@@ -15,9 +15,7 @@ from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
 
 
-def test_a_run_whose_text_was_changed_is_shown_but_does_not_go_on(
-    sit_down: Callable[..., Person], tmp_path: Path
-) -> None:
+def test_a_run_whose_text_changed_is_shown_but_cannot_continue(sit_down: Callable[..., Person], tmp_path: Path) -> None:
     person = sit_down(remember=True)
     pupil = Pupil(person.window, person.qtbot)
     text, folder = tmp_path / "mine.txt", tmp_path / "run"
@@ -38,9 +36,7 @@ def test_a_run_whose_text_was_changed_is_shown_but_does_not_go_on(
     assert pupil.run.step == 5
 
 
-def test_a_text_that_a_run_names_is_asked_about_and_read_only_then(
-    sit_down: Callable[..., Person], tmp_path: Path
-) -> None:
+def test_a_text_named_by_a_run_is_read_only_after_confirmation(sit_down: Callable[..., Person], tmp_path: Path) -> None:
     person = sit_down(remember=True)
     pupil = Pupil(person.window, person.qtbot)
     text, folder = tmp_path / "theirs.txt", tmp_path / "run"

@@ -47,7 +47,7 @@ def _offered(bar: ControlBar) -> list[str]:
     return [action.text() for action in bar.more.menu().actions()] if bar.more.isVisibleTo(bar) else []
 
 
-def test_at_no_width_is_anything_cut_off_or_lost(bar: ControlBar) -> None:
+def test_nothing_is_clipped_or_lost_at_any_width(bar: ControlBar) -> None:
     buttons = {part.text() for part in _shown(bar) if isinstance(part, QPushButton)}
     assert len(buttons) == 5
     before = len(_shown(bar))
@@ -68,7 +68,7 @@ def test_at_no_width_is_anything_cut_off_or_lost(bar: ControlBar) -> None:
     assert {"Reset · seed 0", "Export film"} <= set(_offered(bar))
 
 
-def test_what_is_left_out_can_be_chosen_from_the_menu(bar: ControlBar, qtbot: QtBot) -> None:
+def test_hidden_tools_are_in_the_menu(bar: ControlBar, qtbot: QtBot) -> None:
     bar.resize(520, 50)
     bar.more.menu().aboutToShow.emit()  # a press would wait for the choice
     offered = {action.text(): action for action in bar.more.menu().actions()}
@@ -76,7 +76,7 @@ def test_what_is_left_out_can_be_chosen_from_the_menu(bar: ControlBar, qtbot: Qt
         offered["Reset · seed 0"].trigger()
 
 
-def test_reset_names_the_seed_that_it_leads_to(bar: ControlBar, session: TrainSession) -> None:
+def test_reset_names_its_seed(bar: ControlBar, session: TrainSession) -> None:
     assert bar.reset.text() == "Reset · seed 0"
     session.set_spec(replace(session.spec, train=replace(session.spec.train, seed=5)))
     bar.show_session(session, ready=True)
@@ -94,7 +94,7 @@ def test_reset_names_the_seed_that_it_leads_to(bar: ControlBar, session: TrainSe
         (0.1, 180, "0.1 steps/s · 2 h 17 min left"),
     ],
 )
-def test_what_is_left_is_told_in_seconds_minutes_and_hours(
+def test_remaining_time_has_seconds_minutes_and_hours(
     bar: ControlBar, session: TrainSession, monkeypatch: pytest.MonkeyPatch, speed: float, done: int, told: str
 ) -> None:
     assert session.run is not None
@@ -106,7 +106,7 @@ def test_what_is_left_is_told_in_seconds_minutes_and_hours(
     assert bar.speed.text() == f"step {done} of 1,000 · {told}"
 
 
-def test_what_cannot_be_pressed_cannot_be_chosen(bar: ControlBar, session: TrainSession) -> None:
+def test_disabled_buttons_are_disabled_in_the_menu(bar: ControlBar, session: TrainSession) -> None:
     session.run = None
     bar.show_session(session, ready=True)
     bar.resize(520, 50)
@@ -116,7 +116,7 @@ def test_what_cannot_be_pressed_cannot_be_chosen(bar: ControlBar, session: Train
     assert offered["Export film"]
 
 
-def test_numbers_that_grow_move_nothing(bar: ControlBar, session: TrainSession) -> None:
+def test_growing_numbers_move_nothing(bar: ControlBar, session: TrainSession) -> None:
     assert session.run is not None
     for width in WIDTHS:
         bar.resize(width, 50)
@@ -128,7 +128,7 @@ def test_numbers_that_grow_move_nothing(bar: ControlBar, session: TrainSession) 
         assert len(shown) == 1
 
 
-def test_a_button_that_offers_several_things_offers_them_in_the_menu_too(bar: ControlBar, qtbot: QtBot) -> None:
+def test_a_button_with_several_actions_has_them_in_the_menu(bar: ControlBar, qtbot: QtBot) -> None:
     several = QPushButton("Export")
     choices = QMenu(several)
     chosen = choices.addAction("As a film")

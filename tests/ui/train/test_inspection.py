@@ -42,7 +42,7 @@ class Waited(Mapping[str, NDArray[np.generic]]):
 
 
 @pytest.mark.parametrize("wanted", ["course", "marks"])
-def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: str) -> None:
+def test_closing_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: str) -> None:
     spec, inspection = make_spec("reverse"), Inspection()
     weights = Waited(Inspector().make_first_weights(spec))
     moments = [Moment(step, weights, 1.0) for step in range(8)]
@@ -71,7 +71,7 @@ def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: s
     assert seen == [0]
 
 
-def test_what_was_found_for_another_run_is_dropped(qtbot: QtBot) -> None:
+def test_results_for_another_run_are_dropped(qtbot: QtBot) -> None:
     inspection, told = Inspection(), list[object]()
     inspection.suggested.connect(lambda run, marks: told.append((run, marks)))
     runs = [Run(make_spec("reverse"), name) for name in ("one", "two")]
@@ -86,7 +86,7 @@ def test_what_was_found_for_another_run_is_dropped(qtbot: QtBot) -> None:
     inspection.stop()
 
 
-def test_the_course_of_a_long_run_goes_from_its_first_moment_to_its_last(
+def test_the_course_of_a_long_run_covers_its_first_and_last_moment(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("attnlab.ui.train.inspection.MOST_COURSE", 3)
@@ -104,7 +104,7 @@ def test_the_course_of_a_long_run_goes_from_its_first_moment_to_its_last(
     assert heads.shape == (3, 2)
 
 
-def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(
+def test_a_window_closed_before_the_first_maps_leaks_nothing(
     open_window: Callable[..., MainWindow], qtbot: QtBot
 ) -> None:
     window = open_window()
@@ -118,7 +118,7 @@ def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(
     assert not trainer.maps.view.data
 
 
-def test_a_course_that_is_left_halfway_has_the_moments_until_then(qtbot: QtBot) -> None:
+def test_an_interrupted_course_has_its_moments_so_far(qtbot: QtBot) -> None:
     inspection, run = Inspection(), Run(tiny(), "left")
     first, *rest = (Moment(step, inspection.inspector.make_first_weights(run.spec), 1.0) for step in range(4))
     viewer = inspection.inspector._find_viewer(run.spec)

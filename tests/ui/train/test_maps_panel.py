@@ -23,7 +23,7 @@ def _cell(student: "Student", index: int, row: int, column: int) -> QPoint:
     return QPoint(round(x + width / 2), round(y + height / 2))
 
 
-def test_pointing_at_a_cell_tells_its_exact_number_and_a_masked_one_says_so(student: "Student") -> None:
+def test_the_tool_tip_of_a_cell_has_its_exact_number_or_masked(student: "Student") -> None:
     view, seen = student.ws.maps.view, student.ws.session.inspection.seen
     assert seen is not None
     layer = seen.look.maps[0]
@@ -33,7 +33,7 @@ def test_pointing_at_a_cell_tells_its_exact_number_and_a_masked_one_says_so(stud
     assert view.tool_tip(_cell(student, 0, 0, 5).toPointF()).endswith(": masked")
 
 
-def test_the_bar_above_names_the_head_that_is_pointed_at(student: "Student") -> None:
+def test_the_bar_names_the_head_under_the_pointer(student: "Student") -> None:
     maps, seen = student.ws.maps, student.ws.session.inspection.seen
     assert seen is not None
     at = _cell(student, 6, 3, 2)
@@ -44,7 +44,7 @@ def test_the_bar_above_names_the_head_that_is_pointed_at(student: "Student") -> 
     assert maps.told == f"Decoder 2 · head 2 · {layer.query_tokens[3]} → {layer.key_tokens[2]}: {value!s}"
 
 
-def test_every_line_of_the_course_has_the_name_and_the_numbers_of_its_head(student: "Student") -> None:
+def test_every_curve_of_the_course_has_name_and_numbers_of_its_head(student: "Student") -> None:
     maps = student.ws.maps
     maps.show_course(np.array([0.0, 5.0]), np.arange(16.0).reshape(2, 8), 10.0)
     lines = maps.chart.chart.lines
@@ -62,7 +62,7 @@ def test_every_layer_and_head_has_a_card_with_its_numbers(student: "Student") ->
         np.testing.assert_array_equal(data.values[0], head)
 
 
-def test_a_click_shows_one_map_large_and_escape_all_again(student: "Student") -> None:
+def test_a_click_enlarges_a_map_and_escape_shows_all(student: "Student") -> None:
     maps = student.ws.maps
     QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
     assert maps.large == 5
@@ -82,7 +82,7 @@ def test_a_click_shows_one_map_large_and_escape_all_again(student: "Student") ->
     assert maps.view.isVisible()
 
 
-def test_a_cell_that_is_held_is_let_go_when_a_shorter_probe_has_none_there(student: "Student") -> None:
+def test_a_selected_cell_is_dropped_when_a_shorter_probe_lacks_it(student: "Student") -> None:
     maps = student.ws.maps
     QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
     assert maps.sheet.data is not None
@@ -102,7 +102,7 @@ def test_a_cell_that_is_held_is_let_go_when_a_shorter_probe_has_none_there(stude
     assert maps.told == "Point at a cell, or click it to hold it"
 
 
-def test_another_probe_is_looked_at_and_one_that_cannot_be_read_is_said(student: "Student") -> None:
+def test_another_probe_is_shown_and_an_invalid_one_reported(student: "Student") -> None:
     maps = student.ws.maps
     maps.focus_probe()
     QTest.keyClicks(maps.probe, "a b c d")
@@ -148,7 +148,7 @@ def test_gradients_are_signed_maps_of_the_same_tokens(student: "Student") -> Non
 
 
 @pytest.mark.slow
-def test_what_is_written_and_the_course_of_heads_come_with_a_training(student: "Student") -> None:
+def test_predictions_and_the_course_of_heads_appear_with_a_training(student: "Student") -> None:
     ws = student.ws
     student.small()
     student.train_to_the_end()
@@ -160,7 +160,7 @@ def test_what_is_written_and_the_course_of_heads_come_with_a_training(student: "
         assert len(row.pairs) == len(row.expected)
 
 
-def test_a_small_window_and_large_type_show_it_all_by_scrolling(student: "Student") -> None:
+def test_small_windows_and_large_type_scroll(student: "Student") -> None:
     ws, window = student.ws, student.window
     for size, type_size in (((720, 480), 100), ((1280, 800), 150), ((1440, 900), 100)):
         window.change_settings(type_size=type_size)
@@ -181,7 +181,7 @@ def test_themes_reach_every_part(student: "Student") -> None:
         student.window.grab()
 
 
-def test_everything_that_is_used_has_a_name_and_a_tool_tip(student: "Student") -> None:
+def test_every_control_has_a_name_and_a_tool_tip(student: "Student") -> None:
     ws = student.ws
     ws.settings.fold.setChecked(True)
     kinds = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox)
@@ -194,7 +194,7 @@ def test_everything_that_is_used_has_a_name_and_a_tool_tip(student: "Student") -
         assert part.toolTip(), f"{name} has no tool tip"
 
 
-def test_what_was_asked_stands_beside_what_was_expected_and_above_where_it_is_narrow(student: "Student") -> None:
+def test_expected_texts_are_beside_the_questions_or_below_if_narrow(student: "Student") -> None:
     written = student.ws.written
     student.wait_for(lambda: len(written.rows) == 4 and written.height() >= written.sizeHint().height())
     assert written.heads == ("asked", "expected", "predicted")

@@ -36,7 +36,7 @@ print("well", 0 < barred < 140)
 """
 
 
-def test_no_height_of_the_room_makes_the_scroll_bar_come_and_go_for_ever() -> None:
+def test_no_height_makes_the_scroll_bar_alternate_for_ever() -> None:
     """In a separate process: the bar came and went in nested events until the stack overflowed."""
     ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=PATIENCE_S)
     assert (ended.returncode, ended.stdout) == (0, "well True\n"), ended.stderr

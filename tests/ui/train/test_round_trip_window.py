@@ -20,7 +20,7 @@ def shown_maps(pupil: Pupil, layer: str) -> np.ndarray:
     return next(each.weights for each in seen.look.maps if each.layer == layer)
 
 
-def test_a_head_goes_to_the_playground_loses_a_weight_and_goes_on_training(pupil: Pupil) -> None:
+def test_a_head_can_be_edited_in_the_playground_and_trained_further(pupil: Pupil) -> None:
     pupil.begin(tiny())
     pupil.click(pupil.find(QPushButton, "Start"))
     pupil.wait_for_step(40)
@@ -55,7 +55,7 @@ def test_a_head_goes_to_the_playground_loses_a_weight_and_goes_on_training(pupil
 
 
 @pytest.mark.slow
-def test_going_back_in_time_branches_the_run(pupil: Pupil) -> None:
+def test_continuing_from_an_earlier_moment_branches_the_run(pupil: Pupil) -> None:
     pupil.begin(tiny(steps=60))
     pupil.click(pupil.find(QPushButton, "Start"))
     trainer = pupil.trainer

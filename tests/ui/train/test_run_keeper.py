@@ -19,7 +19,7 @@ def session(qtbot: QtBot) -> Iterator[TrainSession]:
     made.close()
 
 
-def test_a_mark_that_a_person_sets_after_the_end_is_kept(session: TrainSession, qtbot: QtBot) -> None:
+def test_a_mark_set_after_the_end_is_saved(session: TrainSession, qtbot: QtBot) -> None:
     keeper, run = RunFiles(session), session.run
     assert run is not None
     with qtbot.waitSignal(keeper.listed):
@@ -31,7 +31,7 @@ def test_a_mark_that_a_person_sets_after_the_end_is_kept(session: TrainSession, 
     assert step in [mark.step for mark in store.load(found.folder).marks]
 
 
-def test_a_run_that_could_not_be_saved_is_saved_at_the_close(session: TrainSession, qtbot: QtBot) -> None:
+def test_a_run_that_could_not_be_saved_is_saved_when_closing(session: TrainSession, qtbot: QtBot) -> None:
     keeper, run = RunFiles(session), session.run
     assert run is not None
     store.find_runs_folder().write_text("in the way")

@@ -30,7 +30,7 @@ def pupil(sit_down: Callable[..., Person]) -> Pupil:
 
 
 @pytest.mark.slow
-def test_the_table_renames_and_deletes(pupil: Pupil) -> None:
+def test_runs_can_be_renamed_and_deleted(pupil: Pupil) -> None:
     first = trained(pupil, 0)
     trained(pupil, 1)
     pupil.tools.show_runs()
@@ -70,7 +70,7 @@ def test_the_table_renames_and_deletes(pupil: Pupil) -> None:
 
 
 @pytest.mark.slow
-def test_enter_opens_the_run_that_is_chosen_and_a_title_tells_what_it_sorts_by(pupil: Pupil) -> None:
+def test_enter_opens_the_selected_run_and_the_header_shows_the_sorting(pupil: Pupil) -> None:
     first = trained(pupil, 0)
     trained(pupil, 1)
     pupil.tools.show_runs()
@@ -90,7 +90,7 @@ def test_enter_opens_the_run_that_is_chosen_and_a_title_tells_what_it_sorts_by(p
     assert pupil.window.findChild(RunsDialog) is None
 
 
-def test_the_dialog_and_the_list_say_how_far_a_run_came_and_how_it_ended(pupil: Pupil) -> None:
+def test_the_dialog_and_the_list_show_steps_and_end_of_a_run(pupil: Pupil) -> None:
     run = made_up_run(3)
     told = {"crashed": "step 2 of 2,000, interrupted", "broken": "step 2 of 2,000, failed", "whole": "step 2 of 2"}
     for name, status, steps in (("crashed", "running", 2000), ("broken", "failed", 2000), ("whole", "ended", 2)):
@@ -112,7 +112,7 @@ def test_the_dialog_and_the_list_say_how_far_a_run_came_and_how_it_ended(pupil: 
     dialog.reject()
 
 
-def test_the_table_tells_loss_share_and_time_of_each_run_in_their_units(qtbot: QtBot, tmp_path: Path) -> None:
+def test_the_table_has_loss_accuracy_and_time_of_each_run_with_units(qtbot: QtBot, tmp_path: Path) -> None:
     table = RunsTable()
     qtbot.addWidget(table)
     spec = tiny(steps=2000)
@@ -142,7 +142,7 @@ def titles(dialog: RunsDialog) -> list[str]:
     return [dialog.table.horizontalHeaderItem(column).text() for column in range(len(COLUMNS))]
 
 
-def test_runs_of_the_command_line_are_called_as_people_speak(tmp_path: Path) -> None:
+def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
     spec = tiny()
     name = "reverse-0-20200102-143216"
     assert make_title(name, spec, tmp_path / name) == "Reverse · seed 0 · 2020-01-02 14:32"

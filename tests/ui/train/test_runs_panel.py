@@ -25,7 +25,7 @@ def pupil(sit_down: Callable[..., Person]) -> Pupil:
 
 
 @pytest.mark.slow
-def test_a_run_is_kept_by_itself_and_compared_with_the_next(pupil: Pupil) -> None:
+def test_a_run_is_saved_automatically_and_compared_with_the_next(pupil: Pupil) -> None:
     first = trained(pupil, 0)
     assert store.load(first).step == 30
     assert first.parent == store.find_runs_folder()
@@ -44,7 +44,7 @@ def test_a_run_is_kept_by_itself_and_compared_with_the_next(pupil: Pupil) -> Non
 
 
 @pytest.mark.slow
-def test_a_kept_run_opens_with_its_moments_and_an_interrupted_one_goes_on(pupil: Pupil) -> None:
+def test_a_saved_run_opens_with_its_moments_and_an_interrupted_one_continues(pupil: Pupil) -> None:
     first = trained(pupil, 0)
     state = store.load(first)
     early = next(each for each in state.moments if 0 < each.step < 30)
@@ -65,7 +65,7 @@ def test_a_kept_run_opens_with_its_moments_and_an_interrupted_one_goes_on(pupil:
     pupil.wait_for(lambda: store.load(first).step == 60)
 
 
-def test_a_folder_that_is_handed_to_the_window_opens_as_a_run(pupil: Pupil, tmp_path: Path) -> None:
+def test_a_folder_of_a_run_can_be_opened(pupil: Pupil, tmp_path: Path) -> None:
     run = made_up_run()
     trained(pupil, 0)
     other = replace(store.load(store.list_runs()[0].folder), name="from elsewhere")
@@ -84,7 +84,7 @@ def test_a_folder_that_is_handed_to_the_window_opens_as_a_run(pupil: Pupil, tmp_
 
 
 @pytest.mark.slow
-def test_a_run_that_still_goes_on_is_kept_when_the_window_closes(pupil: Pupil) -> None:
+def test_a_running_run_is_saved_when_the_window_closes(pupil: Pupil) -> None:
     pupil.begin(tiny())
     pupil.trainer.start()
     pupil.wait_for_step(20)
@@ -96,7 +96,7 @@ def test_a_run_that_still_goes_on_is_kept_when_the_window_closes(pupil: Pupil) -
 
 
 @pytest.mark.slow
-def test_a_window_that_remembers_nothing_leaves_the_folder_of_runs_alone(person: Person) -> None:
+def test_a_window_without_memory_does_not_write_the_folder_of_runs(person: Person) -> None:
     pupil = Pupil(person.window, person.qtbot)
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()

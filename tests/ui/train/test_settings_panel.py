@@ -13,7 +13,7 @@ def _count(student: "Student") -> int:
     return int(student.ws.settings.count.text().split()[0].replace(",", ""))
 
 
-def test_the_number_of_parameters_follows_what_is_typed(student: "Student") -> None:
+def test_the_parameter_count_follows_typing(student: "Student") -> None:
     before = _count(student)
     student.type("layers", "4")
     student.wait_for(lambda: _count(student) > before)
@@ -22,7 +22,7 @@ def test_the_number_of_parameters_follows_what_is_typed(student: "Student") -> N
     assert f"4 layers × 4 heads · {_count(student):,} parameters" in student.ws.header.about.text()
 
 
-def test_heads_that_do_not_divide_are_said_at_the_field_and_nothing_starts(student: "Student") -> None:
+def test_an_invalid_head_count_is_reported_at_its_field_and_nothing_starts(student: "Student") -> None:
     start = student.ws.header.main
     student.type("heads", "5")
     student.wait_for(lambda: "divide d_model" in student.complaint("heads"))
@@ -36,14 +36,14 @@ def test_heads_that_do_not_divide_are_said_at_the_field_and_nothing_starts(stude
     ("name", "typed", "said"),
     [("layers", "two", "is not a number"), ("rate", "0", "needs a number above 0"), ("batch", "-1", "from 1 to")],
 )
-def test_what_is_no_number_is_said_while_it_is_typed(student: "Student", name: str, typed: str, said: str) -> None:
+def test_an_invalid_number_is_reported_while_typing(student: "Student", name: str, typed: str, said: str) -> None:
     student.type(name, typed)
     assert said in student.complaint(name)
     assert not student.ws.header.main.isEnabled()
     assert student.field(name).lineEdit().text() == typed
 
 
-def test_a_model_shows_the_settings_that_it_uses_and_no_others(student: "Student") -> None:
+def test_a_model_shows_only_its_own_settings(student: "Student") -> None:
     panel = student.ws.settings
     box = student.box("kind")
     student.choose(box, "Recurrent, no attention")
@@ -66,7 +66,7 @@ def test_another_task_brings_its_own_settings_words_and_probe(student: "Student"
     assert ws.header.title.text() == "Dates"
 
 
-def test_a_text_that_cannot_be_read_is_said(student: "Student", tmp_path: object) -> None:
+def test_an_unreadable_text_is_reported(student: "Student", tmp_path: object) -> None:
     from pathlib import Path
 
     ws = student.ws
@@ -81,7 +81,7 @@ def test_a_text_that_cannot_be_read_is_said(student: "Student", tmp_path: object
     assert not ws.header.main.isEnabled()
 
 
-def test_settings_that_show_something_are_offered_with_the_task(student: "Student") -> None:
+def test_recommended_settings_are_offered_with_the_task(student: "Student") -> None:
     ws = student.ws
     student.choose(ws.settings.task, "Sum of the previous two")
     assert ws.settings.variant.isVisible()
@@ -93,7 +93,7 @@ def test_settings_that_show_something_are_offered_with_the_task(student: "Studen
 
 
 @pytest.mark.parametrize("task", ["reverse", "sum", "characters", "dates"])
-def test_no_setting_is_cut_off_in_a_small_window(student: "Student", task: str) -> None:
+def test_no_setting_is_clipped_in_a_small_window(student: "Student", task: str) -> None:
     panel, window = student.ws.settings, student.window
     window.resize(720, 480)
     student.wait_for(lambda: student.ws.header.settings.isVisible())
@@ -105,7 +105,7 @@ def test_no_setting_is_cut_off_in_a_small_window(student: "Student", task: str) 
             assert control.mapTo(panel.viewport(), control.rect().bottomRight()).x() < panel.viewport().width()
 
 
-def test_choices_can_be_read_after_larger_and_smaller_type(student: "Student") -> None:
+def test_choices_are_legible_after_larger_and_smaller_type(student: "Student") -> None:
     """A label keeps the largest minimum width that it was given, and then leaves its field no room."""
     for size in (150, 80):
         student.window.change_settings(type_size=size)

@@ -22,7 +22,7 @@ def pupil(sit_down: Callable[..., Person]) -> Pupil:
 
 
 @pytest.mark.slow
-def test_a_second_run_shows_its_own_maps_at_the_step_that_is_scrubbed_to(pupil: Pupil) -> None:
+def test_a_second_run_shows_its_own_maps_at_the_selected_step(pupil: Pupil) -> None:
     spec = tiny(steps=30)
     pupil.begin(spec)
     pupil.train_to_the_end()
@@ -66,7 +66,7 @@ def test_a_second_run_shows_its_own_maps_at_the_step_that_is_scrubbed_to(pupil: 
     assert pupil.trainer.maps.step.isVisible()
 
 
-def test_another_second_run_takes_the_place_of_the_one_before_and_the_window_closes(pupil: Pupil) -> None:
+def test_another_second_run_replaces_the_first_and_the_window_closes(pupil: Pupil) -> None:
     folders = [trained(pupil, seed) for seed in (0, 1)]
     pupil.begin(tiny(steps=30))
     comparing, maps = pupil.tools.comparing, pupil.trainer.maps

@@ -25,7 +25,7 @@ Key = Qt.Key
 LONG = "1000000"
 
 
-def test_the_student_trains_pauses_steps_goes_back_and_resets_to_the_same_curve(student: "Student") -> None:
+def test_a_run_can_be_trained_paused_stepped_rewound_and_reset_to_the_same_curve(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     first = ws.maps.view.data[0].values.copy()
     student.small()
@@ -57,7 +57,7 @@ def test_the_student_trains_pauses_steps_goes_back_and_resets_to_the_same_curve(
 
 
 @pytest.mark.slow
-def test_a_running_training_pauses_takes_one_step_and_goes_on(student: "Student") -> None:
+def test_a_running_training_can_pause_step_and_continue(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.type("steps", LONG)
     student.small()
@@ -89,7 +89,7 @@ def test_a_running_training_pauses_takes_one_step_and_goes_on(student: "Student"
 
 
 @pytest.mark.slow
-def test_a_step_begins_a_training(student: "Student") -> None:
+def test_a_single_step_starts_a_training(student: "Student") -> None:
     student.small()
     student.press(student.ws.header.step)
     session = student.ws.session
@@ -98,7 +98,7 @@ def test_a_step_begins_a_training(student: "Student") -> None:
 
 
 @pytest.mark.slow
-def test_weights_that_do_not_fit_are_refused_below_and_the_training_goes_on(student: "Student") -> None:
+def test_invalid_weights_are_refused_with_a_message_and_training_continues(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
     student.type("steps", LONG)
@@ -115,7 +115,7 @@ def test_weights_that_do_not_fit_are_refused_below_and_the_training_goes_on(stud
 
 
 @pytest.mark.slow
-def test_maps_follow_the_training_while_one_looks_and_only_then(student: "Student") -> None:
+def test_maps_follow_the_training_only_while_visible(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
     student.type("steps", LONG)
@@ -136,7 +136,7 @@ def test_maps_follow_the_training_while_one_looks_and_only_then(student: "Studen
 
 
 @pytest.mark.slow
-def test_the_time_line_is_dragged_while_it_trains_and_let_go_at_its_end(student: "Student") -> None:
+def test_the_time_line_can_be_dragged_while_training(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
     student.type("steps", LONG)
@@ -159,7 +159,7 @@ def test_the_time_line_is_dragged_while_it_trains_and_let_go_at_its_end(student:
 
 
 @pytest.mark.slow
-def test_a_moment_is_marked_and_unmarked_by_a_key(student: "Student") -> None:
+def test_a_key_marks_and_unmarks_a_moment(student: "Student") -> None:
     student.small()
     student.train_to_the_end()
     ws = student.ws
@@ -172,7 +172,7 @@ def test_a_moment_is_marked_and_unmarked_by_a_key(student: "Student") -> None:
 
 
 @pytest.mark.slow
-def test_what_was_recorded_is_played(student: "Student") -> None:
+def test_recorded_moments_can_be_played(student: "Student") -> None:
     student.small()
     student.train_to_the_end()
     ws = student.ws
@@ -187,7 +187,7 @@ def test_what_was_recorded_is_played(student: "Student") -> None:
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_is_said_and_what_it_learned_stays(student: "Student") -> None:
+def test_a_killed_process_is_reported_and_its_moments_are_kept(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
     student.type("steps", LONG)
@@ -220,7 +220,7 @@ def test_a_fault_of_the_training_process_is_reported_with_its_traceback(student:
 
 
 @pytest.mark.slow
-def test_a_rate_that_explodes_ends_with_a_sentence(student: "Student") -> None:
+def test_a_diverging_rate_ends_with_a_sentence(student: "Student") -> None:
     ws = student.ws
     student.small()
     student.type("rate", "1e30")
@@ -247,7 +247,7 @@ def test_closing_the_window_ends_the_process_at_once(student: "Student") -> None
 
 
 @pytest.mark.slow
-def test_a_run_at_its_end_starts_again_and_goes_on_when_it_is_given_more_steps(student: "Student") -> None:
+def test_a_finished_run_restarts_or_continues_with_more_steps(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
     student.train_to_the_end()
@@ -265,7 +265,7 @@ def test_a_run_at_its_end_starts_again_and_goes_on_when_it_is_given_more_steps(s
 
 
 @pytest.mark.slow
-def test_how_sharp_heads_were_stays_when_a_run_goes_on_from_an_earlier_moment(student: "Student") -> None:
+def test_entropies_of_heads_are_kept_when_continuing_from_an_earlier_moment(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
     student.train_to_the_end()
@@ -286,7 +286,7 @@ def test_how_sharp_heads_were_stays_when_a_run_goes_on_from_an_earlier_moment(st
 
 
 @pytest.mark.slow
-def test_a_picture_of_a_run_waits_for_its_maps(tmp_path: Path) -> None:
+def test_a_screenshot_of_a_run_waits_for_its_maps(tmp_path: Path) -> None:
     run, picture = str(tmp_path / "run"), str(tmp_path / "shot.png")
     small = [f"--set={name}={value}" for name, value in (("layers", 1), ("d_model", 16), ("d_ff", 16), ("batch", 4))]
     attnlab = [sys.executable, "-m", "attnlab"]

@@ -50,7 +50,7 @@ def texts(path: Path) -> list[str]:
     return [each.text or "" for each in ET.parse(path).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_all_maps_that_are_shown_are_drawn_with_task_step_and_layer(pupil: Pupil, tmp_path: Path) -> None:
+def test_visible_maps_are_drawn_with_task_step_and_layer(pupil: Pupil, tmp_path: Path) -> None:
     dialog = opened(pupil)
     assert (dialog.form.stages, dialog.form.read_spec().head) == (("decoder 1", "decoder 2"), "all")
     assert dialog.form.name.text() == "reverse-seed-0-step-0"
@@ -67,9 +67,7 @@ def test_all_maps_that_are_shown_are_drawn_with_task_step_and_layer(pupil: Pupil
     assert pupil.trainer.footer.message.text() == f"Saved {tmp_path / 'maps.svg'}"
 
 
-def test_the_map_that_is_shown_alone_is_drawn_alone_and_is_the_picture_that_is_previewed(
-    pupil: Pupil, tmp_path: Path
-) -> None:
+def test_an_enlarged_map_is_drawn_alone_as_previewed(pupil: Pupil, tmp_path: Path) -> None:
     pupil.trainer.maps.open_map(3)
     dialog = opened(pupil)
     assert (dialog.form.stages, dialog.form.read_spec().head) == (("decoder 2",), 1)
@@ -84,7 +82,7 @@ def test_the_map_that_is_shown_alone_is_drawn_alone_and_is_the_picture_that_is_p
     assert read_words(pupil.window.settings.figure)[0].width_mm == 60
 
 
-def test_a_table_holds_the_numbers_of_the_map(pupil: Pupil, tmp_path: Path) -> None:
+def test_a_table_has_the_numbers_of_the_map(pupil: Pupil, tmp_path: Path) -> None:
     pupil.trainer.maps.open_map(1)
     dialog = opened(pupil)
     dialog.form.format.setCurrentText("Table (CSV)")
@@ -97,7 +95,7 @@ def test_a_table_holds_the_numbers_of_the_map(pupil: Pupil, tmp_path: Path) -> N
     np.testing.assert_array_equal(numbers, layer.weights[1])
 
 
-def test_gradients_are_drawn_where_they_are_shown(pupil: Pupil) -> None:
+def test_visible_gradients_are_drawn(pupil: Pupil) -> None:
     pupil.click(pupil.trainer.maps.gradients)
     pupil.wait_for(lambda: bool(seen(pupil).gradients) and pupil.trainer.maps.view.data[0].kind == "signed")
     dialog = opened(pupil)
@@ -109,7 +107,7 @@ def test_gradients_are_drawn_where_they_are_shown(pupil: Pupil) -> None:
     dialog.close()
 
 
-def test_the_maps_are_copied_as_figures_were_drawn_last(pupil: Pupil) -> None:
+def test_copied_maps_use_the_last_choices_for_figures(pupil: Pupil) -> None:
     pupil.window.change_settings(figure=write_words(FigureSpec(width_mm=100, dpi=150), "pdf"))
     assert pupil.window.actions_list.run("copy-picture")
     held = QGuiApplication.clipboard().mimeData()
@@ -121,7 +119,7 @@ def test_the_maps_are_copied_as_figures_were_drawn_last(pupil: Pupil) -> None:
     QGuiApplication.clipboard().clear()
 
 
-def test_what_there_is_to_export_stands_in_the_menu_of_the_button(pupil: Pupil) -> None:
+def test_the_export_button_has_a_menu_of_formats(pupil: Pupil) -> None:
     menu = pupil.tools.export_button.menu()
     pupil.window.actions_list.refresh()
     offered = [(each.text(), each.shortcut().toString()) for each in menu.actions() if each.isVisible()]
@@ -147,7 +145,7 @@ def test_a_model_without_attention_has_no_maps_to_export(pupil: Pupil) -> None:
     assert not [each for each in pupil.window.findChildren(ExportDialog) if each.isVisible()]
 
 
-def test_maps_that_came_behind_the_playground_are_not_mixed_with_those_drawn(pupil: Pupil) -> None:
+def test_maps_that_arrive_in_another_workspace_are_not_mixed_with_drawn_ones(pupil: Pupil) -> None:
     other = tiny("reverse")
     pupil.window.show_workspace("playground")
     pupil.trainer.session.inspection.look((other, 0, Inspector().make_first_weights(other)))

@@ -91,7 +91,7 @@ def test_a_folder_has_a_picture_for_each_moment_between_two_steps(
         assert picture.size[0] == 400
 
 
-def test_the_picture_that_is_being_written_when_a_film_is_cancelled_counts(
+def test_a_picture_being_written_when_a_film_is_cancelled_counts(
     pupil: Pupil, dialog: FilmDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = HeldWrite()
@@ -106,7 +106,7 @@ def test_the_picture_that_is_being_written_when_a_film_is_cancelled_counts(
     assert len(list((tmp_path / "frames").iterdir())) == 1
 
 
-def test_a_frame_shows_the_head_that_is_chosen_and_its_step(qtbot: QtBot) -> None:
+def test_a_frame_shows_the_chosen_head_and_its_step(qtbot: QtBot) -> None:
     weights = np.stack([np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), 0.5)]).astype(np.float32)
     layer = LayerMaps("decoder 1", weights, None, ("a", "b"), ("a", "b"))
     look = Look(7, (layer,), (), (), (), 0.0)
@@ -128,7 +128,7 @@ def test_a_frame_shows_the_head_that_is_chosen_and_its_step(qtbot: QtBot) -> Non
 
 
 @pytest.mark.slow
-def test_an_mp4_is_written_where_there_is_ffmpeg(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
+def test_an_mp4_is_written_if_ffmpeg_is_installed(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
     try:
         find_ffmpeg()
     except AttnlabError:
@@ -141,7 +141,7 @@ def test_an_mp4_is_written_where_there_is_ffmpeg(pupil: Pupil, dialog: FilmDialo
 
 
 @pytest.mark.slow
-def test_a_film_that_is_cancelled_leaves_nothing_and_steps_without_moments_are_refused(
+def test_a_cancelled_film_leaves_no_file_and_steps_without_moments_are_refused(
     pupil: Pupil, dialog: FilmDialog, tmp_path: Path
 ) -> None:
     choose(dialog, ".gif")
@@ -157,7 +157,7 @@ def test_a_film_that_is_cancelled_leaves_nothing_and_steps_without_moments_are_r
 
 
 @pytest.mark.slow
-def test_what_was_chosen_is_chosen_again(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
+def test_choices_are_remembered(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
     pupil.window.change_settings(figure=write_words(FigureSpec(dpi=600), "pdf", ("sweep.fps=12", "film.fps=15")))
     pick(dialog.form, "unit", "mm")
     type_into(dialog.form, "width", "80")

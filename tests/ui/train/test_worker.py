@@ -49,7 +49,7 @@ def asked(qtbot: QtBot) -> Iterator[Asked]:
     assert worker.join(PATIENCE_S)
 
 
-def test_of_each_kind_only_the_newest_is_done_and_the_most_urgent_first(asked: Asked, qtbot: QtBot) -> None:
+def test_only_the_newest_request_of_each_kind_runs_and_the_most_urgent_first(asked: Asked, qtbot: QtBot) -> None:
     let_go = asked.hold()
     for number in range(5):
         asked.ask("text", partial(int, number))
@@ -59,7 +59,7 @@ def test_of_each_kind_only_the_newest_is_done_and_the_most_urgent_first(asked: A
     assert asked.found == [("text", "held"), ("look", 40), ("text", 4)]
 
 
-def test_what_is_prepared_is_prepared_once_in_the_thread(qtbot: QtBot) -> None:
+def test_preparation_runs_once_in_the_thread(qtbot: QtBot) -> None:
     prepared: list[threading.Thread] = []
     asked = Asked(ModelWorker(KINDS, lambda: prepared.append(threading.current_thread())))
     for _ in range(2):
@@ -69,7 +69,7 @@ def test_what_is_prepared_is_prepared_once_in_the_thread(qtbot: QtBot) -> None:
     asked.worker.stop()
 
 
-def test_what_cannot_be_done_is_told_in_a_sentence(asked: Asked, qtbot: QtBot) -> None:
+def test_a_failed_request_is_reported_in_a_sentence(asked: Asked, qtbot: QtBot) -> None:
     def refuse() -> None:
         raise TrainingError("The row has 9 letters; this task needs 1 to 8.")
 
@@ -78,7 +78,7 @@ def test_what_cannot_be_done_is_told_in_a_sentence(asked: Asked, qtbot: QtBot) -
     assert asked.refused == [("look", "The row has 9 letters; this task needs 1 to 8.")]
 
 
-def test_a_fault_is_told_and_the_thread_goes_on(
+def test_an_unexpected_error_is_reported_and_the_thread_continues(
     asked: Asked, qtbot: QtBot, capsys: pytest.CaptureFixture[str], provoked: Callable[[], list[str]]
 ) -> None:
     asked.ask("look", lambda: 1 // 0)
@@ -90,7 +90,7 @@ def test_a_fault_is_told_and_the_thread_goes_on(
     qtbot.waitUntil(lambda: asked.found == [("look", 7)])
 
 
-def test_it_ends_while_work_waits_and_waits_for_none(asked: Asked) -> None:
+def test_the_worker_ends_without_completing_waiting_requests(asked: Asked) -> None:
     let_go = asked.hold()
     asked.ask("look", lambda: pytest.fail("done after the end"))
     asked.worker.stop()
@@ -101,7 +101,7 @@ def test_it_ends_while_work_waits_and_waits_for_none(asked: Asked) -> None:
     assert asked.found == []
 
 
-def test_patient_work_waits_while_other_work_keeps_coming(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_low_priority_requests_wait_for_others(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attnlab.ui.train.model_worker.SHARE", 1e-9)
     monkeypatch.setattr("attnlab.ui.train.model_worker.REST_S", 3600.0)
     asked = Asked(ModelWorker(KINDS, lambda: None, patient=("text",)))
@@ -115,7 +115,9 @@ def test_patient_work_waits_while_other_work_keeps_coming(qtbot: QtBot, monkeypa
     asked.worker.stop()
 
 
-def test_patient_work_is_done_at_once_where_no_other_comes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_low_priority_requests_run_at_once_if_there_are_no_others(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("attnlab.ui.train.model_worker.SHARE", 1e-9)
     asked = Asked(ModelWorker(KINDS, lambda: None, patient=("text",)))
     for number in range(3):

@@ -59,7 +59,7 @@ def test_the_menu_opens_a_file_dialog(person: "Person", file: Path) -> None:
     desk.close()
 
 
-def test_files_are_dropped_on_the_window(person: "Person", file: Path) -> None:
+def test_files_can_be_dropped_on_the_window(person: "Person", file: Path) -> None:
     data, where = urls(file), QPointF(300, 300)
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     person.window.dropEvent(QDropEvent(where, copy, data, left, Mod.NoModifier))
@@ -69,7 +69,7 @@ def test_files_are_dropped_on_the_window(person: "Person", file: Path) -> None:
     assert person.experiment.n_heads == 2
 
 
-def test_another_file_is_dropped_on_the_dialog(person: "Person", file: Path, tmp_path: Path) -> None:
+def test_another_file_can_be_dropped_on_the_dialog(person: "Person", file: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "W_k.npy", np.ones((3, 2)))
     desk = sit(person, [file])
     data, where = urls(tmp_path / "W_k.npy"), QPointF(300, 300)
@@ -82,7 +82,7 @@ def test_another_file_is_dropped_on_the_dialog(person: "Person", file: Path, tmp
     desk.close()
 
 
-def test_a_table_of_text_is_pasted(person: "Person") -> None:
+def test_a_text_table_can_be_pasted(person: "Person") -> None:
     person.playground.canvas.setFocus()
     person.paste(TABLE)
     desk = desk_of(person)
@@ -94,7 +94,7 @@ def test_a_table_of_text_is_pasted(person: "Person") -> None:
     assert person.history()[-1] == "Weights from the clipboard"
 
 
-def test_files_that_were_copied_are_pasted(person: "Person", file: Path) -> None:
+def test_copied_files_can_be_pasted(person: "Person", file: Path) -> None:
     QGuiApplication.clipboard().setMimeData(urls(file))
     person.window.actions_list.run("paste-weights")
     desk = desk_of(person)

@@ -59,7 +59,7 @@ def same(person: "Person", truth: Layer, fields: tuple[str, ...] = FIELDS) -> No
         (".npz", True, None),
     ],
 )
-def test_a_module_of_torch_arrives_exactly_and_computes_the_same(
+def test_a_torch_module_is_imported_exactly(
     person: "Person", tmp_path: Path, ending: str, bias: bool, kdim: int | None
 ) -> None:
     truth = module(bias=bias, kdim=kdim)
@@ -105,7 +105,7 @@ def test_a_module_of_torch_arrives_exactly_and_computes_the_same(
     assert person.experiment.d_model == 3
 
 
-def test_linear_layers_are_turned_and_a_config_tells_the_heads(person: "Person", tmp_path: Path) -> None:
+def test_linear_layers_are_transposed_and_a_config_gives_the_heads(person: "Person", tmp_path: Path) -> None:
     truth = layer(h=4, h_kv=2, d=3, d_model=20)
     path = write(LIBRARIES["LLaMA"](truth), tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text('{"num_attention_heads": 4, "num_key_value_heads": 2}')
@@ -116,9 +116,7 @@ def test_linear_layers_are_turned_and_a_config_tells_the_heads(person: "Person",
     same(person, truth)
 
 
-def test_other_heads_than_those_of_the_file_take_the_array_apart_in_other_places(
-    person: "Person", tmp_path: Path
-) -> None:
+def test_another_head_count_splits_the_array_differently(person: "Person", tmp_path: Path) -> None:
     columns = torch.arange(24.0) + 1  # q k v of 4 heads of 2, or of 2 heads of 4
     path = write({"query_key_value.weight": columns[:, None].repeat(1, 8)}, tmp_path / "model.pt")
     (tmp_path / "config.json").write_text('{"model_type": "gpt_neox", "num_attention_heads": 4}')
@@ -135,7 +133,7 @@ def test_other_heads_than_those_of_the_file_take_the_array_apart_in_other_places
     assert person.experiment.weights.W_q[0].tolist() == columns_of_q
 
 
-def test_one_array_of_grouped_heads_is_taken_apart_as_a_config_tells(person: "Person", tmp_path: Path) -> None:
+def test_a_fused_array_of_grouped_heads_is_split_by_the_config(person: "Person", tmp_path: Path) -> None:
     truth = layer(h=6, h_kv=3, d=2, d_model=20)
     path = write(LIBRARIES["Phi-3"](truth), tmp_path / "model.pt")
     (tmp_path / "config.json").write_text('{"num_attention_heads": 6, "num_key_value_heads": 3}')
@@ -147,7 +145,7 @@ def test_one_array_of_grouped_heads_is_taken_apart_as_a_config_tells(person: "Pe
     same(person, truth)
 
 
-def test_a_layer_that_adds_keys_is_refused_whatever_else_is_chosen(person: "Person", tmp_path: Path) -> None:
+def test_a_layer_that_adds_keys_is_refused(person: "Person", tmp_path: Path) -> None:
     state = nn.MultiheadAttention(12, 4, add_bias_kv=True).state_dict()
     desk = sit(person, [write(dict(state), tmp_path / "added.pt")])
     desk.choose("b_o array", "none")
@@ -157,7 +155,7 @@ def test_a_layer_that_adds_keys_is_refused_whatever_else_is_chosen(person: "Pers
     desk.close()
 
 
-def test_an_axis_of_heads_is_taken_apart(person: "Person", tmp_path: Path) -> None:
+def test_an_array_with_a_head_axis_is_split(person: "Person", tmp_path: Path) -> None:
     truth = layer()
     desk = sit(person, [write(LIBRARIES["TransformerLens"](truth), tmp_path / "lens.pt")])
     desk.press("Draw new embeddings")
@@ -165,7 +163,7 @@ def test_an_axis_of_heads_is_taken_apart(person: "Person", tmp_path: Path) -> No
     same(person, truth)
 
 
-def test_a_layer_is_picked_among_many(person: "Person", tmp_path: Path) -> None:
+def test_one_of_many_layers_can_be_chosen(person: "Person", tmp_path: Path) -> None:
     truths = [layer(seed=seed) for seed in range(12)]
     state: dict[str, Tensor] = {}
     for place, truth in enumerate(truths):
@@ -193,7 +191,7 @@ def test_one_matrix_of_a_table_replaces_one_weight(person: "Person", tmp_path: P
     assert "journey" not in person.document.scene.preset  # which would tell of numbers that are not there any more
 
 
-def test_files_that_come_together_are_one_source(person: "Person", tmp_path: Path) -> None:
+def test_files_dropped_together_are_one_source(person: "Person", tmp_path: Path) -> None:
     for name, value in (("W_q", 1.0), ("W_k", 2.0), ("W_v", 3.0)):
         np.save(tmp_path / f"{name}.npy", np.full((3, 2), value))
     desk = sit(person, sorted(tmp_path.glob("W_*.npy")))
@@ -208,7 +206,7 @@ def test_files_that_come_together_are_one_source(person: "Person", tmp_path: Pat
     ]
 
 
-def test_any_third_and_any_way_round_can_be_chosen(person: "Person", tmp_path: Path) -> None:
+def test_any_part_and_orientation_can_be_chosen(person: "Person", tmp_path: Path) -> None:
     truth = layer(h=1, h_kv=1, d=3, d_model=3)
     desk = sit(person, [write(LIBRARIES["timm"](truth), tmp_path / "vit.pt")])
     desk.choose("Heads", "1")
@@ -222,7 +220,7 @@ def test_any_third_and_any_way_round_can_be_chosen(person: "Person", tmp_path: P
     torch.testing.assert_close(person.experiment.weights.W_k, truth.W_k, rtol=0, atol=0)
 
 
-def test_what_does_not_fit_is_said_and_can_be_mended(person: "Person", tmp_path: Path) -> None:
+def test_an_array_that_does_not_fit_is_reported_and_can_be_changed(person: "Person", tmp_path: Path) -> None:
     state = {**linear("", "q_proj", "k_proj", "v_proj", "o_proj")(layer()), "o_proj.weight": torch.ones(12, 7)}
     desk = sit(person, [write(state, tmp_path / "odd.pt")])
     desk.choose("Heads", "4")
@@ -236,7 +234,7 @@ def test_what_does_not_fit_is_said_and_can_be_mended(person: "Person", tmp_path:
     same(person, layer(), ("W_q", "W_k", "W_v", "b_q"))
 
 
-def test_a_cell_that_is_no_number_is_named(person: "Person", tmp_path: Path) -> None:
+def test_a_cell_that_is_not_a_number_is_named(person: "Person", tmp_path: Path) -> None:
     state = dict(module().state_dict())
     state["in_proj_weight"][5, 2] = torch.nan
     desk = sit(person, [write(state, tmp_path / "nan.safetensors")])
@@ -257,7 +255,7 @@ class Evil:
 
 
 @pytest.mark.parametrize("dump", [torch.save, lambda thing, path: path.write_bytes(pickle.dumps(thing))])
-def test_a_pickle_with_code_in_it_runs_nothing(
+def test_code_in_a_pickle_is_not_executed(
     person: "Person", tmp_path: Path, dump: Callable[[object, Path], object]
 ) -> None:
     before, made = person.experiment, tmp_path / "made"
@@ -280,7 +278,7 @@ def test_a_pickle_with_code_in_it_runs_nothing(
         ("a.docx", b"x", "a.docx is not a file of weights"),
     ],
 )
-def test_files_that_cannot_be_read_say_why_and_change_nothing(
+def test_unreadable_files_are_reported_and_change_nothing(
     person: "Person", tmp_path: Path, name: str, data: bytes, sentence: str
 ) -> None:
     before = person.document.scene
@@ -291,7 +289,7 @@ def test_files_that_cannot_be_read_say_why_and_change_nothing(
     assert person.document.scene is before
 
 
-def test_only_what_is_chosen_is_read(person: "Person", tmp_path: Path) -> None:
+def test_only_the_chosen_arrays_are_read(person: "Person", tmp_path: Path) -> None:
     """A file of 300 MB, nearly all of it a table of words that nobody asks for: it takes no room on the disk either."""
     path = tmp_path / "large.safetensors"
     save_file({f"W_{x}": torch.full((3, 2), float(place)) for place, x in enumerate("qkv")}, path)
@@ -316,7 +314,7 @@ def test_only_what_is_chosen_is_read(person: "Person", tmp_path: Path) -> None:
     assert set(person.experiment.weights.W_v.flatten().tolist()) == {2}
 
 
-def test_arrays_are_found_by_a_filter_and_taken_from_their_list(person: "Person", tmp_path: Path) -> None:
+def test_arrays_can_be_filtered_and_chosen_from_the_list(person: "Person", tmp_path: Path) -> None:
     state = {f"block.{place}.thing": torch.full((3, 2), float(place)) for place in range(40)}
     state["step"] = torch.tensor(7)
     desk = sit(person, [write(state, tmp_path / "odd.pt")])
@@ -336,7 +334,7 @@ def test_arrays_are_found_by_a_filter_and_taken_from_their_list(person: "Person"
     assert set(person.experiment.weights.W_q.flatten().tolist()) == {17}
 
 
-def test_an_array_of_no_use_says_why_in_the_list(person: "Person", tmp_path: Path) -> None:
+def test_an_unusable_array_has_its_reason_in_the_list(person: "Person", tmp_path: Path) -> None:
     desk = sit(person, [write({"step": torch.tensor(7), "W_q": torch.ones(3, 2)}, tmp_path / "a.pt")])
     person.click(desk.button("Arrays"))
     table = person.find(QTableView, "Arrays of the file", desk.dialog)
@@ -346,7 +344,7 @@ def test_an_array_of_no_use_says_why_in_the_list(person: "Person", tmp_path: Pat
     desk.close()
 
 
-def test_embeddings_come_from_an_array_of_the_file(person: "Person", tmp_path: Path) -> None:
+def test_embeddings_can_be_read_from_an_array_of_the_file(person: "Person", tmp_path: Path) -> None:
     truth = layer()
     state = {**truth.tensors, "X": torch.randn(5, 12)}
     desk = sit(person, [write(state, tmp_path / "both.npz")])
@@ -358,7 +356,7 @@ def test_embeddings_come_from_an_array_of_the_file(person: "Person", tmp_path: P
     torch.testing.assert_close(person.experiment.embeddings, state["X"], rtol=0, atol=0)
 
 
-def test_what_changes_behind_the_dialog_is_kept(person: "Person", tmp_path: Path) -> None:
+def test_edits_made_while_the_dialog_is_open_are_kept(person: "Person", tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", W_q=np.ones((3, 2)))
     desk = sit(person, [tmp_path / "a.npz"])
     desk.choose("Heads", "2")
@@ -370,7 +368,7 @@ def test_what_changes_behind_the_dialog_is_kept(person: "Person", tmp_path: Path
     assert person.experiment.n_heads == 2
 
 
-def test_a_dialog_that_is_closed_while_it_reads_changes_nothing(person: "Person", tmp_path: Path) -> None:
+def test_closing_the_dialog_while_it_reads_changes_nothing(person: "Person", tmp_path: Path) -> None:
     from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     before = person.document.scene
@@ -382,7 +380,7 @@ def test_a_dialog_that_is_closed_while_it_reads_changes_nothing(person: "Person"
     assert person.document.scene is before
 
 
-def test_in_a_narrow_dialog_one_side_is_shown_at_a_time(person: "Person", tmp_path: Path) -> None:
+def test_a_narrow_dialog_shows_one_side_at_a_time(person: "Person", tmp_path: Path) -> None:
     desk = sit(person, [write(module().state_dict(), tmp_path / "a.pt")])
     desk.dialog.resize(560, 420)
     person.wait_for(lambda: not desk.dialog.two_sides)
@@ -397,7 +395,7 @@ def test_in_a_narrow_dialog_one_side_is_shown_at_a_time(person: "Person", tmp_pa
 
 
 @pytest.mark.parametrize("type_size", [100, 150])
-def test_lists_show_their_last_line_whole(person: "Person", tmp_path: Path, type_size: int) -> None:
+def test_lists_show_their_last_line_completely(person: "Person", tmp_path: Path, type_size: int) -> None:
     person.window.change_settings(type_size=type_size)
     state = {f"h.{place}.attn.q_proj.weight": torch.ones(6, 3) for place in range(40)}
     desk = sit(person, [write(state, tmp_path / "a.pt")])
@@ -413,7 +411,7 @@ def test_lists_show_their_last_line_whole(person: "Person", tmp_path: Path, type
     desk.close()
 
 
-def test_names_that_would_be_marked_up_are_shown_as_they_are(person: "Person", tmp_path: Path) -> None:
+def test_names_with_markup_are_shown_literally(person: "Person", tmp_path: Path) -> None:
     name = "<b>W</b>\n\x1b[31m"
     desk = sit(person, [write({name: torch.ones(3, 2), "W_q": torch.ones(3, 2)}, tmp_path / "a.safetensors")])
     box = person.find(QComboBox, "W_q array", desk.dialog)

@@ -47,7 +47,7 @@ embeddings = st.sampled_from(["keep", "drawn", *(a for a in ARRAYS.values() if l
 
 @given(parts(), heads, heads, embeddings, st.sampled_from(["journey", "multi-head-8", "padding-batch"]))
 @settings(max_examples=300, deadline=None)
-def test_every_wish_is_an_experiment_or_one_sentence(
+def test_every_choice_gives_an_experiment_or_one_sentence(
     chosen: dict[str, Part], n_heads: int | None, n_kv: int | None, rows: NamedArray | str, preset: str
 ) -> None:
     scene = Scene(attnlab.preset(preset))
@@ -68,7 +68,7 @@ def test_every_wish_is_an_experiment_or_one_sentence(
         assert again.experiment.d_model == trial.drawable
 
 
-def test_large_matrices_are_shown_small_and_lose_no_peak() -> None:
+def test_large_matrices_are_reduced_without_losing_peaks() -> None:
     large = torch.zeros(700, 1000)
     large[613, 17] = -8.0
     arrays = {"W_q": make_array("W_q", (700, 1000), "float32", lambda: large)}
@@ -80,7 +80,7 @@ def test_large_matrices_are_shown_small_and_lose_no_peak() -> None:
     assert small.limit == 8
 
 
-def test_a_trial_is_computed_in_the_number_format_of_the_window() -> None:
+def test_a_trial_is_computed_in_the_dtype_of_the_window() -> None:
     """Scores of 1e8 and 1e8 + 1 are equal in float32, where they lie 8 apart, and differ in float64."""
     rows = torch.tensor([[1e4, 0.0], [1e4, 1.0]], dtype=torch.float64)
     e = attnlab.Experiment(("a", "b"), rows, config=attnlab.AttentionConfig(scale=1.0))
@@ -92,7 +92,7 @@ def test_a_trial_is_computed_in_the_number_format_of_the_window() -> None:
         np.testing.assert_allclose(maps.values[0], [[0.5, 0.5], last], rtol=1e-6)
 
 
-def test_a_trial_that_is_given_up_reads_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cancelled_trial_stops_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     progress, given_up = Progress(), threading.Event()
     monkeypatch.setattr(progress, "job", SimpleNamespace(given_up=given_up))

@@ -46,13 +46,15 @@ def _length(bars: BarList, row: int, colour: str | None = None) -> int:
     return sum(image.pixelColor(x, y) == wanted for x in range(image.width()))
 
 
-def test_the_numbers_stand_at_the_right_and_masked_is_said(bars: BarList) -> None:
+def test_numbers_are_at_the_right_and_masked_bars_say_so(bars: BarList) -> None:
     assert [bars.row_text(i) for i in range(6)] == ["0.2526", "0.3791", "0.3683", "masked", "masked", "masked"]
     assert bars.accessibleName() == "Row of “starts”"
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_current_bar_wears_the_role_and_the_longest_is_the_longest(bars: BarList, palette: Palette) -> None:
+def test_the_current_bar_has_the_colour_of_the_role_and_lengths_follow_the_values(
+    bars: BarList, palette: Palette
+) -> None:
     dress(bars, palette)
     longest = _length(bars, 1, palette.attention)
     assert longest > 100
@@ -64,13 +66,13 @@ def test_the_current_bar_wears_the_role_and_the_longest_is_the_longest(bars: Bar
     assert _length(bars, 0, palette.key) > 50
 
 
-def test_a_click_says_which_bar(bars: BarList, qtbot: QtBot) -> None:
+def test_a_click_emits_the_index_of_the_bar(bars: BarList, qtbot: QtBot) -> None:
     with qtbot.waitSignal(bars.bar_clicked) as clicked:
         QTest.mouseClick(bars.viewport(), Button.LeftButton, pos=bars.row_rect(4).center())
     assert clicked.args == [4]
 
 
-def test_the_keyboard_walks_and_chooses(bars: BarList) -> None:
+def test_keys_walk_and_choose(bars: BarList) -> None:
     chosen: list[int] = []
     bars.bar_clicked.connect(chosen.append)
     bars.setFocus()
@@ -80,7 +82,7 @@ def test_the_keyboard_walks_and_chooses(bars: BarList) -> None:
     assert bars.accessibleDescription() == "Your: 0.2526, 1 of 6"
 
 
-def test_the_exact_value_is_one_hover_away(bars: BarList) -> None:
+def test_the_tool_tip_has_the_exact_value(bars: BarList) -> None:
     bars.set_bars(("a<b",), (1 / 3,))
     at = bars.row_rect(0).center()
     QApplication.sendEvent(bars.viewport(), QHelpEvent(QEvent.Type.ToolTip, at, bars.viewport().mapToGlobal(at)))
@@ -111,12 +113,12 @@ def test_hovering_marks_the_row(bars: BarList) -> None:
         (-0.0, "0.0000"),
     ],
 )
-def test_every_number_is_written_sanely(value: float, text: str) -> None:
+def test_every_number_is_written_in_a_short_form(value: float, text: str) -> None:
     assert value_text(value) == text
 
 
 @given(st.lists(st.tuples(st.floats(), st.booleans()), max_size=20))
-def test_bars_stay_in_their_room(rows: list[tuple[float, bool]]) -> None:
+def test_bars_stay_inside_their_area(rows: list[tuple[float, bool]]) -> None:
     values, masked = [v for v, _ in rows], [m for _, m in rows]
     for (start, end), value, hidden in zip(lengths(values, masked), values, masked, strict=True):
         assert 0 <= start <= end <= 1
@@ -131,14 +133,14 @@ def test_a_greater_value_has_a_longer_bar(values: list[float]) -> None:
     assert max(end - start for start, end in made) == pytest.approx(made[longest][1] - made[longest][0])
 
 
-def test_negative_values_grow_the_other_way(bars: BarList) -> None:
+def test_negative_bars_grow_to_the_left(bars: BarList) -> None:
     made = lengths((-1.0, 1.0), (False, False))
     assert made == [(0.0, 0.5), (0.5, 1.0)]
     bars.set_bars(("a", "b", "c", "d"), (-1.0, 2.0, math.nan, math.inf), None, 0)
     assert 20 < _length(bars, 0, LIGHT.attention) < 100
 
 
-def test_512_bars_scroll_and_the_current_one_is_in_sight(bars: BarList) -> None:
+def test_512_bars_scroll_and_the_current_one_is_visible(bars: BarList) -> None:
     few = bars.height()
     bars.set_bars([f"t{i}" for i in range(512)], [i / 512 for i in range(512)], None, 300)
     assert few < bars.height() <= (MOST_ROWS + 1) * bars.row_rect(0).height()
@@ -152,7 +154,7 @@ def test_512_bars_scroll_and_the_current_one_is_in_sight(bars: BarList) -> None:
     assert clicked == [511]
 
 
-def test_the_current_bar_is_in_sight_from_the_first_moment(qtbot: QtBot) -> None:
+def test_the_current_bar_is_visible_from_the_start(qtbot: QtBot) -> None:
     made = BarList()
     qtbot.addWidget(made)
     made.set_bars([f"t{i}" for i in range(512)], [0.5] * 512, None, 40)
@@ -160,7 +162,7 @@ def test_the_current_bar_is_in_sight_from_the_first_moment(qtbot: QtBot) -> None
     assert made.viewport().rect().contains(made.row_rect(40))
 
 
-def test_new_values_for_the_same_row_do_not_scroll_away(bars: BarList) -> None:
+def test_new_values_of_the_same_row_do_not_scroll(bars: BarList) -> None:
     labels = [f"t{i}" for i in range(512)]
     bars.set_bars(labels, [0.5] * 512, None, 0)
     bars.verticalScrollBar().setValue(2000)
@@ -168,7 +170,7 @@ def test_new_values_for_the_same_row_do_not_scroll_away(bars: BarList) -> None:
     assert bars.verticalScrollBar().value() == 2000
 
 
-def test_no_bars_at_all_are_no_trouble(bars: BarList) -> None:
+def test_an_empty_list_is_painted(bars: BarList) -> None:
     bars.set_bars((), ())
     assert bars.height() == 0
     bars.setFocus()
@@ -181,6 +183,6 @@ def test_labels_of_every_kind_leave_room_for_the_bars(bars: BarList) -> None:
     assert _length(bars, 3, LIGHT.attention) > 60
 
 
-def test_lists_that_do_not_match_are_refused(bars: BarList) -> None:
+def test_lists_of_different_lengths_are_refused(bars: BarList) -> None:
     with pytest.raises(ValueError, match=re.escape("2 labels, 1 values and 2 masks")):
         bars.set_bars(("a", "b"), (1.0,))

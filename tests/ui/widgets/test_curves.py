@@ -49,7 +49,7 @@ def colours_at(curves: Curves, x: float, y: float) -> set[str]:
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_a_point_and_a_line_are_painted_where_they_belong_in_their_colour(curves: Curves, palette: object) -> None:
+def test_points_and_lines_have_their_place_and_colour(curves: Curves, palette: object) -> None:
     assert isinstance(palette, type(LIGHT))
     dress(curves, palette)
     assert palette.attention.upper() in colours_at(curves, 2, 6)
@@ -57,7 +57,7 @@ def test_a_point_and_a_line_are_painted_where_they_belong_in_their_colour(curves
     assert colours_at(curves, 7.5, 4) == {palette.surface.upper()}
 
 
-def test_resting_on_the_plot_tells_the_nearest_numbers(curves: Curves) -> None:
+def test_the_tool_tip_has_the_nearest_numbers(curves: Curves) -> None:
     at = place(curves, 2.1, 5.9)
     QApplication.sendEvent(curves.plot.viewport(), QHelpEvent(QEvent.Type.ToolTip, at, curves.mapToGlobal(at)))
     assert QToolTip.text() == "here\nd_k 2: 6"
@@ -66,20 +66,20 @@ def test_resting_on_the_plot_tells_the_nearest_numbers(curves: Curves) -> None:
     QToolTip.hideText()
 
 
-def test_a_tip_uses_the_texts_of_the_axis_and_a_true_minus(curves: Curves) -> None:
+def test_a_tool_tip_uses_the_texts_of_the_axis_and_a_true_minus_sign(curves: Curves) -> None:
     bars = Curve("PE", [0, 1], [-0.25, 0.5], "query", "bars")
     curves.show_curves([bars], x_label="", y_label="", x_ticks=[(0, "sin"), (1, "cos")])
     assert curves.tool_tip(place(curves, 0, -0.2).toPointF()).split("\n") == ["PE", " sin: −0.25"]
 
 
-def test_what_is_no_number_leaves_a_gap_and_is_never_told(curves: Curves) -> None:
+def test_nan_leaves_a_gap_and_has_no_tool_tip(curves: Curves) -> None:
     gap = Curve("gap", X, [1.0, float("nan"), float("inf"), 2.0], "query")
     curves.show_curves([gap], x_label="x", y_label="y")
     curves.grab()
     assert {curves.tool_tip(place(curves, x, 1).toPointF()) for x in (2, 3, 7)} == {"gap\nx 1: 1", "gap\nx 8: 2"}
 
 
-def test_on_a_logarithmic_axis_zero_has_no_place_and_tips_tell_the_value_itself(curves: Curves) -> None:
+def test_a_logarithmic_axis_omits_zero_and_tool_tips_have_the_value(curves: Curves) -> None:
     curves.show_curves(
         [Curve("T²", [1, 10, 100], [0, 10, 1000], "key")], x_label="T", y_label="", log_x=True, log_y=True
     )
@@ -88,7 +88,7 @@ def test_on_a_logarithmic_axis_zero_has_no_place_and_tips_tell_the_value_itself(
 
 
 @pytest.mark.parametrize("style", ["line", "points", "bars", "dashed"])
-def test_nothing_at_all_is_drawn_as_nothing(curves: Curves, style: str) -> None:
+def test_an_empty_plot_is_painted(curves: Curves, style: str) -> None:
     for x, y in (((), ()), ((1.0,), (float("nan"),))):
         curves.show_curves([Curve("none", x, y, "key", style)], x_label="x", y_label="y", log_y=True)  # type: ignore[arg-type]
         curves.grab()
@@ -96,7 +96,7 @@ def test_nothing_at_all_is_drawn_as_nothing(curves: Curves, style: str) -> None:
         assert curves.accessibleDescription() == "none: no values"
 
 
-def test_bars_of_two_curves_stand_beside_one_another_on_zero(curves: Curves) -> None:
+def test_bars_of_two_curves_are_side_by_side_on_zero(curves: Curves) -> None:
     two = [Curve("a", [0, 1], [1, 2], "query", "bars"), Curve("b", [0, 1], [2, 1], "key", "bars")]
     curves.show_curves(two, x_label="x", y_label="y")
     assert LIGHT.query.upper() in colours_at(curves, -0.2, 0.5)
@@ -105,7 +105,7 @@ def test_bars_of_two_curves_stand_beside_one_another_on_zero(curves: Curves) -> 
     assert curves.plot.getViewBox().viewRange()[1][0] == 0
 
 
-def test_showing_other_numbers_keeps_what_is_drawn_with(curves: Curves) -> None:
+def test_showing_other_numbers_reuses_the_items(curves: Curves) -> None:
     before = list(curves.plot.items_shown)
     for factor in range(2, 6):
         curves.show_curves(
@@ -119,14 +119,14 @@ def test_showing_other_numbers_keeps_what_is_drawn_with(curves: Curves) -> None:
     assert colours_at(curves, 6, 6) >= {LIGHT.query.upper()}
 
 
-def test_its_name_and_every_curve_are_said(curves: Curves) -> None:
+def test_a_plot_describes_its_name_and_every_curve(curves: Curves) -> None:
     assert curves.accessibleName() == "Growth"
     assert curves.accessibleDescription() == ("rising: 4 points, 1 to 8; falling: 4 points, 1 to 8; here: 6 at 2")
     names = [child.accessibleName() for child in curves.findChildren(QWidget) if child.isVisible()]
     assert [name for name in names if name] == ["rising", "falling", "here"]
 
 
-def test_the_names_lie_above_the_plot(curves: Curves) -> None:
+def test_the_legend_is_above_the_plot(curves: Curves) -> None:
     curves.resize(240, 300)
     QApplication.processEvents()
     keys = [c for c in curves.findChildren(QWidget) if c.accessibleName() in ("rising", "falling", "here")]
@@ -135,7 +135,7 @@ def test_the_names_lie_above_the_plot(curves: Curves) -> None:
     assert all(key.mapTo(curves, key.rect().topRight()).x() <= curves.width() for key in keys)
 
 
-def test_the_mouse_moves_nothing_and_the_wheel_scrolls_what_lies_behind(qtbot: QtBot) -> None:
+def test_the_mouse_moves_nothing_and_the_wheel_scrolls_the_parent(qtbot: QtBot) -> None:
     area, body, curves = QScrollArea(), QWidget(), Curves()
     qtbot.addWidget(area)
     QVBoxLayout(body).addWidget(curves)
@@ -158,7 +158,7 @@ def test_the_mouse_moves_nothing_and_the_wheel_scrolls_what_lies_behind(qtbot: Q
     assert QApplication.activePopupWidget() is None
 
 
-def test_an_axis_is_read_in_powers_of_ten_or_in_between_when_there_are_few() -> None:
+def test_a_logarithmic_axis_has_ticks_between_powers_of_ten_if_few() -> None:
     assert [text for _, text in log_ticks(-2.1, 3.1)[0]] == ["0.01", "0.1", "1", "10", "100", "1000"]
     assert [text for _, text in log_ticks(0, 1)[0]] == ["1", "2", "5", "10"]
     assert all(np.log10(float(text)) == pytest.approx(at) for at, text in log_ticks(-1, 1)[0])
@@ -166,7 +166,7 @@ def test_an_axis_is_read_in_powers_of_ten_or_in_between_when_there_are_few() -> 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=6), st.booleans(), st.booleans())
-def test_any_numbers_are_painted(qapp: QApplication, values: list[float], log_x: bool, log_y: bool) -> None:
+def test_any_numbers_can_be_painted(qapp: QApplication, values: list[float], log_x: bool, log_y: bool) -> None:
     widget = Curves()
     x = list(range(len(values)))
     shown = (
@@ -192,7 +192,7 @@ def test_the_largest_floats_have_an_axis() -> None:
     assert all(texts)
 
 
-def test_two_stand_side_by_side_where_there_is_room(qtbot: QtBot) -> None:
+def test_two_plots_are_side_by_side_if_they_fit(qtbot: QtBot) -> None:
     one, other = Curves(), Curves()
     both = SideBySide(one, other)
     qtbot.addWidget(both)
@@ -204,7 +204,7 @@ def test_two_stand_side_by_side_where_there_is_room(qtbot: QtBot) -> None:
         assert (other.x() == one.x()) is not beside
 
 
-def test_a_plot_brings_no_hidden_menus_along(curves: Curves) -> None:
+def test_a_plot_creates_no_hidden_menus(curves: Curves) -> None:
     """Each would be restyled by every change of theme: 62 widgets a plot with pyqtgraph's own."""
     below = curves.plot.findChildren(QWidget)
     assert len(below) <= 12, [type(widget).__name__ for widget in below]

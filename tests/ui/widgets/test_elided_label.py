@@ -29,13 +29,13 @@ def told(label: ElidedLabel) -> str:
     return text
 
 
-def test_with_room_all_is_read_and_no_tip_repeats_it(qtbot: QtBot) -> None:
+def test_a_text_that_fits_is_complete_and_has_no_tool_tip(qtbot: QtBot) -> None:
     label = made(qtbot, 900)
     assert label.shown == SENTENCE
     assert told(label) == ""
 
 
-def test_without_room_it_ends_in_dots_and_the_tip_has_the_whole(qtbot: QtBot) -> None:
+def test_a_long_text_is_elided_with_a_tool_tip(qtbot: QtBot) -> None:
     label = made(qtbot, 120)
     assert label.shown.endswith("…")
     assert SENTENCE.startswith(label.shown[:-1])
@@ -43,5 +43,5 @@ def test_without_room_it_ends_in_dots_and_the_tip_has_the_whole(qtbot: QtBot) ->
     assert told(label) == SENTENCE
 
 
-def test_with_hardly_any_room_nothing_stands_there_rather_than_a_stump(qtbot: QtBot) -> None:
+def test_a_very_narrow_label_shows_nothing(qtbot: QtBot) -> None:
     assert made(qtbot, 14).shown == ""

@@ -27,7 +27,7 @@ def form(qtbot: QtBot) -> HeldFields:
     return made
 
 
-def test_a_form_holds_what_was_set(form: HeldFields) -> None:
+def test_a_form_keeps_its_values(form: HeldFields) -> None:
     changes = []
     form.changed.connect(lambda: changes.append(form.as_texts(("frames", "width", "back"))))
     pick(form, "width", "960 pixels")
@@ -38,7 +38,7 @@ def test_a_form_holds_what_was_set(form: HeldFields) -> None:
     assert changes[-1] == {"frames": "7", "width": "960", "back": "on"}
 
 
-def test_a_number_counts_while_it_is_typed_and_escape_takes_it_back(form: HeldFields) -> None:
+def test_a_number_applies_while_it_is_typed_and_escape_reverts_it(form: HeldFields) -> None:
     control = form.control("frames")
     assert isinstance(control, Number)
     line = control.edit.lineEdit()
@@ -55,7 +55,7 @@ def test_a_number_counts_while_it_is_typed_and_escape_takes_it_back(form: HeldFi
     assert (line.text(), form.value("frames"), form.complaint("frames")) == ("10", 10, "")
 
 
-def test_what_is_remembered_of_a_field_that_it_does_not_offer_is_ignored(form: HeldFields) -> None:
+def test_an_invalid_remembered_value_is_ignored(form: HeldFields) -> None:
     for name, text in (("frames", "51"), ("frames", "many"), ("width", "640"), ("width", "")):
         form.take_text(name, text)
     assert (form.value("frames"), form.value("width")) == (10, 480)
@@ -64,7 +64,7 @@ def test_what_is_remembered_of_a_field_that_it_does_not_offer_is_ignored(form: H
     assert (form.value("frames"), form.value("width"), form.value("back")) == (50, 960, True)
 
 
-def test_new_choices_keep_the_chosen_one_if_it_is_among_them(form: HeldFields) -> None:
+def test_new_choices_keep_the_current_one_if_possible(form: HeldFields) -> None:
     pick(form, "width", "960 pixels")
     form.offer("width", [("960 pixels", 960), ("1280 pixels", 1280)], 1280)
     assert (form.value("width"), titles(form, "width")) == (960, ["960 pixels", "1280 pixels"])
@@ -72,7 +72,7 @@ def test_new_choices_keep_the_chosen_one_if_it_is_among_them(form: HeldFields) -
     assert form.value("width") == 1280
 
 
-def test_a_list_that_is_scrolled_past_keeps_its_choice(form: HeldFields) -> None:
+def test_scrolling_past_a_list_keeps_its_choice(form: HeldFields) -> None:
     control = form.control("width")
     assert isinstance(control, Chosen)
     form.control("back").setFocus()
@@ -94,7 +94,7 @@ def test_a_list_that_is_scrolled_past_keeps_its_choice(form: HeldFields) -> None
     assert form.value("width") == 960
 
 
-def test_widgets_of_a_forms_own_stand_before_its_fields(qtbot: QtBot) -> None:
+def test_additional_widgets_are_above_the_fields(qtbot: QtBot) -> None:
     form = HeldFields()
     qtbot.addWidget(form)
     own = QLabel("own")

@@ -21,7 +21,7 @@ def chart(qtbot: QtBot) -> LineChart:
     return chart
 
 
-def test_a_spike_among_ten_thousand_points_is_still_drawn() -> None:
+def test_a_spike_among_ten_thousand_points_is_drawn() -> None:
     x = np.arange(10_000.0)
     y = np.zeros(10_000)
     y[4321], y[7000] = 5.0, -3.0
@@ -33,7 +33,7 @@ def test_a_spike_among_ten_thousand_points_is_still_drawn() -> None:
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=400), st.integers(1, 40))
-def test_what_is_left_out_lies_between_what_is_drawn(values: list[float], pixels: int) -> None:
+def test_omitted_points_lie_between_drawn_ones(values: list[float], pixels: int) -> None:
     y = np.array(values)
     x = np.arange(float(len(y)))
     few_x, few_y = decimate(x, y, 0.0, float(len(y)), pixels)
@@ -42,7 +42,7 @@ def test_what_is_left_out_lies_between_what_is_drawn(values: list[float], pixels
     assert (np.diff(few_x) >= 0).all()
 
 
-def test_what_is_not_finite_leaves_a_gap() -> None:
+def test_non_finite_values_leave_a_gap() -> None:
     scale = Scale(QRectF(0, 0, 100, 100), 4, 0, 4)
     drawn = list(polylines(np.arange(5.0), np.array([1, np.nan, 2, np.inf, 3]), scale))
     assert len(drawn) == 3
@@ -57,7 +57,7 @@ def test_ticks_are_round_and_few() -> None:
     assert [tick_text(value) for value in (0.0, 0.05, 5000.0)] == ["0", "0.05", "5,000"]
 
 
-def test_pointing_at_a_curve_tells_its_value_and_step(chart: LineChart) -> None:
+def test_the_tool_tip_of_a_curve_has_value_and_step(chart: LineChart) -> None:
     steps = np.arange(0.0, 101.0)
     chart.show_lines([Line("held-out", steps, steps / 100)], levels=(Level("bigram", 0.8),))
     scale = chart.scale()
@@ -66,7 +66,7 @@ def test_pointing_at_a_curve_tells_its_value_and_step(chart: LineChart) -> None:
     assert chart.accessibleDescription() == "held-out: 0 at first, 1 now"
 
 
-def test_each_curve_near_the_pointer_is_told_by_its_own_name_and_unit(chart: LineChart) -> None:
+def test_the_tool_tip_has_name_and_unit_of_each_curve(chart: LineChart) -> None:
     steps = np.arange(0.0, 101.0)
     lines = [Line("training", steps, np.full(101, 20.0)), Line("held-out", steps, np.full(101, 80.0))]
     chart.show_lines(lines, y_range=(0.0, 100.0), unit="%")
@@ -76,7 +76,7 @@ def test_each_curve_near_the_pointer_is_told_by_its_own_name_and_unit(chart: Lin
         assert chart.tool_tip(at).splitlines()[0] == f"{name}: {value}\N{NO-BREAK SPACE}% at step 50"
 
 
-def test_what_happened_is_marked_with_an_upright_and_its_name(chart: LineChart) -> None:
+def test_marks_have_a_vertical_line_and_a_name(chart: LineChart) -> None:
     steps = np.arange(0.0, 101.0)
     chart.show_lines([Line("held-out", steps, steps / 100)])
     plain = chart.grab().toImage()
@@ -92,7 +92,7 @@ def test_what_happened_is_marked_with_an_upright_and_its_name(chart: LineChart) 
     assert chart.grab().toImage() == plain
 
 
-def test_a_press_asks_for_the_step_below_it(chart: LineChart, qtbot: QtBot) -> None:
+def test_a_press_selects_the_step_under_it(chart: LineChart, qtbot: QtBot) -> None:
     chart.show_lines([Line("loss", np.array([0.0, 100.0]), np.array([1.0, 0.0]))])
     with qtbot.waitSignal(chart.x_chosen) as chosen:
         QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(round(chart.scale().x(25)), 60))
@@ -101,7 +101,7 @@ def test_a_press_asks_for_the_step_below_it(chart: LineChart, qtbot: QtBot) -> N
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_nothing_and_odd_numbers_can_be_painted(chart: LineChart, log: bool) -> None:
+def test_empty_and_unusual_curves_can_be_painted(chart: LineChart, log: bool) -> None:
     chart.show_lines([])
     chart.grab()
     odd = np.array([np.nan, np.inf, -np.inf, 0.0, -1.0, 1e300])
@@ -112,7 +112,7 @@ def test_nothing_and_odd_numbers_can_be_painted(chart: LineChart, log: bool) -> 
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_larger_values_lie_higher_and_ends_lie_at_the_ends(log: bool) -> None:
+def test_larger_values_are_higher_and_ends_are_at_the_ends(log: bool) -> None:
     scale = Scale(QRectF(10, 20, 300, 100), 4.0, 1.0, 100.0, log)
     assert scale.y(100.0) == pytest.approx(20)
     assert scale.y(1.0) == pytest.approx(120)

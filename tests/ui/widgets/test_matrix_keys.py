@@ -70,7 +70,7 @@ def test_keys_move_and_extend(
     assert owner.edits == []
 
 
-def test_tab_leaves_at_the_end_with_and_without_editor(owner: Owner) -> None:
+def test_tab_leaves_the_table_at_its_end(owner: Owner) -> None:
     owner.click(3, 2)
     owner.key(Key.Key_Tab)
     assert owner.after.hasFocus()
@@ -91,7 +91,7 @@ def test_delete_clears_the_block(owner: Owner, key: Qt.Key) -> None:
     assert len(owner.edits) == 1
 
 
-def test_undo_is_the_windows_unless_text_was_typed(owner: Owner) -> None:
+def test_undo_reaches_the_window_unless_text_was_typed(owner: Owner) -> None:
     owner.key(Key.Key_Z, CTRL)
     assert owner.undone == 1
     owner.key(Key.Key_F2)
@@ -104,13 +104,13 @@ def test_undo_is_the_windows_unless_text_was_typed(owner: Owner) -> None:
     assert owner.editor.text() == "0.1"
 
 
-def test_escape_is_the_windows_when_nothing_is_being_dragged(owner: Owner) -> None:
+def test_escape_reaches_the_window_unless_a_drag_is_active(owner: Owner) -> None:
     event = QKeyEvent(QEvent.Type.KeyPress, Key.Key_Escape, NONE)
     QApplication.sendEvent(owner.table, event)
     assert not event.isAccepted()
 
 
-def test_the_tables_arrows_come_before_the_windows_shortcuts(owner: Owner) -> None:
+def test_arrow_keys_of_the_table_take_precedence_over_shortcuts(owner: Owner) -> None:
     stepped: list[bool] = []
     action = QAction("Next step", owner.window)
     action.setShortcut("Right")
@@ -177,7 +177,7 @@ def test_one_number_fills_the_block(owner: Owner) -> None:
         ),
     ],
 )
-def test_a_paste_that_cannot_be_changes_nothing_and_says_so(owner: Owner, text: str, sentence: str) -> None:
+def test_an_invalid_paste_is_refused_and_changes_nothing(owner: Owner, text: str, sentence: str) -> None:
     owner.click(3, 2)
     owner.paste(text)
     assert owner.messages == [sentence]

@@ -15,7 +15,7 @@ from tests.ui.widgets.matrix_owner import CTRL, NONE, Button, Key, Owner
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
-def test_the_exact_value_is_one_hover_away(owner: Owner) -> None:
+def test_the_tool_tip_has_the_exact_value(owner: Owner) -> None:
     owner.values[1, 1] = 1 / 3
     owner.show_values()
     point = owner.at(1, 1)
@@ -25,7 +25,7 @@ def test_the_exact_value_is_one_hover_away(owner: Owner) -> None:
     QToolTip.hideText()
 
 
-def test_hovering_tells_the_cell_and_shows_that_it_can_be_dragged(owner: Owner) -> None:
+def test_hovering_emits_the_cell_and_shows_the_drag_cursor(owner: Owner) -> None:
     owner.move(owner.at(1, 1), button=Button.NoButton)
     assert owner.table.viewport().cursor().shape() == Qt.CursorShape.SizeHorCursor
     owner.move(owner.at(2, 1), button=Button.NoButton)
@@ -72,13 +72,13 @@ def test_the_selected_cell_has_an_accent_ring(owner: Owner) -> None:
         assert image.pixelColor(cell.left() + inset, cell.center().y()).name().upper() == LIGHT.accent
 
 
-def test_what_is_not_finite_is_shown_and_never_pasted_on(qtbot: QtBot) -> None:
+def test_non_finite_numbers_are_shown_but_not_copied(qtbot: QtBot) -> None:
     owner = Owner(np.array([[np.nan, np.inf], [-np.inf, 0.5]]), qtbot)
     assert owner.table.tool_tip(owner.at(0, 0)).endswith("nan")
     assert colour_near_edge(owner, 1, 1) == LIGHT.diverging[2]
 
 
-def test_few_columns_fill_the_width_and_many_scroll_below_fixed_headers(owner: Owner, big: Owner) -> None:
+def test_few_columns_fill_the_width_and_many_scroll_under_fixed_headers(owner: Owner, big: Owner) -> None:
     right = owner.table.grid().cell(0, 2).right()
     assert owner.table.viewport().width() - right <= 4
     assert not owner.table.horizontalScrollBar().isVisible()
@@ -90,7 +90,7 @@ def test_few_columns_fill_the_width_and_many_scroll_below_fixed_headers(owner: O
     assert big.table.grid().hit(big.at(511, 511)).row == 511
 
 
-def test_no_number_is_cut_by_the_edge(owner: Owner) -> None:
+def test_no_number_is_clipped_by_the_edge(owner: Owner) -> None:
     owner.group = 4
     for columns in (1, 2, 3, 4, 5, 6, 8, 20, 64):
         owner.values = np.full((4, columns), -0.2013)
@@ -110,7 +110,7 @@ def header_end(owner: Owner) -> QImage:
     return image.copy(grid.width - 6, grid.caption_height, 6, grid.header_height - grid.caption_height)
 
 
-def test_a_mark_beside_the_columns_numbers_says_that_there_are_more(big: Owner) -> None:
+def test_a_mark_shows_that_there_are_more_columns(big: Owner) -> None:
     blank = QImage(header_end(big))
     blank.fill(blank.pixel(0, 0))
     assert header_end(big) != blank
@@ -120,7 +120,7 @@ def test_a_mark_beside_the_columns_numbers_says_that_there_are_more(big: Owner) 
     assert header_end(big) == blank
 
 
-def test_heads_stand_apart(big: Owner) -> None:
+def test_heads_are_separated(big: Owner) -> None:
     grid = big.table.grid()
     assert grid.column_x(64) - grid.column_x(63) > grid.cell_width
     assert grid.column_x(63) - grid.column_x(62) == grid.cell_width
@@ -136,7 +136,7 @@ def test_selection_and_scroll_stay_when_values_change(big: Owner) -> None:
     assert min(at) > 0
 
 
-def test_a_table_without_cells_takes_every_key_and_click(qtbot: QtBot) -> None:
+def test_an_empty_table_accepts_every_key_and_click(qtbot: QtBot) -> None:
     owner = Owner(np.zeros((2, 0)), qtbot)
     for key in (Key.Key_Up, Key.Key_5, Key.Key_Delete, Key.Key_Right, Key.Key_PageDown):
         owner.key(key)
@@ -167,7 +167,7 @@ def test_any_script_and_length_of_label_is_drawn(qtbot: QtBot) -> None:
     assert table.tool_tip(QPoint(5, table.grid().cell(4, 0).center().y())) == labels[4]
 
 
-def test_a_minus_is_true_where_it_is_read_and_a_hyphen_where_it_is_copied(owner: Owner) -> None:
+def test_minus_signs_are_true_on_screen_and_hyphens_when_copied(owner: Owner) -> None:
     owner.click(3, 1)
     assert owner.table.tool_tip(owner.at(3, 1)) == "Row with, column 1\n−0.2"
     assert owner.table.accessibleDescription() == "Row with, column 1: −0.2"
@@ -180,7 +180,7 @@ def test_a_minus_is_true_where_it_is_read_and_a_hyphen_where_it_is_copied(owner:
         owner.paste("0")
 
 
-def test_screen_readers_hear_the_current_cell(owner: Owner) -> None:
+def test_screen_readers_get_the_current_cell(owner: Owner) -> None:
     owner.click(1, 2)
     assert owner.table.accessibleDescription() == "Row journey, column 2: 0.6"
     owner.key(Key.Key_Up)
@@ -188,7 +188,7 @@ def test_screen_readers_hear_the_current_cell(owner: Owner) -> None:
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
-def test_the_context_menu_does_what_the_keys_do(owner: Owner, qtbot: QtBot) -> None:
+def test_the_context_menu_has_the_actions_of_the_keys(owner: Owner, qtbot: QtBot) -> None:
     owner.click(1, 1)
 
     def choose(name: str) -> None:

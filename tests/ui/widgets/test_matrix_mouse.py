@@ -11,7 +11,7 @@ from tests.ui.widgets.matrix_owner import CTRL, NONE, SHIFT, Button, Key, Owner
 
 
 @pytest.mark.parametrize(("modifiers", "per_pixel"), [(NONE, 0.01), (SHIFT, 0.001), (CTRL, 0.1)])
-def test_a_sideways_drag_scrubs_live_in_one_gesture(
+def test_a_horizontal_drag_changes_the_number_in_one_gesture(
     owner: Owner, modifiers: Qt.KeyboardModifier, per_pixel: float
 ) -> None:
     owner.drag(owner.at(1, 1), (2, 0), (10, 3), (30, 60), (20, 0), modifiers=modifiers)
@@ -25,7 +25,7 @@ def test_a_sideways_drag_scrubs_live_in_one_gesture(
     assert len({edit.gesture for edit in owner.edits}) == 2
 
 
-def test_a_modifier_taken_in_the_middle_of_a_drag_makes_no_jump(owner: Owner) -> None:
+def test_a_modifier_pressed_during_a_drag_causes_no_jump(owner: Owner) -> None:
     start = owner.at(1, 1)
     owner.press(start)
     owner.move(start + QPoint(10, 0))
@@ -34,7 +34,7 @@ def test_a_modifier_taken_in_the_middle_of_a_drag_makes_no_jump(owner: Owner) ->
     assert owner.values[1, 1] == 0.61
 
 
-def test_dragging_in_a_block_moves_the_whole_block_by_the_same(owner: Owner) -> None:
+def test_dragging_in_a_block_changes_the_whole_block_equally(owner: Owner) -> None:
     owner.table.select(0, 0, 2, 2)
     owner.drag(owner.at(1, 1), (50, 0))
     assert owner.values[:2, :2].tolist() == [[0.6, 0.7], [0.9, 1.0]]
@@ -42,7 +42,7 @@ def test_dragging_in_a_block_moves_the_whole_block_by_the_same(owner: Owner) -> 
     assert owner.table.selection() == (0, 0, 2, 2)
 
 
-def test_escape_in_a_drag_puts_the_start_values_back(owner: Owner) -> None:
+def test_escape_during_a_drag_restores_the_values(owner: Owner) -> None:
     start = owner.at(1, 1)
     owner.press(start)
     owner.move(start + QPoint(40, 0))
@@ -117,7 +117,7 @@ def test_the_wheel_steps_the_current_cell(
     assert owner.edits[0].verb == "wheel"
 
 
-def test_turns_close_in_time_are_one_gesture(owner: Owner) -> None:
+def test_wheel_steps_close_in_time_are_one_gesture(owner: Owner) -> None:
     owner.click(1, 1)
     for at_ms in (1000, 1600, 2299, 3100):
         owner.turn(owner.at(1, 1), -1, at_ms=at_ms)
@@ -128,7 +128,7 @@ def test_turns_close_in_time_are_one_gesture(owner: Owner) -> None:
     assert owner.edits[-1].gesture not in gestures
 
 
-def test_small_turns_of_a_touchpad_gather_to_a_notch(owner: Owner) -> None:
+def test_small_wheel_deltas_add_up_to_a_step(owner: Owner) -> None:
     owner.click(1, 1)
     for _ in range(3):
         owner.turn(owner.at(1, 1), 0.25)

@@ -46,7 +46,7 @@ def test_the_editor_opens_with_every_digit(owner: Owner, way: str) -> None:
     assert owner.editor.isVisible()
 
 
-def test_committing_what_was_not_changed_edits_nothing(owner: Owner) -> None:
+def test_committing_an_unchanged_number_edits_nothing(owner: Owner) -> None:
     owner.key(Key.Key_F2)
     owner.key(Key.Key_Return)
     assert owner.edits == []
@@ -85,7 +85,7 @@ def test_up_and_down_step_the_text_and_left_and_right_move_in_it(owner: Owner) -
         ("", "Row journey, column 1: this field is empty; type a number such as 0.25."),
     ],
 )
-def test_what_is_not_a_number_is_refused_and_stays_to_be_mended(owner: Owner, text: str, sentence: str) -> None:
+def test_an_invalid_number_is_refused_and_stays_in_the_editor(owner: Owner, text: str, sentence: str) -> None:
     owner.click(1, 1)
     owner.key(Key.Key_F2)
     owner.key(Key.Key_Delete)
@@ -103,20 +103,20 @@ def test_what_is_not_a_number_is_refused_and_stays_to_be_mended(owner: Owner, te
     assert owner.values[1, 1] == 0.5
 
 
-def test_a_refused_step_in_the_editor_says_why(owner: Owner) -> None:
+def test_a_refused_step_in_the_editor_gives_the_reason(owner: Owner) -> None:
     owner.type("x")
     owner.key(Key.Key_Up)
     assert owner.messages == ["Row Your, column 0: 'x' is not a number; type one such as 0.25."]
 
 
-def test_leaving_with_a_good_number_keeps_it(owner: Owner) -> None:
+def test_leaving_with_a_valid_number_keeps_it(owner: Owner) -> None:
     owner.type("3")
     owner.click(2, 2)
     assert owner.values[0, 0] == 3
     assert owner.table.selection() == (2, 2, 1, 1)
 
 
-def test_leaving_with_a_bad_one_keeps_the_old_value_and_every_other_edit(owner: Owner) -> None:
+def test_leaving_with_an_invalid_number_restores_the_old_one(owner: Owner) -> None:
     owner.type("5")
     owner.key(Key.Key_Return)
     owner.type("abc")
@@ -126,7 +126,7 @@ def test_leaving_with_a_bad_one_keeps_the_old_value_and_every_other_edit(owner: 
     assert owner.messages == ["Row journey, column 0: 'abc' is not a number; type one such as 0.25."]
 
 
-def test_an_open_editor_stays_over_new_values_and_closes_with_its_cell(owner: Owner) -> None:
+def test_an_open_editor_survives_new_values_and_closes_with_its_cell(owner: Owner) -> None:
     owner.click(3, 2)
     owner.type("12")
     owner.values = owner.values * 2

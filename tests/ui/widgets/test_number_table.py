@@ -54,7 +54,7 @@ def shown(table: NumberTable, column: int) -> list[str]:
     return [model.index(row, column).data() for row in range(model.rowCount())]
 
 
-def test_a_click_sorts_numbers_as_numbers_a_second_turns_and_a_third_undoes(table: NumberTable) -> None:
+def test_clicks_sort_numerically_reverse_and_restore(table: NumberTable) -> None:
     assert shown(table, 1) == ["0.10", "-2.00", "nan", "10.00"]
     click_header(table, 1)
     assert shown(table, 1) == ["-2.00", "0.10", "10.00", "nan"]
@@ -64,12 +64,12 @@ def test_a_click_sorts_numbers_as_numbers_a_second_turns_and_a_third_undoes(tabl
     assert shown(table, 1) == ["0.10", "-2.00", "nan", "10.00"]
 
 
-def test_texts_are_sorted_whatever_their_case(table: NumberTable) -> None:
+def test_texts_are_sorted_ignoring_case(table: NumberTable) -> None:
     click_header(table, 0)
     assert shown(table, 0) == ["a\tb", "Cat", "sat", "the"]
 
 
-def test_the_header_says_which_way_it_is_sorted(table: NumberTable) -> None:
+def test_the_header_shows_the_direction_of_sorting(table: NumberTable) -> None:
     click_header(table, 1)
     assert table.view.model().headerData(1, Qt.Orientation.Horizontal) == "number ↑"
     click_header(table, 1)
@@ -102,7 +102,7 @@ def test_ctrl_c_copies_the_selection_with_every_digit(table: NumberTable) -> Non
     assert QGuiApplication.clipboard().text() == f"word\tnumber\nthe\t{1 / 3!r}\n"
 
 
-def test_the_button_copies_everything_where_nothing_is_selected(table: NumberTable) -> None:
+def test_the_button_copies_everything_without_a_selection(table: NumberTable) -> None:
     click_header(table, 1)
     (button,) = table.findChildren(QPushButton)
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -110,7 +110,7 @@ def test_the_button_copies_everything_where_nothing_is_selected(table: NumberTab
     assert lines == ["word\tnumber", "Cat\t-2.0", "the\t0.1", "sat\t10.0", "a b\tnan"]
 
 
-def test_enter_activates_the_row_that_was_given(table: NumberTable, qtbot: QtBot) -> None:
+def test_enter_activates_the_selected_row(table: NumberTable, qtbot: QtBot) -> None:
     click_header(table, 1)
     click_row(table, 2)
     with qtbot.waitSignal(table.row_activated) as came:
@@ -148,7 +148,7 @@ def test_tints_are_painted_in_both_themes(table: NumberTable) -> None:
     assert len({plain, light, colour()}) == 3
 
 
-def test_columns_without_room_go_to_another_line_and_come_back(table: NumberTable, qtbot: QtBot) -> None:
+def test_columns_that_do_not_fit_wrap_and_return(table: NumberTable, qtbot: QtBot) -> None:
     many = [Column("word", WORDS), *(Column(f"number {i}", NUMBERS * 10.0**i, str) for i in range(5))]
     table.resize(900, 300)
     table.set_columns(many, "abcd")
@@ -171,9 +171,7 @@ def test_columns_without_room_go_to_another_line_and_come_back(table: NumberTabl
     assert table.list_selected_rows() == [1]
 
 
-def test_a_scroll_bar_that_comes_with_one_line_and_goes_with_two_does_not_fold_the_rows_for_ever(
-    table: NumberTable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scroll_bar_does_not_make_rows_wrap_for_ever(table: NumberTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """How wide the cells are now depends on how they are laid; how they are to be laid must not depend on it."""
     view, model = table.view, table.view.model()
 
@@ -188,7 +186,7 @@ def test_a_scroll_bar_that_comes_with_one_line_and_goes_with_two_does_not_fold_t
     view._fit()
 
 
-def test_one_resize_folds_the_rows_once(
+def test_one_resize_wraps_the_rows_once(
     table: NumberTable, monkeypatch: pytest.MonkeyPatch, qapp: QApplication
 ) -> None:
     folded: list[int] = []

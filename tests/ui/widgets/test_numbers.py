@@ -42,7 +42,7 @@ usable = st.floats(min_value=-FLOAT32_MAX, max_value=FLOAT32_MAX, allow_nan=Fals
         ("\u00a02\u00a0", 2),
     ],
 )
-def test_a_number_is_read_as_people_write_it(text: str, value: float) -> None:
+def test_numbers_are_read_in_common_notations(text: str, value: float) -> None:
     assert parse_number(text) == pytest.approx(value, rel=1e-15)
 
 
@@ -66,20 +66,20 @@ def test_a_number_is_read_as_people_write_it(text: str, value: float) -> None:
         ("abcdefghijklmnopqrstuvwxyz", "'abcdefghijklmnopqrstuvw…' is not a number; type one such as 0.25"),
     ],
 )
-def test_what_is_not_a_usable_number_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_an_invalid_number_is_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(NumberError) as refusal:
         parse_number(text)
     assert str(refusal.value) == reason
 
 
 @given(usable)
-def test_every_digit_survives_being_written_and_read(value: float) -> None:
+def test_every_digit_survives_writing_and_reading(value: float) -> None:
     assert parse_number(format_exact(np.float64(value))) == value
     assert parse_number(format_exact(value).replace(".", ",").replace("-", "−")) == value
 
 
 @given(st.text(max_size=12))
-def test_any_text_is_a_finite_number_or_one_reason(text: str) -> None:
+def test_any_text_is_a_finite_number_or_refused_with_a_reason(text: str) -> None:
     try:
         value, reason = parse_number(text), ""
     except NumberError as error:
@@ -108,7 +108,7 @@ def test_any_text_is_a_finite_number_or_one_reason(text: str) -> None:
         (-3.4e-38, "−3e−38"),
     ],
 )
-def test_a_cell_shows_four_decimals_where_they_fit(value: float, text: str) -> None:
+def test_a_cell_shows_four_decimals_if_they_fit(value: float, text: str) -> None:
     assert format_cell(value) == text
 
 
@@ -126,12 +126,12 @@ def test_a_cell_shows_four_decimals_where_they_fit(value: float, text: str) -> N
         (-1234567.0, "−1.2e6"),
     ],
 )
-def test_a_narrow_cell_has_one_decimal_less_with_a_sign_and_without(value: float, text: str) -> None:
+def test_a_narrow_cell_has_equal_decimals_with_and_without_a_sign(value: float, text: str) -> None:
     assert format_cell(value, 6) == text
 
 
 @given(usable, st.integers(7, 14))
-def test_a_cell_is_never_far_from_the_truth_nor_wider_than_asked(value: float, characters: int) -> None:
+def test_a_cell_is_accurate_and_within_its_width(value: float, characters: int) -> None:
     text = format_cell(value, characters)
     assert len(text) <= characters
     assert (parse_number(text) == 0) == (value == 0) if abs(value) < 3.3e38 else text
@@ -163,7 +163,7 @@ def test_no_shift_changes_no_digit() -> None:
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
-def test_what_is_written_of_a_float32_is_that_float32(value: float) -> None:
+def test_a_written_float32_reads_back_as_itself(value: float) -> None:
     narrow = np.array([[value]], np.float32)
     wide = as_written(narrow)
     assert np.array_equal(wide.astype(np.float32), narrow)

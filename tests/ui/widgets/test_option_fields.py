@@ -116,14 +116,14 @@ def form(qtbot: QtBot) -> Form:
         ("seed", "4.0", 4),
     ],
 )
-def test_a_number_is_taken_with_enter(form: Form, name: str, typed: str, value: float) -> None:
+def test_enter_takes_a_number(form: Form, name: str, typed: str, value: float) -> None:
     form.type(name, typed)
     assert form.asked == [(name, value)]
     assert type(form.asked[0][1]) is type(value)
     assert form.options.complaint(name) == ""
 
 
-def test_a_number_is_taken_when_its_field_is_left(form: Form) -> None:
+def test_leaving_a_field_takes_its_number(form: Form) -> None:
     form.type("temperature", "3", then=None)
     assert form.asked == []
     form.elsewhere.setFocus()
@@ -143,7 +143,7 @@ def test_a_number_is_taken_when_its_field_is_left(form: Form) -> None:
         ("seed", "-3", "Dropout seed is −3; it needs a whole number of at least 0."),
     ],
 )
-def test_what_does_not_do_is_said_below_the_field(form: Form, name: str, typed: str, sentence: str) -> None:
+def test_an_invalid_value_is_reported_below_the_field(form: Form, name: str, typed: str, sentence: str) -> None:
     form.type(name, typed)
     assert form.asked == []
     said = next(label for label in form.options.findChildren(QLabel) if label.text() == sentence)
@@ -173,7 +173,7 @@ def test_arrows_step_a_temperature_by_about_a_tenth_and_back(form: Form) -> None
     assert [value for _, value in form.asked] == [2.02, 2.0]
 
 
-def test_arrows_step_a_share_by_a_twentieth_and_end_at_its_ends(form: Form) -> None:
+def test_arrows_step_a_share_by_a_twentieth_up_to_its_bounds(form: Form) -> None:
     edit = form.edit("dropout")
     edit.setFocus()
     for _ in range(4):
@@ -183,12 +183,12 @@ def test_arrows_step_a_share_by_a_twentieth_and_end_at_its_ends(form: Form) -> N
     assert form.asked[-1] == ("dropout", 0.005)
 
 
-def test_arrows_step_from_what_is_typed(form: Form) -> None:
+def test_arrows_step_from_the_typed_number(form: Form) -> None:
     form.type("seed", "7", then=Key.Key_Up)
     assert form.asked == [("seed", 8)]
 
 
-def test_the_wheel_turns_the_field_that_has_the_focus_only(form: Form) -> None:
+def test_the_wheel_changes_only_the_focused_field(form: Form) -> None:
     edit = form.edit("seed")
 
     def turn() -> None:
@@ -205,7 +205,7 @@ def test_the_wheel_turns_the_field_that_has_the_focus_only(form: Form) -> None:
 
 
 @given(value=st.floats(1e-6, 1e6), steps=st.sampled_from([1, -1, 10, -10]), fine=st.booleans())
-def test_a_step_moves_on_and_stays_above_zero(value: float, steps: int, fine: bool) -> None:
+def test_a_step_changes_the_number_and_stays_above_zero(value: float, steps: int, fine: bool) -> None:
     moved = TEMPERATURE.step(value, steps, fine)
     assert (moved > value) if steps > 0 else (0 < moved < value)
     if abs(steps) == 1:
@@ -213,7 +213,7 @@ def test_a_step_moves_on_and_stays_above_zero(value: float, steps: int, fine: bo
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32))
-def test_what_is_written_reads_back(value: float) -> None:
+def test_a_written_number_reads_back(value: float) -> None:
     assert parse_number(write_number(value)) == value
 
 
@@ -221,11 +221,11 @@ def test_what_is_written_reads_back(value: float) -> None:
     ("value", "text"),
     [(0.1, "0.1"), (-0.0, "0"), (10000.0, "10000"), (-1e9, "−1e9"), (1e-9, "1e-9"), (2.0, "2"), (-3, "−3")],
 )
-def test_numbers_are_written_short(value: float, text: str) -> None:
+def test_numbers_are_written_in_their_shortest_form(value: float, text: str) -> None:
     assert write_number(value) == text.replace("-", "−")
 
 
-def test_a_switch_is_turned(form: Form) -> None:
+def test_a_switch_can_be_toggled(form: Form) -> None:
     QTest.mouseClick(form.switch("training"), Button.LeftButton)
     assert form.asked == [("training", True)]
     form.switch("training").setFocus()
@@ -247,7 +247,7 @@ def test_a_counted_switch_takes_its_default_and_then_another_number(form: Form) 
     assert not form.edit("window").isVisible()
 
 
-def test_a_few_short_choices_stand_side_by_side(form: Form) -> None:
+def test_a_few_short_choices_are_side_by_side(form: Form) -> None:
     fill = form.chosen("fill")
     assert [button.text() for button in fill.segments.buttons()] == ["−∞", "−1e9", "0"]
     QTest.mouseClick(fill.segments.buttons()[2], Button.LeftButton)
@@ -267,7 +267,7 @@ def test_long_choices_fold_into_a_list(form: Form) -> None:
     assert kind.list.currentText() == KINDS[1].title
 
 
-def test_reset_is_there_when_a_setting_is_not_at_rest(form: Form) -> None:
+def test_reset_is_shown_when_a_setting_differs_from_its_default(form: Form) -> None:
     assert not form.options.reset_button("temperature").isVisible()
     reset = form.options.reset_button("dropout")
     assert reset.isVisible()
@@ -278,7 +278,7 @@ def test_reset_is_there_when_a_setting_is_not_at_rest(form: Form) -> None:
     assert form.text("dropout") == "0"
 
 
-def test_reset_outdoes_what_is_half_typed(form: Form) -> None:
+def test_reset_discards_unfinished_typing(form: Form) -> None:
     form.type("dropout", "0.7", then=None)
     QTest.mouseClick(form.options.reset_button("dropout"), Button.LeftButton)
     assert form.asked == [("dropout", 0.0)]
@@ -287,7 +287,7 @@ def test_reset_outdoes_what_is_half_typed(form: Form) -> None:
     assert len(form.asked) == 1
 
 
-def test_live_changes_leave_what_is_half_typed(form: Form) -> None:
+def test_live_changes_keep_unfinished_typing(form: Form) -> None:
     form.type("temperature", "2.", then=None)
     form.set("dropout", value=0.3)
     form.set("temperature", value=4.0)
@@ -299,7 +299,7 @@ def test_live_changes_leave_what_is_half_typed(form: Form) -> None:
     assert form.asked == []
 
 
-def test_other_settings_take_the_place_of_these_and_those_that_stay_keep_the_focus(form: Form) -> None:
+def test_new_settings_replace_old_ones_and_kept_ones_keep_the_focus(form: Form) -> None:
     form.edit("seed").setFocus()
     before = form.options.height_for(400)
     form.options.set_fields([FILL, SEED])
@@ -311,7 +311,7 @@ def test_other_settings_take_the_place_of_these_and_those_that_stay_keep_the_foc
     assert sorted(titles) == ["Dropout seed", "Masked scores are"]
 
 
-def test_a_setting_that_cannot_be_used_says_why(form: Form) -> None:
+def test_a_disabled_setting_has_its_reason(form: Form) -> None:
     form.set("seed", reason="Nothing is drawn in evaluation.")
     edit = form.edit("seed")
     assert not edit.isEnabled()
@@ -324,7 +324,7 @@ def test_a_setting_that_cannot_be_used_says_why(form: Form) -> None:
     assert form.asked == [("seed", 4)]
 
 
-def test_what_the_owner_refuses_is_said_and_put_back(form: Form) -> None:
+def test_a_refused_value_is_reported_and_reverted(form: Form) -> None:
     form.options.field_changed.disconnect()
     form.options.field_changed.connect(lambda name, _value: form.options.complain(name, "123 is the only seed."))
     form.type("seed", "7")
@@ -419,7 +419,7 @@ def test_changing_a_setting_leaves_the_popup_open_and_choosing_closes_it(bar: Ba
     assert bar.pill.popup() is None
 
 
-def test_a_pill_tells_which_settings_are_not_at_rest(bar: Bar) -> None:
+def test_a_pill_describes_settings_that_differ_from_their_default(bar: Bar) -> None:
     assert bar.pill.accessibleDescription() == "Opens a list of choices"
     before, narrow = bar.pill.grab().toImage(), bar.pill.sizeHint().width()
     bar.pill.set_fields([replace(TEMPERATURE, value=2.0), replace(TRAINING, value=True), WINDOW])
@@ -428,7 +428,7 @@ def test_a_pill_tells_which_settings_are_not_at_rest(bar: Bar) -> None:
     assert bar.pill.grab().toImage() != before
 
 
-def test_an_open_popup_follows_in_place(bar: Bar) -> None:
+def test_an_open_popup_updates_in_place(bar: Bar) -> None:
     popup = bar.open()
     edit = bar.edit()
     edit.setFocus()
@@ -448,7 +448,7 @@ def test_an_open_popup_follows_in_place(bar: Bar) -> None:
     popup.close()
 
 
-def test_a_sentence_makes_room_for_itself(bar: Bar) -> None:
+def test_a_message_makes_room_for_itself(bar: Bar) -> None:
     popup = bar.open()
     low = popup.height()
     bar.type("-1")
@@ -462,7 +462,7 @@ def test_a_sentence_makes_room_for_itself(bar: Bar) -> None:
     popup.close()
 
 
-def test_tab_walks_one_row_and_every_setting(bar: Bar) -> None:
+def test_tab_visits_one_choice_and_every_setting(bar: Bar) -> None:
     popup = bar.open()
     assert popup.rows()[0].hasFocus()
     seen = []
@@ -478,7 +478,7 @@ def test_tab_walks_one_row_and_every_setting(bar: Bar) -> None:
 
 
 @pytest.mark.parametrize("typed", ["", "2"])
-def test_escape_closes_and_takes_nothing(bar: Bar, typed: str) -> None:
+def test_escape_closes_without_taking_a_value(bar: Bar, typed: str) -> None:
     bar.edit().setFocus()
     if typed:
         bar.type(typed)
@@ -487,7 +487,7 @@ def test_escape_closes_and_takes_nothing(bar: Bar, typed: str) -> None:
     assert bar.asked == []
 
 
-def test_what_is_typed_is_taken_when_a_click_elsewhere_closes(bar: Bar) -> None:
+def test_a_click_elsewhere_takes_the_typed_value_and_closes(bar: Bar) -> None:
     popup = bar.open()
     bar.type("2")
     QTest.mouseClick(popup, Button.LeftButton, pos=QPoint(popup.width() + 50, popup.height() + 50))
@@ -495,7 +495,7 @@ def test_what_is_typed_is_taken_when_a_click_elsewhere_closes(bar: Bar) -> None:
     assert bar.asked == [("temperature", 2.0)]
 
 
-def test_a_pill_of_settings_alone_shows_a_text(make_bar: Callable[[bool], Bar]) -> None:
+def test_a_pill_with_settings_only_shows_a_text(make_bar: Callable[[bool], Bar]) -> None:
     bar = make_bar(False)
     bar.pill.set_text("τ 1")
     assert bar.pill.accessibleName() == "Weights: τ 1"
@@ -507,7 +507,7 @@ def test_a_pill_of_settings_alone_shows_a_text(make_bar: Callable[[bool], Bar]) 
     popup.close()
 
 
-def test_a_choice_that_cannot_be_chosen_says_why(bar: Bar) -> None:
+def test_a_disabled_choice_has_its_reason(bar: Bar) -> None:
     popup = bar.open()
     row = popup.rows()[2]
     QTest.mouseClick(row, Button.LeftButton)
@@ -519,7 +519,7 @@ def test_a_choice_that_cannot_be_chosen_says_why(bar: Bar) -> None:
     popup.close()
 
 
-def test_more_settings_than_the_screen_has_room_for_scroll(bar: Bar) -> None:
+def test_settings_that_exceed_the_screen_scroll(bar: Bar) -> None:
     bar.pill.set_fields([replace(SEED, name=f"seed{i}", title=f"Seed {i}") for i in range(80)])
     popup = bar.open()
     assert bar.pill.screen().availableGeometry().contains(popup.geometry())

@@ -73,7 +73,7 @@ def bar(qtbot: QtBot) -> Bar:
     return Bar(qtbot)
 
 
-def test_a_pill_says_label_and_value(bar: Bar) -> None:
+def test_a_pill_has_label_and_value(bar: Bar) -> None:
     assert bar.pill.accessibleName() == "Scale: 1/√d_k"
     bar.pill.set_value("none")
     assert bar.pill.accessibleName() == "Scale: none"
@@ -106,7 +106,7 @@ def test_the_keyboard_opens_walks_and_chooses(bar: Bar, key: Qt.Key) -> None:
     assert bar.chosen == [1]
 
 
-def test_escape_closes_and_chooses_nothing(bar: Bar) -> None:
+def test_escape_closes_without_choosing(bar: Bar) -> None:
     bar.pill.open()
     QTest.keyClick(bar.popup().rows()[0], Key.Key_Escape)
     assert bar.pill.popup() is None
@@ -123,14 +123,14 @@ def test_a_disabled_choice_cannot_be_clicked(bar: Bar) -> None:
     bar.popup().close()
 
 
-def test_one_is_not_true(bar: Bar) -> None:
+def test_one_and_true_are_different_values(bar: Bar) -> None:
     bar.pill.set_value(True)
     assert bar.pill.value_text() == "True"
     bar.pill.set_value(1)
     assert bar.pill.value_text() == "one"
 
 
-def test_a_number_of_ones_own_is_chosen(bar: Bar) -> None:
+def test_a_custom_number_can_be_chosen(bar: Bar) -> None:
     bar.with_entry()
     bar.pill.open()
     field = bar.popup().field
@@ -148,7 +148,7 @@ def test_a_number_of_ones_own_is_chosen(bar: Bar) -> None:
 
 
 @pytest.mark.parametrize(("typed", "sentence"), [("two", "not “two”"), ("-1", "above 0"), ("", "not “”")])
-def test_a_bad_number_is_explained_where_it_was_typed(bar: Bar, typed: str, sentence: str) -> None:
+def test_an_invalid_number_is_explained_at_its_field(bar: Bar, typed: str, sentence: str) -> None:
     bar.with_entry()
     bar.pill.open()
     popup = bar.popup()
@@ -165,7 +165,7 @@ def test_a_bad_number_is_explained_where_it_was_typed(bar: Bar, typed: str, sent
     popup.close()
 
 
-def test_a_pill_without_choices_but_with_a_field_opens_at_the_field(qtbot: QtBot) -> None:
+def test_a_pill_with_only_a_field_opens_at_the_field(qtbot: QtBot) -> None:
     pill = Pill("Seed")
     qtbot.addWidget(pill)
     pill.set_entry("a whole number", int)
@@ -190,7 +190,7 @@ def test_many_choices_stay_on_the_screen(bar: Bar) -> None:
     popup.close()
 
 
-def test_a_pill_grows_with_its_value_and_never_too_far(bar: Bar) -> None:
+def test_a_pill_grows_with_its_value_up_to_a_limit(bar: Bar) -> None:
     bar.pill.set_choices([Choice("a", "a"), Choice("b", "a much longer value"), Choice("c", "very " * 100)])
     widths = []
     for value in "abc":
@@ -206,7 +206,7 @@ def test_a_disabled_pill_does_not_open(bar: Bar) -> None:
 
 
 @pytest.mark.parametrize("how", ["mouse", "label", "space"])
-def test_a_switch_is_turned(bar: Bar, how: str) -> None:
+def test_a_switch_can_be_toggled(bar: Bar, how: str) -> None:
     if how == "mouse":
         QTest.mouseClick(bar.switch, Button.LeftButton)
     elif how == "label":
@@ -217,7 +217,7 @@ def test_a_switch_is_turned(bar: Bar, how: str) -> None:
     assert bar.turned == [True]
 
 
-def test_showing_the_truth_is_no_turn(bar: Bar) -> None:
+def test_showing_the_state_emits_nothing(bar: Bar) -> None:
     bar.switch.setChecked(True)
     assert bar.turned == []
 
@@ -236,7 +236,7 @@ def test_a_switch_that_is_on_is_accent_coloured(bar: Bar, palette: Palette) -> N
     assert accent in seen()
 
 
-def test_a_screen_reader_meets_a_check_box(bar: Bar) -> None:
+def test_a_switch_is_a_check_box_for_screen_readers(bar: Bar) -> None:
     bar.switch.setChecked(True)
     interface = QAccessible.queryAccessibleInterface(bar.switch)
     assert interface.role() == QAccessible.Role.CheckBox
@@ -244,7 +244,7 @@ def test_a_screen_reader_meets_a_check_box(bar: Bar) -> None:
     assert interface.state().checked
 
 
-def test_the_focus_ring_is_seen(bar: Bar) -> None:
+def test_the_focus_ring_is_visible(bar: Bar) -> None:
     for widget, other in ((bar.pill, bar.switch), (bar.switch, bar.pill)):
         other.setFocus()
         before = widget.grab().toImage()
@@ -264,17 +264,17 @@ def test_the_focus_ring_is_seen(bar: Bar) -> None:
         ("", ()),
     ],
 )
-def test_subscripts_belong_to_single_letters(text: str, pieces: tuple[tuple[str, bool], ...]) -> None:
+def test_only_single_letters_have_subscripts(text: str, pieces: tuple[tuple[str, bool], ...]) -> None:
     assert spans(text) == pieces
 
 
-def test_a_row_that_is_full_goes_on_in_the_next() -> None:
+def test_a_full_row_wraps() -> None:
     places = flow([(40, 20), (40, 30), (40, 20), (500, 20)], 100, 5)
     assert [(p.x(), p.y()) for p in places] == [(0, 5), (45, 0), (0, 35), (0, 60)]
     assert places[3].width() == 100
 
 
-def test_widgets_in_a_flow_take_the_rows_they_need(qtbot: QtBot) -> None:
+def test_a_flow_layout_has_as_many_rows_as_needed(qtbot: QtBot) -> None:
     window = QWidget()
     qtbot.addWidget(window)
     rows = FlowLayout(window, gap=8)

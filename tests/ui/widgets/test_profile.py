@@ -29,18 +29,18 @@ def place(profile: Profile, index: int) -> QPoint:
     return profile.plot.getViewBox().mapViewToScene(QPointF(index, 0.01)).toPoint()
 
 
-def test_a_click_on_a_bar_names_its_key(profile: Profile, qtbot: QtBot) -> None:
+def test_a_click_on_a_bar_emits_its_key(profile: Profile, qtbot: QtBot) -> None:
     with qtbot.waitSignal(profile.index_clicked) as clicked:
         qtbot.mouseClick(profile.plot.viewport(), Qt.MouseButton.LeftButton, pos=place(profile, 60))
     assert clicked.args == [60]
 
 
-def test_pointing_tells_word_and_value(profile: Profile, qtbot: QtBot) -> None:
+def test_the_tool_tip_has_word_and_value(profile: Profile, qtbot: QtBot) -> None:
     qtbot.mouseMove(profile.plot.viewport(), place(profile, 40))
     qtbot.waitUntil(lambda: profile.plot.toolTip().startswith("40 word40: 0.00808"))
 
 
-def test_values_that_are_none_are_drawn_as_nothing(profile: Profile) -> None:
+def test_nan_values_are_not_drawn(profile: Profile) -> None:
     dress(profile, DARK)
     profile.set_profile([0.5, float("nan"), float("inf"), 0.1], ["a", "b", "c", "d"], None)
     assert profile.accessibleName() == "Profile of 4 weights, the largest at 0"
@@ -48,7 +48,7 @@ def test_values_that_are_none_are_drawn_as_nothing(profile: Profile) -> None:
     assert profile.index_at(QPoint(-5, 5).toPointF()) is None
 
 
-def test_a_drag_moves_the_row_and_names_no_key(profile: Profile, qtbot: QtBot) -> None:
+def test_a_drag_moves_the_row_and_emits_no_key(profile: Profile, qtbot: QtBot) -> None:
     clicked: list[int] = []
     profile.index_clicked.connect(clicked.append)
     profile.plot.getViewBox().setXRange(0, 20, padding=0)

@@ -63,13 +63,13 @@ def test_a_click_chooses(row: Row) -> None:
     assert row.checked() == ["Difference"]
 
 
-def test_what_is_chosen_already_is_not_asked_for_again(row: Row) -> None:
+def test_choosing_the_current_segment_emits_nothing(row: Row) -> None:
     QTest.mouseClick(row.segments.buttons()[0], Button.LeftButton)
     assert row.chosen == []
     assert row.checked() == ["Present"]
 
 
-def test_showing_the_truth_asks_for_nothing(row: Row) -> None:
+def test_showing_the_state_emits_nothing(row: Row) -> None:
     row.segments.set_value("difference")
     assert row.checked() == ["Difference"]
     row.segments.set_value("nobody's")
@@ -77,7 +77,7 @@ def test_showing_the_truth_asks_for_nothing(row: Row) -> None:
     assert row.chosen == []
 
 
-def test_arrows_pass_over_what_cannot_be_chosen_and_stop_at_the_ends(row: Row) -> None:
+def test_arrows_skip_disabled_segments_and_stop_at_the_ends(row: Row) -> None:
     row.segments.setFocus()
     QTest.keyClick(focus(), Key.Key_Right)
     assert row.chosen == ["difference"]
@@ -88,7 +88,7 @@ def test_arrows_pass_over_what_cannot_be_chosen_and_stop_at_the_ends(row: Row) -
     assert row.segments.buttons()[0].hasFocus()
 
 
-def test_it_is_one_stop_of_the_tab_key(row: Row) -> None:
+def test_a_row_of_segments_is_one_tab_stop(row: Row) -> None:
     row.segments.set_value("difference")
     row.before.setFocus()
     QTest.keyClick(row.before, Key.Key_Tab)
@@ -99,7 +99,7 @@ def test_it_is_one_stop_of_the_tab_key(row: Row) -> None:
     assert row.segments.buttons()[2].hasFocus()
 
 
-def test_what_cannot_be_chosen_says_why(row: Row) -> None:
+def test_a_disabled_segment_has_its_reason(row: Row) -> None:
     pinned = row.segments.buttons()[1]
     QTest.mouseClick(pinned, Button.LeftButton)
     assert row.chosen == []
@@ -111,7 +111,7 @@ def test_what_cannot_be_chosen_says_why(row: Row) -> None:
     assert interface.state().disabled
 
 
-def test_other_choices_take_the_place_of_these(row: Row) -> None:
+def test_other_choices_replace_the_segments(row: Row) -> None:
     row.segments.buttons()[0].setFocus()
     row.segments.set_choices([Choice("present", "Now"), Choice("pinned", "Then")])
     assert [button.text() for button in row.segments.buttons()] == ["Now", "Then"]
@@ -121,7 +121,7 @@ def test_other_choices_take_the_place_of_these(row: Row) -> None:
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_one_in_force_stands_out(row: Row, palette: Palette) -> None:
+def test_the_current_segment_stands_out(row: Row, palette: Palette) -> None:
     dress(row.segments, palette)
     row.segments.set_value("difference")
     row.after.setFocus()
@@ -133,7 +133,7 @@ def test_the_one_in_force_stands_out(row: Row, palette: Palette) -> None:
     assert grounds[1] != QColor(palette.surface).name()
 
 
-def test_with_less_room_segments_are_smaller_and_do_not_overlap(qtbot: QtBot) -> None:
+def test_segments_shrink_without_overlapping(qtbot: QtBot) -> None:
     row = Row(qtbot)
     segments = row.segments
     wide = segments.sizeHint().width()

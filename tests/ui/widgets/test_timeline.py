@@ -33,7 +33,7 @@ def test_a_press_chooses_the_nearest_moment(line: Timeline, qtbot: QtBot) -> Non
     assert line.accessibleDescription() == "moment 4 of 6, step 40 · loss 0.86"
 
 
-def test_dragging_goes_through_the_moments_on_the_way(line: Timeline) -> None:
+def test_dragging_passes_through_the_moments(line: Timeline) -> None:
     seen: list[int] = []
     line.moment_chosen.connect(seen.append)
     QTest.mousePress(line, Qt.MouseButton.LeftButton, pos=line.place_of(5).toPoint())
@@ -43,7 +43,7 @@ def test_dragging_goes_through_the_moments_on_the_way(line: Timeline) -> None:
     assert seen == [5, 4, 3, 1]
 
 
-def test_keys_walk_to_the_ends_and_no_further(line: Timeline) -> None:
+def test_keys_walk_to_the_ends(line: Timeline) -> None:
     seen: list[int] = []
     line.moment_chosen.connect(seen.append)
     for key in (Qt.Key.Key_End, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Left):
@@ -51,7 +51,7 @@ def test_keys_walk_to_the_ends_and_no_further(line: Timeline) -> None:
     assert seen == [5, 5, 4, 0, 0]
 
 
-def test_space_asks_to_play_and_m_to_mark_where_one_stands(line: Timeline, qtbot: QtBot) -> None:
+def test_space_plays_and_m_marks_the_current_moment(line: Timeline, qtbot: QtBot) -> None:
     line.show_current(2)
     with qtbot.waitSignal(line.play_requested):
         QTest.keyClick(line, Qt.Key.Key_Space)
@@ -69,7 +69,7 @@ def test_a_click_on_a_diamond_goes_to_its_moment(line: Timeline, qtbot: QtBot) -
     assert line.tool_tip(place) == "The loss drops\nstep 80 · loss 0.48"
 
 
-def test_an_empty_line_says_so_and_asks_for_nothing(line: Timeline) -> None:
+def test_an_empty_time_line_emits_nothing(line: Timeline) -> None:
     seen: list[object] = []
     line.show_moments((), ())
     line.moment_chosen.connect(seen.append)
@@ -82,7 +82,7 @@ def test_an_empty_line_says_so_and_asks_for_nothing(line: Timeline) -> None:
     assert "Nothing is recorded yet" in line.tool_tip(QPointF(300, 20))
 
 
-def test_one_moment_alone_lies_at_the_begin(line: Timeline) -> None:
+def test_a_single_moment_is_at_the_beginning(line: Timeline) -> None:
     line.show_moments((0,), (1.0,))
     assert line.moment_at(500.0) == 0
     assert line.place_of(0).x() < 20

@@ -173,14 +173,14 @@ def test_escape_keeps_the_old_word(owner: Owner) -> None:
     assert owner.strip.tokens() == WORDS
 
 
-def test_leaving_the_field_renames_too_and_an_empty_word_is_a_word(owner: Owner) -> None:
+def test_leaving_the_field_renames_and_an_empty_word_is_valid(owner: Owner) -> None:
     owner.key(Key.Key_F2)
     QTest.keyClick(owner.editor(), Key.Key_Backspace)
     owner.after.setFocus()
     assert owner.said == [("renamed", 0, "")]
 
 
-def test_typing_the_same_word_is_no_edit(owner: Owner) -> None:
+def test_typing_the_same_word_emits_no_edit(owner: Owner) -> None:
     owner.key(Key.Key_F2)
     QTest.keyClick(owner.editor(), Key.Key_Return)
     assert owner.said == []
@@ -194,7 +194,7 @@ def test_a_change_from_elsewhere_closes_the_field(owner: Owner) -> None:
     assert owner.said == []
 
 
-def test_keys_walk_move_duplicate_and_remove(owner: Owner) -> None:
+def test_keys_select_move_duplicate_and_remove(owner: Owner) -> None:
     owner.key(Key.Key_Right)
     owner.key(Key.Key_Right, ALT)
     assert owner.said.pop() == ("moved", 1, 2)
@@ -248,25 +248,25 @@ def test_a_new_token_opens_for_typing(owner: Owner, how: str) -> None:
     assert owner.strip.tokens() == (*WORDS, "more")
 
 
-def test_undoing_an_added_token_later_opens_nothing(owner: Owner) -> None:
+def test_undo_and_redo_of_an_added_token_opens_no_field(owner: Owner) -> None:
     owner.strip.set_tokens((*WORDS, "redone"))
     assert not owner.editor().isVisible()
 
 
 @pytest.mark.parametrize(("start", "before", "to"), [(0, 3, 2), (3, 0, 0), (2, 1, 1), (1, 4, 3)])
-def test_dragging_puts_a_word_between_two_others(owner: Owner, start: int, before: int, to: int) -> None:
+def test_dragging_moves_a_word_between_two_others(owner: Owner, start: int, before: int, to: int) -> None:
     place = owner.strip.chip_rect(before)
     owner.drag(start, QPoint(place.left() + 2, place.center().y()))
     assert owner.said == [("moved", start, to)]
 
 
-def test_dragging_behind_the_last_word(owner: Owner) -> None:
+def test_a_word_can_be_dragged_behind_the_last(owner: Owner) -> None:
     place = owner.strip.chip_rect(len(WORDS))
     owner.drag(1, place.center())
     assert owner.said == [("moved", 1, len(WORDS) - 1)]
 
 
-def test_a_word_dropped_where_it_was_stays(owner: Owner) -> None:
+def test_a_word_dropped_at_its_place_emits_no_edit(owner: Owner) -> None:
     place = owner.strip.chip_rect(1)
     owner.drag(1, QPoint(place.right() - 1, place.center().y()))
     assert owner.said == []
@@ -287,7 +287,7 @@ def test_a_drag_shows_where_the_word_will_go_and_escape_ends_it(owner: Owner) ->
     assert owner.said == []
 
 
-def test_the_menu_does_what_the_keys_do(owner: Owner) -> None:
+def test_the_menu_has_the_actions_of_the_keys(owner: Owner) -> None:
     owner.key(Key.Key_Right)
     menu = owner.strip.menu()
     lines = [action.text() for action in menu.actions()]
@@ -312,7 +312,7 @@ def test_a_right_click_opens_the_menu_for_the_chip_under_it(owner: Owner) -> Non
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_query_and_key_wear_their_colours(owner: Owner, palette: Palette) -> None:
+def test_query_and_key_have_their_colours(owner: Owner, palette: Palette) -> None:
     dress(owner.strip, palette)
     owner.strip.set_roles(2, 1)
     owner.after.setFocus()
@@ -326,7 +326,7 @@ def test_query_and_key_wear_their_colours(owner: Owner, palette: Palette) -> Non
     assert palette.query_ink.upper() not in owner.colours_of(4)
 
 
-def test_tokens_of_every_script_have_a_chip_of_their_own(qtbot: QtBot) -> None:
+def test_tokens_of_every_script_have_their_own_chip(qtbot: QtBot) -> None:
     tokens = (
         "שלום",
         "مرحبا بالعالم",
@@ -351,7 +351,7 @@ def test_tokens_of_every_script_have_a_chip_of_their_own(qtbot: QtBot) -> None:
     assert owner.said == [("clicked", 3)]
 
 
-def test_what_cannot_be_seen_is_marked() -> None:
+def test_invisible_characters_are_marked() -> None:
     assert [visible(token) for token in ("", " ", "  ", "\n", "\t", "a b", " the")] == [
         "∅",
         "␣",
@@ -363,7 +363,7 @@ def test_what_cannot_be_seen_is_marked() -> None:
     ]
 
 
-def test_a_long_word_is_shortened_in_the_middle_and_told_whole_in_the_tip(qtbot: QtBot) -> None:
+def test_a_long_word_is_shortened_in_the_middle_with_a_tool_tip(qtbot: QtBot) -> None:
     word = "Donaudampfschifffahrts<b>gesellschaftskapitän"
     texts = ChipTexts()
     shown = texts[word][0]
@@ -392,7 +392,7 @@ def test_512_tokens_scroll_within_a_few_rows_and_the_keyboard_reaches_the_last(q
     assert len(owner.strip.viewport().children()) <= 2  # chips are painted, not widgets
 
 
-def test_a_few_tokens_take_no_more_room_than_they_need(owner: Owner) -> None:
+def test_a_few_tokens_take_only_the_needed_space(owner: Owner) -> None:
     two_rows = owner.strip.height()
     owner.strip.set_tokens(("a",))
     assert owner.strip.height() < two_rows
@@ -401,13 +401,13 @@ def test_a_few_tokens_take_no_more_room_than_they_need(owner: Owner) -> None:
     assert owner.strip.chip_rect(0).width() > 0  # the plus is still there
 
 
-def test_a_narrow_strip_breaks_into_more_rows(owner: Owner) -> None:
+def test_a_narrow_strip_wraps(owner: Owner) -> None:
     before = owner.strip.height()
     owner.strip.resize(150, owner.strip.height())
     assert owner.strip.height() > before
 
 
-def test_it_says_where_the_keyboard_is(owner: Owner) -> None:
+def test_the_focused_chip_is_described(owner: Owner) -> None:
     owner.strip.set_roles(0, 1)
     owner.key(Key.Key_Right)
     assert owner.strip.accessibleDescription() == "Token 2 of 6: journey, key"
@@ -424,7 +424,7 @@ def test_the_insertion_gap_follows_the_pointer() -> None:
     assert chips.gap_at(QPoint(0, 10_000)) == 0
 
 
-def test_looking_at_a_very_long_token_changes_nothing(qtbot: QtBot) -> None:
+def test_viewing_a_very_long_token_changes_nothing(qtbot: QtBot) -> None:
     owner = Owner(qtbot, ("x" * 5000, "b"))
     owner.key(Key.Key_F2)
     editor = owner.strip.findChild(QLineEdit)
@@ -447,7 +447,7 @@ def test_a_click_on_the_eye_masks_the_word_and_another_unmasks_it(owner: Owner) 
     assert owner.said == [("masked", 1), ("masked", 3), ("masked", 1)]  # and nothing was selected
 
 
-def test_two_quick_clicks_on_the_eye_mask_and_unmask_and_open_nothing(owner: Owner) -> None:
+def test_a_double_click_on_the_eye_masks_and_unmasks_without_opening(owner: Owner) -> None:
     owner.click_eye(2)
     QTest.mouseDClick(owner.strip.viewport(), Button.LeftButton, pos=owner.eye(2))
     owner.release(owner.eye(2))
@@ -455,14 +455,14 @@ def test_two_quick_clicks_on_the_eye_mask_and_unmask_and_open_nothing(owner: Own
     assert not owner.editor().isVisible()
 
 
-def test_the_middle_of_the_shortest_chip_is_no_eye(qtbot: QtBot) -> None:
+def test_the_eye_does_not_cover_the_middle_of_the_shortest_chip(qtbot: QtBot) -> None:
     owner = Owner(qtbot, ("a", "", "."))
     for index in range(3):
         owner.click(index)
     assert owner.said == [("clicked", 0), ("clicked", 1), ("clicked", 2)]
 
 
-def test_a_drag_may_begin_on_the_eye_and_a_press_that_leaves_it_masks_nothing(owner: Owner) -> None:
+def test_a_press_that_leaves_the_eye_masks_nothing(owner: Owner) -> None:
     place = owner.strip.chip_rect(3)
     owner.press(owner.eye(0))
     owner.drag_to(owner.eye(0) + QPoint(12, 0))
@@ -474,7 +474,7 @@ def test_a_drag_may_begin_on_the_eye_and_a_press_that_leaves_it_masks_nothing(ow
     assert owner.said[1:] == [("clicked", 1)]
 
 
-def test_the_eye_is_seen_where_one_points_and_the_words_stay_where_they_are(owner: Owner) -> None:
+def test_the_eye_appears_under_the_pointer_without_moving_words(owner: Owner) -> None:
     owner.after.setFocus()
     places, plain = [owner.strip.chip_rect(i) for i in range(7)], owner.ink(2)
     owner.point(owner.strip.chip_rect(2).center())
@@ -490,7 +490,7 @@ def test_the_eye_is_seen_where_one_points_and_the_words_stay_where_they_are(owne
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_a_masked_word_is_crossed_out_on_a_hatch_and_said(owner: Owner, palette: Palette) -> None:
+def test_a_masked_word_is_crossed_out_hatched_and_described(owner: Owner, palette: Palette) -> None:
     dress(owner.strip, palette)
     place, colours = owner.strip.chip_rect(3), owner.colours_of(3)
 
@@ -514,7 +514,7 @@ def test_a_masked_word_is_crossed_out_on_a_hatch_and_said(owner: Owner, palette:
     assert owner.strip.accessibleDescription() == "Token 4 of 6: with"
 
 
-def test_a_key_masks_the_word_and_the_window_does_not_hear_of_it(owner: Owner) -> None:
+def test_a_key_masks_the_word_without_reaching_the_window(owner: Owner) -> None:
     owner.key(Key.Key_H)
     owner.key(Key.Key_Right)
     owner.key(Key.Key_H)
@@ -534,7 +534,7 @@ def test_the_menu_masks_and_unmasks(owner: Owner) -> None:
     assert owner.said == [("masked", 0), ("masked", 0)]
 
 
-def test_where_tokens_are_no_keys_nothing_offers_to_mask_them(owner: Owner) -> None:
+def test_tokens_that_are_not_keys_cannot_be_masked(owner: Owner) -> None:
     owner.strip.set_masked(None)
     owner.click_eye(1)
     owner.key(Key.Key_H)
@@ -544,7 +544,7 @@ def test_where_tokens_are_no_keys_nothing_offers_to_mask_them(owner: Owner) -> N
     menu.close()
 
 
-def test_two_strips_keep_apart(owner: Owner) -> None:
+def test_two_strips_are_independent(owner: Owner) -> None:
     other = TokenStrip(owner.window)
     other.setGeometry(10, 150, 300, 100)
     other.set_tokens(("le", "chat"))
