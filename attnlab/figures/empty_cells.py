@@ -1,13 +1,16 @@
 """Cells without numbers yet, drawn as empty frames, and a veil over cells whose numbers are new."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFont, QPainter
 
+from attnlab.base.text_marks import COVER
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
-from attnlab.figures.tiles import draw_hollow
+from attnlab.figures.tiles import RADIUS, draw_hollow
 
 
 def find_runs(cells: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
@@ -29,6 +32,31 @@ def draw_frames(painter: QPainter, grid: Grid, empty: NDArray[np.bool_], palette
     tile = draw_hollow(grid.cell_width, grid.cell_height, painter.device().devicePixelRatioF(), palette.hairline)
     for rect in _find_rects(grid, empty):
         painter.drawTiledPixmap(rect, tile)
+
+
+def draw_covers(
+    painter: QPainter, grid: Grid, cells: Iterable[tuple[int, int, int]], font: QFont, palette: Palette
+) -> None:
+    """Cover the cells (map, row, column) that are asked for: blocks with a question mark in a size that fits."""
+    rects = [QRectF(*grid.rect(*cell)) for cell in cells]
+    if not rects:
+        return
+    least = min(grid.cell_width, grid.cell_height)
+    gap, radius = (1.0 if least >= 8 else 0.0), (RADIUS if least >= 12 else 0.0)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(palette.cover))
+    for rect in rects:
+        painter.drawRoundedRect(rect.adjusted(gap / 2, gap / 2, -gap / 2, -gap / 2), radius, radius)
+    mark = QFont(font)
+    mark.setPixelSize(max(round(min(font.pixelSize(), 0.8 * grid.cell_height, 1.2 * grid.cell_width)), 1))
+    if mark.pixelSize() >= 6:
+        painter.setPen(QColor(palette.on_cover))
+        painter.setFont(mark)
+        for rect in rects:
+            painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter), COVER)
+    painter.restore()
 
 
 def draw_veil(painter: QPainter, grid: Grid, cells: NDArray[np.bool_], colour: str, strength: float) -> None:

@@ -15,7 +15,10 @@ DARK_INK, LIGHT_INK = "#000000", "#FFFFFF"
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """One theme's colours, as ``#RRGGBB``; role colours are for marks and lines, ``*_ink`` for text."""
+    """One theme's colours, as ``#RRGGBB``; role colours are for marks and lines, ``*_ink`` for text.
+
+    ``cover`` is the colour of numbers that are asked for, with "?" in ``on_cover``.
+    """
 
     name: str
     ground: str
@@ -34,12 +37,20 @@ class Palette:
     value: str
     attention: str
     neutral: str
+    cover: str
+    on_cover: str
     query_ink: str
     key_ink: str
     value_ink: str
     attention_ink: str
     diverging: tuple[str, str, str]
     sequential: tuple[str, ...]
+
+    @property
+    def aside(self) -> str:
+        """The colour of a sentence that is about other numbers than the present ones: halfway to the ground."""
+        pairs = zip(parse_rgb(self.muted), parse_rgb(self.ground), strict=True)
+        return "#{:02X}{:02X}{:02X}".format(*(round((a + b) / 2) for a, b in pairs))
 
     def role(self, role: str) -> str:
         """Return the mark colour of a role: query, key, value, attention or neutral."""
@@ -54,8 +65,8 @@ LIGHT = Palette(
     name="light", ground="#F6F7F9", surface="#FFFFFF", hairline="#E3E7ED", ink="#1A1F27", muted="#5D6878",
     accent="#3B5BDB", on_accent="#FFFFFF", control="#EEF1F5", hatch="#CBD2DC", good="#087A55", bad="#B3261E",
     query="#0072B2", key="#D55E00", value="#009E73", attention="#7B4EA3", neutral="#5D6878",
-    query_ink="#0067A1", key_ink="#AD4C00", value_ink="#007A59", attention_ink="#7B4EA3",
-    diverging=("#2F6DB0", "#F4F2F0", "#CC8444"),
+    cover="#74808F", on_cover="#FFFFFF", query_ink="#0067A1", key_ink="#AD4C00", value_ink="#007A59",
+    attention_ink="#7B4EA3", diverging=("#2F6DB0", "#F4F2F0", "#CC8444"),
     sequential=("#F6F2FA", "#D9CBEC", "#B594DA", "#8554B4", "#472180"),
 )  # fmt: skip
 
@@ -63,8 +74,8 @@ DARK = Palette(
     name="dark", ground="#121419", surface="#1B1F26", hairline="#2B313B", ink="#E7EAEE", muted="#98A2B3",
     accent="#7C9BFF", on_accent="#10131A", control="#262B34", hatch="#3A4250", good="#3CC79B", bad="#FF8A80",
     query="#56B4E9", key="#F28C4B", value="#3CC79B", attention="#B98BE0", neutral="#98A2B3",
-    query_ink="#56B4E9", key_ink="#F28C4B", value_ink="#3CC79B", attention_ink="#B98BE0",
-    diverging=("#3F86D0", "#2B2C30", "#B87436"),
+    cover="#74808F", on_cover="#FFFFFF", query_ink="#56B4E9", key_ink="#F28C4B", value_ink="#3CC79B",
+    attention_ink="#B98BE0", diverging=("#3F86D0", "#2B2C30", "#B87436"),
     sequential=("#242030", "#40305C", "#66478F", "#9C72CB", "#DDBBFF"),
 )  # fmt: skip
 
@@ -72,8 +83,8 @@ CONTRAST_LIGHT = Palette(
     name="contrast-light", ground="#FFFFFF", surface="#FFFFFF", hairline="#8A8A8A", ink="#000000", muted="#333333",
     accent="#0B3D91", on_accent="#FFFFFF", control="#EEF1F5", hatch="#8890A0", good="#00492E", bad="#8B0000",
     query="#004C8C", key="#A03800", value="#00664A", attention="#5A189A", neutral="#333333",
-    query_ink="#00417A", key_ink="#7F2D00", value_ink="#00513A", attention_ink="#5A189A",
-    diverging=("#0A4C96", "#FFFFFF", "#B35900"),
+    cover="#4D5663", on_cover="#FFFFFF", query_ink="#00417A", key_ink="#7F2D00", value_ink="#00513A",
+    attention_ink="#5A189A", diverging=("#0A4C96", "#FFFFFF", "#B35900"),
     sequential=("#FFFFFF", "#D3BDEB", "#A678D6", "#6B2FA8", "#35106B"),
 )  # fmt: skip
 """For projectors that wash out colours: black on white, and strong colours."""
@@ -82,8 +93,8 @@ CONTRAST_DARK = Palette(
     name="contrast-dark", ground="#000000", surface="#000000", hairline="#6E6E6E", ink="#FFFFFF", muted="#D6D6D6",
     accent="#8CB4FF", on_accent="#000000", control="#1A1E26", hatch="#626D7E", good="#5BE3B0", bad="#FFA49C",
     query="#6CC6FF", key="#FFA366", value="#4FE0AE", attention="#D0A6FF", neutral="#D6D6D6",
-    query_ink="#6CC6FF", key_ink="#FFA366", value_ink="#4FE0AE", attention_ink="#D0A6FF",
-    diverging=("#4C9BF0", "#000000", "#E08A3C"),
+    cover="#B4BDCA", on_cover="#000000", query_ink="#6CC6FF", key_ink="#FFA366", value_ink="#4FE0AE",
+    attention_ink="#D0A6FF", diverging=("#4C9BF0", "#000000", "#E08A3C"),
     sequential=("#000000", "#45217A", "#7A48B8", "#B184E6", "#EBD9FF"),
 )  # fmt: skip
 """For projectors that glare: white on black, and strong colours."""

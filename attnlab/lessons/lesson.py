@@ -52,10 +52,12 @@ class Step:
 
     ``text`` is Markdown with unfilled ``{{placeholders}}``. ``preset`` or ``file`` (the name of a session in the
     lesson's folder) starts a new state, to which ``edits`` are applied; without them the edits are applied to the state
-    of the step before. A ``cell`` is a row and a column, each a number from 0 or a token.
+    of the step before. A ``cell`` is a row and a column, each a number from 0 or a token. ``answer`` is Markdown that
+    appears when everything else of the step has been revealed.
 
-    Steps compare equal wherever they are in their files: ``line`` is that of the heading, ``text_lines`` and
-    ``notes_lines`` are those of the text and the notes, ``at`` those of the keys of the state.
+    Steps compare equal wherever they are in their files: ``line`` is that of the heading, ``text_lines``,
+    ``notes_lines`` and ``answer_lines`` are those of the text, the notes and the answer, ``at`` those of the keys of
+    the state.
     """
 
     title: str
@@ -70,9 +72,11 @@ class Step:
     depth: str | None = None
     lens: str | None = None
     question: Question | None = None
+    answer: str = ""
     line: int = field(default=0, compare=False)
     text_lines: tuple[int, ...] = field(default=(), compare=False)
     notes_lines: tuple[int, ...] = field(default=(), compare=False)
+    answer_lines: tuple[int, ...] = field(default=(), compare=False)
     at: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def line_of(self, key: str) -> int:

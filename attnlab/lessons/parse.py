@@ -52,14 +52,17 @@ def _parse_step(section: Section, problems: list[Problem]) -> Step:
             first[block.kind] = block
     fields = _parse_state(first["state"], problems) if "state" in first else {}
     question = _parse_question(first["question"], problems) if "question" in first else None
+    answer = _parse_answer(first["answer"], problems) if "answer" in first else []
     return Step(
         section.title,
         "\n".join(line for _, line in section.text),
         "\n".join(line for _, line in notes),
         question=question,
+        answer="\n".join(line for _, line in answer),
         line=section.line,
         text_lines=tuple(place for place, _ in section.text),
         notes_lines=tuple(place for place, _ in notes),
+        answer_lines=tuple(place for place, _ in answer),
         **fields,
     )
 
@@ -72,6 +75,13 @@ def _parse_state(block: Block, problems: list[Problem]) -> dict[str, Any]:
         problems.append(Problem(line, "A state has a preset or a file, not both; the preset counts."))
         del fields["file"]
     return fields | {"at": tuple((pair.key, pair.line) for pair in found)}
+
+
+def _parse_answer(block: Block, problems: list[Problem]) -> list[tuple[int, str]]:
+    lines = trim(block.lines)
+    if not lines:
+        problems.append(Problem(block.line, "The answer is empty; write the text that appears after the reveal."))
+    return lines
 
 
 def _parse_question(block: Block, problems: list[Problem]) -> Question | None:

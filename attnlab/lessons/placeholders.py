@@ -8,11 +8,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from attnlab.attention.stages.arithmetic import number
 from attnlab.base.errors import AttnlabError
+from attnlab.base.text_marks import mark_number
 from attnlab.lessons.expressions import Scope, evaluate
 from attnlab.lessons.lookup import Value
+
+if TYPE_CHECKING:
+    from attnlab.lessons.covering import Covering
 
 LONGEST = 200
 """The maximum length of a placeholder in characters."""
@@ -39,11 +44,14 @@ class Wrong:
     reason: str
 
 
-def fill(text: str, scope: Callable[[], Scope], markdown: bool = False) -> tuple[str, tuple[Wrong, ...]]:
+def fill(
+    text: str, scope: Callable[[], Scope], markdown: bool = False, covering: "Covering | None" = None
+) -> tuple[str, tuple[Wrong, ...]]:
     """Return a text with its placeholders filled, and a :class:`Wrong` for each "?" that could not be filled.
 
     ``scope`` is called only if there are placeholders. With ``markdown``, tokens are escaped outside of code, so that
-    Markdown shows them unchanged.
+    Markdown shows them unchanged. With ``covering``, numbers that a reveal uncovers are marked, as in
+    ``base/text_marks.py``.
     """
     if "{{" not in text:
         return text, ()
@@ -57,7 +65,7 @@ def fill(text: str, scope: Callable[[], Scope], markdown: bool = False) -> tuple
         if not found[0].startswith("{{"):
             return found[0]
         try:
-            return _fill(found["content"], there, markdown and not code)
+            return _fill(found["content"], there, markdown and not code, covering)
         except AttnlabError as error:
             wrong.append((found.start(), str(error)))
             return found[0] if found["content"] is None else UNKNOWN
@@ -74,7 +82,7 @@ def _find_lines(text: str, wrong: Sequence[tuple[int, str]]) -> Iterator[Wrong]:
         yield Wrong(line, reason)
 
 
-def _fill(content: str | None, scope: Scope, escaped: bool) -> str:
+def _fill(content: str | None, scope: Scope, escaped: bool, covering: "Covering | None") -> str:
     if content is None:
         raise AttnlabError("A {{ is not closed; a placeholder is {{weights[2, 1]}}.")
     try:
@@ -83,7 +91,9 @@ def _fill(content: str | None, scope: Scope, escaped: bool) -> str:
         text = format_value(value, spec)
     except AttnlabError as error:
         raise AttnlabError(f"{{{{{' '.join(content.split())[:80]}}}}} cannot be filled: {error}") from None
-    return _MEANS_MORE.sub(r"\\\g<0>", text) if escaped and isinstance(value, str) else text
+    text = _MEANS_MORE.sub(r"\\\g<0>", text) if escaped and isinstance(value, str) else text
+    role = None if covering is None else covering.find_role(tree)
+    return text if role is None or covering is None else mark_number(text, role, covered=covering.covers(tree))
 
 
 def format_value(value: Value, spec: str) -> str:

@@ -1,4 +1,4 @@
-"""Splits the Markdown of a lesson into front matter and steps, and each step into text, state, notes and question."""
+"""Splits the Markdown of a lesson into front matter and steps, and each step into its text and its blocks."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from attnlab.base.errors import FileError
 from attnlab.files.bounded import read_bytes
 from attnlab.lessons.lesson import Problem
 
-BLOCKS = ("state", "notes", "question")
+BLOCKS = ("state", "notes", "question", "answer")
 """The kinds of fenced blocks; any other fenced block is code, which stays in the text."""
 FRONT = "---"
 LIMIT = 1 << 20

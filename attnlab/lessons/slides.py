@@ -12,10 +12,13 @@ from attnlab.attention.stages.trace import Trace
 from attnlab.attention.stages.walk import Place
 from attnlab.base.counted import format_has
 from attnlab.base.errors import AttnlabError
+from attnlab.base.text_marks import drop_marks, mark_aside
 from attnlab.compute.engine import check_size
 from attnlab.lessons.budget import Budget
 from attnlab.lessons.cells import find_cell, list_cells
+from attnlab.lessons.covering import Covering
 from attnlab.lessons.expressions import Scope
+from attnlab.lessons.fixed_sentences import find_open, split_fixed
 from attnlab.lessons.lesson import Lesson, Problem, Step
 from attnlab.lessons.placeholders import Wrong, fill
 from attnlab.lessons.state import begin_state
@@ -120,13 +123,29 @@ def _find_blanks(step: Step, e: "Experiment", head: int | str, problems: list[Pr
     return tuple(found)
 
 
-def fill_text(text: str, trace: Trace, before: Trace | None, slide: Slide, markdown: bool = False) -> str:
+def fill_text(
+    text: str,
+    trace: Trace,
+    before: Trace | None,
+    slide: Slide,
+    markdown: bool = False,
+    covering: Covering | None = None,
+    own: Trace | None = None,
+) -> str:
     """Return a text of a slide with its placeholders filled from the trace; "?" if one cannot be filled.
 
     ``trace`` belongs to the shown state, ``before`` to that of the step before; None means the same trace. A step's
-    text and notes are ``markdown``, in which tokens are escaped; its title and its question are not.
+    text and notes are ``markdown``, in which tokens are escaped; its title and its question are not. With ``covering``,
+    numbers that a reveal uncovers are marked. ``own`` are the lesson's numbers if others are shown: sentences between
+    {= and =} are filled from them and marked as asides.
     """
-    return fill(text, lambda: Scope(trace, before or trace, slide.head), markdown)[0]
+    parts = []
+    for part, is_fixed in split_fixed(drop_marks(text)):
+        aside = is_fixed and own is not None
+        scope = Scope(own if aside and own is not None else trace, before or trace, slide.head)
+        filled = fill(part, lambda scope=scope: scope, markdown, None if aside else covering)[0]  # type: ignore[misc]
+        parts.append(mark_aside(filled) if aside else filled)
+    return "".join(parts)
 
 
 def check(lesson: Lesson) -> tuple[Problem, ...]:
@@ -149,15 +168,19 @@ def _check_texts(slide: Slide, traces: dict[int, Trace]) -> list[Problem]:
         (step.title, (step.line,)),
         (step.text, step.text_lines),
         (step.notes, step.notes_lines),
+        (step.answer, step.answer_lines),
         *((text, (step.question.line if step.question else step.line,)) for text in asked),
     ]
+    unclosed = [
+        Problem(_find_line(wrong, lines, step.line), wrong.reason) for text, lines in texts for wrong in find_open(text)
+    ]
     if e is None:
-        return []
+        return unclosed
     try:
         now, before = _trace(e, traces), _trace(slide.before or e, traces)
         _ = now[slide.stage]
         scope = Scope(now, before, slide.head)
-        return [
+        return unclosed + [
             Problem(_find_line(wrong, lines, step.line), wrong.reason)
             for text, lines in texts
             for wrong in fill(text, lambda: scope)[1]

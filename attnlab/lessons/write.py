@@ -34,6 +34,8 @@ def _write_step(step: Step) -> str:
         parts.append(_write_block("notes", escape(step.notes) + "\n"))
     if step.question is not None:
         parts.append(_write_block("question", dump(_write_question(step.question))))
+    if step.answer:
+        parts.append(_write_block("answer", escape(step.answer) + "\n"))
     return "\n".join(parts)
 
 

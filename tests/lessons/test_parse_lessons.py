@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.base.errors import FileError
-from attnlab.lessons.lesson import Blank, Edit, Lesson, Question
+from attnlab.lessons.lesson import Blank, Edit, Lesson, Problem, Question
 from attnlab.lessons.parse import parse, read
 from attnlab.lessons.sections import LIMIT, MOST_STEPS
 
@@ -376,3 +376,11 @@ def test_a_lesson_with_a_missing_line_still_opens(data: st.DataObject) -> None:
     lesson = parse("\n".join(lines), "own")
     assert lesson.steps
     assert lesson.steps[-1].title in ("And then?", "What may a token see?")
+
+
+def test_a_text_after_the_reveal_is_read_and_an_empty_one_named() -> None:
+    text = "---\ntitle: A\n---\n\n## One\n\nAsked.\n\n```answer\n\nTold, {{T}}.\n```\n\n## Two\n\n```answer\n\n```\n"
+    lesson = parse(text, "a")
+    assert [step.answer for step in lesson.steps] == ["Told, {{T}}.", ""]
+    assert lesson.steps[0].answer_lines == (11,)
+    assert lesson.problems == (Problem(16, "The answer is empty; write the text that appears after the reveal."),)

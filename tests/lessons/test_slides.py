@@ -253,3 +253,25 @@ def test_a_tour_is_a_step_for_each_stage_of_what_is_open(name: str) -> None:
     assert all(slide.experiment is None for slide in make_slides(lesson))
     assert check(lesson) == ()
     assert {slide.head for slide in make_slides(lesson)} == {"all" if e.n_heads > 1 else 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("One {= two.", 9, "This {= is not closed"),
+        ("{= One =}\nand =} two.", 10, "This =} closes nothing"),
+        ("{= One =} {= two =}.", 0, ""),
+    ],
+)
+def test_marks_of_sentences_are_checked(text: str, line: int, said: str) -> None:
+    lesson = parse(f"---\ntitle: A\n---\n\n## One\n\n```state\n```\n{text}\n", "a")
+    found = [(problem.line, problem.reason) for problem in check(lesson) if "=" in problem.reason]
+    assert [at for at, _ in found] == [line] * bool(said)
+    assert all(reason.startswith(said) for _, reason in found)
+
+
+def test_numbers_of_an_answer_are_checked_on_their_line() -> None:
+    lesson = parse(
+        "---\ntitle: A\n---\n\n## One\n\n```state\npreset: journey\n```\n\n```answer\nIt is\n{{no}}.\n```\n", "a"
+    )
+    assert [problem.line for problem in check(lesson)] == [13]

@@ -82,6 +82,7 @@ steps = st.builds(
     depth=st.one_of(st.none(), st.sampled_from(DEPTHS)),
     lens=st.one_of(st.none(), st.sampled_from(sorted(LENSES)), st.just("positions/order")),
     question=st.one_of(st.none(), questions),
+    answer=texts,
 )
 lessons = st.builds(
     Lesson,

@@ -2,17 +2,29 @@
 
 from dataclasses import dataclass
 
+from attnlab.base.text_marks import COVER
 from attnlab.figures.map_painter import MapData, Outline
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """A piece of text in one style; ``role`` colours it (query, key, value, attention), ``style`` is "", strong,
-    italic, strong italic, muted, code, sup or sub."""
+    italic, strong italic, muted, code, sup or sub.
+
+    ``held`` is a number that a reveal uncovers: ``text`` takes exactly its width, and is "?" while it is covered. An
+    ``aside`` is about other numbers than the present ones and steps back.
+    """
 
     text: str
     role: str = ""
     style: str = ""
+    held: str = ""
+    aside: bool = False
+
+    @property
+    def covered(self) -> bool:
+        """Whether the number is covered."""
+        return bool(self.held) and self.text == COVER
 
 
 Runs = tuple[Run, ...]
@@ -50,13 +62,17 @@ class SlideMap:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One number of a row: ``text`` is written at its end; a value of None has no bar (unknown, masked)."""
+    """One number of a row: ``text`` is written at its end; a value of None has no bar (masked, infinite).
+
+    A number that is ``held`` is not known yet: ``text`` is "?", it has no bar, and its place is as wide as the number.
+    """
 
     label: str
     value: float | None
     text: str
     faint: bool = False
     current: bool = False
+    held: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +90,26 @@ class BarRow:
 class SlideContent:
     """The whole content of a slide.
 
-    ``arithmetic`` holds several forms of the same, the fullest first; the first that fits is written. ``side`` and
-    ``table`` reserve space at the right and at the left, ``whole`` all space below the text. ``done`` of ``count``
-    segments below are filled. ``keys`` are hints; the last ones are left out if they do not fit.
+    ``answer`` is the text after the reveal, whose place is kept until it is ``answered``. ``title_runs`` and
+    ``ask_runs`` are the title and the question with their covered numbers, if they have any. ``arithmetic`` holds
+    several forms of the same, the fullest first; the first that fits is written, unless it is ``arithmetic_covered``:
+    then its place stays empty. ``side`` and ``table`` reserve space at the right and at the left, ``whole`` all space
+    below the text. ``done`` of ``count`` segments below are filled. ``keys`` are hints; the last ones are left out if
+    they do not fit.
     """
 
     heading: str
     title: str
     text: tuple[Paragraph, ...] = ()
     ask: str = ""
+    answer: tuple[Paragraph, ...] = ()
+    answered: bool = True
+    title_runs: Runs = ()
+    ask_runs: Runs = ()
     main: SlideMap | None = None
     sources: tuple[SlideMap, ...] = ()
     arithmetic: tuple[tuple[Runs, ...], ...] = ()
+    arithmetic_covered: bool = False
     row: BarRow | None = None
     side: bool = False
     table: bool = False

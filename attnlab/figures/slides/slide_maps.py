@@ -7,6 +7,7 @@ from typing import Protocol
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
+from attnlab.figures.empty_cells import draw_covers
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import (
     Outline,
@@ -61,7 +62,8 @@ def draw_map(
 ) -> tuple[Grid, tuple[str, ...]]:
     """Draw one stage with its caption into a box; return the grid of its cells, and the parts that did not fit."""
     unit, ratio = sheet.unit * min(max(sheet.zoom, 0.9), 1.25), painter.device().devicePixelRatioF()
-    here = replace(palette, surface=palette.ground)  # the gaps between cells show the slide
+    # The gaps between cells show the slide; cells that are not revealed yet must be seen in the last row too.
+    here = replace(palette, surface=palette.ground, hairline=palette.cover)
     caption = 1.7 * (2.0 if source else 2.4) * sheet.unit
     complaints = _draw_caption(painter, box, each, sheet, palette, formulas, source)
     area = Box(box.x, box.y + caption, box.width, box.height - caption)
@@ -73,7 +75,7 @@ def draw_map(
     draw_numbers(painter, grid, each.data, here, *_choose_number_fonts(each, grid, sizes))
     draw_labels(painter, grid, each.data, here, label, each.strong)
     draw_titles(painter, grid, each.data, here, label)
-    _draw_marks(painter, grid, each, palette, unit)
+    draw_covers(painter, grid, each.marks, make_face(2.6 * unit, bold=True), palette)
     draw_outlines(painter, grid, [_colour_outline(o, sheet.unit, palette) for o in each.outlines])
     return grid, (*complaints, *_find_left_out(grid, area, each, label.toString(), painter))
 
@@ -155,18 +157,6 @@ def _draw_caption(
         if x + size + room.width() <= box.right:
             formulas.draw(painter, QPointF(x + size, middle - room.height() / 2), each.formula, size, palette.muted)
     return () if x <= box.right + 0.5 else (f"the caption “{each.title}”",)
-
-
-def _draw_marks(painter: QPainter, grid: Grid, each: SlideMap, palette: Palette, unit: float) -> None:
-    """Draw a question mark in each cell of the question."""
-    size = min(2.6 * unit, grid.cell_height * 0.8, grid.cell_width * 1.2)
-    if not each.marks or size < 6:
-        return
-    pen = Pen(painter, make_face(size, bold=True))
-    painter.setPen(QColor(palette.accent))
-    for index, row, column in each.marks:
-        x, y, width, height = grid.rect(index, row, column)
-        pen.draw(x + width / 2, y + height / 2, "?", 0.5)
 
 
 def _colour_outline(outline: Outline, unit: float, palette: Palette) -> Outline:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 
@@ -17,6 +18,7 @@ from PySide6.QtGui import (
     QTextListFormat,
 )
 
+from attnlab.base.text_marks import split_marks
 from attnlab.figures.slides.slide_content import Paragraph, Run, Runs
 from attnlab.figures.slides.slide_text import make_face
 
@@ -73,12 +75,28 @@ def read_paragraphs(markdown: str) -> tuple[Paragraph, ...]:
     document = read_document(marked, make_face(16))  # whatever the size: a slide sets type of its own
     found: list[Paragraph] = []
     numbers: dict[int, int] = {}
+    aside = False
     for is_code, blocks in groupby(_iterate_blocks(document), _is_code):
         if is_code:
             found.append(_join_code(list(blocks)))
         else:
-            found += [paragraph for block in blocks if (paragraph := _read_paragraph(block, numbers)) is not None]
+            for block in blocks:
+                paragraph = _read_paragraph(block, numbers)
+                if paragraph is not None:
+                    runs, aside = split_runs(paragraph.runs, aside)
+                    found.append(replace(paragraph, runs=runs))
     return tuple(found)
+
+
+def split_runs(runs: Runs, aside: bool = False) -> tuple[Runs, bool]:
+    """Return runs with the marks of ``base/text_marks.py`` read, and whether they end within an aside."""
+    made: list[Run] = []
+    for run in runs:
+        pieces, aside = split_marks(run.text, aside=aside)
+        for piece in pieces:
+            role = piece.role if piece.held else run.role
+            made.append(Run(piece.text, role, run.style, piece.held, piece.aside))
+    return tuple(made), aside
 
 
 def _join_code(blocks: list[QTextBlock]) -> Paragraph:

@@ -67,7 +67,9 @@ def draw_slide(
     if parts.sources is not None and not content.table:
         missing += _draw_sources(painter, parts.sources, content, sheet, palette, formulas)
     if parts.side is not None:
-        missing += draw_side(painter, parts.side, content.arithmetic, content.row, sheet, palette)
+        missing += draw_side(
+            painter, parts.side, content.arithmetic, content.row, sheet, palette, covered=content.arithmetic_covered
+        )
     return Drawn(grid, parts.sources if content.table else None, parts.side, missing)
 
 
@@ -86,18 +88,23 @@ def _draw_heading(painter: QPainter, sheet: Sheet, content: SlideContent, palett
 def _draw_words(
     painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette
 ) -> tuple[float, tuple[str, ...]]:
-    """Write title, text and question; return the y of their end, and the parts that did not fit."""
+    """Write title, text, question and answer; return the y of their end, and the parts that did not fit.
+
+    The place of an answer that is still covered stays empty.
+    """
     y = sheet.y + TOP * sheet.unit + 1.9 * sheet.small
     title = _fit_title(content, sheet, palette)
     title.draw(painter, sheet.left, y, palette.ink)
     y += title.height + 0.6 * sheet.unit
     missing: tuple[str, ...] = () if title.fits and title.lines <= 2 else ("the title",)
-    ask = (Paragraph((Run(content.ask, style="strong"),)),) if content.ask else ()
-    paragraphs = content.text + ask
+    ask_runs = content.ask_runs or (Run(content.ask, style="strong"),)
+    ask = (Paragraph(ask_runs),) if content.ask else ()
+    before = content.text + ask
+    paragraphs = before + content.answer
     if not paragraphs:
         return y, missing
     text = _fit_text(paragraphs, sheet, content, palette, sheet.foot - y)
-    text.draw(painter, sheet.left, y, palette.muted)
+    text.draw(painter, sheet.left, y, palette.muted, None if content.answered else len(before))
     if y + text.height > sheet.foot or not text.fits:
         missing += ("the text",)
     return y + text.height, missing
@@ -105,7 +112,7 @@ def _draw_words(
 
 def _fit_title(content: SlideContent, sheet: Sheet, palette: Palette) -> Block:
     """Return the title on one line if possible, else in the size in which it takes two."""
-    runs, sizes = (Run(content.title),), sheet.title_sizes()
+    runs, sizes = content.title_runs or (Run(content.title),), sheet.title_sizes()
     laid = [lay_out_paragraph(runs, size, sheet.inner, palette, bold=True) for size in sizes]
     one = (each for each in laid[:2] if each.lines == 1)
     two = (each for each in laid[1:] if each.lines == 2)

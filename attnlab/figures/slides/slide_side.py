@@ -6,7 +6,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from attnlab.figures.palette import Palette, parse_rgb
 from attnlab.figures.slides.slide_content import Bar, BarRow, Runs
 from attnlab.figures.slides.slide_layout import Box, Sheet, choose_bars
-from attnlab.figures.slides.slide_text import Block, lay_out_paragraph, make_face
+from attnlab.figures.slides.slide_text import Block, draw_cover, lay_out_paragraph, make_face
 from attnlab.figures.text import elide_text
 
 ROW_HEIGHT, LEAST_ROW = 5.6, 1.32
@@ -23,8 +23,10 @@ def draw_side(
     row: BarRow | None,
     sheet: Sheet,
     palette: Palette,
+    *,
+    covered: bool = False,
 ) -> tuple[str, ...]:
-    """Draw arithmetic and bars; return the parts that did not fit."""
+    """Draw arithmetic and bars; return the parts that did not fit. ``covered`` arithmetic only keeps its place."""
     y = box.y
     missing: tuple[str, ...] = ()
     if arithmetic:
@@ -32,7 +34,8 @@ def draw_side(
         if laid is None:
             return ("the arithmetic",)
         for each in laid:
-            each.draw(painter, box.x, y, palette.ink)
+            if not covered:
+                each.draw(painter, box.x, y, palette.ink)
             y += each.height
         y += 2.2 * sheet.unit
     if row is not None:
@@ -98,7 +101,7 @@ def _measure_widths(row: BarRow, which: list[int], size: float, room: float) -> 
     bold = QFontMetricsF(make_face(size, bold=True))
     shown = [row.bars[i] for i in which]
     labels = max((bold.horizontalAdvance(" ".join(bar.label.split()) or "∅") for bar in shown), default=0.0)
-    ends = max((bold.horizontalAdvance(bar.text) for bar in shown), default=0.0)
+    ends = max((bold.horizontalAdvance(bar.held or bar.text) for bar in shown), default=0.0)
     most = min(0.42 * room, room - ends - 3 * size)
     long = () if labels <= most else (f"a label of “{row.title}”",)
     return min(labels, most), ends, long
@@ -114,15 +117,27 @@ def _draw_bar(
     rect = QRectF(box.x, box.y, box.width, box.height)
     label = elide_text(bar.label, font.toString(), int(widths[0]) + 1)
     painter.drawText(rect, middle | int(Qt.AlignmentFlag.AlignLeft), label)
-    painter.setPen(QColor(palette.muted if bar.faint or bar.value is None else palette.ink))
-    painter.drawText(rect, middle | int(Qt.AlignmentFlag.AlignRight), bar.text)
+    if bar.held:
+        place = QRectF(rect.right() - widths[1], rect.y(), widths[1], rect.height())
+        draw_cover(painter, place, make_face(size, bold=True), palette)
+    else:
+        painter.setPen(QColor(palette.muted if bar.faint or bar.value is None else palette.ink))
+        painter.drawText(rect, middle | int(Qt.AlignmentFlag.AlignRight), bar.text)
     gap = 0.7 * size
     lane = Box(box.x + widths[0] + gap, box.y, box.width - widths[0] - widths[1] - 2 * gap, box.height)
     _draw_length(painter, lane, row, bar, min(0.95 * size, 0.66 * box.height), palette)
 
 
 def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: float, palette: Palette) -> None:
-    """Draw a number's bar from 0; without a number, a thin line at 0."""
+    """Draw a number's bar from 0 over the track of its row; without a number, a thin line at 0."""
+    top = lane.y + lane.height / 2 - thick / 2
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    if not row.signed:
+        painter.setBrush(QColor(palette.hairline))
+        painter.drawRoundedRect(QRectF(lane.x, top, lane.width, thick), thick / 5, thick / 5)
+    if bar.held:
+        return
     zero = 0.5 if row.signed else 0.0
     share = 0.0 if bar.value is None else max(min(bar.value / row.limit, 1.0), -1.0) * (1 - zero)
     start, end = sorted((zero, zero + share))
@@ -130,12 +145,7 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
     colour = palette.role(row.role) if bar.current else _make_paler(palette.role(row.role), palette.ground)
     if bar.value is None:
         colour = palette.hatch
-    if bar.text == "?":
-        return
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(colour))
-    top = lane.y + lane.height / 2 - thick / 2
     radius = min(thick / 5, length / 2)
     painter.drawRoundedRect(QRectF(lane.x + start * lane.width, top, length, thick), radius, radius)
     painter.setBrush(Qt.BrushStyle.NoBrush)

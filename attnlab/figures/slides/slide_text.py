@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from typing import Any
 
-from PySide6.QtCore import QLineF, QPointF, QRectF
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -14,6 +15,7 @@ from PySide6.QtGui import (
     QPainter,
     QTextCharFormat,
     QTextLayout,
+    QTextLine,
     QTextOption,
 )
 
@@ -28,6 +30,8 @@ RAISED_SIZE = 1.2
 """Qt draws superscripts at two thirds of the font size, too small for the last row, so they are enlarged."""
 MONOSPACE = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "monospace"]
 LEADING = 1.18
+HOLD, HOLD_AIR = "\u00a0", 0.08
+"""The space that keeps the place of a number, and its air at both sides in font sizes."""
 LEAST_PX = 3
 """The smallest font size at which Qt can draw indices."""
 
@@ -57,10 +61,15 @@ def make_face(size_px: float, *, bold: bool = False) -> QFont:
 
 
 class Block:
-    """A paragraph laid out for a width, with the resulting ``width``, ``height`` and number of ``lines``."""
+    """A paragraph laid out for a width, with the resulting ``width``, ``height`` and number of ``lines``.
+
+    A held number is one space of its width, over which the number or its cover is drawn: so the lines are the same
+    before and after the reveal, and no covered number is in a file.
+    """
 
     def __init__(self, runs: Runs, font: QFont, width: float, palette: Palette) -> None:
-        text = "".join(run.text for run in runs).replace("\n", " ")
+        text = "".join(HOLD if run.held else run.text for run in runs).replace("\n", " ")
+        self._runs, self._font, self._palette = runs, font, palette
         self._layout = QTextLayout(text, font)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WordWrap)
@@ -86,22 +95,85 @@ class Block:
         """Draw with the top left corner at x, y; runs without a colour are in ``colour``."""
         painter.setPen(QColor(colour))
         self._layout.draw(painter, QPointF(x, y))
+        at = 0
+        for run in self._runs:
+            if run.held:
+                self._draw_held(painter, run, at, QPointF(x, y))
+            at += 1 if run.held else len(run.text)
+
+    def _draw_held(self, painter: QPainter, run: Run, at: int, corner: QPointF) -> None:
+        """Draw a number that a reveal uncovers, or its cover."""
+        line = self._layout.lineForTextPosition(at)
+        if not line.isValid():
+            return
+        left, right = _find_x(line, at), _find_x(line, at + 1)
+        font = _make_bold(self._font)
+        baseline = corner.y() + line.y() + line.ascent()
+        if run.covered:
+            draw_cover(
+                painter,
+                QRectF(corner.x() + left, corner.y() + line.y(), right - left, line.height()),
+                font,
+                self._palette,
+            )
+            return
+        painter.setFont(font)
+        painter.setPen(QColor(self._palette.role_ink(run.role) if run.role else self._palette.ink))
+        painter.drawText(QPointF(corner.x() + left + HOLD_AIR * font.pixelSize(), baseline), run.held)
+
+
+def draw_cover(painter: QPainter, place: QRectF, font: QFont, palette: Palette) -> None:
+    """Draw the cover of a number in the middle of its place: a block with a question mark."""
+    size = font.pixelSize()
+    high = min(1.2 * size, place.height())
+    block = QRectF(place.x(), place.center().y() - high / 2, place.width(), high)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(palette.cover))
+    painter.drawRoundedRect(block, 0.16 * size, 0.16 * size)
+    painter.setPen(QColor(palette.on_cover))
+    smaller = QFont(font)
+    smaller.setPixelSize(max(LEAST_PX, round(0.8 * size)))
+    painter.setFont(smaller)
+    metrics = QFontMetricsF(smaller)
+    x = block.center().x() - metrics.horizontalAdvance("?") / 2
+    painter.drawText(QPointF(x, block.center().y() + metrics.capHeight() / 2), "?")
+    painter.restore()
+
+
+def _find_x(line: QTextLine, at: int) -> float:
+    """Return the x of a character; PySide returns it with the position, unlike its types say."""
+    found: Any = line.cursorToX(at)
+    return float(found[0])
+
+
+def _make_bold(font: QFont) -> QFont:
+    bold = QFont(font)
+    bold.setWeight(QFont.Weight.DemiBold)
+    return bold
 
 
 def _make_formats(runs: Runs, font: QFont, palette: Palette) -> list[QTextLayout.FormatRange]:
     found, at = [], 0
     for run in runs:
         each = QTextLayout.FormatRange()
-        each.start, each.length = at, len(run.text)
+        each.start, each.length = at, 1 if run.held else len(run.text)
         each.format = _make_format(run, font, palette)
         found.append(each)
-        at += len(run.text)
+        at += each.length
     return found
 
 
 def _make_format(run: Run, font: QFont, palette: Palette) -> QTextCharFormat:
     made = QTextCharFormat()
     made.setFont(font)
+    if run.held:
+        wide = QFont(font)
+        room = QFontMetricsF(_make_bold(font)).horizontalAdvance(run.held) + 2 * HOLD_AIR * font.pixelSize()
+        wide.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, room - QFontMetricsF(font).horizontalAdvance(HOLD))
+        made.setFont(wide)
+        return made
     if run.style in RAISED:
         larger = QFont(font)
         larger.setPixelSize(round(font.pixelSize() * RAISED_SIZE))
@@ -119,6 +191,8 @@ def _make_format(run: Run, font: QFont, palette: Palette) -> QTextCharFormat:
         made.setForeground(QColor(palette.muted))
     if run.role:
         made.setForeground(QColor(palette.role_ink(run.role)))
+    if run.aside:
+        made.setForeground(QColor(palette.aside))
     return made
 
 
@@ -153,9 +227,9 @@ class Text:
         self.height = y
         self.fits = all(laid.fits for _, _, laid in self._placed)
 
-    def draw(self, painter: QPainter, x: float, y: float, colour: str) -> None:
-        """Draw with the top left corner at x, y."""
-        for down, each, laid in self._placed:
+    def draw(self, painter: QPainter, x: float, y: float, colour: str, count: int | None = None) -> None:
+        """Draw with the top left corner at x, y: all paragraphs, or the first ``count``."""
+        for down, each, laid in self._placed[:count]:
             left = x + each.level * self._indent
             if each.mark:
                 mark = lay_out_paragraph((Run(each.mark),), self._size, 2 * self._indent, self._palette)

@@ -126,6 +126,10 @@ class Editor(FollowsTheme, QWidget):
         self.step_title.textEdited.connect(self._on_step_title_edited)
         self.text = self._make_area("Text", "Markdown; a number as {{weights[2, 1]}}. At most about 60 words.", 104)
         self.notes = self._make_area("Notes", "Only you see these while you present.", 64)
+        self.answer = self._make_area(
+            "After the reveal", "Appears when the question is answered or all is revealed.", 64
+        )
+        self.answer.textChanged.connect(self._on_answer_changed)
         self.text.textChanged.connect(self._on_text_changed)
         self.notes.textChanged.connect(self._on_notes_changed)
         self.question = QuestionFields()
@@ -136,6 +140,7 @@ class Editor(FollowsTheme, QWidget):
         self._form.addWidget(self._make_state())
         self._put("Text", self.text)
         self._put("Question", self.question)
+        self._put("After the reveal", self.answer)
         self._put("Notes", self.notes)
         self._form.addStretch(1)
         area.setWidget(body)
@@ -185,6 +190,7 @@ class Editor(FollowsTheme, QWidget):
         """Set heights for the size of type."""
         self.text.setFixedHeight(px(104))
         self.notes.setFixedHeight(px(64))
+        self.answer.setFixedHeight(px(64))
 
     @property
     def draft(self) -> Draft | None:
@@ -223,7 +229,7 @@ class Editor(FollowsTheme, QWidget):
 
     def _show_step(self, lesson: Lesson, step: Step, index: int) -> None:
         _set(self.step_title, step.title)
-        for field, text in ((self.text, step.text), (self.notes, step.notes)):
+        for field, text in ((self.text, step.text), (self.notes, step.notes), (self.answer, step.answer)):
             if field.toPlainText() != text:
                 field.blockSignals(True)
                 field.setPlainText(text)
@@ -297,6 +303,11 @@ class Editor(FollowsTheme, QWidget):
     def _on_notes_changed(self) -> None:
         text = self.notes.toPlainText()
         self._edit_step("Notes", len(text.split()), notes=text)
+
+    @Slot()
+    def _on_answer_changed(self) -> None:
+        text = self.answer.toPlainText()
+        self._edit_step("Text after the reveal", len(text.split()), answer=text)
 
     @Slot(object)
     def _on_question_changed(self, question: object) -> None:

@@ -34,11 +34,12 @@ class Fold(FollowsTheme, QWidget):
 
     def show_widget(self, widget: QWidget) -> None:
         """Show a widget below the heading, in place of a text."""
+        self._content.hide()
         self._content = widget
-        widget.setVisible(self.heading.isChecked())
         column = self.layout()
         assert column is not None
         column.addWidget(widget)
+        widget.setVisible(self.heading.isChecked())  # after it has its parent, or it would be a window
 
     def show_text(self, markdown: str) -> None:
         """Show a text below the heading; "" removes both."""

@@ -323,7 +323,7 @@ class LessonController(QObject):
     @Slot(object)
     def _on_frame_changed(self, _: object) -> None:
         if self.panel is not None:
-            self.panel.show_progress()
+            self.panel.show_frame()
 
     def _show_lens(self, slide: "Slide | None") -> None:
         lens = slide.step.lens if slide is not None else None

@@ -1,11 +1,18 @@
 """A label for a lesson's Markdown: paragraphs, lists, bold, italics and code, without links and images."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRegularExpression, Qt
+from PySide6.QtGui import QColor, QFont, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QLabel, QWidget
 
+from attnlab.base.text_marks import ASIDE, COVER, COVERED, END, END_ASIDE, SHOWN, split_marks
+from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_markdown import read_document
 from attnlab.ui.base.theme import font
-from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.base.themed import FollowsTheme, palette_of
+
+_NUMBER = QRegularExpression(f"[{SHOWN}{COVERED}][^{END}]*{END}")
+_ASIDE = QRegularExpression(f"{ASIDE}[^{END_ASIDE}]*{END_ASIDE}")
+_SPACE = "\u2007"
 
 
 class MarkdownLabel(FollowsTheme, QLabel):
@@ -35,4 +42,34 @@ class MarkdownLabel(FollowsTheme, QLabel):
         self.setText(self._make_html(self.markdown))
 
     def _make_html(self, markdown: str) -> str:
-        return read_document(markdown, self.font()).toHtml()  # Qt has escaped all plain text in it
+        document = read_document(markdown, self.font())
+        show_marks(document, palette_of(self))
+        return document.toHtml()  # Qt has escaped all plain text in it
+
+
+def show_marks(document: QTextDocument, palette: Palette) -> None:
+    """Format marked text: cover numbers that are asked for, and mute sentences about other numbers."""
+    cursor = document.find(_NUMBER)
+    while not cursor.isNull():
+        (piece, *_), _ = split_marks(cursor.selectedText())
+        style = cursor.charFormat()
+        style.setFontWeight(QFont.Weight.DemiBold)
+        style.setForeground(QColor(palette.role_ink(piece.role) if piece.role else palette.ink))
+        text = piece.text
+        if text == COVER:
+            style.setForeground(QColor(palette.on_cover))
+            style.setBackground(QColor(palette.cover))
+            air = _SPACE * max((len(piece.held) - 1) // 2, 1)
+            text = f"{air}{COVER}{air}"
+        cursor.insertText(text, style)
+        cursor = document.find(_NUMBER, cursor)
+    cursor = document.find(_ASIDE)
+    while not cursor.isNull():
+        muted = QTextCharFormat()
+        muted.setForeground(QColor(palette.aside))
+        cursor.mergeCharFormat(muted)
+        start, end = cursor.selectionStart(), cursor.selectionEnd()
+        for place in (end - 1, start):
+            cursor.setPosition(place)
+            cursor.deleteChar()
+        cursor = document.find(_ASIDE, start)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.attention.stages import walk
+from attnlab.base.text_marks import read_aloud
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
@@ -26,9 +26,11 @@ from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.lessons.filling import Filling
 from attnlab.ui.lessons.fold import Fold
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
+from attnlab.ui.present.content import Moment
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
+    from attnlab.attention.stages.explanation import Cell
     from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.slides import Slide
     from attnlab.ui.lessons.player import LessonPlayer
@@ -108,14 +110,15 @@ class LessonPanel(FollowsTheme, QFrame):
         self._title = QLabel()
         self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setWordWrap(True)
-        self._text = MarkdownLabel()
+        self._text, self._answer = MarkdownLabel(), MarkdownLabel()
+        self._answer.setAccessibleName("Text after the reveal")
         self._question, self._notes = Fold("Question"), Fold("Notes")
         for fold in (self._question, self._notes):
             fold.heading.toggled.connect(self._on_folded)
         self._question.heading.toggled.connect(self._on_asked)
-        for label in (self._title, self._text):
+        for label in (self._title, self._text, self._answer):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        for widget in (self._make_away(), self._title, self._text, self._question, self._notes):
+        for widget in (self._make_away(), self._title, self._text, self._question, self._answer, self._notes):
             column.addWidget(widget)
         column.addStretch(1)
         area.setWidget(body)
@@ -133,6 +136,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._present.setToolTip("Show this step to the class (F5)")
         self._back.clicked.connect(self._player.go_back)
         self._next.clicked.connect(self._player.go_next)
+        self._player.answer_changed.connect(self._on_answer_changed)
         self._present.clicked.connect(self.present_requested)
         row.addWidget(self._back)
         row.addWidget(self._next)
@@ -173,7 +177,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._filling.begin(self._player.slide)
         self._fit_width()
         self._area.verticalScrollBar().setValue(0)
-        self._question.fold()
+        self._question.heading.setChecked(bool(self._player.slide.blanks))
         self._notes.fold()
         self.show_progress()
         self._fill()
@@ -187,6 +191,11 @@ class LessonPanel(FollowsTheme, QFrame):
         """Move keyboard focus to Next."""
         (self._next if self._next.isEnabled() else self._back).setFocus()
 
+    def show_frame(self) -> None:
+        """Show the place in the walk, and the text as far as its numbers are revealed."""
+        self.show_progress()
+        self._fill()
+
     def show_progress(self) -> None:
         """Show the place in the walk."""
         slide, lesson = self._player.slide, self._player.lesson
@@ -197,6 +206,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._where.setText(f"{lesson.title}  ·  step {slide.index + 1} of {slide.count}{inside}")
         self._back.setEnabled(not self._player.at_start)
         self._next.setEnabled(not self._player.at_end)
+        self._next.setText("Reveal" if self._player.asking else "Next")
 
     @Slot()
     def _fill(self) -> None:
@@ -208,8 +218,14 @@ class LessonPanel(FollowsTheme, QFrame):
         if self._show_away():
             self._make_room()
             return
-        self._title.setText(self._filling.fill_text(slide.step.title, slide, trace))
-        self._text.show_markdown(self._filling.fill_text(slide.step.text, slide, trace, markdown=True))
+        player = self._player
+        moment = Moment(player.frame, player.hidden)
+        self._title.setText(read_aloud(self._filling.fill_text(slide.step.title, slide, trace, moment=moment)))
+        self._text.show_markdown(self._filling.fill_text(slide.step.text, slide, trace, markdown=True, moment=moment))
+        self._answer.show_markdown(
+            self._filling.fill_text(slide.step.answer, slide, trace, markdown=True, moment=moment)
+        )
+        self._answer.setVisible(bool(slide.step.answer) and player.answered)
         self._ask(slide, trace)
         self._notes.show_text(self._filling.fill_text(slide.step.notes, slide, trace, markdown=True))
         self._make_room()
@@ -235,7 +251,11 @@ class LessonPanel(FollowsTheme, QFrame):
             self._answers = AnswerSheet()
             self._question.show_widget(self._answers)
             self._answers.revealed.connect(self._on_revealed)
-        ask, hint = (self._filling.fill_text(text, slide, trace) for text in (question.ask, question.hint))
+        moment = Moment(self._player.frame, self._player.hidden)
+        ask, hint = (
+            read_aloud(self._filling.fill_text(text, slide, trace, moment=moment))
+            for text in (question.ask, question.hint)
+        )
         self._answers.show_question(replace(question, ask=ask, hint=hint), slide.blanks, trace)
 
     def _make_room(self) -> None:
@@ -252,22 +272,25 @@ class LessonPanel(FollowsTheme, QFrame):
     def _on_splitter_moved(self, *_: int) -> None:
         self._arranged = True
 
-    def _hide_answers(self) -> None:
-        """Hide the cells to be guessed, and everything computed from them."""
-        if self._player.elsewhere:
-            return
-        asking = self._answers is not None and self._question.heading.isChecked()
-        hidden = self._answers.hidden_cells if asking and self._answers is not None else ()
-        self._playground.document.show(at=walk.make_question_place(hidden) or self._player.frame)
-
     @Slot(object)
-    def _on_revealed(self, _: object) -> None:
-        self._hide_answers()
+    def _on_revealed(self, cell: "Cell") -> None:
+        self._player.reveal(cell)
         self._make_room()
+
+    @Slot()
+    def _on_answer_changed(self) -> None:
+        """Show what a key has uncovered on the answer sheet as well, or ask again."""
+        slide, answers = self._player.slide, self._answers
+        if answers is not None and slide is not None and slide.blanks and not self._player.elsewhere:
+            if not self._player.hidden:
+                answers.reveal()
+            elif self._player.hidden == slide.blanks:
+                answers.clear()
+        self.show_progress()
+        self._fill()
 
     @Slot(bool)
     def _on_asked(self, on: bool) -> None:
-        self._hide_answers()
         if on:
             self._inside.activate()
             self._area.ensureWidgetVisible(self._question, 0, 0)

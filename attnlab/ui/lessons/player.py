@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from attnlab.attention.stages import walk
+from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.walk import Place
 from attnlab.document.document import Document
@@ -28,6 +29,8 @@ class LessonPlayer(QObject):
     """A Slide was entered, or None: the lesson was closed."""
     frame_changed = Signal(object)
     """The Place up to which all is revealed, or None for all."""
+    answer_changed = Signal()
+    """A number that is asked for, or the text after the reveal, was uncovered or covered again."""
 
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -36,6 +39,8 @@ class LessonPlayer(QObject):
         self._slides: tuple[Slide, ...] = ()
         self._index = self._frame = 0
         self._frames = WHOLE
+        self._hidden: tuple[Cell, ...] = ()
+        self._answered = True
         self._moving = self._away = False
         self._opening = 0
         document.scene_changed.connect(self._on_scene_changed)
@@ -71,14 +76,33 @@ class LessonPlayer(QObject):
         return self._frames[self._frame]
 
     @property
+    def hidden(self) -> tuple[Cell, ...]:
+        """The cells of the slide's question that are still covered."""
+        return self._hidden
+
+    @property
+    def answered(self) -> bool:
+        """Whether the text after the reveal is shown: at the last frame, with nothing left to uncover."""
+        return self._answered and self._frame == len(self._frames) - 1
+
+    def will_answer(self, frame: int) -> bool:
+        """Return whether the text after the reveal is shown at another frame of the slide."""
+        return self._answered and frame == len(self._frames) - 1
+
+    @property
+    def asking(self) -> bool:
+        """Whether the next key uncovers an answer: that of a question, or a text that no frame reveals."""
+        return not self._answered and self._frame == len(self._frames) - 1
+
+    @property
     def elsewhere(self) -> bool:
         """Whether another experiment was opened since the slide was entered; the slide's text is not about it."""
         return bool(self._slides) and self._document.history.current.opening != self._opening
 
     @property
     def at_end(self) -> bool:
-        """Whether this frame is the last; also without a lesson."""
-        return self._index >= len(self._slides) - 1 and self._frame == len(self._frames) - 1
+        """Whether this frame is the last, with every answer shown; also without a lesson."""
+        return self._index >= len(self._slides) - 1 and self._frame == len(self._frames) - 1 and self._answered
 
     @property
     def at_start(self) -> bool:
@@ -110,6 +134,7 @@ class LessonPlayer(QObject):
         self._opening, self._away = self._document.history.current.opening, False
         self._frames = self._find_frames(slide)
         self._frame = min(max(frame, 0), len(self._frames) - 1)
+        self._ask(slide)
         self.slide_changed.emit(slide)
         self.frame_changed.emit(self.frame)
 
@@ -120,31 +145,78 @@ class LessonPlayer(QObject):
         self._lesson, self._slides = None, ()
         self._index = self._frame = 0
         self._frames, self._away = WHOLE, False
+        self._hidden, self._answered = (), True
         self._document.show(at=None)
         self.slide_changed.emit(None)
 
     @Slot()
     def go_next(self) -> None:
-        """Go to the next frame, after the last one to the next slide's first; at the end do nothing.
+        """Go to the next frame, after the last one uncover the answer, then go to the next slide's first frame.
 
-        If another experiment is open, return to this slide first, as when going back.
+        At the end do nothing. If another experiment is open, return to this slide first, as when going back.
         """
         if self.elsewhere:
             self.return_here()
         elif self._frame < len(self._frames) - 1:
             self._show_frame(self._frame + 1)
+        elif self.asking:
+            self.reveal()
         elif self._index < len(self._slides) - 1:
             self._enter(self._index + 1)
 
     @Slot()
     def go_back(self) -> None:
-        """Go to the previous frame, before the first one to the last of the previous slide; at the start do nothing."""
+        """Cover an answer again, then go to the previous frame, before the first one to the previous slide's last.
+
+        At the start do nothing.
+        """
         if self.elsewhere:
             self.return_here()
+        elif self.can_cover:
+            self.cover()
         elif self._frame > 0:
             self._show_frame(self._frame - 1)
         elif self._index > 0:
             self._enter(self._index - 1, last=True)
+
+    @property
+    def can_cover(self) -> bool:
+        """Whether the key back covers an answer again."""
+        slide = self.slide
+        if slide is None or self._frame < len(self._frames) - 1 or not slide.blanks:
+            return slide is not None and self.answered and self._has_lone_answer(slide)
+        return self._hidden != slide.blanks
+
+    def reveal(self, cell: Cell | None = None) -> None:
+        """Uncover one number that is asked for, or all of them with the text after the reveal."""
+        hidden = tuple(each for each in self._hidden if cell is not None and each != cell)
+        if hidden == self._hidden and self._answered == (not hidden):
+            return
+        self._hidden, self._answered = hidden, not hidden
+        self._show_place()
+        self.answer_changed.emit()
+
+    def cover(self) -> None:
+        """Cover the answers of the slide again."""
+        slide = self.slide
+        if slide is not None:
+            self._ask(slide)
+            self._show_place()
+            self.answer_changed.emit()
+
+    def _ask(self, slide: "Slide", *, answered: bool = False) -> None:
+        """Cover the answers of a slide, or show them."""
+        self._hidden = () if answered else slide.blanks
+        self._answered = not self._hidden and (answered or not self._has_lone_answer(slide))
+
+    def _has_lone_answer(self, slide: "Slide") -> bool:
+        """Whether a slide has a text after the reveal, but no cells or frames to reveal before it."""
+        return bool(slide.step.answer) and not slide.blanks and len(self._frames) == 1
+
+    def _show_place(self) -> None:
+        """Hide in the document what is not revealed: the answers, else the rest of the walk."""
+        asked = walk.make_question_place(self._hidden) if self._frame == len(self._frames) - 1 else None
+        self._document.show(at=asked or self.frame)
 
     @Slot()
     def skip(self) -> None:
@@ -186,11 +258,13 @@ class LessonPlayer(QObject):
         self._opening = self._document.history.current.opening
         self._frames = self._find_frames(slide)
         self._frame = len(self._frames) - 1 if last else 0
+        self._ask(slide, answered=last)
         depth = slide.step.depth if slide.step.depth in walk.DEPTHS else "stage"
         head, cell = slide.head, slide.cell
         self._document.show(
             head=head, cell=cell, pinned=cell is not None, alone=None, depth=depth, at=self.frame, look="present"
         )
+        self._show_place()
         self.slide_changed.emit(slide)
         self.frame_changed.emit(self.frame)
 
@@ -222,7 +296,7 @@ class LessonPlayer(QObject):
     def _show_frame(self, frame: int) -> None:
         if frame != self._frame:
             self._frame = frame
-            self._document.show(at=self.frame)
+            self._show_place()
             self.frame_changed.emit(self.frame)
 
     @Slot(object)
@@ -238,13 +312,13 @@ class LessonPlayer(QObject):
             return
         if self._away:
             self._away = False
-            self._document.show(at=self.frame)
+            self._show_place()
         shown, frames = self.frame, self._find_frames(slide)
         if frames == self._frames:
             return
         self._frames = frames
         self._frame = frames.index(shown) if shown in frames else len(frames) - 1
-        self._document.show(at=self.frame)
+        self._show_place()
         self.frame_changed.emit(self.frame)
 
 

@@ -58,7 +58,7 @@ class StepContent:
 
 
 def _find_depth(view: "View") -> str | None:
-    return None if view.at is None else view.depth
+    return None if view.at is None or view.at.asked else view.depth
 
 
 def _find_lens(playground: "Playground") -> str | None:

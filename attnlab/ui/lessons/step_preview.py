@@ -31,8 +31,8 @@ def preview_step(lesson: Lesson, index: int) -> Previewed:
 
     step = lesson.steps[index]
     slide = make_slides(lesson)[index]
-    text = step.text
-    if slide.experiment is not None and "{{" in text:
+    text = "\n\n".join(each for each in (step.text, step.answer) if each)
+    if slide.experiment is not None and ("{{" in text or "{=" in text):
         before = compute(slide.before or slide.experiment, "cpu", "float32")
         text = fill_text(text, compute(slide.experiment, "cpu", "float32"), before, slide, markdown=True)
     marked = replace(lesson, problems=(), steps=tuple(_set_line_numbers(s, i) for i, s in enumerate(lesson.steps)))
@@ -48,7 +48,9 @@ def _set_line_numbers(step: Step, index: int) -> Step:
     question = replace(step.question, line=index) if step.question is not None else None
     edits = tuple(replace(edit, line=index) for edit in step.edits)
     lines = (index,)
-    return replace(step, question=question, edits=edits, line=index, text_lines=lines, notes_lines=lines, at=())
+    return replace(
+        step, question=question, edits=edits, line=index, text_lines=lines, notes_lines=lines, answer_lines=lines, at=()
+    )
 
 
 class Preview(QFrame):

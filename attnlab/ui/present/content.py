@@ -13,16 +13,18 @@ from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.table import BY_NAME, Stage
 from attnlab.attention.stages.walk import Place
 from attnlab.attention.stages.walk_sources import explain_begun
+from attnlab.base.text_marks import COVER, read_aloud
 from attnlab.document.document import View
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.slides.slide_content import Bar, BarRow, Runs, SlideContent, SlideMap
-from attnlab.figures.slides.slide_markdown import read_paragraphs
+from attnlab.figures.slides.slide_content import Bar, BarRow, Run, Runs, SlideContent, SlideMap
+from attnlab.figures.slides.slide_markdown import read_paragraphs, split_runs
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
+    from attnlab.lessons.covering import Covering
     from attnlab.lessons.slides import Slide
 
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
@@ -33,8 +35,8 @@ LIMITS = (6, 4, 3)
 @dataclass(frozen=True, slots=True)
 class Moment:
     """The state of a slide: the place up to which it is revealed, the cells still asked for, whether its numbers were
-    changed live, the hints for keys, whether answers are typed at the right or numbers at the left, and whether a lens
-    replaces the map."""
+    changed live, the hints for keys, whether answers are typed at the right or numbers at the left, whether a lens
+    replaces the map, and whether the text after the reveal is shown."""
 
     place: Place | None = None
     hidden: tuple[Cell, ...] = ()
@@ -43,17 +45,33 @@ class Moment:
     sheet: bool = False
     table: bool = False
     lens: bool = False
+    answered: bool = True
 
 
-def make_content(slide: "Slide", trace: "Trace | None", before: "Trace | None", moment: Moment) -> SlideContent:
-    """Return the content of a slide; without a trace, while it is computed, only its texts."""
+def make_content(
+    slide: "Slide", trace: "Trace | None", before: "Trace | None", moment: Moment, own: "Trace | None" = None
+) -> SlideContent:
+    """Return the content of a slide; without a trace, while it is computed, only its texts.
+
+    ``own`` are the slide's own numbers if others are shown.
+    """
     step = slide.step
     question = step.question
+    covering = None if trace is None else find_covering(slide, trace, moment)
+
+    def fill(text: str, markdown: bool = False) -> str:
+        return fill_text(text, slide, trace, before, markdown, covering, own)
+
+    title, ask = fill(step.title), fill(question.ask) if question is not None else ""
     words = SlideContent(
         heading=f"{slide.lesson.title}  ·  step {slide.index + 1} of {slide.count}",
-        title=fill_text(step.title, slide, trace, before),
-        text=read_paragraphs(fill_text(step.text, slide, trace, before, markdown=True)),
-        ask=fill_text(question.ask, slide, trace, before) if question is not None else "",
+        title=read_aloud(title),
+        text=read_paragraphs(fill(step.text, markdown=True)),
+        ask=read_aloud(ask),
+        answer=read_paragraphs(fill(step.answer, markdown=True)),
+        answered=moment.answered,
+        title_runs=split_runs((Run(title),))[0],
+        ask_runs=split_runs((Run(ask, style="strong"),))[0],
         done=slide.index + 1,
         count=slide.count,
         keys=moment.keys,
@@ -64,36 +82,64 @@ def make_content(slide: "Slide", trace: "Trace | None", before: "Trace | None", 
     numbers = SlideNumbers(slide, trace, moment)
     main = numbers.make_map()
     if moment.sheet:
-        return replace(words, ask="", main=main, side=True, table=moment.table)
+        sources = () if moment.table else numbers.make_sources()
+        return replace(words, main=main, sources=sources, side=True, table=moment.table)
     sources = () if moment.table else numbers.make_sources()
+    arithmetic, is_covered = numbers.write_arithmetic()
     return replace(
         words,
         main=main,
         sources=sources,
-        arithmetic=numbers.write_arithmetic(),
+        arithmetic=arithmetic,
+        arithmetic_covered=is_covered,
         row=numbers.make_bar_row(),
         table=moment.table,
         side=numbers.has_side,
     )
 
 
-def fill_text(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None", markdown: bool = False) -> str:
-    """Return a slide's text with its numbers; dots while these are computed. In Markdown, tokens are escaped."""
-    if "{{" not in text:
+def find_covering(slide: "Slide", trace: "Trace", moment: Moment) -> "Covering":
+    """Return which numbers of a slide's texts are covered at a moment."""
+    from attnlab.lessons.covering import Covering
+
+    start = slide.frames[0] if slide.frames else None
+    return Covering(trace.experiment, slide.head, moment.hidden, moment.place, slide.blanks, start)
+
+
+def fill_text(
+    text: str,
+    slide: "Slide",
+    trace: "Trace | None",
+    before: "Trace | None",
+    markdown: bool = False,
+    covering: "Covering | None" = None,
+    own: "Trace | None" = None,
+) -> str:
+    """Return a slide's text with its numbers; dots while these are computed. In Markdown, tokens are escaped.
+
+    With ``covering``, numbers that a reveal uncovers are marked; sentences about the lesson's own numbers are marked
+    and filled from ``own``, if this is given.
+    """
+    if "{{" not in text and "{=" not in text:
         return text
     if trace is None or (before is None and "before." in text):
         closed = text.rfind("}}") + 2  # an unclosed rest would be searched once for each {{
         return _PLACEHOLDER.sub("…", text[:closed]) + text[closed:]
     from attnlab.lessons import slides
 
-    return slides.fill_text(text, trace, before, slide, markdown)
+    return slides.fill_text(text, trace, before, slide, markdown, covering, own)
 
 
 def has_earlier_numbers(slide: "Slide") -> bool:
     """Return whether a text of a slide uses numbers of the step before."""
     step, question = slide.step, slide.step.question
     asked = (question.ask, question.hint) if question is not None else ()
-    return any("before." in text for text in (step.title, step.text, step.notes, *asked))
+    return any("before." in text for text in (step.title, step.text, step.notes, step.answer, *asked))
+
+
+def has_fixed_sentences(slide: "Slide") -> bool:
+    """Return whether a text of a slide has sentences about the lesson's own numbers."""
+    return any("{=" in text for text in (slide.step.text, slide.step.answer))
 
 
 class SlideNumbers:
@@ -144,9 +190,9 @@ class SlideNumbers:
     def has_side(self) -> bool:
         """Whether any frame of this slide has content at the right: its width is reserved, so that no map jumps."""
         slide, several = self._slide, len(self._look.heads) > 1
-        if slide.cell is not None or slide.step.depth in ("cell", "term"):
+        if slide.cell is not None or slide.step.depth in ("cell", "term") or slide.blanks:
             return True
-        return self._stage.is_map and not several and (slide.step.depth == "row" or bool(slide.blanks))
+        return self._stage.is_map and not several and slide.step.depth == "row"
 
     def _is_known(self, cell: Cell) -> bool:
         if self._data.unknown is None:
@@ -192,18 +238,17 @@ class SlideNumbers:
             return ()
         return frames.make_sources(self._trace, self._stage, self._view, self._place, self._cell, self._find_unknown)
 
-    def write_arithmetic(self) -> tuple[tuple[Runs, ...], ...]:
-        """Return the arithmetic of the cell in focus, as far as it is revealed."""
+    def write_arithmetic(self) -> tuple[tuple[tuple[Runs, ...], ...], bool]:
+        """Return the arithmetic of the cell in focus as far as it is revealed, and whether it is covered: asked for."""
         cell, place = self._cell, self._place
         if cell is None or (len(self._look.heads) > 1 and cell.head not in self._look.heads):
-            return ()
-        if self._is_asked(cell):
-            return ()
+            return (), False
+        is_asked = self._is_asked(cell)
         if place is not None and place.term is not None and place.stage == cell.stage and place.row == cell.row:
-            return write_partial_sum(explain_begun(self._trace, cell, place.term))
-        if not self._is_known(cell) or self._is_masked(cell.row, cell.column):
-            return ()
-        return write_versions([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role)
+            return (() if is_asked else write_partial_sum(explain_begun(self._trace, cell, place.term))), is_asked
+        if not (is_asked or self._is_known(cell)) or self._is_masked(cell.row, cell.column):
+            return (), is_asked
+        return write_versions([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role), is_asked
 
     def make_bar_row(self) -> BarRow | None:
         """Return the row in focus as bars; only for maps of query by key."""
@@ -230,10 +275,16 @@ class SlideNumbers:
     def _make_bar(self, index: int, row: int, column: int, label: str, current: bool) -> Bar:
         if self._is_masked(row, column):
             return Bar(label, None, "masked", faint=True)
-        if self._data.unknown is not None and self._data.unknown[index, row, column]:
-            return Bar(label, None, "?", current=current)
         value = float(self._data.values[index, row, column])
-        return Bar(label, value if np.isfinite(value) else None, number(value), current=current)
+        length, text = value if np.isfinite(value) else None, write_weight(value, self._data.kind)
+        if self._data.unknown is not None and self._data.unknown[index, row, column]:
+            return Bar(label, length, COVER, current=current, held=text)
+        return Bar(label, length, text, current=current)
+
+
+def write_weight(value: float, kind: str) -> str:
+    """Return a number as it is written in large type; a weight too small for four decimals is "< 0.0001"."""
+    return "< 0.0001" if kind == "probability" and 0 < value < 1e-4 else number(value)
 
 
 def find_stage(slide: "Slide", trace: "Trace") -> str:

@@ -15,6 +15,7 @@ from attnlab.compute.engine import check_size, compute
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
 from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_markdown import read_paragraphs
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
 from attnlab.figures.slides.slide_text import use_plain_digits
 from attnlab.files.atomic import write_bytes
@@ -82,8 +83,7 @@ def _compute_pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None")
         before = compute_trace(slide.before or slide.experiment, slide)
         for key in [key for key, trace in traces.items() if trace is not now and trace is not before]:
             del traces[key]  # keeps the numbers of at most two steps
-        hidden = slide.blanks if slide.step.question is not None else ()
-        pages.append(_make_page(slide, now, before, Moment(None, hidden)))
+        pages.append(_make_page(slide, now, before, Moment(None, slide.blanks, answered=not _is_covered(slide))))
         answers += _write_answers(slide, now, before)
     return pages + _answer_pages(answers, slides)
 
@@ -97,18 +97,24 @@ def _make_page(slide: "Slide", trace: "Trace", before: "Trace", moment: Moment) 
     return LensPage(**parts, lens=slide.step.lens, trace=trace, instead=page)
 
 
+def _is_covered(slide: "Slide") -> bool:
+    """Return whether the text after the reveal of a step is on the answer sheet only: where something is asked."""
+    return bool(slide.blanks) or (bool(slide.step.answer) and len(slide.frames) == 1)
+
+
 def _write_answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Paragraph]:
-    """Return the answers of a step's question: one line for the step, one for each blank."""
+    """Return the answers of a step: a line for the step, one for each blank, and the text after the reveal."""
     question = slide.step.question
-    if question is None or not slide.blanks:
+    if not _is_covered(slide):
         return []
-    ask = fill_text(question.ask or slide.step.title, slide, trace, before)
+    ask = fill_text((question.ask if question is not None else "") or slide.step.title, slide, trace, before)
     found = [Paragraph((Run(f"Step {slide.index + 1}. ", style="strong"), Run(ask)))]
     for cell in slide.blanks:
         head = f"head {cell.head}, " if cell.head is not None and trace.experiment.n_heads > 1 else ""
         place = f"{cell.stage}[{head}{cell.row}, {cell.column}] = "
         found.append(Paragraph((Run(place), Run(number(find_shown_value(trace, cell)), style="strong")), "•"))
-    return found
+    told = read_paragraphs(fill_text(slide.step.answer, slide, trace, before, markdown=True))
+    return found + [replace(each, level=each.level + 1) for each in told]
 
 
 def _answer_pages(answers: list[Paragraph], slides: "tuple[Slide, ...]") -> list[SlideContent]:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from attnlab.attention.stages.explanation import Cell
 from attnlab.document.scene import Scene
 from attnlab.lessons.lenses import LENSES
-from attnlab.ui.present.content import Moment, has_earlier_numbers, make_content
+from attnlab.ui.present.content import Moment, has_earlier_numbers, has_fixed_sentences, make_content
 from attnlab.ui.present.prefetch import Prefetch
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ class Presenter(QObject):
         self._playground, self.player = playground, player
         self._start = playground.document.scene
         self._ahead = Prefetch(playground, self)
-        self._hidden: tuple[Cell, ...] = ()
         self._index = -1
         self._stale: object = None
         self.table = self._answering = False
@@ -58,6 +57,7 @@ class Presenter(QObject):
         self._idle.timeout.connect(self._on_idle)
         player.slide_changed.connect(self._on_slide_changed)
         player.frame_changed.connect(self._on_frame_changed)
+        player.answer_changed.connect(self._on_answer_changed)
         playground.computed.connect(self._on_computed)
         playground.document.scene_changed.connect(self._on_scene_changed)
         self._ahead.ready.connect(self._on_ready)
@@ -85,17 +85,17 @@ class Presenter(QObject):
     @property
     def hidden(self) -> tuple[Cell, ...]:
         """The cells of the slide's question without an answer yet."""
-        return self._hidden
+        return self.player.hidden
 
     @property
     def asking(self) -> bool:
-        """Whether an open question is shown."""
-        return bool(self._hidden) and self._at_last_frame
+        """Whether the next key shows an answer."""
+        return self.player.asking
 
     @property
     def sheet(self) -> bool:
         """Whether answers are typed at the right: if they are few, and until a key shows them all."""
-        few = 0 < len(self._hidden) <= MOST_ANSWERS or self._answering
+        few = 0 < len(self.hidden) <= MOST_ANSWERS or self._answering
         return self.sheets and few and self._at_last_frame
 
     @property
@@ -120,13 +120,10 @@ class Presenter(QObject):
     def go_next(self) -> None:
         """Go forward: to the next frame, then to the answers of a question, then to the next slide."""
         self._show_first(self.make_next_content())
-        if self.asking:
-            self.reveal()
-        else:
-            self.player.go_next()
+        self.player.go_next()
 
     def go_back(self) -> None:
-        """Go back the same way; a question that was answered stays answered."""
+        """Go back the same way: answers are covered again."""
         self._show_first(self.make_previous_content())
         self.player.go_back()
 
@@ -138,9 +135,8 @@ class Presenter(QObject):
 
     def reveal(self, cell: Cell | None = None) -> None:
         """Show one answer of the question, or all of them."""
-        self._hidden = tuple(each for each in self._hidden if cell is not None and each != cell)
         self._answering = cell is not None
-        self.refresh(soft=True)
+        self.player.reveal(cell)
 
     def deepen(self) -> None:
         """Walk a tour in smaller steps; after the smallest come whole stages again."""
@@ -190,12 +186,20 @@ class Presenter(QObject):
         """Return the numbers of the step before; None while they are computed."""
         return trace if slide.before is None else self._ahead.find_trace(slide.before)
 
+    def find_own_trace(self, slide: "Slide", trace: "Trace | None") -> "Trace | None":
+        """Return the slide's own numbers after a live edit; while they are computed, the present ones."""
+        own = None if slide.experiment is None else self._ahead.find_trace(slide.experiment)
+        return own or trace
+
     def refresh(self, *, soft: bool = False) -> None:
         """Show the current content, unless it is shown already."""
         slide = self.slide
         if slide is None:
             return
-        moment = self._make_moment(slide, self.player.frame, self._at_last_frame, self._hidden, self.changed)
+        player = self.player
+        moment = self._make_moment(
+            slide, player.frame, self._at_last_frame, player.hidden, self.changed, player.answered
+        )
         lens = moment.lens and not self.table  # with a table, the map is shown to see the effect of edits
         moment = replace(moment, sheet=self.sheet, table=self.table, lens=lens)
         made = self._make_content(slide, self.find_trace(), moment)
@@ -210,21 +214,22 @@ class Presenter(QObject):
 
     def _make_content(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "SlideContent":
         before = self.find_earlier_trace(slide, trace)
-        key = (id(slide), moment, id(trace), id(before))
+        own = self.find_own_trace(slide, trace) if moment.changed else None
+        key = (id(slide), moment, id(trace), id(before), id(own))
         known = self._made.pop(key, None)
-        made = known[3] if known is not None else make_content(slide, trace, before, moment)
+        made = known[3] if known is not None else make_content(slide, trace, before, moment, own)
         self._made[key] = slide, trace, before, made  # ids are theirs as long as they are kept
         while len(self._made) > KEPT:
             del self._made[next(iter(self._made))]
         self._made = {at: kept for at, kept in self._made.items() if kept[1] is trace or self._ahead.has_trace(kept[1])}
         return made
 
-    def _list_hints(self, hidden: tuple[Cell, ...], at_last: bool, slide: "Slide") -> tuple[str, ...]:
+    def _list_hints(self, open_answer: bool, at_last: bool, slide: "Slide") -> tuple[str, ...]:
         last = slide.index == slide.count - 1
-        following = "the answers" if hidden else "the end" if last else "next step"
+        following = "reveal" if open_answer else "the end" if last else "next step"
         depth = slide.step.depth if slide.step.depth in DEPTHS else "stage"
         first = f"→ {following if at_last else _NEXT[depth]}"
-        return (first, "B black", "H help", "Esc leave") if not (at_last and last and not hidden) else _HINTS
+        return (first, "B black", "H help", "Esc leave") if not (at_last and last and not open_answer) else _HINTS
 
     def make_next_content(self) -> "SlideContent | None":
         """Return the content after the next key; None at the end and while its numbers are computed."""
@@ -232,28 +237,31 @@ class Presenter(QObject):
         if slide is None:
             return None
         if self.asking:
-            return self._make_frame(slide, at, ())
+            return self._make_frame(slide, at, (), True)
         if not self._at_last_frame:
-            return self._make_frame(slide, at + 1, self._hidden)
+            answered = self.player.will_answer(at + 1)
+            return self._make_frame(slide, at + 1, self.hidden, answered)
         if slide.index + 1 >= len(self.player.slides):
             return None
         entered = self.player.slides[slide.index + 1]
-        return self._make_end_frame(entered, 0, _list_blanks(entered))
+        return self._make_end_frame(entered, 0, entered.blanks)
 
     def make_previous_content(self) -> "SlideContent | None":
         """Return the content after the key back; None at the beginning and while its numbers are computed."""
         slide, at = self.slide, self.player.frame_index
         if slide is None or (at == 0 and slide.index == 0):
             return None
+        if self.player.can_cover:
+            return self._make_frame(slide, at, slide.blanks, False)
         if at > 0:
-            return self._make_frame(slide, at - 1, self._hidden)
+            return self._make_frame(slide, at - 1, self.hidden, False)
         entered = self.player.slides[slide.index - 1]
         return self._make_end_frame(entered, -1, ())
 
-    def _make_frame(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
+    def _make_frame(self, slide: "Slide", at: int, hidden: tuple[Cell, ...], answered: bool) -> "SlideContent | None":
         """Return another frame of the current slide."""
         frames, trace = self.player.frames, self.find_trace()
-        moment = self._make_moment(slide, frames[at], at == len(frames) - 1, hidden, self.changed)
+        moment = self._make_moment(slide, frames[at], at == len(frames) - 1, hidden, self.changed, answered)
         return None if trace is None else self._make_content(slide, trace, replace(moment, table=self.table))
 
     def _make_end_frame(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
@@ -261,16 +269,24 @@ class Presenter(QObject):
         frames = slide.frames or (None,)
         trace = self.find_trace() if slide.experiment is None else self._ahead.find_trace(slide.experiment)
         changed = slide.experiment is None and self.changed
-        moment = self._make_moment(slide, frames[at], at == -1 or len(frames) == 1, hidden, changed)
+        answered = at == -1 or (len(frames) == 1 and not hidden and not slide.step.answer)
+        moment = self._make_moment(slide, frames[at], at == -1 or len(frames) == 1, hidden, changed, answered)
         return None if trace is None else self._make_content(slide, trace, moment)
 
     def _make_moment(
-        self, slide: "Slide", place: "Place | None", at_last: bool, hidden: tuple[Cell, ...], changed: bool
+        self,
+        slide: "Slide",
+        place: "Place | None",
+        at_last: bool,
+        hidden: tuple[Cell, ...],
+        changed: bool,
+        answered: bool,
     ) -> Moment:
         """Return the state of a slide, without a table of numbers."""
         sheet = self.sheets and at_last and 0 < len(hidden) <= MOST_ANSWERS
         lens = self.lenses and slide.step.lens is not None
-        return Moment(place, hidden, changed, self._list_hints(hidden, at_last, slide), sheet, lens=lens)
+        hints = self._list_hints(not answered, at_last, slide)
+        return Moment(place, hidden, changed, hints, sheet, lens=lens, answered=answered)
 
     @Slot()
     def _on_idle(self) -> None:
@@ -280,6 +296,7 @@ class Presenter(QObject):
             return
         around = (slide.index, slide.index + 1, slide.index - 1, slide.index + 2)
         must = slide.before if has_earlier_numbers(slide) else None
+        must = slide.experiment if must is None and self.changed and has_fixed_sentences(slide) else must
         self._ahead.want([slide.before, *(slides[i].experiment for i in around if 0 <= i < len(slides))], must)
         made = self._left.pop(0)() if self._left else None
         if made is not None:
@@ -294,9 +311,7 @@ class Presenter(QObject):
         entered = self.slide
         if entered is None:
             return
-        backwards = entered.index < self._index
         self._index = entered.index
-        self._hidden = () if backwards else _list_blanks(entered)
         self.table = self._answering = False
         self._stale = self._playground.reply
         self.slide_entered.emit()
@@ -304,6 +319,12 @@ class Presenter(QObject):
 
     @Slot(object)
     def _on_frame_changed(self, _: object) -> None:
+        self.refresh(soft=True)
+
+    @Slot()
+    def _on_answer_changed(self) -> None:
+        if self.slide is not None and self.hidden and self.hidden == self.slide.blanks:
+            self._answering = False  # they are covered again
         self.refresh(soft=True)
 
     @Slot(object)
@@ -325,7 +346,3 @@ class Presenter(QObject):
 
 _NEXT = {"stage": "show it", "row": "next row", "cell": "next cell", "term": "next term"}
 _HINTS = ("Home first step", "B black", "H help", "Esc leave")
-
-
-def _list_blanks(slide: "Slide") -> tuple[Cell, ...]:
-    return slide.blanks if slide.step.question is not None else ()

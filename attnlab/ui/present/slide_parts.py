@@ -1,5 +1,6 @@
 """Widgets above a slide, in areas it keeps free: a table of numbers, answer fields, a lens, and the help card."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
@@ -81,7 +82,9 @@ class SlideParts(QObject):
         slide, trace = self._presenter.slide, self._presenter.find_trace()
         if slide is not None and trace is not None and slide.step.question is not None and self._presenter.sheet:
             answers = self.answers or self._make_answers()
-            answers.sheet.show_question(slide.step.question, slide.blanks, trace)
+            if self._presenter.hidden == slide.blanks != answers.sheet.hidden_cells:
+                answers.sheet.clear()  # they were covered again
+            answers.sheet.show_question(replace(slide.step.question, ask=""), slide.blanks, trace)
             self.place()
             answers.show()
         elif self.answers is not None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from attnlab.attention import edits
 from attnlab.attention.examples.presets import preset
-from attnlab.attention.stages.walk import Place
+from attnlab.attention.stages.walk import Place, make_question_place
 from attnlab.document.document import Document
 from attnlab.document.scene import Scene
 from attnlab.lessons.library import find
@@ -25,6 +25,13 @@ def opened(step: int = 0) -> tuple[Document, LessonPlayer]:
     return document, player
 
 
+def walk_text(text: str) -> tuple[Document, LessonPlayer]:
+    """Return a document and the player of a lesson that is written here."""
+    document, player = opened()
+    player.open(parse(f"---\ntitle: A lesson\n---\n\n{text}", "written"))
+    return document, player
+
+
 def where(player: LessonPlayer) -> tuple[int, int]:
     assert player.slide is not None
     return player.slide.index, player.frame_index
@@ -36,9 +43,10 @@ def test_it_walks_frame_by_frame_to_the_end_and_all_the_way_back() -> None:
     while not player.at_end:
         player.go_next()
         forward.append(where(player))
-    assert forward == [(0, 0), *((1, i) for i in range(7)), (2, 0), (3, 0)]
+    assert forward == [(0, 0), *((1, i) for i in range(7)), (2, 0), (3, 0), (3, 0)]  # the last key shows the answer
     player.go_next()
     assert where(player) == (3, 0)
+    assert player.answered
     back = [where(player)]
     while not player.at_start:
         player.go_back()
@@ -175,7 +183,41 @@ def test_any_walk_ends_with_the_view_of_the_frame(moves: list[str]) -> None:
         assert player.slide is not None
         assert 0 <= player.frame_index < len(player.frames)
         if move not in ("undo", "redo"):
-            assert document.view.at == player.frame
+            asked = make_question_place(player.hidden) if player.asking else None
+            assert document.view.at == (asked or player.frame)
+
+
+def test_the_first_key_shows_the_answer_the_next_goes_on_and_back_covers_it_again() -> None:
+    step = "preset: journey\n```\n\nHow much?\n\n```question\nblank: weights[1, 0]\n```\n\n```answer\nIt is this much."
+    document, player = walk_text(f"## Ask\n\n```state\n{step}\n```\n\n## Then\n\nMore.\n")
+    assert (player.hidden, player.answered) == (player.slides[0].blanks, False)
+    assert document.view.at == make_question_place(player.hidden)
+    player.go_next()
+    assert where(player) == (0, 0)
+    assert (player.hidden, player.answered, document.view.at) == ((), True, None)
+    player.go_next()
+    assert where(player) == (1, 0)
+    player.go_back()
+    assert where(player) == (0, 0)
+    assert player.answered
+    player.go_back()
+    assert where(player) == (0, 0)
+    assert player.hidden == player.slides[0].blanks
+    assert player.at_start
+    player.reveal(player.hidden[0])
+    assert player.answered
+
+
+def test_an_answer_without_a_question_is_one_key_and_after_a_walk_none() -> None:
+    block = "```answer\nIt is this much.\n```\n"
+    _, player = walk_text(
+        f"## Alone\n\n```state\npreset: journey\n```\n\n{block}\n## Walk\n\n```state\ndepth: stage\n```\n\n{block}"
+    )
+    seen = [(*where(player), player.answered)]
+    while not player.at_end:
+        player.go_next()
+        seen.append((*where(player), player.answered))
+    assert seen == [(0, 0, False), (0, 0, True), (1, 0, False), (1, 1, True)]
 
 
 @pytest.mark.parametrize("step", [-3, 99])

@@ -287,6 +287,16 @@ def test_an_error_in_a_text_is_shown_below_it(person: "Person") -> None:
     person.wait_for(lambda: editor.preview.wrong.text() == "")
 
 
+def test_a_text_after_the_reveal_is_typed_saved_and_read_back(person: "Person") -> None:
+    record(person)
+    editor = editor_of(person)
+    editor.answer.setFocus()
+    person.type("So it is.")
+    assert draft_of(person).lesson.steps[0].answer == "So it is."
+    person.key(Key.Key_S, CTRL)
+    assert find("my-lesson").steps[0].answer == "So it is."
+
+
 def test_a_question_survives_writing_and_reading(person: "Person") -> None:
     record(person)
     editor = editor_of(person)

@@ -115,11 +115,17 @@ class Lecturer:
         return "\n".join("".join(run.text for run in each.runs) for each in self.content.text)
 
     def arithmetic(self) -> str:
-        ways = self.content.arithmetic
+        ways = () if self.content.arithmetic_covered else self.content.arithmetic
         return "\n".join("".join(run.text for run in line) for line in ways[0]) if ways else ""
 
     def bars(self) -> dict[str, str]:
         return {bar.label: bar.text for bar in self.content.row.bars} if self.content.row else {}
+
+    def answer(self) -> str:
+        """Return the text after the reveal, "" while it is covered."""
+        return "\n".join(
+            "".join(run.text for run in each.runs) for each in self.content.answer if self.content.answered
+        )
 
     def unknown(self) -> int:
         """Return how many cells of the map are empty."""

@@ -61,7 +61,7 @@ def test_blanks_stay_empty_and_answers_come_last() -> None:
     assert "".join(run.text for run in first.text[0].runs) == "It is 1.00."
     assert question.main is not None
     assert question.main.marks == ((0, 1, 0),)
-    assert question.arithmetic == ()
+    assert question.arithmetic_covered
     assert answers.title == "Answers"
     answer = number(float(attnlab.compute(preset("journey")).array("weights")[0, 1, 0]))
     lines = ["".join(run.text for run in each.runs) for each in answers.text]

@@ -1,0 +1,189 @@
+"""What is asked is covered in every place until the key that reveals it, and nothing moves when it is revealed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from attnlab.attention.stages.arithmetic import number
+from attnlab.compute.engine import compute
+from attnlab.figures.palette import LIGHT, PALETTES, compute_contrast
+from attnlab.figures.slides.slide_content import SlideContent
+from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_painter import Drawn, draw_slide
+from attnlab.lessons.library import find, list_shipped
+from attnlab.lessons.parse import parse
+from attnlab.lessons.slides import Slide, make_slides
+from attnlab.ui.base.theme import dress_type
+from attnlab.ui.present.content import Moment, make_content
+from attnlab.ui.present.pdf import compute_pages
+
+Key = Qt.Key
+LESSON = """---
+title: Asked first
+---
+
+## How much?
+
+```state
+preset: journey
+stage: weights
+cell: [1, 0]
+```
+
+“journey” gives {{weights[1, 0]:.2f}} to “Your”, and {{sum(weights[1, :]):.0f}} in all. {= “Your” has a small share. =}
+
+```question
+ask: How much does “journey” give to “Your”?
+blank: weights[1, 0]
+```
+
+```answer
+It gives **{{weights[1, 0]}}**, {= the least of the row =}.
+```
+
+## And then?
+
+```state
+stage: weights
+```
+
+```answer
+Nothing else.
+```
+"""
+
+
+def paint(content: SlideContent, size: tuple[int, int] = (1280, 720)) -> tuple[QImage, Drawn]:
+    dress_type()
+    image = QImage(QSize(*size), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    drawn = draw_slide(painter, Sheet(0, 0, *size), content, LIGHT)
+    painter.end()
+    return image, drawn
+
+
+def show(slide: Slide, covered: bool, **more: Any) -> SlideContent:
+    assert slide.experiment is not None
+    now, before = compute(slide.experiment), compute(slide.before or slide.experiment)
+    moment = Moment(slide.frames[-1], slide.blanks if covered else (), answered=not covered, **more)
+    return make_content(slide, now, before, moment)
+
+
+def plain(content: SlideContent) -> str:
+    return " ".join("".join(run.text for run in each.runs) for each in content.text)
+
+
+def test_a_number_that_is_asked_for_is_covered_in_the_text_too(lecture: Callable[..., Any]) -> None:
+    talk = lecture(parse(LESSON, "asked"))
+    weight = float(talk.person.painted("weights")[0, 1, 0])
+    assert talk.text() == "“journey” gives ? to “Your”, and 1 in all. “Your” has a small share."
+    assert talk.answer() == ""
+    assert f"{weight:.2f}" not in talk.hall.view.accessibleDescription()
+    talk.press(Key.Key_PageDown)
+    assert talk.content.heading.endswith("step 1 of 2")  # the first press reveals
+    assert f"gives {weight:.2f} to" in talk.text()
+    assert talk.answer() == f"It gives {number(weight)}, the least of the row."
+    talk.press(Key.Key_PageUp)
+    assert talk.answer() == ""  # back covers again
+    assert "gives ? to" in talk.text()
+    talk.press(Key.Key_PageDown, Key.Key_PageDown)
+    assert talk.content.heading.endswith("step 2 of 2")  # the next goes on
+    assert talk.answer() == ""
+    talk.press(Key.Key_PageDown)
+    assert talk.answer() == "Nothing else."
+
+
+def test_typing_the_right_answer_reveals_the_text_and_covering_asks_again(lecture: Callable[..., Any]) -> None:
+    talk = lecture(parse(LESSON, "asked"))
+    sheet = talk.hall.parts.answers.sheet
+    field = sheet.focusProxy()
+    field.setFocus()
+    QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, 1, 0])))
+    QTest.keyClick(field, Key.Key_Return)
+    talk.wait()
+    assert talk.answer().startswith("It gives")
+    talk.press(Key.Key_PageUp)
+    assert talk.answer() == ""
+    assert sheet.hidden_cells == talk.player.slide.blanks
+    assert sheet.focusProxy().text() == ""
+
+
+def test_sentences_about_the_lessons_numbers_step_back_when_these_change(lecture: Callable[..., Any]) -> None:
+    talk = lecture(parse(LESSON, "asked"))
+    assert not any(run.aside for each in talk.content.text for run in each.runs)
+    talk.press(Key.Key_E)
+    table = talk.hall.parts.table.table
+    QTest.keyClick(table, Key.Key_Up)
+    talk.person.settle()
+    talk.wait()
+    asides = ["".join(run.text for run in each.runs if run.aside) for each in talk.content.text]
+    assert asides == ["“Your” has a small share."]
+    talk.press(Key.Key_R)
+    talk.person.settle()
+    talk.wait()
+    assert not any(run.aside for each in talk.content.text for run in each.runs)
+
+
+@pytest.mark.parametrize("name", list_shipped())
+def test_nothing_moves_when_an_answer_is_revealed(qapp: QApplication, name: str) -> None:
+    for slide in make_slides(find(name)):
+        if not slide.blanks and not slide.step.answer:
+            continue
+        (covered, before), (shown, after) = paint(show(slide, True)), paint(show(slide, False))
+        where = f"{name}, step {slide.index + 1}"
+        assert before == after, where
+        assert before.left_out == (), where
+        side = paint(show(slide, True, sheet=True))[1]
+        if slide.blanks:
+            assert side.grid == after.grid, where
+        assert _find_ink_above_map(covered, before) <= _find_ink_above_map(shown, after), where
+
+
+def _find_ink_above_map(image: QImage, drawn: Drawn) -> int:
+    """Return how far right the title and the text reach: an answer only adds to them."""
+    assert drawn.grid is not None
+    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)[: round(drawn.grid.y) - 60]
+    columns = np.flatnonzero((pixels != QColor(LIGHT.ground).rgb()).any(0))
+    return int(columns[-1])
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
+def test_a_cover_is_seen_from_the_last_row(palette: Any) -> None:
+    assert compute_contrast(palette.cover, palette.on_cover) >= 3.9
+    assert compute_contrast(palette.cover, palette.ground) >= 3
+
+
+def test_covered_cells_and_numbers_have_the_colour_of_the_cover(qapp: QApplication) -> None:
+    slide = make_slides(parse(LESSON, "asked"))[0]
+    cover = QColor(LIGHT.cover).rgb()
+    counts = []
+    for is_covered in (True, False):
+        image, drawn = paint(show(slide, is_covered))
+        assert drawn.grid is not None
+        x, y, width, height = (round(each) for each in drawn.grid.rect(0, 1, 0))
+        counts.append(image.copy(x + 4, y + 4, width - 8, height - 8))
+    covered, shown = ([cell.pixel(i, 2) for i in range(cell.width())] for cell in counts)
+    assert set(covered) == {cover}
+    assert cover not in shown
+
+
+def test_handouts_print_the_covered_state_and_the_answers_come_last(qapp: QApplication) -> None:
+    first, second, answers = compute_pages(parse(LESSON, "asked"))
+    assert (first.answered, second.answered) == (False, False)
+    assert "gives ? to" in plain(first)
+    weight = number(float(compute(make_slides(parse(LESSON, "asked"))[0].experiment).array("weights")[0, 1, 0]))  # type: ignore[arg-type]
+    lines = ["".join(run.text for run in each.runs) for each in answers.text]
+    assert lines[-3:] == [f"It gives {weight}, the least of the row.", "Step 2. And then?", "Nothing else."]
+
+
+def test_small_weights_are_not_said_to_be_nothing(qapp: QApplication) -> None:
+    slide = make_slides(find("scaling"))[4]
+    row = show(slide, False).row
+    assert row is not None
+    assert {bar.label: bar.text for bar in row.bars}["cat"] == "< 0.0001"
