@@ -106,26 +106,28 @@ def arrange(
     limits: Limits,
     square: bool,
     ratio: float = 1.0,
+    most_oblong: float = 1.6,
 ) -> Grid:
     """Return the grid of the largest cells with which ``count`` maps fit into ``area`` (x, y, width, height).
 
-    ``square`` keeps cells about as wide as high, for maps of token by token. Cells of 3 px or more are whole pixels of
-    a screen with ``ratio`` device pixels each.
+    ``square`` keeps cells about as wide as high, at most ``most_oblong`` times as wide, for maps of token by token.
+    Cells of 3 px or more are whole pixels of a screen with ``ratio`` device pixels each.
     """
     x, y, width, height = area
     width, height = max(width - limits.label_width, 1), max(height - limits.label_height, 1)
+    oblong = most_oblong if square else math.inf
     best: tuple[float, int, float, float, tuple[int, int]] | None = None
     for per_row in range(1, count + 1):
         gap = (0, 0) if count == 1 else (max(1, round(rows / 12)), max(1, round(columns / 12)))
         lines = -(-count // per_row)
-        cell_w, cell_h = _find_cell_size(width, height, rows, columns, lines, per_row, gap, limits, square)
+        cell_w, cell_h = _find_cell_size(width, height, rows, columns, lines, per_row, gap, limits, oblong)
         while (
             lines > 1
             and gap[0] * _round_to_pixels(cell_w, cell_h, ratio)[1] < limits.title_height
             and gap[0] < MOST_GAP
         ):
             gap = (gap[0] + 1, gap[1])  # makes the cells smaller
-            cell_w, cell_h = _find_cell_size(width, height, rows, columns, lines, per_row, gap, limits, square)
+            cell_w, cell_h = _find_cell_size(width, height, rows, columns, lines, per_row, gap, limits, oblong)
         score = min(cell_w, cell_h * 1.5) + 1e-3 * cell_w * cell_h
         if best is None or score > best[0]:
             best = (score, per_row, cell_w, cell_h, gap)
@@ -165,9 +167,14 @@ def _find_cell_size(
     per_row: int,
     gap: tuple[int, int],
     limits: Limits,
-    square: bool,
+    oblong: float,
 ) -> tuple[float, float]:
-    """Return the width and height of the largest cells with ``lines`` rows of ``per_row`` maps."""
+    """Return the width and height of the largest cells with ``lines`` rows of ``per_row`` maps.
+
+    They are at most ``oblong`` times as wide as high, and, unless that is infinite, about as high as wide at most.
+    """
     cell_w = min(width / (per_row * (columns + gap[1]) - gap[1]), limits.cell_width)
     cell_h = min(height / (lines * (rows + gap[0]) - gap[0]), limits.cell_height)
-    return (min(cell_w, cell_h * 1.6), min(cell_h, cell_w * 1.25)) if square else (cell_w, cell_h)
+    if oblong == math.inf:
+        return cell_w, cell_h
+    return min(cell_w, cell_h * oblong), min(cell_h, cell_w * min(oblong, 1.25))

@@ -1,5 +1,6 @@
 """The one routine that draws maps of numbers: on the screen, into a picture and into vector files."""
 
+import math
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ LEAST_GROUPED = 3.0
 """Columns narrower than this, in pixels, have no lines between their groups."""
 THIN_BELOW = 10.0
 """Frames around rows and columns narrower than this, in pixels, are hairlines; thicker ones would cover them."""
+LABEL_LETTERS = 14
+"""Labels of tokens are whole up to this many letters where there is room; longer ones lose their middle."""
 NOTHING_KEPT: Mapping[int, float] = MappingProxyType({})
 
 
@@ -34,6 +37,7 @@ class MapData:
     With ``column_group`` columns form groups of this size, such as heads side by side: a line separates two groups,
     and one of ``group_labels`` above each replaces the column labels. Cells that are ``unknown`` [rows, columns]
     or [n, rows, columns] are empty frames with ``mark``, such as "?", in them; masked ones are hatched as well.
+    ``under`` [n, rows, columns] are numbers written in the masked cells, such as the scores before the mask.
     """
 
     values: NDArray[np.floating]
@@ -47,6 +51,7 @@ class MapData:
     group_labels: Sequence[str] = ()
     unknown: NDArray[np.bool_] | None = None
     mark: str = ""
+    under: NDArray[np.floating] | None = None
 
     @property
     def empty(self) -> NDArray[np.bool_] | None:
@@ -129,13 +134,17 @@ def _draw_group_lines(painter: QPainter, grid: Grid, group: int, palette: Palett
             painter.fillRect(QRectF(left - 1, y, 1, height), QColor(palette.hatch))
 
 
-def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, *fonts: QFont) -> bool:
+def draw_numbers(
+    painter: QPainter, grid: Grid, data: MapData, palette: Palette, *fonts: QFont, decimals: int | None = None
+) -> bool:
     """Draw the number of each cell, all in one format, in the first of ``fonts`` (largest first) that fits.
 
+    They have this many ``decimals`` if these fit; None: four if these fit, else two.
     Only numbers inside the painter's clip are drawn. Returns whether there is room for numbers at all.
     """
     shown = np.ones(data.values.shape[1:], dtype=bool) if data.masked is None else ~data.masked
-    chosen = _choose_format(painter, grid, data.values[:, shown], fonts)
+    written = data.values[:, shown] if data.under is None else np.where(shown, data.values, data.under)
+    chosen = _choose_format(painter, grid, written, fonts, (4, 2) if decimals is None else (decimals, 2))
     if chosen is None:
         return False
     pen, form = chosen
@@ -153,16 +162,21 @@ def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette,
             for row, column in np.argwhere(known & (on_dark == light)).tolist():
                 middle = x + (columns.start + column + 0.5) * grid.cell_width
                 pen.draw(middle, y + (rows.start + row + 0.5) * grid.cell_height, form(float(values[row, column])), 0.5)
-        if empty is not None and data.mark:
-            painter.setPen(QColor(palette.muted))
-            for row, column in np.argwhere(empty[index, rows, columns]).tolist():
-                middle = x + (columns.start + column + 0.5) * grid.cell_width
-                pen.draw(middle, y + (rows.start + row + 0.5) * grid.cell_height, data.mark, 0.5)
+        muted = empty[index, rows, columns] if empty is not None and data.mark else None
+        if data.under is not None:
+            muted = ~shown[rows, columns]
+        if muted is None:
+            continue
+        painter.setPen(QColor(palette.muted))
+        for row, column in np.argwhere(muted).tolist():
+            middle = x + (columns.start + column + 0.5) * grid.cell_width
+            under = data.mark if data.under is None else form(float(data.under[index, rows, columns][row, column]))
+            pen.draw(middle, y + (rows.start + row + 0.5) * grid.cell_height, under, 0.5)
     return True
 
 
 def _choose_format(
-    painter: QPainter, grid: Grid, values: NDArray[np.floating], fonts: Sequence[QFont]
+    painter: QPainter, grid: Grid, values: NDArray[np.floating], fonts: Sequence[QFont], decimals: tuple[int, int]
 ) -> tuple[Pen, Callable[[float], str]] | None:
     """Return the font and the format: two decimals or more in the largest font, else fewer characters in the smallest.
 
@@ -173,7 +187,8 @@ def _choose_format(
     finite = values[np.isfinite(values)]
     ends = [float(finite.min(initial=0.0)), float(finite.max(initial=0.0))]
     odd = ["NaN"] * (len(finite) < values.size)
-    tried = [(font, form, room) for font in fonts for form, room in ((_fix_decimals(4), 6.0), (_fix_decimals(2), 1.25))]
+    forms = ((_fix_decimals(decimals[0]), 6.0 if decimals[0] == 4 else 1.25), (_fix_decimals(decimals[1]), 1.25))
+    tried = [(font, form, room) for font in fonts for form, room in forms]
     largest = max(-ends[0], ends[1])
     for form, least in ((_write_bare, 0), (_fix_decimals(1), 1), (_fix_decimals(0), 10), (_write_power, 1000)):
         tried += [(font, form, 1.25) for font in fonts if largest >= least]
@@ -247,7 +262,7 @@ def draw_labels(
         seen = _find_visible(painter, y, grid.cell_height, grid.rows, vertical=True)
         for row in _thin_out(grid.rows, grid.cell_height, 1.1 * font.pixelSize(), strong[0], seen):
             painter.setPen(QColor(palette.ink if row == strong[0] else palette.muted))
-            text = pen.elide(data.row_labels[row], grid.label_width - 6)
+            text = pen.elide(data.row_labels[row], math.ceil(grid.label_width - 6), middle=True)
             pen.draw(grid.x - 6, y + (row + 0.5) * grid.cell_height, text, 1.0)
     if not grid.column_space:
         return
@@ -266,7 +281,7 @@ def draw_labels(
             if flat:
                 pen.draw(middle, grid.y - 4, data.column_labels[column], 0.5, 1.0)
             else:
-                text = pen.elide(data.column_labels[column], grid.column_space - 6)
+                text = pen.elide(data.column_labels[column], math.ceil(grid.column_space - 6), middle=True)
                 pen.draw_upwards(middle, grid.y - 4, text)
 
 
@@ -296,33 +311,46 @@ def draw_titles(
 ) -> None:
     """Draw each map's title above it and above the column labels, if any.
 
-    "head 12 · columns 24–31" is shortened to "head 12 · 24–31", "head 12" or "12" if necessary to fit; ``kept`` pixels
-    at the right of each map stay free. The titles of the maps in ``struck`` are crossed out.
+    All have the longest form that fits everywhere: "head 12 · columns 24–31", "head 12 · 24–31", "head 12" or "12";
+    ``kept`` pixels at the right of each map stay free. The titles of the maps in ``struck`` are crossed out.
     """
     if grid.count < 2 or grid.title_height < 8:
         return
     pen, key = Pen(painter, font), find_key(font)
     painter.setPen(QColor(palette.muted))
+    rooms = [(grid.columns + grid.gap[1]) * grid.cell_width] * len(data.titles)
+    for index, free in kept.items():
+        if free and index < len(rooms):
+            rooms[index] = grid.columns * grid.cell_width - free
+    forms = [_find_form(title, key, room) for title, room in zip(data.titles, rooms, strict=True)]
     for index, title in enumerate(data.titles):
         x, y = grid.origin(index)
-        lift = grid.column_space if index < grid.per_row else 0.0
-        room = (grid.columns + grid.gap[1]) * grid.cell_width
-        if kept.get(index):
-            room = grid.columns * grid.cell_width - kept[index]
-        shown = _shorten_title(title, key, room)
+        lift, room = grid.column_space if index < grid.per_row else 0.0, rooms[index]
+        shown = _write_title(title, max(forms), key, room)
         pen.draw(x, y - lift - 2, shown, 0.0, 1.0)
         if index in struck:
             middle = round(y - lift - 2 - 0.6 * font.pixelSize())
             painter.drawLine(QPointF(x - 1, middle), QPointF(x + min(pen.width(shown), room) + 1, middle))
 
 
-@lru_cache(maxsize=1024)
-def _shorten_title(title: str, font_key: str, room: float) -> str:
-    """Return the longest form of a title that fits."""
+def _list_forms(title: str) -> tuple[str, ...]:
+    """Return the forms of a title, the longest first."""
     name, _, span = title.partition(" · ")
-    texts = (title, f"{name} · {span.split(' ')[-1]}" if span else name, name)
-    fits = (text for text in texts if measure_text(text, font_key) <= room)
-    return next(fits, "") or elide_text(name.split(" ")[-1], font_key, int(room))  # "head 12" as 12
+    return title, f"{name} · {span.split(' ')[-1]}" if span else name, name, name.split(" ")[-1]
+
+
+@lru_cache(maxsize=1024)
+def _find_form(title: str, font_key: str, room: float) -> int:
+    """Return the index of the longest form of a title that fits; the last if none does."""
+    forms = _list_forms(title)
+    return next((n for n, text in enumerate(forms) if measure_text(text, font_key) <= room), len(forms) - 1)
+
+
+@lru_cache(maxsize=1024)
+def _write_title(title: str, form: int, font_key: str, room: float) -> str:
+    """Return a form of a title, shortened if even that does not fit."""
+    text = _list_forms(title)[form]
+    return text if measure_text(text, font_key) <= room else elide_text(text, font_key, int(room))
 
 
 def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) -> None:
@@ -361,13 +389,20 @@ def draw_colour_ends(painter: QPainter, rect: QRectF, data: MapData, palette: Pa
     """Draw the values below a colour bar."""
     painter.setPen(QColor(palette.muted))
     pen = Pen(painter, font)
-    sequential = MAP_OF[data.kind] == "sequential"
-    ends = ("0", "", f"{data.limit:.3g}") if sequential else (_write_end(-data.limit), "0", _write_end(data.limit))
+    low, high = write_colour_ends(data)
+    ends = (low, "" if MAP_OF[data.kind] == "sequential" else "0", high)
     widths = [pen.width(text) for text in ends]
     if sum(widths) + 8 > rect.width():  # drop the middle, which is 0, then the end that mirrors the other
         ends = (ends[0] if widths[0] + widths[2] + 4 <= rect.width() else "", "", ends[2])
     for place, text in zip((0.0, 0.5, 1.0), ends, strict=True):
         pen.draw(rect.x() + place * rect.width(), rect.y() + BAR_HEIGHT + 2, text, place, 0.0)
+
+
+def write_colour_ends(data: MapData) -> tuple[str, str]:
+    """Return the texts of the smallest and the largest value of the colours of maps."""
+    if MAP_OF[data.kind] == "sequential":
+        return "0", f"{data.limit:.3g}"
+    return _write_end(-data.limit), _write_end(data.limit)
 
 
 def _write_end(value: float) -> str:

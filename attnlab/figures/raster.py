@@ -12,14 +12,17 @@ LONG_ROW = 32
 MAP_OF = {"signed": "diverging", "probability": "sequential", "positive": "sequential"}
 
 
-def find_limit(values: NDArray[np.floating], kind: str, masked: NDArray[np.bool_] | None = None) -> float:
+def find_limit(
+    values: NDArray[np.floating], kind: str, masked: NDArray[np.bool_] | None = None, *, tight: bool = False
+) -> float:
     """Return the end of the colour scale of maps [..., rows, columns].
 
-    Probabilities end at 1; in rows of more than ``LONG_ROW`` they end at the largest, rounded up to one digit, because
-    on a scale to 1 a row of hundreds has a single colour. Positive numbers end at the largest, but not below 1. Signed
-    numbers end at the largest finite magnitude, or at 1 if that is 0. Cells that are ``masked`` do not count.
+    Probabilities end at 1; in rows of more than ``LONG_ROW``, or with ``tight``, they end at the largest, rounded up to
+    one digit, because on a scale to 1 a row of hundreds has a single colour. Positive numbers end at the largest, but
+    not below 1. Signed numbers end at the largest finite magnitude, or at 1 if that is 0. Cells that are ``masked`` do
+    not count.
     """
-    if kind == "probability" and values.shape[-1] <= LONG_ROW:
+    if kind == "probability" and values.shape[-1] <= LONG_ROW and not tight:
         return 1.0
     if masked is not None and kind == "signed" and np.isfinite(values[..., masked]).any():  # −1e9 instead of −∞
         values = np.where(masked, 0, values)

@@ -35,14 +35,18 @@ def _lay_out(text: str, key: str) -> tuple[QStaticText, float, float]:
 
 
 @lru_cache(maxsize=32768)
-def elide_text(text: str, key: str, width: int) -> str:
-    """Return a text shortened to a width in the font with this key, on one line; an empty text becomes ∅."""
+def elide_text(text: str, key: str, width: int, *, middle: bool = False) -> str:
+    """Return a text shortened to a width in the font with this key, on one line; an empty text becomes ∅.
+
+    It is shortened at its end, or with ``middle`` in its middle.
+    """
     font = QFont()
     font.fromString(key)
     shown, metrics = " ".join(text.split()) or "∅", QFontMetricsF(font)
     dots = metrics.horizontalAdvance("…")
     if width >= NARROW_EM * font.pixelSize():
-        return metrics.elidedText(shown[:400], Qt.TextElideMode.ElideRight, width)
+        mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
+        return metrics.elidedText(shown[:400], mode, width)
     if metrics.horizontalAdvance(shown) <= width:
         return shown
     longer = shown[:400] + "………"  # forces shortening, whose result fits without the dots
@@ -66,9 +70,9 @@ class Pen:
         """Return the width of a text in pixels."""
         return measure_text(text, self._key)
 
-    def elide(self, text: str, width: float) -> str:
-        """Return the text shortened to a width, on one line; an empty text becomes ∅."""
-        return elide_text(text, self._key, int(width))
+    def elide(self, text: str, width: float, *, middle: bool = False) -> str:
+        """Return the text shortened to a width, at its end or in its middle, on one line; an empty one becomes ∅."""
+        return elide_text(text, self._key, int(width), middle=middle)
 
     def draw(self, x: float, y: float, text: str, across: float = 0.0, down: float = 0.5) -> None:
         """Draw a text; ``across`` and ``down`` are the anchor at x, y: 0 for left and top, 1 for right and bottom."""

@@ -137,7 +137,7 @@ class Person:
                 expected = expected[None]
             elif view.head != "all":
                 expected = fresh.mean(name)[None] if view.head == "mean" else expected[view.head : view.head + 1]
-            assert card.isVisible(), f"{name} is not shown"
+            assert card.isVisible() or name == self.playground.canvas.covered, f"{name} is not shown"
             np.testing.assert_array_equal(self.painted(name), expected, name)
         inputs = self.playground.inputs
         assert inputs.tokens.tokens() == batches.list_unpadded_tokens(e)
@@ -206,6 +206,9 @@ class Person:
     # Cells of cards and of the table
 
     def cell(self, stage: str, row: int, column: int, index: int = 0) -> QPoint:
+        """Return the middle of a cell on its card, which is scrolled to."""
+        if self.playground.canvas.zoom == 1:
+            self.playground.canvas.show_card(stage)
         return self.card(stage).cell_rect(row, column, index).center().toPoint()
 
     def click_cell(self, stage: str, row: int, column: int, index: int = 0) -> None:

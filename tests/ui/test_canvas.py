@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
-ROWS = [["inputs", "queries", "keys", "values"], ["scores", "scaled", "masked", "weights"], ["context", "output"]]
+ROWS = [["inputs", "queries", "keys", "values"], ["scores", "masked"], ["weights", "context"]]
 
 
 def selected(person: "Person") -> Cell | None:
@@ -33,8 +33,10 @@ def selected(person: "Person") -> Cell | None:
 # What is there
 
 
-def test_cards_are_arranged_along_the_computation(sit_down: Callable[..., "Person"]) -> None:
-    person = sit_down("causal-5x8")
+def test_the_cards_lie_as_the_flow(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("journey")
+    person.press("Causal")
+    person.settle()
     below = 0
     for row in ROWS:
         cards = [person.card(name) for name in row]
@@ -43,7 +45,9 @@ def test_cards_are_arranged_along_the_computation(sit_down: Callable[..., "Perso
         assert all(a.geometry().right() < b.x() for a, b in pairwise(cards))
         assert cards[0].y() > below
         below = cards[0].geometry().bottom()
-    assert person.playground.canvas.heads.isVisible()
+    assert person.card("output").folded == "same as the context"
+    assert person.card("output").y() > person.card("context").geometry().bottom()
+    assert person.playground.canvas.heads.folded == "only one"
 
 
 def test_every_card_describes_its_stage_and_shape(sit_down: Callable[..., "Person"]) -> None:
@@ -67,7 +71,7 @@ def test_wires_run_along_the_computation(person: "Person") -> None:
     person.settle()
     wires = {(wire.source, wire.target, wire.role) for wire in person.playground.canvas.wires()}
     assert ("scaled", "weights", "neutral") not in wires
-    assert {("scaled", "masked", "neutral"), ("masked", "weights", "neutral")} <= wires
+    assert {("scores", "masked", "neutral"), ("masked", "weights", "neutral")} <= wires  # it shows the scaled ones too
 
 
 def test_cells_have_the_colour_of_their_number(person: "Person") -> None:
@@ -287,10 +291,10 @@ def test_numbers_are_hidden_in_small_cells_and_shown_after_zooming_in(
     sit_down: Callable[..., "Person"],
 ) -> None:
     person = sit_down("journey")
-    person.set_size("T", "16")
+    person.set_size("T", "40")
     person.settle()
     assert not numbers_shown(person, "weights")
-    person.turn(person.card("weights"), person.cell("weights", 0, 0), 8)
+    person.turn(person.card("weights"), person.cell("weights", 0, 0), 12, Mod.ControlModifier)
     assert numbers_shown(person, "weights")
 
 
@@ -334,7 +338,8 @@ def test_a_double_click_on_a_title_enlarges_the_card(person: "Person") -> None:
     shown = [name for name, card in person.playground.canvas.cards.items() if card.isVisible()]
     assert shown == ["weights"]
     assert not person.playground.canvas.heads.isVisible()
-    assert person.card("weights").width() > 2 * before
+    assert person.card("weights").width() > before
+    assert not person.card("context").isVisible()
     person.click_cell("weights", 3, 3)
     assert selected(person) == Cell("weights", 3, 3, 0)
     double_click_title(person, "weights")
@@ -397,19 +402,16 @@ def test_a_click_on_a_small_map_selects_its_head_and_a_second_one_all(sit_down: 
     person = sit_down("multi-head-causal")
     heads = person.playground.canvas.heads
     assert heads.choices == (*range(8), "mean")
-    grid = heads.grid
-    assert grid is not None
 
-    def middle(index: int) -> QPoint:
-        x, y, width, height = grid.rect(index, None, None)
-        return QPoint(round(x + width / 2), round(y + height / 2))
+    def middle(choice: int | str) -> QPoint:
+        return heads.map_rect(choice).center().toPoint()
 
     person.click(heads, middle(5))
     assert person.document.view.head == 5
     assert heads.accessibleName() == "Heads: 8, showing 5"
-    person.click(heads, middle(8))
+    person.click(heads, middle("mean"))
     assert person.document.view.head == "mean"
-    person.click(heads, middle(8))
+    person.click(heads, middle("mean"))
     assert person.document.view.head == "all"
 
 

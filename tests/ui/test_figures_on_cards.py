@@ -42,7 +42,8 @@ def check(person: "Person", head: int | str) -> None:
     for name in trace.all_stages:
         expected = describe_stage(trace, name, head if trace.stage(name).has_heads else "all")
         assert expected
-        assert figures(person, name) == expected, name
+        if not person.card(name).folded and name != person.playground.canvas.covered:
+            assert figures(person, name) == expected, name
 
 
 def set_dropout(person: "Person", text: str) -> None:
@@ -86,14 +87,14 @@ def test_the_figures_are_ranges_means_sums_and_entropies(person: "Person") -> No
     )
 
 
-@pytest.mark.parametrize("stage", ["queries", "scores", "weights", "output"])
+@pytest.mark.parametrize("stage", ["queries", "scores", "weights", "context"])
 def test_the_line_is_painted_under_the_colours(person: "Person", stage: str) -> None:
     card = person.card(stage)
     without = card.grab().toImage()
     toggle(person)
     shown = card.grab().toImage()
     assert shown != without
-    line = QRect(8, card.height() - 14, card.width() - 16, 10)
+    line = QRect(8, card.height() - 20, card.width() - 16, 14)
     ratio = shown.devicePixelRatio()
     below = [
         shown.pixel(round(x * ratio), round(y * ratio))

@@ -39,6 +39,7 @@ _ROLES: dict[str, tuple[float, QFont.Weight]] = {
     "number": (13, QFont.Weight.Normal),
     "number_strong": (13, QFont.Weight.DemiBold),
     "number_small": (11, QFont.Weight.Normal),
+    "map": (12, QFont.Weight.Normal),
     "cell": (10, QFont.Weight.Normal),
     "tiny": (9, QFont.Weight.Normal),
 }

@@ -1,18 +1,31 @@
-"""The canvas: every stage as a card, in the order of the computation, joined by wires. Wheel zooms, drag pans."""
+"""The canvas: every stage as a card, in the order of the computation, joined by wires.
 
+The wheel scrolls a canvas that is longer than its room, and zooms one that is not; Ctrl and the wheel always zoom.
+"""
+
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QScrollBar, QWidget
 
 from attnlab.attention.stages.flow import Link
 from attnlab.attention.stages.table import STAGES
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import scale
 from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.playground.canvas_layout import HEADS, lay_out_cards
+from attnlab.ui.playground.canvas_plan import MARGIN, CanvasPlan, plan_canvas
 from attnlab.ui.playground.card import StageCard
+from attnlab.ui.playground.card_needs import (
+    FOLD_TIPS,
+    FOLD_WORDS,
+    HEADS,
+    Needs,
+    collect_needs,
+    count_digits,
+    find_folded,
+)
 from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
 from attnlab.ui.playground.shadow import draw_shadow
@@ -22,6 +35,8 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
+LINE_PX, LINES = 22, 3
+"""The height of a line at 100 % type, and how many lines a notch of the wheel scrolls."""
 ZOOM_RANGE = (0.5, 12.0)
 
 
@@ -45,9 +60,10 @@ class Canvas(FollowsTheme, QWidget):
         self.heads.head_clicked.connect(self.head_clicked)
         self.heads.head_ablated.connect(self.head_ablated)
         self._all: dict[str, StageCard | HeadsCard] = {**self.cards, HEADS: self.heads}
-        for each in self._all.values():
+        for name, each in self._all.items():
             each.hide()
             each.panned.connect(self.pan)
+            each.reached.connect(partial(self.show_card, name))
             each.still.lie_on(self.ground)
         for card in self.cards.values():
             card.cell_hovered.connect(self.cell_hovered)
@@ -60,6 +76,14 @@ class Canvas(FollowsTheme, QWidget):
         self._view: View | None = None
         self._zoom, self._offset = 1.0, QPointF(0, 0)
         self._scale = 1.0
+        self._needs: Needs | None = None
+        self.plan: CanvasPlan | None = None
+        """The places of the cards, which are drawn magnified by the zoom."""
+        self._digits: dict[str, tuple[int, bool]] = {}
+        self._pinned = False
+        self.scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
+        self.scroll_bar.hide()
+        self.scroll_bar.valueChanged.connect(self._on_scrolled)
         self._places: dict[str, QRectF] = {}
         self._ground, self._ground_drawn = QPixmap(), False
         self._pressed: QPointF | None = None
@@ -104,7 +128,10 @@ class Canvas(FollowsTheme, QWidget):
             if name in trace:
                 card.show_trace(trace, view)
         self.heads.show_trace(trace, view)
-        self._outdated |= before is None or self._shape(before) != self._shape(trace)
+        fresh = before is None or self._shape(before) != self._shape(trace)
+        digits = count_digits(trace, {} if fresh else self._digits)
+        self._outdated |= fresh or digits != self._digits
+        self._digits = digits
         if self._outdated and not self._brushing:  # a mask may add a card, but none moves under the brush
             self._place()
 
@@ -121,16 +148,24 @@ class Canvas(FollowsTheme, QWidget):
             self.fade.begin()
         if before is None or before.alone != view.alone:
             self.fit()
+        elif (before.head == "all", before.strips, before.at) != (view.head == "all", view.strips, view.at):
+            self._place()
+        if before is None or before.at != view.at:
+            self._show_step(view)
 
     def show_pinned(self, pinned: "Trace | None") -> None:
         """Compare every card with another trace, or with none."""
         for card in self._all.values():
             card.show_pinned(pinned)
+        if self._pinned != (pinned is not None):
+            self._pinned = pinned is not None
+            self._place()
 
     @staticmethod
     def _shape(trace: "Trace") -> tuple[object, ...]:
         e = trace.experiment
-        return trace.all_stages, e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.d_out, e.n_heads
+        sizes = e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.d_out, e.n_heads
+        return trace.all_stages, e.tokens, e.memory_tokens, sizes, find_folded(e)
 
     @Slot()
     def fit(self) -> None:
@@ -156,27 +191,100 @@ class Canvas(FollowsTheme, QWidget):
         if self._trace is None or self._view is None:
             return
         self._outdated = False
-        places, shrunk = lay_out_cards(self._trace.experiment, self._view, QSizeF(self.size()))
-        z, x, y = self._zoom * shrunk, self._offset.x(), self._offset.y()
-        self._scale, zoom = z, z * scale()
+        plan = self.plan = self._make_plan()
+        z, x, y = self._zoom, self._offset.x(), self._offset.y()
+        self._scale = z * plan.zoom
+        hidden = self.covered
         self._places = {
             name: QRectF(rect.x() * z + x, rect.y() * z + y, rect.width() * z, rect.height() * z)
-            for name, rect in places.items()
+            for name, rect in plan.places.items()
+            if name != hidden
         }
+        folds = find_folded(self._trace.experiment) if not self._pinned and self._view.alone is None else {}
         for name, card in self._all.items():
             place = self._places.get(name)
-            if place is None or (name != HEADS and name not in self._trace):
+            if place is None:
                 card.hide()
                 continue
             card.setGeometry(place.toRect())
-            card.set_zoom(zoom)
+            card.set_zoom(self._scale)
+            card.fold(*((FOLD_WORDS[name], FOLD_TIPS[name]) if name in folds else ("", "")))
+            if isinstance(card, StageCard):
+                card.set_numbers(name in plan.numbered, plan.decimals, plan.shares and name == "masked")
             card.show()
+        self._show_scroll_bar(plan)
         self._ground_drawn = False
         self.update()
 
+    def _make_plan(self) -> CanvasPlan:
+        assert self._trace is not None
+        assert self._view is not None
+        alone = self._view.alone
+        self._needs = collect_needs(self._trace, self._view, self._digits, self._pinned or alone is not None)
+        return plan_canvas(self._needs, float(self.width()), float(self.height()), scale(), alone)
+
+    @property
+    def covered(self) -> str:
+        """The stage whose numbers another card shows too and that has no card, "" for none."""
+        if self.plan is None or not self.plan.shares:
+            return ""
+        return "scaled" if self.cards["masked"].data is not None else "masked"
+
+    def _show_scroll_bar(self, plan: CanvasPlan) -> None:
+        """Show the scroll bar if the cards are longer than the canvas, at the present offset."""
+        bar, y = self.scroll_bar, round(self._offset.y())
+        longer = round(plan.height * self._zoom) - self.height()
+        bar.setVisible(longer > 0 or y < 0)
+        if bar.isHidden():
+            return
+        wide = bar.sizeHint().width()
+        bar.setGeometry(self.width() - wide, 0, wide, self.height())
+        bar.blockSignals(True)
+        bar.setRange(min(0, -y), max(longer, -y))
+        bar.setPageStep(self.height())
+        bar.setSingleStep(round(LINE_PX * scale()))
+        bar.setValue(-y)
+        bar.blockSignals(False)
+        bar.raise_()
+
+    @Slot(int)
+    def _on_scrolled(self, value: int) -> None:
+        self._offset.setY(-value)
+        self._place()
+
+    def suits(self, width: int) -> bool:
+        """Whether the cards would fit a width without scrolling, or have no numbers that must stay legible."""
+        if self._needs is None or self._view is None or self._view.alone is not None or not self._needs.are_legible:
+            return True
+        return plan_canvas(self._needs, float(width), float(self.height()), scale()).height <= self.height() + 1
+
+    @property
+    def is_longer(self) -> bool:
+        """Whether the cards, not magnified, are longer than the canvas."""
+        return self.plan is not None and self.plan.height > self.height() + 1
+
+    @Slot(str)
+    def show_card(self, name: str) -> None:
+        """Scroll until a card is visible, as far as possible."""
+        place = self._places.get(name)
+        if place is None or not self.scroll_bar.isVisible():
+            return
+        over = max(place.bottom() + MARGIN - self.height(), 0.0)
+        over = min(over, place.top() - MARGIN) if place.top() - over < MARGIN else over
+        if over:
+            self.scroll_bar.setValue(self.scroll_bar.value() + round(over))
+
+    def _show_step(self, view: "View") -> None:
+        """Scroll to the card of a walk's step."""
+        if view.at is not None:
+            self.show_card("masked" if view.at.stage == self.covered == "scaled" else view.at.stage)
+
     def wires(self) -> list[Link]:
         """Return the wires between the visible cards."""
-        return wires(self._trace, self._places) if self._trace is not None else []
+        if self._trace is None:
+            return []
+        other = {"scaled": "masked", "masked": "scaled"}.get(self.covered, "")
+        return wires(self._trace, self._places, {self.covered: other} if other else {})
 
     def ground(self) -> QPixmap:
         """Return the picture below the cards: their shadows and the wires."""
@@ -231,6 +339,10 @@ class Canvas(FollowsTheme, QWidget):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         delta = event.angleDelta().y() or event.angleDelta().x()
+        if self.is_longer and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.scroll_bar.setValue(self.scroll_bar.value() - round(delta / 120 * LINES * LINE_PX * scale()))
+            event.accept()
+            return
         self.zoom_at(1.0015**delta, event.position())
         event.accept()
 

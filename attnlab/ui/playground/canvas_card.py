@@ -8,21 +8,25 @@ from PySide6.QtGui import QColor, QFocusEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_painter import BAR_HEIGHT, MapData, draw_colour_strip, write_colour_ends
 from attnlab.figures.palette import Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.themed import palette_of
+from attnlab.ui.playground.canvas_plan import HEADER
 from attnlab.ui.playground.paint_cache import Kept, Still
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
-HEADER, INSIDE = 58.0, 4
-"""The header's height at zoom 1 (a formula with a sum overlaps the maps), and its distance from the card's edge, which
-clears the round corners."""
+INSIDE = 4
+"""The header's distance from the card's edge, which clears the round corners."""
+STRIP_WIDTH = 44.0
+"""The width of the colour bar in the header, at zoom 1."""
+TITLE_MIDDLE = 22.0
+"""How far the middle of the title lies below the card's upper edge, at zoom 1."""
 
 
 @guarded
@@ -30,6 +34,8 @@ class CanvasCard(QWidget):
     """A card; subclasses choose what it shows and how it is laid out (``_lay_out``)."""
 
     panned = Signal(QPointF)
+    reached = Signal()
+    """The keyboard came to this card, which must be visible."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,6 +45,7 @@ class CanvasCard(QWidget):
         self._laid: Grid | None = None
         self._stale = False
         self._zoom = 1.0
+        self._folded = ""
         self.still, self._headers = Still(self), Kept()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setObjectName(f"card-{name}")
@@ -64,6 +71,26 @@ class CanvasCard(QWidget):
         self._zoom = zoom
         self._arrange()
 
+    def fold(self, words: str, reason: str) -> None:
+        """Show only the title and a few words, as this card repeats another one, with the reason as its tip.
+
+        Without words it shows its maps again.
+        """
+        if words != self._folded:
+            self._folded = words
+            self.setToolTip(reason)
+            self._describe_again()
+            self._arrange()
+
+    def _describe_again(self) -> None:
+        """Set the name of the card for screen readers."""
+        raise NotImplementedError
+
+    @property
+    def folded(self) -> str:
+        """What the card says in place of its maps; "" if it shows them."""
+        return self._folded
+
     def forget(self) -> None:
         """Drop the cached pictures that are not visible."""
         self.still.forget()
@@ -84,7 +111,7 @@ class CanvasCard(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(p.surface))
         painter.drawRoundedRect(QRectF(self.rect()), 12, 12)
-        size = QSize(self.width() - 2 * INSIDE, math.ceil(HEADER * z) - INSIDE)
+        size = QSize(self.width() - 2 * INSIDE, math.ceil(min(HEADER * z, self.height() - INSIDE)) - INSIDE)
         ratio = painter.device().devicePixelRatioF()
         header = self._headers.picture(
             (size, ratio, z, p, *depends_on), size, ratio, self._paint_words, QColor(p.surface)
@@ -108,15 +135,44 @@ class CanvasCard(QWidget):
         z, p = self._zoom, self._palette
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(p.role(role)))
-        painter.drawRoundedRect(QRectF(12 * z, 14 * z, 8 * z, 8 * z), 2 * z, 2 * z)
+        middle = self._title_middle()
+        painter.drawRoundedRect(QRectF(12 * z, middle - 4 * z, 8 * z, 8 * z), 2 * z, 2 * z)
         pen = Pen(painter, face("title", z))
         painter.setPen(QColor(p.ink))
         shown = pen.elide(title, self.width() - 38 * z)
-        pen.draw(26 * z, 18 * z, shown)
+        pen.draw(26 * z, middle, shown)
         return 26 * z + pen.width(shown)
+
+    def _title_middle(self) -> float:
+        """Return how far the middle of the title lies below the upper edge."""
+        return self.height() / 2 if self._folded else TITLE_MIDDLE * self._zoom
+
+    def _paint_fold(self, painter: QPainter, left: float) -> None:
+        """Write what a folded card says, right of its title."""
+        pen = Pen(painter, face("map", self._zoom))
+        painter.setPen(QColor(self._palette.muted))
+        pen.draw(left, self._title_middle(), pen.elide(self._folded, self.width() - left - 12 * self._zoom))
+
+    def _paint_bar(self, painter: QPainter, data: MapData, right: float, left: float = 0.0) -> None:
+        """Paint the colour bar of maps between its ends in the header, up to the x ``right``, if it begins after
+        ``left``."""
+        z = self._zoom
+        pen = Pen(painter, face("map", z))
+        low, high = write_colour_ends(data)
+        if right - left < pen.width(low) + pen.width(high) + (STRIP_WIDTH + 10) * z:
+            return
+        middle = self._title_middle()
+        painter.setPen(QColor(self._palette.muted))
+        pen.draw(right, middle, high, 1.0)
+        x = right - pen.width(high) - (5 + STRIP_WIDTH) * z
+        strip = QRectF(x, middle - BAR_HEIGHT / 2, STRIP_WIDTH * z, BAR_HEIGHT)
+        draw_colour_strip(painter, strip, data.kind, self._palette)
+        pen.draw(x - 5 * z, middle, low, 1.0)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.update()
+        if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+            self.reached.emit()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self.update()

@@ -52,7 +52,7 @@ class StageCard(StageFace):
         self._end_stroke()
         self._painting = on
         self.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
-        self.setAccessibleName(self._describe())
+        self._describe_again()
         self.update()
 
     def _brush_to(self, position: QPointF) -> None:
@@ -89,7 +89,8 @@ class StageCard(StageFace):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             cell = self.cell_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), plain_tip(self.hover_text(cell)) if cell else "", self)
+            tip = plain_tip(self.hover_text(cell)) if cell else self.toolTip()
+            QToolTip.showText(event.globalPos(), tip, self)
             self._tipped = cell is not None
             return True
         return super().event(event)

@@ -1,28 +1,54 @@
 """The columns of the playground: the inputs, the canvas and the explanation side by side."""
 
-from PySide6.QtCore import Qt, Slot
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from attnlab.ui.base.theme import px
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px, scale
+
+ROOMY, NARROW = 1200, 700
+"""Widths in pixels at 100 % type: from the first on, the sides stay open even if the canvas then scrolls; below the
+second, the explanation folds as well as the inputs."""
 
 
+@guarded
 class Columns(QSplitter):
-    """Divides its width among the three columns, until the user moves a border."""
+    """Divides its width among the columns, until the user moves a border.
+
+    The inputs fold to a strip, and then the explanation, if the canvas would otherwise have to scroll.
+    """
+
+    folded = Signal(bool, bool)
+    """Whether the inputs and the explanation are folded, when one of the two changes."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setChildrenCollapsible(True)
         self.setHandleWidth(1)
         self._moved, self._width, self._inputs_hint = False, 0, 0
+        self._folded = (False, False)
+        self._open: dict[int, bool] = {}
+        self._spine: QWidget
         self._inputs: QWidget
+        self._explanation: QWidget
+        self._suits: Callable[[int], bool]
         self.splitterMoved.connect(self._on_splitter_moved)
 
-    def fill(self, inputs: QWidget, canvas: QWidget, explanation: QWidget) -> None:
-        """Add the columns; the canvas takes the extra width of a wider window."""
-        self._inputs = inputs
-        for widget in (inputs, canvas, explanation):
+    def fill(
+        self, spine: QWidget, inputs: QWidget, canvas: QWidget, explanation: QWidget, suits: Callable[[int], bool]
+    ) -> None:
+        """Add the columns; the canvas takes the extra width of a wider window.
+
+        ``spine`` takes the place of folded inputs; ``suits`` tells whether a width in pixels is enough for the canvas.
+        """
+        self._spine, self._inputs, self._explanation, self._suits = spine, inputs, explanation, suits
+        for widget in (spine, inputs, canvas, explanation):
             self.addWidget(widget)
-        for index, stretch in enumerate((0, 1, 0)):  # after all are added: adding a child moves it to the end
+        spine.hide()
+        for index, stretch in enumerate((0, 0, 1, 0)):  # after all are added: adding a child moves it to the end
             self.setStretchFactor(index, stretch)
 
     def arrange(self, width: int = 0) -> None:
@@ -31,15 +57,62 @@ class Columns(QSplitter):
         if not self._width:
             return
         hint = self._inputs.sizeHint().width()
+        self._fold(self._choose_folds())
         if not self._moved:
-            inputs = max(min(round(self._width * 0.22), px(300)), hint)
-            explanation = min(max(round(self._width * 0.2), px(216)), px(276))
-            self.setSizes([inputs, max(self._width - inputs - explanation, 100), explanation])
+            spine, inputs, explanation = self._widths()
+            self.setSizes([spine, inputs, max(self._width - spine - inputs - explanation, 100), explanation])
         self._inputs_hint = hint
 
     def make_room(self) -> None:
-        """Divide the width again when the inputs need more or less of it: a second sequence, a batch."""
-        if self._inputs.sizeHint().width() != self._inputs_hint:
+        """Divide the width again when the inputs need more or less of it, or the canvas needs the inputs' room."""
+        if self._inputs.sizeHint().width() != self._inputs_hint or self._choose_folds() != self._folded:
+            self.arrange()
+
+    def unfold(self, place: int, on: bool = True) -> None:
+        """Show the inputs (0) or the explanation (1) until they are folded by hand; or fold them, without ``on``."""
+        self._open[place] = on
+        self._moved = False
+        self.arrange()
+
+    def _widths(self) -> tuple[int, int, int]:
+        """Return the widths of the strip, the inputs and the explanation, 0 for what is hidden."""
+        spine, inputs, explanation = self._open_widths()
+        right = 0 if self._folded[1] else explanation
+        return (spine, 0, right) if self._folded[0] else (0, inputs, right)
+
+    def _open_widths(self) -> tuple[int, int, int]:
+        inputs = max(min(round(self._width * 0.22), px(300)), self._inputs.sizeHint().width())
+        explanation = min(max(round(self._width * 0.2), px(216)), px(276))
+        return self._spine.minimumWidth(), inputs, explanation
+
+    def _choose_folds(self) -> tuple[bool, bool]:
+        """Return whether to fold the inputs and the explanation; what the user opened or folded stays so."""
+        if not self._width:
+            return self._folded
+        spine, inputs, explanation = self._open_widths()
+        wide = self._width / scale()
+        if self._suits(self._width - inputs - explanation):
+            chosen = False, False
+        elif self._suits(self._width - spine - explanation):
+            chosen = True, False
+        else:
+            chosen = wide < ROOMY, wide < NARROW
+        return not self._open.get(0, not chosen[0]), not self._open.get(1, not chosen[1])
+
+    def _fold(self, folds: tuple[bool, bool]) -> None:
+        if folds == self._folded:
+            return
+        self._folded = folds
+        self._spine.setVisible(folds[0])
+        self._inputs.setHidden(folds[0])
+        if self.indexOf(self._explanation) >= 0:
+            self._explanation.setHidden(folds[1])
+        self._moved = False
+        self.folded.emit(*folds)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().height() != event.oldSize().height() and self._choose_folds() != self._folded:
             self.arrange()
 
     @Slot(int, int)

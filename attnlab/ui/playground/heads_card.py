@@ -1,18 +1,29 @@
 """The heads card: the weights of every head and their mean; a click chooses what every card shows."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from attnlab.figures.layout import Grid, Limits, arrange
-from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
+from attnlab.figures.layout import Grid
+from attnlab.figures.map_painter import (
+    MapData,
+    Outline,
+    draw_cells,
+    draw_labels,
+    draw_outlines,
+    draw_titles,
+    write_colour_ends,
+)
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.canvas_card import CanvasCard
+from attnlab.ui.playground.canvas_plan import HEADER, PADDING
+from attnlab.ui.playground.card_grid import TITLE, CardRoom, fit_card, label_face
 from attnlab.ui.playground.stage_maps import make_overview
 from attnlab.ui.widgets.tokens.token_chips import draw_eye
 
@@ -20,8 +31,9 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
-HINT = "One head. Increase Heads to see the maps side by side; click one to show that head, or the mean, on every card."
-
+MEAN_SHARE = 0.34
+"""The largest share of the card's width that the mean takes."""
+ABOUT = "the weights of every head; click one to show it on every card"
 NO_DIFFERENCE = "No difference: the maps have different sizes."
 
 
@@ -36,6 +48,9 @@ class HeadsCard(CanvasCard):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("heads", parent)
         self._pinned: Trace | None = None
+        self._mean: MapData | None = None
+        self.mean_grid: Grid | None = None
+        """The cells of the mean, which stands beside the heads."""
         self._hovered: int | None = None
         self._pressed: int | None = None
         self.setMouseTracking(True)
@@ -60,17 +75,26 @@ class HeadsCard(CanvasCard):
         """Mark the heads that a view shows; none while the weights are not revealed."""
         before, self._view = self._view, view
         if before is None or (before.at, before.look) != (view.at, view.look):
-            self._data = self._collect_maps(view)
+            maps = self._collect_maps(view)
+            self._data, self._mean = maps if maps is not None else (None, None)
             self._arrange()
         if before is None or (before.head, before.at, before.look) != (view.head, view.at, view.look):
-            assert self._trace is not None
-            off = "".join(f", head {head} off" for head in self.ablated)
-            why = f". {NO_DIFFERENCE}" if self._is_incomparable() else ""
-            partly = ", not all computed yet" if self._data is not None and self._data.unknown is not None else ""
-            self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}{off}{partly}{why}")
+            self._describe_again()
             self.update()
 
-    def _collect_maps(self, view: "View") -> MapData | None:
+    def _describe_again(self) -> None:
+        if self._trace is None or self._view is None:
+            return
+        if self._folded:
+            self.setAccessibleName(f"Heads: {self._folded}. {self.toolTip()}")
+            return
+        off = "".join(f", head {head} off" for head in self.ablated)
+        why = f". {NO_DIFFERENCE}" if self._is_incomparable() else ""
+        partly = ", not all computed yet" if self._data is not None and self._data.unknown is not None else ""
+        shown = f"showing {self._view.head}{off}{partly}{why}"
+        self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, {shown}")
+
+    def _collect_maps(self, view: "View") -> tuple[MapData, MapData] | None:
         assert self._trace is not None
         return make_overview(self._trace, self._pinned, view) if self._is_revealed(view) else None
 
@@ -95,10 +119,12 @@ class HeadsCard(CanvasCard):
         """Return the choice whose small map is under a point."""
         if self.grid is None:
             return None
-        for index, choice in enumerate(self.choices):
-            if QRectF(*self.grid.rect(index, None, None)).contains(position):
-                return choice
-        return None
+        return next((choice for choice in self.choices if self.map_rect(choice).contains(position)), None)
+
+    def map_rect(self, choice: int | str) -> QRectF:
+        """Return the rectangle of the map of a head, or of the mean."""
+        grid, index = (self.mean_grid, 0) if choice == "mean" else (self.grid, int(choice))
+        return QRectF(*grid.rect(index, None, None)) if grid is not None else QRectF()
 
     def control_at(self, position: QPointF) -> int | None:
         """Return the head that a click at a point ablates or restores."""
@@ -115,12 +141,13 @@ class HeadsCard(CanvasCard):
         return range(n if self.grid is not None and n > 1 else 0)
 
     def _title_height(self) -> float:
-        return 14 * self._zoom
+        return TITLE * self._zoom
 
     def _whole(self, index: int) -> QRectF:
-        """Return the rectangle of a small map with its title."""
+        """Return the rectangle of a small map with its title and the labels below that."""
         assert self.grid is not None
-        return QRectF(*self.grid.rect(index, None, None)).adjusted(0, -self._title_height(), 0, 0)
+        above = self.grid.column_space if index < self.grid.per_row else 0.0
+        return self.map_rect(index).adjusted(0, -self._title_height() - above, 0, 0)
 
     def _find_controls(self) -> list[int]:
         """Return the heads whose control is drawn: the ablated ones, and those under the pointer or in focus."""
@@ -128,65 +155,98 @@ class HeadsCard(CanvasCard):
         return [each for each in self._heads() if each in self.ablated or each in (head, self._hovered)]
 
     def _lay_out(self) -> Grid | None:
-        if self._data is None:
+        """Lay the mean out at the right, as large as the card is high, and the heads in the rest of the width."""
+        self.mean_grid = None
+        if self._data is None or self._mean is None or self._folded:
             return None
-        z, (count, rows, columns) = self._zoom, self._data.values.shape
-        area = QRectF(self.rect()).adjusted(12 * z, 46 * z, -12 * z, -12 * z)
-        if count == 1:
-            area.setWidth(min(area.width() * 0.4, area.height()))
-        side = 16 * z
-        title = self._title_height() if count > 1 else 0.0
-        limits = Limits(side, side, 0, title, title)
-        rect = (area.x(), area.y(), area.width(), area.height())
-        return arrange(rect, rows, columns, count, limits, True, self.devicePixelRatioF())
+        area = QRectF(self.rect()).adjusted(PADDING * self._zoom, HEADER * self._zoom, 0, 0)
+        area.adjust(0, 0, -PADDING * self._zoom, -PADDING * self._zoom)
+        title = TITLE * self._zoom
+        mean = self._fit(self._mean, area.adjusted(area.width() * (1 - MEAN_SHARE), title, 0, 0))
+        left = area.right() - mean.width
+        self.mean_grid = replace(mean, x=float(round(left)))
+        return self._fit(
+            self._data, QRectF(area.topLeft(), QPointF(left - mean.label_width - 16 * self._zoom, area.bottom()))
+        )
+
+    def _fit(self, data: MapData, area: QRectF) -> Grid:
+        rect = (area.x(), area.y(), max(area.width(), 1.0), max(area.height(), 1.0))
+        room = CardRoom(rect, self._zoom, self.devicePixelRatioF(), True, True, 1, False)
+        return fit_card(data.values.shape, tuple(data.row_labels), tuple(data.column_labels), room)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        heads = self._trace.experiment.n_heads if self._trace is not None else 0
-        self.still.draw(painter, (self._palette, self._zoom, self.hasFocus(), heads), self._paint_still)
+        self.still.draw(painter, self._still_depends_on(), self._paint_still)
         if self._data is not None and self.grid is not None:
             self._paint_maps(painter)
-        elif self._trace is not None and self._is_incomparable():
+        elif self._trace is not None and self._is_incomparable() and not self._folded:
             painter.setPen(QColor(self._palette.muted))
-            painter.setFont(face("caption", self._zoom))
-            room = QRectF(self.rect()).adjusted(12 * self._zoom, 46 * self._zoom, -12 * self._zoom, -12 * self._zoom)
+            painter.setFont(face("map", self._zoom))
+            room = QRectF(self.rect()).adjusted(
+                12 * self._zoom, HEADER * self._zoom, -12 * self._zoom, -12 * self._zoom
+            )
             painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap), NO_DIFFERENCE)
         painter.end()
 
+    def _still_depends_on(self) -> tuple[object, ...]:
+        labels = (self._data.row_labels, self._data.column_labels) if self._data is not None else ()
+        heads = self._trace.experiment.n_heads if self._trace is not None else 0
+        looks = (self._palette, self._zoom, self.hasFocus(), heads, self._folded)
+        return (*looks, self.grid, self.mean_grid, *labels)
+
     def _paint_still(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_ground(painter, (self._trace is not None and self._trace.experiment.n_heads,))
+        self._paint_ground(painter, (self._trace is not None and self._trace.experiment.n_heads, self._folded))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        for grid, data in self._parts():
+            draw_labels(painter, grid, data, self._palette, label_face(grid, self._zoom), (None, None))
+
+    def _parts(self) -> list[tuple[Grid, MapData]]:
+        """Return the maps of the heads and the mean, each with its cells."""
+        if self.grid is None or self.mean_grid is None or self._data is None or self._mean is None:
+            return []
+        return [(self.grid, self._data), (self.mean_grid, self._mean)]
 
     def _paint_header(self, painter: QPainter) -> None:
         z, p = self._zoom, self._palette
-        self._paint_title(painter, "Heads", "neutral")
-        pen = Pen(painter, face("caption", z))
+        left = self._paint_title(painter, "Heads", "neutral") + 8 * z
+        if self._folded:
+            self._paint_fold(painter, left)
+            return
+        pen = Pen(painter, face("map", z))
         painter.setPen(QColor(p.muted))
-        pen.draw(12 * z, 35 * z, pen.elide("the weights of every head", self.width() - 24 * z))
-        if self._trace is not None:
-            pen.draw(self.width() - 12 * z, 18 * z, str(self._trace.experiment.n_heads), 1.0)
+        pen.draw(left, self._title_middle(), pen.elide(ABOUT, self.width() - left - 160 * z))
 
     def _paint_maps(self, painter: QPainter) -> None:
-        assert self._data is not None
-        assert self.grid is not None
-        draw_cells(painter, self.grid, self._data, self._palette)
-        controls, off = self._find_controls(), self.ablated
-        for head in off:
-            painter.fillRect(QRectF(*self.grid.rect(head, None, None)), _fade_colour(self._palette.surface))
+        off, controls = self.ablated, self._find_controls()
         kept = {head: self.control_rect(head).width() for head in controls}
-        draw_titles(painter, self.grid, self._data, self._palette, face("tiny", self._zoom), kept=kept, struck=off)
+        for grid, data in self._parts():
+            draw_cells(painter, grid, data, self._palette)
+        assert self.grid is not None
+        assert self.mean_grid is not None
+        assert self._data is not None
+        for head in off:
+            painter.fillRect(self.map_rect(head), _fade_colour(self._palette.surface))
+        draw_titles(painter, self.grid, self._data, self._palette, face("map", self._zoom), kept=kept, struck=off)
+        self._paint_mean_title(painter)
+        self._paint_bar(painter, self._data, self.width() - PADDING * self._zoom)
         for head in controls:
             self._paint_control(painter, head)
-        if self.grid.count == 1:
-            left = self.grid.x + self.grid.width + 16
-            painter.setPen(QColor(self._palette.muted))
-            painter.setFont(face("caption", self._zoom))
-            room = QRectF(left, self.grid.y, self.width() - left - 12, self.height() - self.grid.y - 8)
-            painter.drawText(room, Qt.TextFlag.TextWordWrap, HINT)
-        elif self._view is not None and self._view.head in self.choices:
-            index = self.choices.index(self._view.head)
-            draw_outlines(painter, self.grid, [Outline(index, None, None, self._palette.accent, 2.5)])
+        if self._view is not None and self._view.head in self.choices:
+            chosen = self._view.head
+            frame = Outline(0 if chosen == "mean" else int(chosen), None, None, self._palette.accent, 2.5)
+            draw_outlines(painter, self.mean_grid if chosen == "mean" else self.grid, [frame])
+
+    def _paint_mean_title(self, painter: QPainter) -> None:
+        """Write the title of the mean and the end of its own scale."""
+        if self.mean_grid is None or self._mean is None:
+            return
+        pen = Pen(painter, face("map", self._zoom))
+        painter.setPen(QColor(self._palette.muted))
+        low, high = write_colour_ends(self._mean)
+        rect = self.map_rect("mean")
+        text = pen.elide(f"mean  {low} … {high}", rect.width() + self.mean_grid.label_width)
+        pen.draw(rect.x(), rect.y() - self.mean_grid.column_space - 2, text, 0.0, 1.0)
 
     def _paint_control(self, painter: QPainter, head: int) -> None:
         pointed = head == self._hovered
@@ -218,7 +278,8 @@ class HeadsCard(CanvasCard):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self._tip(QPointF(event.pos())), self)
+            tip = self.toolTip() if self._folded else self._tip(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), tip, self)
             return True
         return super().event(event)
 

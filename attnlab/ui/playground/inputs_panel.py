@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
@@ -10,8 +10,9 @@ from attnlab.attention.edits import batches, token_edits
 from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.stages import links
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font
-from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.batch_bar import BatchBar
 from attnlab.ui.playground.fill_bar import FillBar
@@ -32,6 +33,8 @@ _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "past
 @guarded
 class InputsPanel(FollowsTheme, QScrollArea):
     """Edits the document's sequences, tables and sizes; its only state is the open table."""
+
+    fold_requested = Signal()
 
     def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,9 +102,15 @@ class InputsPanel(FollowsTheme, QScrollArea):
         self.add_button.setAccessibleName("Make a batch: add a sequence")
         self.add_button.setToolTip("Make a batch: add a copy of this sequence, with the same weights")
         self.add_button.clicked.connect(self._on_item_added)
+        self.fold_button = QToolButton()
+        self.fold_button.setAutoRaise(True)
+        self.fold_button.setAccessibleName("Fold the inputs")
+        self.fold_button.setToolTip("Fold the inputs to a strip: more room for the canvas")
+        self.fold_button.clicked.connect(self.fold_requested)
         header = QHBoxLayout()
         header.addWidget(self._sections[0], 1)
         header.addWidget(self.add_button)
+        header.addWidget(self.fold_button)
         column.addLayout(header)
         self.batch_bar = BatchBar()
         self.batch_bar.item_requested.connect(self._on_item)
@@ -146,6 +155,8 @@ class InputsPanel(FollowsTheme, QScrollArea):
     def restyle(self) -> None:
         """Fit the controls to the size of type."""
         self.add_button.setFont(font("caption"))
+        self.fold_button.setIcon(icon("panel", palette_of(self), px(16)))
+        self.fold_button.setIconSize(QSize(px(16), px(16)))
         self._fit_table()
 
     def _refresh(self) -> None:

@@ -35,6 +35,7 @@ class LensArea(QWidget):
     look_chosen = Signal(object)
     strips_toggled = Signal(bool)
     lens_shown = Signal(str)
+    explain_requested = Signal()
 
     def __init__(self, run: "Runner", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,13 +71,17 @@ class LensArea(QWidget):
         self.strips.clicked.connect(self.strips_toggled)
         self.pin = QPushButton("Pin")
         self.pin.clicked.connect(self.pin_toggled)
+        self.explain = QPushButton("Explain")
+        self.explain.setToolTip("Show how the held number is computed, beside the canvas")
+        self.explain.clicked.connect(self.explain_requested)
+        self.explain.hide()
         self.looks = Segments("Which state the cards show")
         self.looks.set_choices(LOOKS)
         self.looks.chosen.connect(self.look_chosen)
         for segments in (self.tabs, self.looks):  # they wrap into several lines where the middle is narrow
             segments.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)
         row.addWidget(self.tabs)
-        for widget in (self.strips, self.looks, self.pin):
+        for widget in (self.strips, self.looks, self.pin, self.explain):
             row.addWidget(widget)
         self.show_pin(False, "present")
         return bar
@@ -102,6 +107,10 @@ class LensArea(QWidget):
         self.pin.setToolTip(
             "Discard the pinned state" if pinned else "Keep the current state, to compare later changes with it"
         )
+
+    def offer_explanation(self, on: bool) -> None:
+        """Show the button that unfolds the explanation, or hide it."""
+        self.explain.setVisible(on)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show another trace in the visible lens; the playground updates the canvas."""

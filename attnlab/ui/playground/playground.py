@@ -22,6 +22,7 @@ from attnlab.ui.playground.columns import Columns
 from attnlab.ui.playground.explain_panel import ExplainPanel
 from attnlab.ui.playground.history_list import HistoryList
 from attnlab.ui.playground.inputs_panel import InputsPanel
+from attnlab.ui.playground.inputs_spine import InputsSpine
 from attnlab.ui.playground.lens_area import CANVAS, LensArea
 from attnlab.ui.playground.mask_painting import MaskPainting
 from attnlab.ui.playground.preset_gallery import PresetGallery, thumbnail
@@ -64,7 +65,8 @@ class Playground(QObject):
         self.canvas = self.lenses.canvas
         self.explain = ExplainPanel(self.body)
         self.step_bar = StepBar(page)
-        self.body.fill(self.inputs, self.lenses, self.explain)
+        self.spine = InputsSpine(document=self.document, parent=self.body)
+        self.body.fill(self.spine, self.inputs, self.lenses, self.explain, self.canvas.suits)
         self.gallery = PresetGallery(parent)
         self.gallery.fill([(p.name, p.title, p.about) for p in PRESETS.values()])
         self.history = HistoryList(parent)
@@ -92,6 +94,10 @@ class Playground(QObject):
         canvas.mask_painted.connect(self.mask.paint_cell)
         self.lenses.cell_clicked.connect(self._on_cell_clicked)
         self.lenses.edit_requested.connect(document.edit)
+        self.spine.table_requested.connect(self._on_table_requested)
+        self.inputs.fold_requested.connect(self._on_inputs_fold_requested)
+        self.lenses.explain_requested.connect(self._on_explain_requested)
+        self.body.folded.connect(self._on_folded)
         self.lenses.pin_toggled.connect(self.toggle_pin)
         self.lenses.look_chosen.connect(self.look)
         self.lenses.strips_toggled.connect(self.toggle_strips)
@@ -388,7 +394,29 @@ class Playground(QObject):
         """Show the mean of the heads."""
         self._on_head_chosen("mean")
 
+    @Slot(str)
+    def _on_table_requested(self, name: str) -> None:
+        self.body.unfold(0)
+        if name:
+            self.inputs.open_table(name)
+        self.inputs.table.setFocus()
+
+    @Slot()
+    def _on_inputs_fold_requested(self) -> None:
+        self.body.unfold(0, False)
+        self.spine.unfold_button.setFocus()
+
+    @Slot()
+    def _on_explain_requested(self) -> None:
+        self.body.unfold(1)
+
+    @Slot(bool, bool)
+    def _on_folded(self, _inputs: bool, explanation: bool) -> None:
+        self.lenses.offer_explanation(explanation)
+
     def focus_sentence(self) -> None:
         """Move keyboard focus to the sentence."""
+        if self.inputs.isHidden():
+            self.body.unfold(0)
         self.inputs.sentence.setFocus()
         self.inputs.sentence.selectAll()

@@ -8,15 +8,13 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.axes import TOKENS
 from attnlab.attention.stages.explain import Cell
-from attnlab.attention.stages.table import Stage
+from attnlab.attention.stages.table import Stage, sources
 from attnlab.figures.empty_cells import draw_veil
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
     MapData,
     Outline,
     draw_cells,
-    draw_colour_ends,
-    draw_colour_strip,
     draw_labels,
     draw_numbers,
     draw_outlines,
@@ -24,10 +22,13 @@ from attnlab.figures.map_painter import (
 )
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
-from attnlab.ui.base.formula import draw_formula
+from attnlab.ui.base.formula import draw_formula, formula_ascent, formula_size
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import scale
 from attnlab.ui.playground.canvas_card import CanvasCard
+from attnlab.ui.playground.canvas_plan import HEADER, PADDING, STRIP
 from attnlab.ui.playground.card_frames import Strong, frames
+from attnlab.ui.playground.card_grid import CardRoom, fit_card, label_face
 from attnlab.ui.playground.card_words import describe_card, shape_text
 from attnlab.ui.playground.stage_maps import (
     Look,
@@ -36,16 +37,10 @@ from attnlab.ui.playground.stage_maps import (
     is_same,
     look_at,
     shorten_figures,
+    with_source,
     write_figures,
 )
-from attnlab.ui.widgets.maps.map_layout import (
-    LABEL_SIZE,
-    STRIP_MIDDLE,
-    Room,
-    compute_foot_height,
-    fit,
-    measure_title_room,
-)
+from attnlab.ui.widgets.maps.map_layout import measure_title_room
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,8 +49,9 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
-PADDING = 8.0
 PAINTING = "painting the mask"
+GIVEN = ("inputs", "memory")
+"""The stages whose numbers are given, and not computed."""
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
@@ -67,7 +63,7 @@ class StageFace(CanvasCard):
         super().__init__(stage.name, parent)
         self.stage = stage
         self._heads: tuple[int | None, ...] = (None,)
-        self._bar = QRectF()
+        self._numbered, self._decimals, self._shares = True, 4, False
         self._framed: tuple[list[Outline], Strong] = ([], (None, None))
         self._painting = False
         self._pinned: Trace | None = None
@@ -91,13 +87,25 @@ class StageFace(CanvasCard):
             shown = self._data
             self._look()
             self._fresh = find_new_cells(shown, self._data) if before is not None and before.at != view.at else None
-            self.setAccessibleName(self._describe())
+            self._describe_again()
             self._arrange()
         framed, self._framed = self._framed, self._outlines()
         if framed != self._framed:
             self.update()
         if before is None or (before.cell, before.at) != (view.cell, view.at):
             self._tell_cell(view.cell)
+
+    def set_numbers(self, numbered: bool, decimals: int, shares: bool) -> None:
+        """Set whether the plan of the canvas has room for numbers here, their decimals, and whether this card also
+        shows the numbers of its source in its masked cells."""
+        if (numbered, decimals, shares) == (self._numbered, self._decimals, self._shares):
+            return
+        self._numbered, self._decimals = numbered, decimals
+        if shares != self._shares:
+            self._shares, self._titled = shares, None
+            if self._view is not None and self._trace is not None and self.stage.name in self._trace:
+                self._look()
+        self._arrange()
 
     @property
     def fresh(self) -> bool:
@@ -150,11 +158,18 @@ class StageFace(CanvasCard):
         assert self._view is not None
         look = look_at(self._trace, self._pinned, self.stage, self._view) if self._is_revealed() else Look(None)
         self._data, self._heads, self._reason = look.data, look.heads, look.reason
+        if self._shares and self._data is not None and self._data.unknown is None:
+            self._data = with_source(self._data, self._trace, self.stage, self._view)
         self._strip = ""
         if self._view.strips and look.data is not None and look.data.unknown is None:
             self._strip = write_figures(self._trace, self._pinned, self.stage, self._view, look.data)
 
+    def _describe_again(self) -> None:
+        self.setAccessibleName(self._describe())
+
     def _describe(self) -> str:
+        if self._folded:
+            return f"{self.stage.title}: {self._folded}. {self.toolTip()}"
         if self._data is None or self._trace is None:
             return f"{self.stage.title}: {self._reason or 'not computed yet'}"
         return describe_card(self._trace, self.stage, self._data, self._strip, painting=self._painting)
@@ -164,7 +179,10 @@ class StageFace(CanvasCard):
         if self._titled is None:
             self._titled = "", ""
             if self._trace is not None and self.stage.name in self._trace:
-                formula = self.stage.formula(self._trace.experiment)
+                e = self._trace.experiment
+                formula = self.stage.formula(e)
+                if self._shares:
+                    formula = rf"{sources(self.stage, e)[0].formula(e)},\; {formula}"
                 self._titled = shape_text(self._trace, self.stage.name), formula
         return self._titled
 
@@ -172,31 +190,27 @@ class StageFace(CanvasCard):
         """Return the shape as in the header."""
         return self._shape_and_formula()[0]
 
-    def _foot_height(self) -> float:
-        return compute_foot_height(self._zoom, self._view is not None and self._view.strips)
+    @property
+    def title(self) -> str:
+        """The title in the header."""
+        return "Scaled, masked" if self._shares else self.stage.title
 
-    def _area(self, foot: float) -> QRectF:
-        """Return the rectangle for the maps above a foot."""
+    def _area(self) -> QRectF:
+        """Return the rectangle for the maps."""
         z = self._zoom
-        return QRectF(self.rect()).adjusted(PADDING * z, 48 * z, -PADDING * z, -2 * z - foot)
-
-    def _alone_factor(self) -> float:
-        return 2.6 if self._view is not None and self._view.alone == self.stage.name else 1.0
+        strip = STRIP * z if self._view is not None and self._view.strips else 0.0
+        return QRectF(self.rect()).adjusted(PADDING * z, HEADER * z, -PADDING * z, -PADDING * z - strip)
 
     def _lay_out(self) -> Grid | None:
-        """Lay the maps out, and the colour bar below them."""
-        if self._data is None:
+        if self._data is None or self._folded:
             return None
-        z, data, foot = self._zoom, self._data, self._foot_height()
-        area, across = self._area(foot), data.group_labels or data.column_labels
+        data, area = self._data, self._area()
+        across = data.group_labels or data.column_labels
         rect = (area.x(), area.y(), area.width(), area.height())
         down, over = (axis in TOKENS for axis in self.stage.axes[-2:])
-        ratio, group = self.devicePixelRatioF(), data.column_group or 1
-        room = Room(rect, z, self._alone_factor(), ratio, down, over, group)
-        grid = fit(data.values.shape, tuple(data.row_labels), tuple(across), room)
-        wide = min(max(grid.width, 72 * z), self.width() - grid.x - 12 * z)
-        self._bar = QRectF(grid.x, self.height() - foot, wide, 16 * z)
-        return grid
+        group = data.column_group or 1
+        room = CardRoom(rect, self._zoom, self.devicePixelRatioF(), down, over, group, self._numbered)
+        return fit_card(data.values.shape, tuple(data.row_labels), tuple(across), room)
 
     def _outlines(self) -> tuple[list[Outline], Strong]:
         """Return the frames on this card, and the row and column with emphasised labels."""
@@ -205,44 +219,76 @@ class StageFace(CanvasCard):
         return frames(self._trace, self._view, self.stage, self._heads, self._data.values.shape, self._palette)
 
     def _paint_header(self, painter: QPainter) -> None:
+        """Paint the title, the formula and the shape in one line, as far as there is room."""
         z, p = self._zoom, self._palette
         shape, formula = self._shape_and_formula()
-        room = self.width() - 20 * z - self._paint_title(painter, self.stage.title, self.stage.role)
-        pen = Pen(painter, face("caption", z))
+        left = self._paint_title(painter, self.title, self.stage.role) + 8 * z
+        if self._folded:
+            self._paint_fold(painter, left)
+            return
+        right = self._paint_shape(painter, shape, left)
+        if formula:
+            size = min(13 * z, 26 * z / max(formula_size(formula, 1.0).height(), 1e-3))
+            top = self._title_middle() + 4.5 * z - formula_ascent(formula, size)
+            room = max(right - left, 0.0)
+            if formula_size(formula, size).width() <= 1.6 * room:  # one that is much too long would be illegible
+                draw_formula(painter, QPointF(left, top), formula, size, p.muted, room)
+
+    def _paint_shape(self, painter: QPainter, shape: str, left: float) -> float:
+        """Write the shape at the right, or that the brush is in use; return the x left of it."""
+        z, p = self._zoom, self._palette
+        pen = Pen(painter, face("map", z))
+        room = self.width() - 12 * z - left
         texts = (*([PAINTING] if self._painting else []), shape, shape.replace(" × ", "×"))
         text = next((text for text in texts if pen.width(text) <= room), "")
         painter.setPen(QColor(p.accent if text == PAINTING else p.muted))
-        pen.draw(self.width() - 12 * z, 18 * z, text, 1.0)
-        painter.setPen(QColor(p.muted))
+        pen.draw(self.width() - 12 * z, self._title_middle(), text, 1.0)
+        return self.width() - 20 * z - (pen.width(text) if text else -8 * z)
+
+    def _paint_scale(self, painter: QPainter, data: MapData) -> None:
+        """Paint the colour bar left of the shape, if there is room for it beside the title and the formula."""
+        z = self._zoom
+        shape, formula = self._shape_and_formula()
+        title, pen = Pen(painter, face("title", z)), Pen(painter, face("map", z))
+        left = 26 * z + title.width(self.title) + 8 * z
         if formula:
-            draw_formula(painter, QPointF(12 * z, 28 * z), formula, 13 * z, p.muted, self.width() - 24 * z)
+            left += formula_size(formula, 13 * z).width() + 12 * z
+        right = self.width() - 12 * z - pen.width(PAINTING if self._painting else shape) - 14 * z
+        self._paint_bar(painter, data, right, left)
 
     def _paint_strip(self, painter: QPainter) -> None:
-        """Write the line of figures under the colour bar, shortened to fit."""
+        """Write the line of figures below the maps, shortened to fit."""
         if self._strip:
-            pen = Pen(painter, face("tiny", self._zoom))
+            z, pen = self._zoom, Pen(painter, face("map", self._zoom))
             painter.setPen(QColor(self._palette.muted))
-            text = shorten_figures(self._strip, pen, self.width() - 2 * PADDING * self._zoom)
-            pen.draw(PADDING * self._zoom, self.height() - STRIP_MIDDLE * self._zoom, text)
+            text = shorten_figures(self._strip, pen, self.width() - 2 * PADDING * z)
+            pen.draw(PADDING * z, self.height() - (STRIP / 2 + 6) * z, text)
 
     def _number_fonts(self) -> tuple[QFont, ...]:
-        """Return the fonts for numbers, largest first: a card alone on the canvas may use large ones."""
-        zoom = min(self._zoom, 1.6)
-        large = tuple(face("number", zoom * k) for k in (1.8, 1.4, 1.0)) if self._alone_factor() > 1 else ()
-        return (*large, face("cell", zoom), face("tiny", zoom))
+        """Return the fonts for numbers, largest first; the smaller ones are for numbers longer than planned, and for
+        cells that were too small for numbers until they were magnified."""
+        zooms = (self._zoom, min(self._zoom, 1.5 * scale()), min(self._zoom, scale()))
+        return *(face("map", zoom) for zoom in zooms), face("cell", zooms[-1])
+
+    def _own_decimals(self, data: MapData) -> int:
+        """Return the decimals of the numbers: those of the plan, or for given numbers only as many as they have."""
+        if self.stage.name not in GIVEN:
+            return self._decimals
+        exact = (n for n in range(2, self._decimals) if (data.values == data.values.round(n)).all())
+        return next(exact, self._decimals)
 
     def _header_depends_on(self) -> tuple[object, ...]:
-        return self._painting, *self._shape_and_formula()
+        return self._painting, self._folded, self.title, *self._shape_and_formula()
 
     def _still_depends_on(self, grid: Grid | None, strong: Strong) -> tuple[object, ...]:
         header = (self._palette, self._zoom, self.hasFocus(), *self._header_depends_on())
         if self._data is None or grid is None:
             return header
-        data, below = self._data, (self._bar.y(), self._data.kind)
-        return (*header, *below, grid, strong, data.row_labels, data.group_labels or data.column_labels, data.titles)
+        data = self._data
+        return (*header, grid, strong, data.row_labels, data.group_labels or data.column_labels, data.titles)
 
     def _paint_still(self, painter: QPainter, grid: Grid | None, strong: Strong) -> None:
-        """Paint the background, header, labels and the colours of the bar."""
+        """Paint the background, header and labels."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_ground(painter, self._header_depends_on())
         if self._painting and not self.hasFocus():  # the focus frame needs no second frame
@@ -251,20 +297,19 @@ class StageFace(CanvasCard):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self._data is not None and grid is not None:
-            draw_labels(painter, grid, self._data, self._palette, face("caption", self._zoom * LABEL_SIZE), strong)
+            draw_labels(painter, grid, self._data, self._palette, label_face(grid, self._zoom), strong)
             kept = measure_title_room(grid, self.width() - 4 * self._zoom)
-            draw_titles(painter, grid, self._data, self._palette, face("tiny", self._zoom), kept=kept)
-            draw_colour_strip(painter, self._bar, self._data.kind, self._palette)
+            draw_titles(painter, grid, self._data, self._palette, face("map", self._zoom), kept=kept)
 
     def _paint_maps(self, painter: QPainter, grid: Grid, data: MapData, outlines: list[Outline]) -> None:
         """Paint the parts that an edit of a number changes: cells, numbers, frames, and the ends of the colour bar."""
         draw_cells(painter, grid, data, self._palette)
-        draw_numbers(painter, grid, data, self._palette, *self._number_fonts())
+        draw_numbers(painter, grid, data, self._palette, *self._number_fonts(), decimals=self._own_decimals(data))
         if self._veil and self._fresh is not None:
             draw_veil(painter, grid, self._fresh, self._palette.surface, self._veil)
         draw_outlines(painter, grid, outlines)
         if data.unknown is None:  # otherwise the ends would reveal the largest number too early
-            draw_colour_ends(painter, self._bar, data, self._palette, face("tiny", self._zoom))
+            self._paint_scale(painter, data)
         self._paint_strip(painter)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -274,10 +319,10 @@ class StageFace(CanvasCard):
         self.still.draw(painter, self._still_depends_on(grid, strong), lambda own: self._paint_still(own, grid, strong))
         if self._data is not None and grid is not None:
             self._paint_maps(painter, grid, self._data, outlines)
-        elif self._reason:
+        elif self._reason and not self._folded:
             painter.setPen(QColor(self._palette.muted))
-            painter.setFont(face("caption", self._zoom))
-            painter.drawText(self._area(self._foot_height()), int(Qt.AlignmentFlag.AlignCenter) | _WRAP, self._reason)
+            painter.setFont(face("map", self._zoom))
+            painter.drawText(self._area(), int(Qt.AlignmentFlag.AlignCenter) | _WRAP, self._reason)
         painter.end()
         self.painted += 1
 

@@ -1,6 +1,6 @@
 """The maps on a stage's card: the current numbers, the pinned ones or their difference, with labels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,7 @@ from attnlab.attention.edits.moved_tokens import reorder_maps, stage_places
 from attnlab.attention.measures.statistics import describe_stage
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.links import is_concatenated
-from attnlab.attention.stages.table import Stage, kind_of
+from attnlab.attention.stages.table import Stage, kind_of, sources
 from attnlab.attention.stages.walk import fit_place, unknown_cells
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import find_limit
@@ -101,6 +101,12 @@ def _make_look(trace: "Trace", stage: Stage, view: "View", limit: float) -> Look
     return Look(_make_data(trace, stage, values, kind, limit, mask, titles, hidden), heads)
 
 
+def with_source(data: MapData, trace: "Trace", stage: Stage, view: "View") -> MapData:
+    """Return maps with the numbers of the stage's source in their masked cells."""
+    source = sources(stage, trace.experiment)[0]
+    return replace(data, under=_choose_maps(trace, source, view)[0])
+
+
 def find_unknown(trace: "Trace", stage: Stage, view: "View") -> NDArray[np.bool_] | None:
     """Return which cells of a stage [rows, columns] a walk has not computed yet; None if all are."""
     return (
@@ -180,28 +186,24 @@ def cell_text(data: MapData, index: int, row: int, column: int) -> str:
     return f"{names}: {exact.replace('-', '−')}" if np.isfinite(value) else f"{names}: {number(float(value))}"
 
 
-def make_overview(trace: "Trace", pinned: "Trace | None", view: "View") -> MapData | None:
-    """Return the weights of every head and, with several, their mean; None if there is nothing to compare."""
+def make_overview(trace: "Trace", pinned: "Trace | None", view: "View") -> tuple[MapData, MapData] | None:
+    """Return the weights of every head and their mean, each on its own scale; None if there is nothing to compare."""
     stage, look = trace.stage("weights"), view.look
-    hidden = find_unknown(pinned if look == "pinned" and pinned is not None else trace, stage, view)
     shown = pinned if look == "pinned" and pinned is not None else trace
-    values = _append_mean(shown)
+    hidden = find_unknown(shown, stage, view)
+    e = shown.experiment
+    values, mean = shown.array("weights"), shown.mean("weights")[None]
+    kind, mask = kind_of(stage, e), shown.find_shown_mask("weights")
     if look == "difference" and pinned is not None:
-        before = _append_mean(pinned)
+        before = pinned.array("weights")
         if before.shape != values.shape:
             return None
-        change = values - reorder_maps(before, stage_places(trace.experiment, pinned.experiment, stage))
-        return MapData(change, "signed", find_limit(change, "signed"), None, (), (), _name_maps(trace), unknown=hidden)
-    kind = kind_of(stage, shown.experiment)
-    limit = _find_limit(trace, pinned, stage) if pinned is not None else find_limit(values, kind)
-    return MapData(values, kind, limit, shown.find_shown_mask("weights"), (), (), _name_maps(shown), unknown=hidden)
+        places = stage_places(trace.experiment, pinned.experiment, stage)
+        values, mean = values - reorder_maps(before, places), mean - reorder_maps(pinned.mean("weights")[None], places)
+        kind, mask = "signed", None
 
+    def make(maps: Maps, titles: tuple[str, ...]) -> MapData:
+        rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], maps.shape[1:], strict=True))
+        return MapData(maps, kind, find_limit(maps, kind, tight=True), mask, rows, columns, titles, unknown=hidden)
 
-def _append_mean(trace: "Trace") -> Maps:
-    values = trace.array("weights")
-    return values if len(values) == 1 else np.concatenate([values, trace.mean("weights")[None]])
-
-
-def _name_maps(trace: "Trace") -> tuple[str, ...]:
-    n = trace.experiment.n_heads
-    return (*(f"head {head}" for head in range(n)), *(["mean"] if n > 1 else []))
+    return make(values, tuple(map(str, range(e.n_heads)))), make(mean, ("mean",))

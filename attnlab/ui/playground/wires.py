@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from attnlab.attention.stages.flow import Link, stage_links
 from attnlab.figures.palette import Palette
-from attnlab.ui.playground.canvas_layout import GAP, MARGIN, ROW_GAP
+from attnlab.ui.playground.canvas_plan import GAP, MARGIN, ROW_GAP
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -20,9 +20,14 @@ ASIDE = {"key": 8.0, "value": 8.0}
 Places = Mapping[str, QRectF]
 
 
-def wires(trace: "Trace", places: Places) -> list[Link]:
-    """Return the wires between the cards of a trace that have a place."""
-    return list(stage_links(trace.experiment, [name for name in places if name in trace]))
+def wires(trace: "Trace", places: Places, covered: Mapping[str, str]) -> list[Link]:
+    """Return the wires between the cards of a trace that have a place; the wires of a covered card join its cover."""
+    names = [name for name in (*places, *covered) if name in trace]
+    links = (
+        Link(covered.get(link.source, link.source), covered.get(link.target, link.target), link.role)
+        for link in stage_links(trace.experiment, names)
+    )
+    return [link for link in links if link.source != link.target]
 
 
 def draw_wires(painter: QPainter, drawn: Iterable[Link], places: Places, scale: float, palette: Palette) -> None:

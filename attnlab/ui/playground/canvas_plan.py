@@ -1,0 +1,269 @@
+"""The layout of the canvas: cards in lines that follow the computation, as large as its room allows.
+
+Cells, labels and titles grow and shrink together, between the least and the largest readable size of type. If the
+cards do not fit at the least size, fewer stand in a line and the canvas scrolls: numbers never vanish from maps of up
+to 12 × 12.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from PySide6.QtCore import QRectF, QSizeF
+
+from attnlab.ui.playground.card_needs import DECIMALS, HEADS, CardNeed, Needs
+
+MARGIN, GAP, ROW_GAP = 14.0, 14.0, 20.0
+PADDING, HEADER, FOLD, STRIP = 11.0, 37.0, 28.0, 16.0
+"""Lengths at zoom 1: the space around the maps, the header, a folded card, and the line of figures."""
+NUMBER_PX, LEAST_PX, LARGEST_PX = 12, 11, 18
+"""The size of numbers at zoom 1, and the least and the largest one at 100 % type."""
+ALONE_PX = 30
+"""The largest size of numbers on a card that fills the canvas."""
+LEAST_ROW, LARGEST_ROW, WIDEST_CELL = 21.0, 44.0, 96.0
+"""The least and the largest height of cells with numbers, and their largest width, at zoom 1."""
+AIR = 6.0
+"""The room beside a number in its cell, in pixels."""
+PICTURE_WIDTH, PICTURE_HEIGHT, PICTURE_GROWTH = 150.0, 84.0, 900.0
+"""The least size of maps without numbers, and how much more of each they take where there is room."""
+MOST_ROWS = 32
+"""Maps with more rows show no numbers."""
+LABELLED_ROW = 12.0
+"""The height of a row without numbers that has room for its label, at zoom 1."""
+SEVERAL = 1.6
+"""How much wider and higher a card with the maps of several heads is at least."""
+TILE, TILE_LABELS, TILES_SHARE = 96.0, 56.0, 0.72
+"""The least width of the map of a head and the height of its title and labels at zoom 1, and the share of the heads
+card that is not the mean's."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanvasPlan:
+    """The place of each card in pixels, what is drawn at which size, and the size of the whole.
+
+    ``zoom`` is 1 for numbers of 12 pixels; ``decimals`` holds for all numbers; cards in ``numbered`` show numbers.
+    ``shares`` is True if the masked scores also show the scaled ones, which then have no card.
+    """
+
+    places: dict[str, QRectF]
+    zoom: float
+    decimals: int
+    numbered: frozenset[str]
+    shares: bool
+    width: float
+    height: float
+
+
+class _Size(NamedTuple):
+    """A size of type to try: the pixels of a number, its decimals, and whether column labels stand upright."""
+
+    px: int
+    decimals: int
+    flat: bool
+
+    @property
+    def zoom(self) -> float:
+        return self.px / NUMBER_PX
+
+
+class _Span(NamedTuple):
+    """A least and a largest length."""
+
+    least: float
+    largest: float
+
+
+Line = tuple[CardNeed, ...]
+
+
+@lru_cache(maxsize=16)
+def plan_canvas(needs: Needs, width: float, height: float, scale: float, alone: str | None = None) -> CanvasPlan:
+    """Return the plan for a canvas of a size in pixels with type of a scale, for all cards or the one ``alone``."""
+    if alone is not None:
+        needs = _only(needs, alone)
+    largest = ALONE_PX if alone is not None else LARGEST_PX
+    return _find_fitting(needs, width, height, scale, largest) or _scrolled(needs, width, height, scale)
+
+
+def _only(needs: Needs, name: str) -> Needs:
+    every = [need for group in needs.groups for need in group]
+    found = tuple(replace(need, folded=()) for need in every if need.name == name)
+    return Needs((found,), "", needs.strips)
+
+
+def _find_fitting(needs: Needs, width: float, height: float, scale: float, largest: int) -> CanvasPlan | None:
+    """Return the best plan that fits without scrolling, if any: more numbers, then more decimals, then larger type."""
+    every = [need for group in needs.groups for need in group]
+    able = frozenset(need.name for need in every if need.count == 1 and need.numbers[0] and need.rows <= MOST_ROWS)
+    must = frozenset(need.name for need in every if need.is_legible and need.numbers[0])
+    sizes = range(round(largest * scale), _least_px(scale) - 1, -1)
+    for numbered in dict.fromkeys((able, must)):
+        for decimals in DECIMALS if numbered else DECIMALS[-1:]:
+            for shares in (False, True) if needs.sharing else (False,):
+                fitting = []
+                for px in sizes if numbered else (max(round(NUMBER_PX * scale), 1),):
+                    for flat in (True, False):
+                        form = _Form(needs, _Size(px, decimals, flat), numbered, shares)
+                        lines = form.break_lines(width)
+                        if lines is not None and form.height_of(lines, width).least <= height:
+                            fitting.append((px - scale * form.count_breaks(lines), form, lines))
+                if fitting:
+                    _, form, lines = max(fitting, key=lambda each: each[0])
+                    return form.place(lines, width, height)
+    return None
+
+
+def _scrolled(needs: Needs, width: float, height: float, scale: float) -> CanvasPlan:
+    """Return the plan of least height: the least size of type, and as many cards in a line as fit."""
+    every = [need for group in needs.groups for need in group]
+    must = frozenset(need.name for need in every if need.is_legible and need.numbers[0])
+    found: list[tuple[float, int, _Form, list[Line]]] = []
+    for decimals in DECIMALS:
+        for flat in (True, False):
+            form = _Form(needs, _Size(_least_px(scale), decimals, flat), must, bool(needs.sharing))
+            lines = form.break_lines(width, always=True)
+            assert lines is not None
+            found.append((form.height_of(lines, width).least, -decimals, form, lines))
+    _, _, form, lines = min(found, key=lambda each: each[:2])
+    return form.place(lines, width, height)
+
+
+def _least_px(scale: float) -> int:
+    return max(round(LEAST_PX * scale), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The cards at one size of type."""
+
+    needs: Needs
+    size: _Size
+    numbered: frozenset[str]
+    shares: bool
+
+    def groups(self) -> list[Line]:
+        """Return the cards in groups that begin a new line, without the one whose numbers another card shows."""
+        hidden = "scaled" if self.shares else ""
+        return [tuple(need for need in group if need.name != hidden) for group in self.needs.groups]
+
+    def width_of(self, need: CardNeed) -> _Span:
+        """Return the least and the largest width of a card."""
+        z, px = self.size.zoom, self.size.px
+        label = need.label * px + 8 if need.label else 0.0
+        frame = 2 * PADDING * z + label
+        if need.name == HEADS:
+            return _Span(min(need.count, 5) * TILE * z, PICTURE_GROWTH * need.count * z)
+        if need.name not in self.numbered:
+            least = PICTURE_WIDTH * z * (SEVERAL if need.count > 1 else 1.0)
+            return _Span(least, least + PICTURE_GROWTH * z * max(min(need.columns / need.rows, 3.0), 1.0))
+        return _Span(frame + need.columns * self.cell_of(need), frame + need.columns * WIDEST_CELL * z)
+
+    def cell_of(self, need: CardNeed) -> float:
+        """Return the least width of a card's cells, in which the widest number fits."""
+        px = self.size.px
+        number = need.numbers[DECIMALS.index(self.size.decimals)] * px + AIR
+        return float(-(-max(number, need.column_label * px + 4 if self.size.flat else 0.0) // 1))
+
+    def card_height(self, need: CardNeed, width: float) -> _Span:
+        """Return the least and the largest height of a card with its folded ones, in a line of a width."""
+        z, px = self.size.zoom, self.size.px
+        frame = (HEADER + PADDING + STRIP * self.needs.strips) * z + len(need.folded) * (FOLD * z + 6)
+        if need.name == HEADS:
+            tiles = TILES_SHARE * (width - 2 * (MARGIN + PADDING * z))
+            per_row = min(max(int(tiles // (TILE * z)), 1), need.count - 1)
+            lines = -(-(need.count - 1) // per_row)
+            high = [lines * min(side, 2 * TILE * z) + TILE_LABELS * z for side in (TILE * z, tiles / per_row)]
+            return _Span(frame + high[0], frame + high[1])
+        if need.name not in self.numbered:
+            labelled = min(need.rows * LABELLED_ROW, 2 * PICTURE_HEIGHT) * z
+            least = frame + max(PICTURE_HEIGHT * z, labelled) * (SEVERAL if need.count > 1 else 1.0)
+            return _Span(least, least + PICTURE_GROWTH * z * (0.4 if need.columns > 2 * need.rows else 1.0))
+        tall = need.column_label * px + 10 if need.column_label * px + 4 > self.cell_of(need) else 1.5 * px
+        return _Span(frame + tall + need.rows * LEAST_ROW * z, frame + tall + need.rows * LARGEST_ROW * z)
+
+    def break_lines(self, width: float, *, always: bool = False) -> list[Line] | None:
+        """Return the cards in as few lines as possible; None if one does not fit in a line, unless ``always``."""
+        room, lines = width - 2 * MARGIN, []
+        for group in self.groups():
+            count, used = 1, -GAP
+            for need in group:
+                wide = self.width_of(need).least
+                if wide > room and not always:
+                    return None
+                if used + GAP + wide > room and used > 0:
+                    count, used = count + 1, -GAP
+                used += GAP + wide
+            lines += self._balance(group, count)
+        return lines
+
+    def _balance(self, group: Line, count: int) -> list[Line]:
+        """Return a group in ``count`` lines whose widest is narrowest, if possible with a break after the last map."""
+        widths = [self.width_of(need).least for need in group]
+        maps = [index for index, need in enumerate(group) if need.is_map]
+
+        def cost(cuts: tuple[int, ...]) -> float:
+            ends = (0, *cuts, len(group))
+            apart = not maps or maps[-1] + 1 in ends or len(group) <= count
+            widest = max(sum(widths[a:b]) + (b - a - 1) * GAP for a, b in pairwise(ends))
+            return widest * (1.0 if apart else 1.06)
+
+        best = min(combinations(range(1, len(group)), count - 1), key=cost)
+        return [group[a:b] for a, b in pairwise((0, *best, len(group)))]
+
+    def count_breaks(self, lines: Sequence[Line]) -> float:
+        """Return how many pixels of type the broken groups are worth: the projections belong together."""
+        groups = self.groups()
+        of_last = sum(line[0] in groups[-1] for line in lines) - 1
+        return 4.0 * (len(lines) - 1 - of_last - (len(groups) - 1)) + 1.0 * of_last
+
+    def height_of(self, lines: Sequence[Line], width: float) -> _Span:
+        """Return the least and the largest height of all lines together, for a width of the canvas."""
+        spans = [self._line_height(line, width) for line in lines]
+        gaps = 2 * MARGIN + (len(lines) - 1) * ROW_GAP
+        return _Span(gaps + sum(s.least for s in spans), gaps + sum(s.largest for s in spans))
+
+    def _line_height(self, line: Line, width: float) -> _Span:
+        spans = [self.card_height(need, width) for need in line]
+        return _Span(max(s.least for s in spans), max(s.largest for s in spans))
+
+    def place(self, lines: Sequence[Line], width: float, height: float) -> CanvasPlan:
+        """Return the plan with these lines, which fill the size or are longer than it."""
+        spans = [self._line_height(line, width) for line in lines]
+        gaps = 2 * MARGIN + (len(lines) - 1) * ROW_GAP
+        heights = _share(spans, height - gaps)
+        y = MARGIN + max(height - gaps - sum(heights), 0.0) / 2
+        places: dict[str, QRectF] = {}
+        widest = width
+        for line, high in zip(lines, heights, strict=True):
+            x = MARGIN
+            spans = [self.width_of(need) for need in line]
+            widths = _share(spans, width - 2 * MARGIN - (len(line) - 1) * GAP)
+            spare = max(width - 2 * MARGIN - (len(line) - 1) * GAP - sum(widths), 0.0) / len(line)
+            for need, wide in zip(line, widths, strict=True):
+                self._place_card(places, need, QRectF(x, y, wide + spare, high))
+                x += wide + spare + GAP
+            widest = max(widest, x - GAP + MARGIN)
+            y += high + ROW_GAP
+        size = QSizeF(widest, max(height, y - ROW_GAP + MARGIN))
+        return CanvasPlan(
+            places, self.size.zoom, self.size.decimals, self.numbered, self.shares, size.width(), size.height()
+        )
+
+    def _place_card(self, places: dict[str, QRectF], need: CardNeed, rect: QRectF) -> None:
+        """Place a card above its folded ones."""
+        fold = FOLD * self.size.zoom
+        for index, name in enumerate(reversed(need.folded)):
+            places[name] = QRectF(rect.x(), rect.bottom() - (index + 1) * fold - index * 6, rect.width(), fold)
+        places[need.name] = rect.adjusted(0, 0, 0, -len(need.folded) * (fold + 6))
+        if self.shares and need.name == self.needs.sharing:
+            places["scaled"] = places[need.name]
+
+
+def _share(spans: Sequence[_Span], room: float) -> list[float]:
+    """Return lengths within spans that fill a room; the extra is shared in proportion to how far each can grow."""
+    extra = max(room - sum(span.least for span in spans), 0.0)
+    growth = sum(span.largest - span.least for span in spans)
+    share = min(extra / growth, 1.0) if growth > 0 else 0.0
+    return [span.least + share * (span.largest - span.least) for span in spans]

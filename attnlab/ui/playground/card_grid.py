@@ -1,0 +1,122 @@
+"""The cells of the maps on a card: they fill it, with labels beside them and numbers in them where the plan says so."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from PySide6.QtGui import QFontMetricsF
+
+from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.figures.map_painter import LABEL_LETTERS
+from attnlab.figures.text import Face, find_key, measure_text
+from attnlab.ui.base.fonts import face
+from attnlab.ui.playground.canvas_plan import LARGEST_ROW, WIDEST_CELL
+
+LABELLED_CELL = 6.0
+"""Maps side by side have token labels if their cells are at least this high at zoom 1."""
+WIDEST_GAP = 6
+"""The greatest gap between two maps in a line, in columns."""
+SMALL_CELL = 11.0
+"""Columns narrower than this at zoom 1 have no labels."""
+WIDEST_MAP_CELL = 3.0
+"""The greatest width of a cell with a number on a map of tokens by tokens, relative to its height."""
+SMALL_LABEL = "cell"
+"""The role of the labels of maps side by side, which are smaller."""
+TITLE = 16.0
+"""The height of a map's title at zoom 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardRoom:
+    """The room for maps on a card: its ``area`` (x, y, width, height), zoom, and device pixels per pixel.
+
+    ``tokens_down`` and ``tokens_across`` tell which labels are tokens, ``group`` how many columns share a label, and
+    ``numbered`` whether the cells have numbers.
+    """
+
+    area: tuple[float, float, float, float]
+    zoom: float
+    ratio: float
+    tokens_down: bool
+    tokens_across: bool
+    group: int = 1
+    numbered: bool = True
+
+
+@lru_cache(maxsize=128)
+def fit_card(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
+    """Return the grid for maps [n, rows, columns] with these labels; it does not depend on the numbers."""
+    return _fit_one(shape, rows, columns, room) if shape[0] == 1 else _fit_many(shape, rows, columns, room)
+
+
+def label_face(grid: Grid, zoom: float) -> Face:
+    """Return the font for the labels of maps: the usual one if each row has room for it, else a smaller one."""
+    usual = face("map", zoom)
+    return usual if grid.count == 1 and grid.cell_height >= 1.1 * usual.pixelSize() else face(SMALL_LABEL, zoom)
+
+
+def _fit_one(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
+    """Return the grid of one map: square cells without numbers, else as wide as the card."""
+    z, (x, y, width, height) = room.zoom, room.area
+    left = min(_widest(rows, z) + 8, 0.45 * width) if room.tokens_down else 0.0
+    widest = _widest(columns, z)
+    upright = min(widest + 10, 0.45 * height)
+    flat = 1.5 * face("map", z).pixelSize()
+    for top in (flat, upright, 0.0):
+        cell_w, cell_h = _cell_size(shape, room, width - left, height - top)
+        fits = widest <= room.group * cell_w - (2 if room.group == 1 else 4)
+        if top == 0.0 or (top == flat and fits and cell_h >= SMALL_CELL * z * 0.6):
+            break
+        if top == upright and room.tokens_across and room.group == 1 and min(cell_w, cell_h) >= SMALL_CELL * z:
+            break
+    spare = max(width - left - shape[2] * cell_w, 0.0)
+    at_x = round((x + left + spare / 2) * room.ratio) / room.ratio
+    at_y = round((y + top) * room.ratio) / room.ratio
+    return Grid(at_x, at_y, cell_w, cell_h, shape[1], shape[2], 1, 1, (0, 0), left, top)
+
+
+def _cell_size(shape: tuple[int, int, int], room: CardRoom, width: float, height: float) -> tuple[float, float]:
+    """Return the width and height of the cells of one map in a room, in whole pixels of the screen if that matters."""
+    z, (_, rows, columns) = room.zoom, shape
+    wide, high = min(max(width, 1.0) / columns, WIDEST_CELL * z), min(max(height, 1.0) / rows, LARGEST_ROW * z)
+    is_map = room.tokens_down and room.tokens_across
+    if is_map and not room.numbered:
+        wide = high = min(max(width, 1.0) / columns, max(height, 1.0) / rows, LARGEST_ROW * z)
+    elif is_map:
+        wide = min(wide, WIDEST_MAP_CELL * high)
+    if min(wide, high) < 3:
+        return wide, high
+    return int(wide * room.ratio) / room.ratio, int(high * room.ratio) / room.ratio
+
+
+def _fit_many(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
+    """Return the grid of many maps with square cells: each has its title, and token labels if they are legible."""
+    z = room.zoom
+    title = max(TITLE * z, QFontMetricsF(face("map", z)).ascent() + 3)
+    left = min(_widest(rows, z, SMALL_LABEL) + 8, 0.3 * room.area[2]) if room.tokens_down else 0.0
+    top = min(_widest(columns, z, SMALL_LABEL) + 10, 0.3 * room.area[3]) if room.tokens_across else 0.0
+    for labels in ((left, top), (left, 0.0), (0.0, 0.0)):
+        grid = _arrange(shape, room, *labels, title)
+        if grid.cell_height >= LABELLED_CELL * z or labels == (0.0, 0.0):
+            break
+    return _spread(grid, room.area[0] + room.area[2])
+
+
+def _spread(grid: Grid, right: float) -> Grid:
+    """Return the grid with maps further apart in each line, so that they fill the width up to ``right``."""
+    if grid.per_row < 2:
+        return grid
+    spare = int((right - grid.x - grid.width) // ((grid.per_row - 1) * grid.cell_width))
+    return replace(grid, gap=(grid.gap[0], max(min(grid.gap[1] + spare, WIDEST_GAP), grid.gap[1])))
+
+
+def _arrange(shape: tuple[int, int, int], room: CardRoom, left: float, top: float, title: float) -> Grid:
+    count, rows, columns = shape
+    side = WIDEST_CELL * room.zoom
+    limits = Limits(side, side, left, top + title, title)
+    return arrange(room.area, rows, columns, count, limits, True, room.ratio, most_oblong=1.0)
+
+
+def _widest(labels: tuple[str, ...], zoom: float, role: str = "map") -> float:
+    """Return the width of the widest of the first labels, each shortened to the letters that are shown."""
+    key = find_key(face(role, zoom))
+    return max((measure_text(label[:LABEL_LETTERS] or "∅", key) for label in labels[:64]), default=0.0)

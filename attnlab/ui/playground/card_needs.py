@@ -1,0 +1,170 @@
+"""What each card of the canvas needs: its cells, and the widths of its labels and numbers in em."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtGui import QFont, QFontMetricsF
+
+from attnlab.attention import axes
+from attnlab.attention.stages.flow import stage_rows
+from attnlab.attention.stages.table import BY_NAME, STAGES, Stage, sources
+from attnlab.figures.map_painter import LABEL_LETTERS
+from attnlab.ui.base.theme import font
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.document.document import View
+
+HEADS = "heads"
+"""The name of the heads card among the cards."""
+LEGIBLE = 12
+"""Maps with up to this many rows and columns always show their numbers."""
+DECIMALS = (4, 3, 2)
+MOST_DIGITS = 5
+"""Larger numbers are written as powers of ten, or the card shows none."""
+_EM_PX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CardNeed:
+    """The maps on a card: how many, their size, and the widths in em of their widest labels and numbers.
+
+    ``numbers`` holds the width with 4, 3 and 2 decimals. ``label`` is 0 without row labels; ``folded`` are the cards
+    shown as one line below this one.
+    """
+
+    name: str
+    count: int
+    rows: int
+    columns: int
+    label: float
+    column_label: float
+    numbers: tuple[float, float, float]
+    is_map: bool
+    folded: tuple[str, ...] = ()
+
+    @property
+    def is_legible(self) -> bool:
+        """Whether the card must show its numbers however small the canvas is."""
+        return self.count == 1 and max(self.rows, self.columns) <= LEGIBLE
+
+
+def collect_needs(trace: "Trace", view: "View", digits: dict[str, tuple[int, bool]], pinned: bool) -> "Needs":
+    """Return what the cards of a trace need, in the groups that begin a new line on the canvas.
+
+    ``digits`` has the digits before the point of each stage's numbers, and whether any of them is negative.
+    """
+    e = trace.experiment
+    folds = {} if pinned else find_folded(e)
+    needs = {}
+    for stage in STAGES:
+        if stage.name in trace and stage.name not in folds:
+            below = tuple(name for name, host in folds.items() if host == stage.name)
+            needs[stage.name] = replace(_measure_stage(e, stage, view, *digits[stage.name]), folded=below)
+    rows = stage_rows([BY_NAME[name] for name in needs])
+    maps = next(i for i, row in enumerate(rows) if row[0].is_map)
+    groups = [*rows[:maps], [stage for row in rows[maps:] for stage in row]]
+    found = tuple(tuple(needs[stage.name] for stage in group) for group in groups)
+    if e.n_heads > 1:
+        label = _widest_label(e.tokens)
+        heads = CardNeed(HEADS, e.n_heads + 1, e.T_q, e.T_k, label, label, (0, 0, 0), True)
+        found = ((heads,), *found)
+    return Needs(found, "masked" if can_share(e) and not pinned else "", view.strips)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The needs of all cards, in groups of lines; ``sharing`` is the stage that may show its source's numbers too."""
+
+    groups: tuple[tuple[CardNeed, ...], ...]
+    sharing: str
+    strips: bool
+
+    @property
+    def are_legible(self) -> bool:
+        """Whether any card must show its numbers however small the canvas is."""
+        return any(need.is_legible for group in self.groups for need in group)
+
+
+FOLD_WORDS = {"output": "same as the context", "scaled": "same as the scores", HEADS: "only one"}
+"""What the line of a folded card says after its title."""
+FOLD_TIPS = {
+    "output": "W_o is off, so the output is the context itself.",
+    "scaled": "The scores are not divided, so they go on as they are.",
+    HEADS: "With more heads, their maps and the mean stand here side by side: see Heads above.",
+}
+
+
+def find_folded(e: "Experiment") -> dict[str, str]:
+    """Return the stages that only repeat another one, and the card below which each is shown as one line."""
+    folded = {}
+    if e.weights.W_o is None and e.n_heads == 1:
+        folded["output"] = "context"
+    if e.divisor in (None, 1.0):
+        folded["scaled"] = "scores"
+    if e.n_heads == 1:
+        folded[HEADS] = "weights"
+    return folded
+
+
+def can_share(e: "Experiment") -> bool:
+    """Whether the masked scores can be drawn on one card with the scaled ones: masked cells keep their number there."""
+    masked = BY_NAME["masked"]
+    return masked.present(e) and e.divisor not in (None, 1.0) and [s.name for s in sources(masked, e)] == ["scaled"]
+
+
+def count_digits(trace: "Trace", known: dict[str, tuple[int, bool]]) -> dict[str, tuple[int, bool]]:
+    """Return the digits before the point of each stage's numbers and whether any is negative, never fewer than known.
+
+    Keeping the larger of the two prevents a layout that jumps while a number is dragged.
+    """
+    found = {}
+    for stage in STAGES:
+        if stage.name not in trace:
+            continue
+        array = trace.array(stage.name)
+        digits, negative = known.get(stage.name, (1, False))
+        if max(array.shape[-2:]) <= LEGIBLE * 4:
+            finite = array[np.isfinite(array)]
+            low, high = float(finite.min(initial=0.0)), float(finite.max(initial=0.0))
+            largest = max(-low, high)
+            whole = 1 if largest < 9.99995 else min(int(math.log10(largest + 0.00005)) + 1, MOST_DIGITS)
+            digits, negative = max(digits, whole), negative or low < 0
+        found[stage.name] = digits, negative
+    return found
+
+
+def _measure_stage(e: "Experiment", stage: Stage, view: "View", digits: int, negative: bool) -> CardNeed:
+    down, across = stage.axes[-2:]
+    rows, columns = axes.size(e, down), axes.size(e, across)
+    count = e.n_heads if stage.has_heads and view.head == "all" else 1
+    labels = [
+        _widest_label(axes.labels(e, axis, size)) if axis in axes.TOKENS else 0.0
+        for axis, size in ((down, rows), (across, columns))
+    ]
+    numbers = tuple(_number_width(digits, decimals, negative) for decimals in DECIMALS)
+    return CardNeed(stage.name, count, rows, columns, labels[0], labels[1], numbers, stage.is_map)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=64)
+def _widest_label(labels: tuple[str, ...]) -> float:
+    """Return the width in em of the widest of the first labels, each shortened to the letters that are shown."""
+    metrics = _metrics()
+    return max((metrics.horizontalAdvance(label[:LABEL_LETTERS] or "∅") for label in labels[:64]), default=0.0) / _EM_PX
+
+
+@lru_cache(maxsize=64)
+def _number_width(digits: int, decimals: int, negative: bool) -> float:
+    text = "−" * negative + "4" * digits + "." + "4" * decimals
+    return _metrics().horizontalAdvance(text) / _EM_PX
+
+
+@lru_cache(maxsize=1)
+def _metrics() -> QFontMetricsF:
+    large = QFont(font("number"))
+    large.setPixelSize(_EM_PX)
+    return QFontMetricsF(large)

@@ -1,0 +1,74 @@
+"""The narrow strip that stands for the inputs where the canvas needs their room: one button for each table."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
+
+from attnlab.attention import edits
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.playground import input_tables as tables
+from attnlab.ui.playground.tab_button import TabButton
+
+if TYPE_CHECKING:
+    from attnlab.document.document import Document
+
+WIDTH = 48
+
+
+@guarded
+class InputsSpine(FollowsTheme, QFrame):
+    """Emits the table to open in the inputs, "" for the one that was open."""
+
+    table_requested = Signal(str)
+
+    def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self.setProperty("ground", "surface")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(2, 12, 2, 12)
+        self._column.setSpacing(4)
+        self.unfold_button = QToolButton()
+        self.unfold_button.setAutoRaise(True)
+        self.unfold_button.setAccessibleName("Show the inputs")
+        self.unfold_button.setToolTip("Show the sentence, the numbers and the shape")
+        self.unfold_button.clicked.connect(self._on_unfold)
+        self._column.addWidget(self.unfold_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._column.addStretch(1)
+        self.buttons: dict[str, TabButton] = {}
+        document.scene_changed.connect(self._on_scene_changed)
+        self._show_tables()
+
+    def _show_tables(self) -> None:
+        e = self._document.experiment
+        for name in edits.tables(e):
+            if name not in self.buttons:
+                button = self.buttons[name] = TabButton(tables.title(name), f"Show {tables.title(name)}")
+                button.setCheckable(False)
+                button.setProperty("table", name)
+                button.clicked.connect(self._on_table)
+                self._column.insertWidget(self._column.count() - 1, button, 0, Qt.AlignmentFlag.AlignHCenter)
+        for name, button in self.buttons.items():
+            button.setVisible(name in edits.tables(e))
+
+    def restyle(self) -> None:
+        """Set the icon and the width."""
+        self.unfold_button.setIcon(icon("panel", palette_of(self), px(20)))
+        self.unfold_button.setIconSize(QSize(px(20), px(20)))
+        self.setFixedWidth(px(WIDTH))
+
+    @Slot(object)
+    def _on_scene_changed(self, _scene: object) -> None:
+        self._show_tables()
+
+    @Slot()
+    def _on_unfold(self) -> None:
+        self.table_requested.emit("")
+
+    @Slot()
+    def _on_table(self) -> None:
+        self.table_requested.emit(str(self.sender().property("table")))
