@@ -1,4 +1,4 @@
-"""A device that refuses to be mixed with the CPU: torch's meta, watched at every call, since its products mix."""
+"""A device that refuses to be mixed with the CPU: torch's meta device, checked at every call."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

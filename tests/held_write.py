@@ -1,4 +1,4 @@
-"""A write that waits: what happens to a job while its file is being written."""
+"""A write that waits, to test jobs while their file is being written."""
 
 from pathlib import Path
 from threading import Event

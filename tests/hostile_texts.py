@@ -1,4 +1,4 @@
-"""Texts that make patterns backtrack, and the CPU time that a parser takes for them as they grow."""
+"""Texts that make patterns backtrack, and a measure of a parser's CPU time for growing texts."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""How close two ways of computing the same stage in float32 have to be: as close as rounding lets them."""
+"""The tolerance between two ways of computing a stage in float32: that of rounding."""
 
 import torch
 from torch import Tensor

@@ -1,6 +1,6 @@
-"""How long a test waits for what is certain to come: far longer than it takes, as machines are busy.
+"""The timeout of tests: far longer than any wait takes, because machines may be busy.
 
-ATTNLAB_TESTS_PATIENCE_S says otherwise where what is waited for may never come, as beside planted faults.
+ATTNLAB_TESTS_PATIENCE_S sets a shorter one where a wait may never end, as with planted faults.
 """
 
 import os

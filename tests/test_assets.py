@@ -1,4 +1,4 @@
-"""Resources are found from the checkout and from a wheel, and their absence is one sentence."""
+"""Resources are found from the checkout and from a wheel, and a missing one is reported in one sentence."""
 
 import os
 import subprocess

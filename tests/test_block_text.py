@@ -1,4 +1,4 @@
-"""A pasted block is read from spreadsheets and from Python as it stands, or refused naming the cell."""
+"""A pasted block is read as spreadsheets and Python write it, or refused with the cell."""
 
 import numpy as np
 import pytest

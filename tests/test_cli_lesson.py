@@ -1,4 +1,4 @@
-"""The command ``attnlab lesson``: lists, checks, prints and opens lessons, and says in one sentence what it cannot."""
+"""``attnlab lesson`` lists, checks, prints and opens lessons, and reports errors in one sentence."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The command as a whole: what it loads, how it ends, and that it never shows a traceback."""
+"""The command line as a whole: what it loads, its exit codes, and errors without a traceback."""
 
 import os
 import platform

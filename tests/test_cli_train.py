@@ -1,4 +1,4 @@
-"""``attnlab train`` trains without a window: it says how it goes, keeps the run, goes on with it, or says why not."""
+"""``attnlab train`` trains without a window: it shows progress, saves the run, and continues it."""
 
 import math
 import os

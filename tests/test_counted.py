@@ -1,4 +1,4 @@
-"""Sentences about how many there are, and which: of several, of one, of none."""
+"""Sentences with counts and ranges of several, one or none."""
 
 from collections.abc import Callable
 from dataclasses import replace

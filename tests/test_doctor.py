@@ -1,4 +1,4 @@
-"""The doctor names what is missing and the command that fixes it, and never fails itself."""
+"""The doctor names missing parts and the command that installs them, and never fails itself."""
 
 import importlib.metadata
 import os

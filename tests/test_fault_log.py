@@ -1,4 +1,4 @@
-"""Unexpected errors are counted, logged within a bound, and told; a log that cannot be written changes nothing."""
+"""Unexpected errors are counted, logged within a limit, and shown; an unwritable log changes nothing."""
 
 import threading
 from collections.abc import Callable

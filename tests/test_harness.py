@@ -1,4 +1,4 @@
-"""The harness in small: spoilt files, random events and kills find nothing here, and what is planted they find."""
+"""Short runs of the harness: corrupted files, random events and kills pass, and planted faults are found."""
 
 import os
 import random

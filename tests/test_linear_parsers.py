@@ -1,4 +1,4 @@
-"""Every parser of strangers' text takes time in proportion to its length: none freezes the window over a long one."""
+"""Every parser of untrusted text takes linear time, so that no text freezes the window."""
 
 import re
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The list of planted faults is true: each can be planted where it says, and the tests that should see it exist."""
+"""The list of planted faults is valid: each text exists once, and so do the tests that must fail."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Names from files and command lines never act on the terminal or turn the direction of a sentence."""
+"""Names from files and command lines contain no control characters when they are printed."""
 
 import io
 import os

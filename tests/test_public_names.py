@@ -1,4 +1,4 @@
-"""What scripts may rely on: the names of the package, and that importing it costs nothing."""
+"""The public names of the package, and that importing it loads nothing slow."""
 
 import importlib.metadata
 import subprocess

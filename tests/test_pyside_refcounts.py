@@ -1,4 +1,4 @@
-"""The installed PySide6 gives back every reference it takes; 6.12.0 does not, and aborts CPython 3.11 after a while."""
+"""The installed PySide6 releases every reference; 6.12.0 does not, and aborts CPython 3.11."""
 
 import sys
 

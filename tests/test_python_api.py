@@ -1,4 +1,4 @@
-"""Pictures without a window, what notebooks show, weights in and out, and the page that documents it all."""
+"""The Python interface: figures without a window, notebooks, weights in and out, and its page."""
 
 import base64
 import io

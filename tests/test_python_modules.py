@@ -1,4 +1,4 @@
-"""Each module that runs with ``python -m`` prints its help and does nothing else, and refuses unknown options."""
+"""Each module that runs with ``python -m`` prints its help, and refuses unknown options."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""What the quick run leaves out: enough of everything stays, few examples are few, and it says what is missing."""
+"""The quick run keeps every feature, limits examples, and reports what it leaves out."""
 
 import subprocess
 import sys

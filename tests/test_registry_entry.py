@@ -1,4 +1,4 @@
-"""A new registry entry needs no other file: throw-away ones are in switches, cards, Explain, show, code, sessions."""
+"""A new registry entry needs no other file: throw-away ones work in all parts of the program."""
 
 import json
 from collections.abc import Callable

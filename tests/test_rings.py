@@ -1,4 +1,4 @@
-"""No module imports itself by way of many others, whether at load time, in a function or for the type checker only."""
+"""Import cycles stay small, counting imports at load time, in functions and for the type checker."""
 
 import grimp
 

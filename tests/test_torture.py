@@ -1,4 +1,4 @@
-"""The torture: what fails is named with the command that runs it again, and it goes on where it was interrupted."""
+"""The torture run: a failure is named with the command that repeats it, and a run can be resumed."""
 
 import shlex
 import subprocess

@@ -1,4 +1,4 @@
-"""Called with whatever, a public name raises an AttnlabError of one sentence, and ``help`` says how it is called."""
+"""A wrong call of a public name raises an AttnlabError of one sentence, and ``help`` shows the signature."""
 
 import inspect
 import pydoc

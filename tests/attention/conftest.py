@@ -1,4 +1,4 @@
-"""Owns what the tests of the mathematics share: the printed reference figures."""
+"""Fixtures of the attention tests: the printed reference figures."""
 
 import json
 from pathlib import Path

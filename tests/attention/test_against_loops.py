@@ -1,4 +1,4 @@
-"""Attention written out with loops over plain numbers, held to every stage for tiny shapes."""
+"""Every stage compared with attention written out as loops over plain numbers, for tiny shapes."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Random layers held to torch's own attention in float64, and to the symmetries that attention must have."""
+"""Random layers compared with torch's own attention in float64, and checked for the symmetries of attention."""
 
 import math
 from dataclasses import dataclass, field

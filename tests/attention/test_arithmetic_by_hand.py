@@ -1,4 +1,4 @@
-"""A reader who calculates with the numbers that Explain prints gets the printed result, to its last digit."""
+"""Computing with the numbers that Explain prints gives the printed result, to its last digit."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Options, masks, tables and batches that make no sense: one sentence each, and never a traceback or silence."""
+"""Invalid options, masks, tables and batches are refused in one sentence, without a traceback."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Batches: each sequence gets what it gets alone, moving through a batch loses nothing, and all stay equally long."""
+"""Batches: sequences do not affect each other, switching between them loses nothing, and all have equal lengths."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What Experiment, Weights and AttentionConfig promise: immutable, copied, and validated with a clear sentence."""
+"""Experiment, Weights and AttentionConfig are immutable, copy their arrays, and are validated with clear errors."""
 
 import dataclasses
 import re

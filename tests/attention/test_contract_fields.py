@@ -1,4 +1,4 @@
-"""What fields may be given as, kept as plain values; and marks of ownership that can be trusted."""
+"""Fields accept values of other libraries and keep plain ones; checked tensors can be trusted."""
 
 import copy
 import dataclasses

@@ -1,4 +1,4 @@
-"""Arrays that people really have and that are easily overlooked: each is read right, or refused by its field's name."""
+"""Unusual arrays that occur in practice are read correctly, or refused by the name of the field."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a Trace promises: its stages and shapes, empty rows, warnings, and a caller's torch left as it was."""
+"""What a Trace promises: stages, shapes, empty rows, warnings, and an unchanged state of the caller's torch."""
 
 import inspect
 import math

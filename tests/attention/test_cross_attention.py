@@ -1,4 +1,4 @@
-"""Cross-attention: held to torch's own layer, and edits of the second sequence that leave the first one alone."""
+"""Cross-attention compared with torch's own layer, and edits of the second sequence."""
 
 from typing import Any
 

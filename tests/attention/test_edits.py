@@ -1,4 +1,4 @@
-"""Edits of numbers: each gives another experiment, keeps what it does not touch, and refuses what cannot be."""
+"""Edits of numbers return a new experiment, share what they do not change, and refuse invalid values."""
 
 from dataclasses import fields
 from typing import Any

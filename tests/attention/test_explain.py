@@ -1,4 +1,4 @@
-"""One cell written out: its value is the trace's, and the arithmetic on the page comes to that value."""
+"""The explanation of a cell: its value equals the trace's, and its arithmetic gives that value."""
 
 import math
 import re

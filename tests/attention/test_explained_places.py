@@ -1,4 +1,4 @@
-"""The arithmetic of a cell names the columns, heads and pairs that its numbers come from."""
+"""The arithmetic of a cell names the columns, heads and pairs of its numbers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What every entry of every registry promises; and dropout, sink, soft cap, QK norm, fills, heads that are off."""
+"""Properties of every registry entry; and dropout, sink, soft cap, QK norm, fills and ablated heads."""
 
 import ast
 import itertools

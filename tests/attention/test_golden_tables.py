@@ -1,4 +1,4 @@
-"""Every printed figure of the worked example "Your journey starts with one step", to its four decimals."""
+"""Every printed figure of the worked example "Your journey starts with one step", to four decimals."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""The selection in every card: which rows, columns and cells of other stages belong to a cell."""
+"""Linked selections: which rows, columns and cells of other stages belong to a cell."""
 
 import dataclasses
 

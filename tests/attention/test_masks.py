@@ -1,4 +1,4 @@
-"""Every mask is held to a double loop, all of them together to "all allow", and layers with them to torch's own."""
+"""Masks compared with a double loop, combinations with "all allow", and masked layers with torch's own."""
 
 import itertools
 from collections.abc import Callable

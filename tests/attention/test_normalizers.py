@@ -1,4 +1,4 @@
-"""Every normaliser is its definition, leaves masked keys at exactly 0, and writes its numbers out."""
+"""Every normaliser equals its definition, gives masked keys exactly 0, and explains its numbers."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Shuffled tokens: without positions the map follows them exactly, with positions or a causal mask it does not."""
+"""Shuffled tokens: the maps follow them exactly without positions, but not with positions or a causal mask."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Of a long sum the explained cell's own term is always written out, and never hidden in "… n more …"."""
+"""A long sum always shows the term of the explained cell, never only "… n more …"."""
 
 import re
 from collections.abc import Mapping

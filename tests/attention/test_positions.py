@@ -1,4 +1,4 @@
-"""Each position scheme is held to its paper, and every entry of the registry to the promises that all of them make."""
+"""Each position scheme compared with its paper, and the properties that all schemes share."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""The presets: the examples of the lecture notes by name, with their sizes, seeds and settings."""
+"""The presets: examples of the lecture notes with their names, sizes, seeds and settings."""
 
 import dataclasses
 import itertools

@@ -1,4 +1,4 @@
-"""One fixed rotation takes the sinusoidal encoding of every position to that of another, as far from it as asked."""
+"""One fixed rotation maps the sinusoidal encoding of every position to that of the position at an offset."""
 
 import math
 

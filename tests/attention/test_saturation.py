@@ -1,4 +1,4 @@
-"""Spread and gradient against the formulas written out, and what the paper says of both as d_k grows."""
+"""Standard deviation and gradient compared with their formulas, and how both change with d_k."""
 
 import math
 

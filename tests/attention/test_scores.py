@@ -1,4 +1,4 @@
-"""Every score function is the formula of its paper, computed in blocks or at once, and asks for the tables it needs."""
+"""Every score function equals the formula of its paper, in blocks or at once, and names the tables that it needs."""
 
 import math
 from collections.abc import Callable

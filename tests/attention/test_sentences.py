@@ -1,4 +1,4 @@
-"""Edits of tokens: what was there keeps its numbers, what is new gets its own, in any script."""
+"""Edits of tokens in any script: kept tokens keep their numbers, and new ones get their own."""
 
 from typing import Any
 

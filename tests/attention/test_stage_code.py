@@ -1,4 +1,4 @@
-"""The PyTorch that stands beside each stage makes the stage's numbers, whatever the configuration."""
+"""The PyTorch code of each stage computes the stage's numbers, in every configuration."""
 
 import dataclasses
 import itertools

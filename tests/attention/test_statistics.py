@@ -1,4 +1,4 @@
-"""What is said of one row of weights: its sum, entropy, effective tokens and strongest target."""
+"""Statistics of rows of weights: sum, entropy, effective tokens and strongest target."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Every system of the course opens by name and shows what it is there to show; every line of the gallery is true."""
+"""Every system of the course has a preset that shows it, and every description in the gallery is true."""
 
 import itertools
 import json

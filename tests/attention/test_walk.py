@@ -1,4 +1,4 @@
-"""A walk through the computation: numbers come in order, Back undoes Next, and a sum is written as far as it is."""
+"""A walk through the computation: cells appear in order, Back undoes Next, and partial sums are written."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""A walk at its edges: a cell that is being added up, a place just outside, the sink, and what a term comes from."""
+"""Edge cases of a walk: a cell being summed, a place just outside, the sink, and the source of a term."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The benches run, compare what is the same, print what the contract says, leave nothing behind. No time is judged."""
+"""The benches run, compare equal work, print the documented output, and clean up. No time is tested."""
 
 import json
 import math

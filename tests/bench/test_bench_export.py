@@ -1,4 +1,4 @@
-"""The bench of figures draws the same grid twice at the same size, and its SVG stays small enough to be mailed."""
+"""The bench of figures draws the same grid twice at the same size, and its SVG stays small."""
 
 import io
 from dataclasses import replace

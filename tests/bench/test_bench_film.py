@@ -1,4 +1,4 @@
-"""The bench of films writes a real one, and holds the time against how long it plays."""
+"""The bench of films writes a real film, and compares the time with the film's duration."""
 
 import pytest
 

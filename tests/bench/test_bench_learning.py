@@ -1,4 +1,4 @@
-"""The bench of what is learned: its measures on runs whose answers are known, and that it runs at all."""
+"""The bench of learned results: its measures on runs with known answers, and a quick run."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The bench of training runs, compares like with like, prints what the contract says, and leaves nothing behind."""
+"""The bench of training runs, compares equal work, prints the documented output, and cleans up."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is measured: bytes counted by hand, loops that compute the same, limits that hold. No time is judged."""
+"""The cost lens's measurements: bytes counted by hand, equal loops, and limits. No time is tested."""
 
 import math
 

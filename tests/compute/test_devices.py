@@ -1,4 +1,4 @@
-"""Where an experiment is computed: devices and number formats that exist, and clear words for those that do not."""
+"""Devices and dtypes: the available ones work, and the others are refused with clear errors."""
 
 import dataclasses
 from typing import Any

@@ -1,4 +1,4 @@
-"""How far each number format is from float64, against the numbers themselves."""
+"""The error of each dtype relative to float64, compared with the numbers themselves."""
 
 import math
 

@@ -1,6 +1,6 @@
-"""Replies overtake nothing: of what was computed while the window was busy only the newest is told, and each once.
+"""Replies keep their order: of those computed while the window was busy only the newest is delivered, once.
 
-The computing is the real one; it is only held before it begins, so that which of window and worker is first is chosen.
+The computation is real; it is only delayed, to control whether the window or the worker is first.
 """
 
 import threading

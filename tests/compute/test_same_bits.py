@@ -1,4 +1,4 @@
-"""One experiment has one set of bits: whatever the number of threads, the place in memory, and who computes it."""
+"""An experiment gives the same bits for any number of threads, place in memory, and caller."""
 
 import dataclasses
 import hashlib

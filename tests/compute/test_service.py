@@ -1,4 +1,4 @@
-"""The worker beside the window: newest wins, every fault is told, and it ends when it is told to."""
+"""The compute thread: the newest request wins, every error is reported, and stopping ends it."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The open document: every edit passes here, a refusal changes nothing, and what is selected fits what there is."""
+"""The open document: edits go through it, refused ones change nothing, and the view fits the layer."""
 
 from dataclasses import replace
 from pathlib import Path

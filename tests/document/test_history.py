@@ -1,4 +1,4 @@
-"""Undo by values: whatever is pushed, opened and jumped to, the history is the list that a person would expect."""
+"""Undo by values: the history behaves like a plain list, whatever is pushed, opened and jumped to."""
 
 from hypothesis import given
 from hypothesis import strategies as st

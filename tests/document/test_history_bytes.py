@@ -1,4 +1,4 @@
-"""What the history takes in memory: real bytes of real tensors, those that entries share counted once."""
+"""The memory of the history: real bytes of tensors, with shared ones counted once."""
 
 import weakref
 from typing import Any

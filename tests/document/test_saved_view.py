@@ -1,4 +1,4 @@
-"""How a session was looked at is written as plain JSON, and read back whole; whatever a file says, nothing raises."""
+"""The view of a session is saved as plain JSON and restored; any JSON is read without an error."""
 
 import json
 from dataclasses import replace

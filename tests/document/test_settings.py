@@ -1,4 +1,4 @@
-"""Settings survive, crash or not; what is wrong in the file is dropped alone, said once, and kept in a copy."""
+"""Settings survive crashes; an invalid entry is dropped alone, reported once, and kept in a copy."""
 
 import json
 import os

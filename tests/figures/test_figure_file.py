@@ -1,4 +1,4 @@
-"""Figures are exactly as large as asked, show the right colours in the right places, and fit every sentence."""
+"""Figures have exactly the requested size, the right colours at the right places, and fit any text."""
 
 import re
 import shutil

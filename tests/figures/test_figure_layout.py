@@ -1,4 +1,4 @@
-"""Panels hold their maps, apart and on whole dots, whatever their number and size."""
+"""Maps stay inside their panels, separate and on whole pixels, for any number and size."""
 
 import pytest
 

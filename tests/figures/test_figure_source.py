@@ -1,4 +1,4 @@
-"""Figures of arrays that nobody computed here: what they are called, their tokens and their heads are drawn."""
+"""Figures of given arrays show their title, tokens and heads."""
 
 import re
 import xml.etree.ElementTree as ET

@@ -1,4 +1,4 @@
-"""The wires of a whole canvas: all that flows is drawn, between the cards, and in the files as it is laid out."""
+"""Figures of the canvas draw every wire, between the cards, in all formats."""
 
 from itertools import combinations, pairwise
 from xml.etree import ElementTree

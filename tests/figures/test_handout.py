@@ -1,4 +1,4 @@
-"""Hand-outs on paper: what is blank stays blank, nothing is cut off, and what is too large is refused."""
+"""Hand-outs on paper: blanks are empty, nothing is cut off, and oversized content is refused."""
 
 import re
 import shutil

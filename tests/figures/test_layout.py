@@ -1,4 +1,4 @@
-"""Cells of one or many maps lie inside their place, apart from one another, and are found again under the mouse."""
+"""Cells of one or many maps lie inside their area, do not overlap, and are found under the mouse."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Maps pixel by pixel: each cell in the colour of its number, hatched where masked, its text readable on it."""
+"""Maps pixel by pixel: each cell has the colour of its number, hatching if masked, and legible text."""
 
 from collections.abc import Callable
 from dataclasses import replace

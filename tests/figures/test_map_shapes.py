@@ -1,4 +1,4 @@
-"""Files of vectors hold cells as shapes: nothing is blurred, and nothing is a picture that could be a shape."""
+"""Vector files contain cells as shapes, without blurred or unnecessary pictures."""
 
 from pathlib import Path
 

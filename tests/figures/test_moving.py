@@ -1,4 +1,4 @@
-"""Films are decoded again: each frame is the figure of its value, on one scale; and what goes wrong leaves nothing."""
+"""Decoded films: each frame is the figure of its value on one colour scale; failures leave no file."""
 
 import subprocess
 import sys

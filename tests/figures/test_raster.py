@@ -1,4 +1,4 @@
-"""From numbers to colours: every value has the entry of its map, and a spike among thousands is never lost."""
+"""From numbers to colours: every value has its palette entry, and a spike among thousands is never lost."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Slides: type large enough for the last row, everything in its place on every screen, and what has none is named."""
+"""Slides have large type and a complete layout on every screen, and name the parts that do not fit."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Every kind of attention there is: each entry of each registry put into use, within a sequence and across two."""
+"""Experiments of every kind: each registry entry in use, within a sequence and across two."""
 
 from collections.abc import Iterator
 from typing import Any

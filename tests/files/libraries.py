@@ -1,4 +1,4 @@
-"""One attention layer written as the libraries write theirs: under their names, fused, transposed, head by head."""
+"""One attention layer as other libraries write it: under their names, fused, transposed, by head."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

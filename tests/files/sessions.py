@@ -1,4 +1,4 @@
-"""Sessions that tests are made from: a small one, ones that say other things, and what makes two the same."""
+"""Sessions for tests: a small one, invalid ones, and a comparison."""
 
 import hashlib
 import io

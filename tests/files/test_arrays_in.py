@@ -1,4 +1,4 @@
-"""Arrays come out of every kind of file as they were put in, or with a sentence; and no file ever runs code."""
+"""Arrays are read unchanged from every kind of file, or refused in a sentence; no file ever runs code."""
 
 import io
 import json

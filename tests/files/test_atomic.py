@@ -1,4 +1,4 @@
-"""A file is written whole or not at all, and a refusal says why."""
+"""A file is written completely or not at all, and a failure is reported with the reason."""
 
 import errno
 import os

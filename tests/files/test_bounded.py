@@ -1,4 +1,4 @@
-"""Files are read within their limits; a pipe is refused at once instead of being waited for."""
+"""Files are read within their size limits; a pipe is refused at once."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every key of every kind of file missing, of a wrong kind, huge, negative or NaN: one sentence, or a usable value."""
+"""Every key of every kind of file is missing, mistyped, huge, negative or NaN: one sentence, or a valid value."""
 
 import json
 import zipfile

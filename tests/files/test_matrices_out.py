@@ -1,4 +1,4 @@
-"""Matrices written as LaTeX, NumPy, Markdown and CSV are read back as the numbers that they were."""
+"""Matrices written as LaTeX, NumPy, Markdown and CSV are read back as the same numbers."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""torch.nn.MultiheadAttention goes in and comes out bit for bit, and computes what the experiment does."""
+"""torch.nn.MultiheadAttention is imported and exported bit for bit, and computes the same as the experiment."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The generated notebook runs cell by cell and computes every stage, for every preset and every kind of attention."""
+"""The generated notebook runs cell by cell and computes every stage, for every preset and kind of attention."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Every file of a person's is opened by ``files/bounded.py``: no pipe is waited for, no endless device read."""
+"""Every file of the user is opened by ``files/bounded.py``, which refuses pipes and devices."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""A session file brings back exactly what was saved, and a bad one is refused with a sentence."""
+"""A session file restores exactly what was saved, and an invalid one is refused in a sentence."""
 
 import io
 import json

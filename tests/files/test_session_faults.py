@@ -1,4 +1,4 @@
-"""Sessions that thousands of accidents happened to, programs killed while saving, and bombs: what is left is whole."""
+"""Thousands of corrupted sessions, programs killed while saving, and compression bombs: no file is lost."""
 
 import io
 import json

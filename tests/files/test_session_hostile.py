@@ -1,4 +1,4 @@
-"""A session that is damaged, made up or meant to harm is refused with one sentence, and costs little."""
+"""Damaged, forged and hostile sessions are refused in one sentence, at little cost."""
 
 import io
 import json

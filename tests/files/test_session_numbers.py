@@ -1,4 +1,4 @@
-"""Every number of a session that could not have been saved is refused by a sentence, or bounded, and at once."""
+"""Every number of a session that could not have been saved is refused in a sentence, or bounded, at once."""
 
 import json
 import zipfile

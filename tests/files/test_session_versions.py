@@ -1,4 +1,4 @@
-"""Sessions of older programs open as they were saved, and one of a newer program says what it needs."""
+"""Sessions of older versions open unchanged, and one of a newer version names the version that it needs."""
 
 import copy
 import hashlib

@@ -1,4 +1,4 @@
-"""What SOURCE may be on the command line."""
+"""The forms of SOURCE on the command line."""
 
 from pathlib import Path
 

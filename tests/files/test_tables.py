@@ -1,4 +1,4 @@
-"""Tables hold the numbers of the trace with all their digits, under the labels of the tokens."""
+"""Tables have the trace's numbers with all digits, labelled by tokens."""
 
 import csv
 import io

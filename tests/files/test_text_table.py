@@ -1,4 +1,4 @@
-"""Tables in the terminal are aligned in every script and are never wider than it."""
+"""Tables in the terminal are aligned in every script and fit its width."""
 
 import numpy as np
 import pytest

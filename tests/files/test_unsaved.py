@@ -1,4 +1,4 @@
-"""The list of unsaved work: its order, its limits, and what a crash or a stranger's file leaves in the folder."""
+"""The list of unsaved work: its order, its limits, and foreign or partial files in the folder."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""A layer is found in a file by whatever names and layouts it is kept in, and put into an experiment exactly."""
+"""A layer is found in a file under any usual names and layouts, and imported exactly."""
 
 import contextlib
 import json

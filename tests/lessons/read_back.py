@@ -1,4 +1,4 @@
-"""Reads worked solutions back: Markdown and LaTeX become the same blocks, in plain text, to be compared wholly."""
+"""Reads worked solutions: Markdown and LaTeX become the same plain blocks, for comparison."""
 
 import re
 import unicodedata

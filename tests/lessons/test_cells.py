@@ -1,4 +1,4 @@
-"""Cells of a lesson become cells of an experiment: along their own axis, of the head that they name."""
+"""Cells named in a lesson become cells of the experiment, along their own axis and in their head."""
 
 import attnlab
 from attnlab.attention.stages.explanation import Cell

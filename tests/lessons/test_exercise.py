@@ -1,4 +1,4 @@
-"""Exercises: numbers of each student's own, answers read and graded, and files that come back as they were."""
+"""Exercises: each student's own numbers, answers read and graded, and files saved and loaded."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Grading, wholly: what is marked right is right. Each answer is held to a rule of its own, written in fractions."""
+"""Grading: each answer is compared with an independent rule, written in fractions."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""The page on writing lessons: its whole example opens without a mistake, and it names all that there is to write."""
+"""The page on writing lessons: its example opens without mistakes, and it names every key."""
 
 import re
 from pathlib import Path

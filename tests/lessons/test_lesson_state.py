@@ -1,4 +1,4 @@
-"""The state of a step is made by the same edits as by hand; one that cannot be costs itself alone."""
+"""The state of a step equals the same edits made by hand; an invalid one affects only itself."""
 
 from pathlib import Path
 

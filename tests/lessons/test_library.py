@@ -1,4 +1,4 @@
-"""Lessons are found by name or by file: those that ship, then a person's own, which may be broken and do no harm."""
+"""Lessons are found by name or file: shipped ones first, then the user's own, even invalid ones."""
 
 import subprocess
 import sys

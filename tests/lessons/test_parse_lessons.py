@@ -1,4 +1,4 @@
-"""What is wrong in a lesson's file is named by its line, with what would be right, and the rest opens."""
+"""Mistakes in a lesson's file are named by line with valid values, and the rest opens."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Numbers in a text are those that were computed, as they are shown everywhere; nothing else can be written there."""
+"""Placeholders in a text show computed numbers in the usual format, and allow nothing else."""
 
 import math
 import re

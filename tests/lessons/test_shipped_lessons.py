@@ -1,4 +1,4 @@
-"""The lessons that ship: each opens without a mistake, computes, and says no number that was not computed."""
+"""The shipped lessons open without mistakes, compute, and state only computed numbers."""
 
 import re
 

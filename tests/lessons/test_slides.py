@@ -1,4 +1,4 @@
-"""Slides: what a step leaves open is as in the step before, and what it asks for is there or is named."""
+"""Slides: a step inherits what it does not set, and its requests are met or reported."""
 
 import os
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Worked solutions: every cell of every kind of attention, in Markdown and in LaTeX that is well-formed."""
+"""Worked solutions: every cell of every kind of attention, in Markdown and in well-formed LaTeX."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Worked solutions are right: of every equation that is written both sides come to the same, to the digits shown."""
+"""Worked solutions are correct: both sides of every equation agree to the digits shown."""
 
 import re
 

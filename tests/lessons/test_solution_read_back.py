@@ -1,4 +1,4 @@
-"""All that a worked solution says is held to the trace: every title, label and number, in Markdown and in LaTeX."""
+"""Every title, label and number of a worked solution equals the trace's, in Markdown and LaTeX."""
 
 from collections.abc import Iterator
 from dataclasses import replace

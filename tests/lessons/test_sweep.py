@@ -1,4 +1,4 @@
-"""Sweeps go from one value to another, whole numbers only through those that can be, and say what cannot."""
+"""Sweeps go from one value to another, through valid values only, and refuse the impossible."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lessons are written so that reading them again gives the same lesson, and so that a person can read them."""
+"""Written lessons are read back unchanged, and are readable."""
 
 from dataclasses import replace
 from pathlib import Path

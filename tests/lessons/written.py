@@ -1,7 +1,7 @@
-"""Reads arithmetic as it is written for people, and holds both sides of every equation to the digits that are shown.
+"""Reads printed arithmetic, and checks that both sides of every equation agree to the digits shown.
 
-A number stands for all that are rounded to it, so that an expression comes to an interval; two sides of an equation
-agree where their intervals meet.
+A number stands for all numbers that are rounded to it, so that an expression is an interval; two sides of an equation
+agree if their intervals overlap.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What tries and completes the frozen program: its eye for a broken bundle, and the licences that it gathers."""
+"""Tools for the frozen program: detection of a broken bundle, and collection of licences."""
 
 import ast
 import importlib.util

@@ -1,4 +1,4 @@
-"""The program's icon: there in every size that desktops ask for, whole in its containers, and drawn from the SVG."""
+"""The program's icon: every size that desktops need, complete containers, drawn from the SVG."""
 
 import importlib.util
 import io

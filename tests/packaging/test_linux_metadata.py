@@ -1,4 +1,4 @@
-"""What a free desktop is told of attnlab: its entry in the menu, its page in the store, the type of its files."""
+"""The files for Linux desktops: menu entry, store page, and file type."""
 
 import configparser
 import os

@@ -1,4 +1,4 @@
-"""The program, its packages and its pins say the same versions, and what installs it names files that are there."""
+"""The program, its packages and its pins have consistent versions, and installed files exist."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Tiny runs that the tests of training share, and what waits for their messages."""
+"""Tiny runs that the training tests share, and waiting for their messages."""
 
 from dataclasses import replace
 

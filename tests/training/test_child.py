@@ -1,4 +1,4 @@
-"""The program that trains loads no window, and neither does what starts it."""
+"""The training process does not load the window, and starting it does not load torch."""
 
 import os
 import subprocess

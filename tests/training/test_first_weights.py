@@ -1,4 +1,4 @@
-"""The first weights without a trainer: those of the trainer, bit for bit, and nothing is loaded that only it needs."""
+"""First weights without a trainer equal the trainer's, bit for bit, and load little."""
 
 import subprocess
 import sys

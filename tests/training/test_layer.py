@@ -1,4 +1,4 @@
-"""A layer of attention that learns, against torch's own layer, the papers' formulas, and the playground."""
+"""The trainable attention layer compared with torch's, the papers' formulas, and the playground."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""A layer of a model opened in the playground computes there what it does in the model, and its weights go back."""
+"""A layer of a model computes the same in the playground, and its edited weights can be returned."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What one sees of a model: held to forwards done by hand, and to what it writes one token after the other."""
+"""What is shown of a model equals forward passes done by hand, and text written token by token."""
 
 import math
 from collections.abc import Mapping

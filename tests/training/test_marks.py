@@ -1,4 +1,4 @@
-"""Marks suggest themselves where the loss falls at once or a head turns sharp, and nowhere else."""
+"""Marks are suggested where the loss drops or a head becomes sharp, and nowhere else."""
 
 from types import SimpleNamespace
 

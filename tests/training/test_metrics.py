@@ -1,4 +1,4 @@
-"""What the held-out examples give: the loss and the shares of what is asked, worked out by hand."""
+"""Metrics of the held-out examples, compared with hand-computed ones."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The kinds of models: what they are made from, how they are checked and counted, and what they write."""
+"""The kinds of models: construction, validation, parameter counts, and written text."""
 
 import subprocess
 import sys

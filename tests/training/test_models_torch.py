@@ -1,4 +1,4 @@
-"""Whole models against torch's own Transformer layers with the same weights."""
+"""Whole models compared with torch's own Transformer layers with the same weights."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Optimisers and schedules: the rate at each step, and that every pair of them moves weights downhill."""
+"""Optimisers and schedules: the rate at each step, and falling losses for every pair."""
 
 import math
 from dataclasses import replace

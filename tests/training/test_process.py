@@ -1,4 +1,4 @@
-"""The process that trains: it obeys, is never waited for, and however it ends, a sentence says so and nothing stays."""
+"""The training process: it obeys commands, never blocks, and reports how it ended."""
 
 import gc
 import math

@@ -1,4 +1,4 @@
-"""The recorder never takes more memory than it may, and keeps what it has to: first, last, marked."""
+"""The recorder stays within its memory limit, and keeps the first, last and marked moments."""
 
 import sys
 

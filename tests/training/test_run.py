@@ -1,4 +1,4 @@
-"""A run is what its messages told: its curve, its moments, how it stands; and it goes on from where it was kept."""
+"""A run is built from its messages: curve, moments and status; a saved run can be continued."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a run is made from comes back from JSON as it was, and nothing else is taken for it."""
+"""The settings of a run survive JSON, and invalid JSON is refused."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A run on disk comes back as it was; a folder that is damaged, made up or meant to harm is refused in one sentence."""
+"""A saved run is restored exactly; a damaged, forged or hostile folder is refused in one sentence."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A save of a run that is cut off at any of its file operations leaves the old run or the new one, never a mixture."""
+"""A save interrupted at any file operation leaves the old run or the new one, never a mixture."""
 
 import builtins
 import errno

@@ -1,4 +1,4 @@
-"""Tasks: what is asked is right, nothing held out is learned from, probes are read or refused in one sentence."""
+"""Tasks: targets are correct, held-out examples are never trained on, and probes are read or refused."""
 
 import re
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The loop: the same bit for bit from a seed or a checkpoint, ends as it says, and survives numbers that are none."""
+"""The training loop: reproducible from a seed or checkpoint, with stop conditions, and robust to NaN."""
 
 from dataclasses import replace
 

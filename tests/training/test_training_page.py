@@ -1,4 +1,4 @@
-"""The page on training: its commands ask for runs that can be, its Python runs, and it names every task and model."""
+"""The page on training: its commands and its Python work, and it names every task and model."""
 
 import re
 import shlex

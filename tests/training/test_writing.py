@@ -1,4 +1,4 @@
-"""How a model writes on, shown by one whose next token is known: 3, 4, 5, 3, …, and END after 6."""
+"""How a model writes, tested with one whose next token is known: 3, 4, 5, 3, …, and END after 6."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Owns the person who sits at the program: finds things by what they are called, clicks, types, drags, and reads."""
+"""The person at the program: finds things by name, clicks, types, drags, and reads."""
 
 import gc
 from collections.abc import Callable, Iterator

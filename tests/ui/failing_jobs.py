@@ -1,4 +1,4 @@
-"""Lets jobs of the window fail, and collects a case for every place in its source that starts one."""
+"""Lets jobs of the window fail, and collects a case for every place in the source that starts one."""
 
 from collections.abc import Callable
 from pathlib import Path

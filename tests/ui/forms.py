@@ -1,4 +1,4 @@
-"""Uses the fields of a form as a person does: types numbers, picks from lists, turns switches."""
+"""Uses the fields of a form as a person does: types numbers, picks from lists, toggles switches."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest

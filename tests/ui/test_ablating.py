@@ -1,4 +1,4 @@
-"""A person takes heads out and puts them back with one click, and sees which columns belong to which head."""
+"""Heads are ablated and restored by one click, and show their columns."""
 
 from collections.abc import Iterator
 from dataclasses import replace

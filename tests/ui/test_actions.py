@@ -1,4 +1,4 @@
-"""One list of actions feeds shortcuts, menus, tips and the palette; the palette finds what a person means."""
+"""One list of actions provides shortcuts, menus, tips and the palette; the palette finds the intended one."""
 
 from collections.abc import Callable
 

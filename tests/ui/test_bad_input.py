@@ -1,4 +1,4 @@
-"""Whatever is typed, pasted or breaks: one sentence where it happened, the last good state kept, nothing stale."""
+"""Invalid input and failures: one sentence at the right place, and the last valid state is kept."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A batch in the window and on the command line: made, gone through, padded, taken back."""
+"""Batches in the window and on the command line: created, visited, padded, undone."""
 
 import json
 from pathlib import Path

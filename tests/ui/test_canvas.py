@@ -1,4 +1,4 @@
-"""A card for every stage: what it shows, what lights up together, zoom, pan, one card alone, from 1×1 to 512×512."""
+"""The canvas: a card for every stage, linked selections, zoom, pan, one enlarged card, from 1×1 to 512×512."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A person pins a state, changes something, and sees on every card what was, what is, and the exact difference."""
+"""A pinned state is compared with the current one on every card: before, after, and exact difference."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""Whatever the program does beside the window may fail: every place that starts a job tells it, and goes on.
+"""Every background job may fail: the place that started it shows the error, and the program continues.
 
-The places are found in the source. Each has a case here that lets the work fail in a way that nobody expected.
+The places are found in the source. Each has a case here in which the job raises an unexpected error.
 """
 
 import ast

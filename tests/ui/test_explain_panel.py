@@ -1,4 +1,4 @@
-"""The cell that is pointed at as arithmetic with the numbers put in, its row as bars, and what the row does."""
+"""The Explain panel: the cell's arithmetic, its row as bars, and the row's statistics."""
 
 import math
 import re

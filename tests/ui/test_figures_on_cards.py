@@ -1,4 +1,4 @@
-"""Figures on the cards: one line for each stage that says what its numbers do, computed only while it is shown."""
+"""Figures on the cards: one line of statistics for each stage, computed only while visible."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any

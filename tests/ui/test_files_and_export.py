@@ -1,4 +1,4 @@
-"""Sessions saved, opened, dropped; what is on screen exported. What goes wrong is one sentence and loses nothing."""
+"""Sessions saved, opened and dropped; exports of the visible stage. Failures are one sentence and lose nothing."""
 
 import csv
 import os

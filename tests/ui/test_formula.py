@@ -1,4 +1,4 @@
-"""Formulas are set, keep their proportions, take any colour, and stay readable when they are broken."""
+"""Formulas are typeset, keep their proportions, take any colour, and are shown as text if invalid."""
 
 from pathlib import Path
 

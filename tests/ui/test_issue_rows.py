@@ -1,4 +1,4 @@
-"""Every system of the course opened as a person opens it, and what it asks to be visible read from the window."""
+"""Every system of the course opened by hand, with its features read from the window."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

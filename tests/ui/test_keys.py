@@ -1,4 +1,4 @@
-"""Everything from the keyboard: shortcuts, the palette, the order of Tab, and a name for every control."""
+"""Everything by keyboard: shortcuts, the palette, the order of Tab, and a name for every control."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

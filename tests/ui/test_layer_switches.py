@@ -1,4 +1,4 @@
-"""Every entry of every registry, chosen from its pill with its settings below: what is shown is what was chosen."""
+"""Every registry entry, chosen from its pill with its settings: the window shows what was chosen."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any

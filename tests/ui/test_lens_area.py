@@ -1,4 +1,4 @@
-"""The middle of the window: each lens behind its tab, with real numbers, live while it is seen and idle while not."""
+"""The lens area: each lens has a tab and real numbers, is live while visible and idle while hidden."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What reads a lesson's text for the window and the slides takes time in proportion to its length."""
+"""Readers of a lesson's text for window and slides take linear time."""
 
 from pathlib import Path
 from typing import Any

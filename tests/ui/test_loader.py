@@ -1,4 +1,4 @@
-"""Several windows may load at once: a script opens one after the other and does not wait."""
+"""Several windows can load at once: a script opens them one after the other without waiting."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""Masks in the whole window: painted by mouse, set by number, combined, and what is left of the rows."""
+"""Masks in the window: painted by mouse, set by number, combined, and their empty rows."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What is dropped on the window opens by its ending: one session or lesson, all weights; the rest is told."""
+"""Dropped files open by their ending: one session or lesson, all weights; others are reported."""
 
 from collections.abc import Callable
 from pathlib import Path

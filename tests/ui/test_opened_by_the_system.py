@@ -1,4 +1,4 @@
-"""A file that the system hands to the program opens in its window: the real program, in a process of its own."""
+"""A file passed by the operating system opens in the window of the real program."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""While a session is read the window goes on, says so, and takes a newer wish; closed, it leaves no thread."""
+"""Reading a session does not block the window, and a newer request replaces it; closing leaves no thread."""
 
 import shutil
 import threading

@@ -1,4 +1,4 @@
-"""A person paints a mask on the cards: stroke by stroke, by mouse or by key, while the cards keep still."""
+"""Painting a mask on the cards, by mouse or key, while the cards do not move."""
 
 from collections.abc import Iterator
 from dataclasses import replace

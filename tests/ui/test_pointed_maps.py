@@ -1,4 +1,4 @@
-"""Maps on a sheet and maps in cards tell the same of the cell that one points at, and which map is clicked."""
+"""Maps on a sheet and in cards give the same cell under the pointer, and the clicked map."""
 
 from collections.abc import Callable
 

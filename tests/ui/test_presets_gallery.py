@@ -1,4 +1,4 @@
-"""Every worked example can be found in the gallery, by group and by search, is drawn there small, and opens by it."""
+"""The gallery of worked examples: groups, search, thumbnails, and opening."""
 
 import itertools
 from collections.abc import Callable

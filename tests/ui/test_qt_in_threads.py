@@ -1,4 +1,4 @@
-"""Classes of Qt are made in the window's thread only: nothing that the loader's thread loads makes one."""
+"""Qt classes are created only in the window's thread: the loader's thread creates none."""
 
 import subprocess
 import sys

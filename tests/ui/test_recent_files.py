@@ -1,4 +1,4 @@
-"""Files opened or saved lately are in the menu and in the palette; one that is gone is told and leaves them."""
+"""Recent files are in the menu and the palette; a missing one is reported and removed."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Work that was not saved is there again next time, until it is saved; nothing is kept of what was."""
+"""Unsaved work is restored at the next start until it is saved; saved work is not kept."""
 
 import re
 import subprocess

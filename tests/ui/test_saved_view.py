@@ -1,4 +1,4 @@
-"""A session shows again what was seen when it was saved, picture by picture: pin, cell, walk, lens, lesson."""
+"""A session restores its view: pin, cell, walk, lens, lesson."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A second sequence: typed, edited and pointed at, with as many keys as it has tokens on every card."""
+"""A second sequence: typed, edited and pointed at, with its keys on every card."""
 
 from typing import TYPE_CHECKING
 

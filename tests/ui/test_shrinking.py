@@ -1,4 +1,4 @@
-"""What is kept of a larger state (a place, a cell, a field being typed into) does no harm when the state shrinks."""
+"""When the state shrinks, a place, a cell or an edited field of the larger state does no harm."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The window from large to small: bars keep all of their buttons whole, apart from each other and inside."""
+"""The window at small sizes: all buttons stay complete, separate and inside their bars."""
 
 from itertools import combinations
 from typing import TYPE_CHECKING

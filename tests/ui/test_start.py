@@ -1,4 +1,4 @@
-"""The window is there before torch is, opens on a worked example, and says in a sentence what it could not open."""
+"""The start: the window appears before torch is loaded, opens an example, and reports files that fail."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""The computation stage by stage: arrows reveal and take back, buttons and bars too."""
+"""The computation stage by stage: arrows, buttons and bars reveal stages and hide them again."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Mask, scale, heads, output, biases, device and dtype: one click each, explained where they cannot be."""
+"""Mask, scale, heads, output, biases, device and dtype: one click each, and errors at the control."""
 
 import math
 from collections.abc import Callable

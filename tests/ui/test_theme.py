@@ -1,4 +1,4 @@
-"""Both themes can be read, type grows as asked, and nothing in the style sheet is left unfilled."""
+"""Both themes are legible, type has the chosen size, and the style sheet is complete."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Light and dark, the size of type, the place of the window: chosen once, kept, and shown everywhere at once."""
+"""Theme, size of type and place of the window: chosen once, saved, and applied everywhere at once."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Everything a person changes can be taken back, without end, one gesture at a time, and clicked in a list."""
+"""Every change can be undone without limit, one gesture at a time, and by a click in the history."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

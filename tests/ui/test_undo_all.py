@@ -1,4 +1,4 @@
-"""Undoing everything brings the very first state back, whatever was done: random events at the real window."""
+"""Undoing everything restores the first state after random events in the real window."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""``attnlab.view``: the window shows what a script hands over, outlives the call, and is freed when it is closed."""
+"""``attnlab.view``: the window shows the data of a script, outlives the call, and is freed when closed."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""The walk in the window: rows, cells and terms by the keys; what is not computed yet is nowhere to be read."""
+"""The walk in the window: rows, cells and terms by key; uncomputed numbers are hidden everywhere."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

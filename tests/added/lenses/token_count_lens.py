@@ -1,4 +1,4 @@
-"""A throw-away lens: all that a new lens needs is a module such as this."""
+"""A throw-away lens: a new lens is one module such as this."""
 
 from typing import TYPE_CHECKING
 

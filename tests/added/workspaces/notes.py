@@ -1,4 +1,4 @@
-"""A throw-away workspace of three labels: all that a new workspace needs is a module such as this."""
+"""A throw-away workspace of three labels: a new workspace is one module such as this."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget

@@ -1,4 +1,4 @@
-"""What was copied last does not end the process at its exit."""
+"""Copying does not crash the process at its exit."""
 
 import subprocess
 import sys

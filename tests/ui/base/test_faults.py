@@ -1,4 +1,4 @@
-"""One sentence in the window in front, with details to copy; repeats are counted; hooks bring all faults there."""
+"""Faults are shown as one sentence in the front window, with details to copy; repeats are counted."""
 
 import subprocess
 import sys

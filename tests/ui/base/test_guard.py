@@ -1,4 +1,4 @@
-"""No error leaves a method that Qt calls: every class is guarded, and a process survives what would end it without."""
+"""No error leaves an overridden Qt method: every class is guarded, so that the process survives."""
 
 import importlib
 import inspect

@@ -1,4 +1,4 @@
-"""The one road for work beside the window: every job ends in its result or in a sentence, in the window's thread."""
+"""Background jobs: each ends in its result or a sentence, delivered in the window's thread."""
 
 import gc
 import threading

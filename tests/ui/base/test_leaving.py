@@ -1,4 +1,4 @@
-"""Closing the window waits for no job, and the process ends; but what is being saved is saved."""
+"""Closing the window does not wait for jobs, and the process ends, but running saves are completed."""
 
 import ast
 import subprocess

@@ -1,4 +1,4 @@
-"""A widget's own keys reach it although the window has shortcuts for them; all other keys stay shortcuts."""
+"""A widget's own keys reach it although the window has shortcuts for them; other keys remain shortcuts."""
 
 import pytest
 from PySide6.QtCore import Qt

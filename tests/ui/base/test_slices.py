@@ -1,4 +1,4 @@
-"""Work in slices in the window's thread: calls beside it are waited for, and every end is told once."""
+"""Work in slices in the window's thread: it can wait for calls in other threads, and reports its end once."""
 
 import threading
 from collections.abc import Iterator

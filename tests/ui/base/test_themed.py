@@ -1,4 +1,4 @@
-"""Widgets know the palette to paint in, wherever they are, and what they hold is set again once per change."""
+"""Widgets know their palette, wherever they are, and are restyled once per change."""
 
 from collections.abc import Iterator
 

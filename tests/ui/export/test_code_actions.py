@@ -1,4 +1,4 @@
-"""Code and matrices out of the window: what is copied and saved is what is open and looked at, and the bar says so."""
+"""Copying and saving code and matrices: the open experiment and the visible stage, with a message in the bar."""
 
 import csv
 import io

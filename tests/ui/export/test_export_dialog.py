@@ -1,4 +1,4 @@
-"""The export dialog: what is previewed is what is written, what was chosen is remembered, what is wrong is said."""
+"""The export dialog: the preview equals the file, choices are remembered, and errors are reported."""
 
 from collections.abc import Callable
 from pathlib import Path

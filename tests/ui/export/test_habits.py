@@ -1,4 +1,4 @@
-"""What dialogs remember: each its own words, all within what the settings hold, and nothing that is not offered."""
+"""The remembered choices of dialogs: separate for each dialog, within the settings, and valid."""
 
 import pytest
 from pytestqt.qtbot import QtBot

@@ -1,4 +1,4 @@
-"""Lists that fold out of dialogs: each entry that is shown is shown whole, at any size of type."""
+"""Lists in dialogs show complete entries at any size of type."""
 
 from collections.abc import Callable
 

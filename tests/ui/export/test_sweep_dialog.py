@@ -1,4 +1,4 @@
-"""The dialog of films: the preview is the film's frame, files come whole or not at all, the window goes on."""
+"""The film dialog: the preview is a frame, files are complete or absent, and the window stays responsive."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

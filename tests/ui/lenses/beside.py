@@ -1,4 +1,4 @@
-"""What a window does for a lens: runs its jobs beside itself, and tells what came of them."""
+"""A substitute for the window that runs a lens's jobs and records their results."""
 
 from collections.abc import Callable, Hashable
 from functools import partial

@@ -1,4 +1,4 @@
-"""Cost beside the canvas: what is measured and of which experiment, when it begins, and what is said of it."""
+"""The cost lens: what is measured, when it starts, and what the lens shows."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The positions explorer as a person meets it: the encoding in four plots, its rotation, and tokens shuffled."""
+"""The positions lens: the encoding in four plots, its rotation, and shuffled tokens."""
 
 import math
 import re

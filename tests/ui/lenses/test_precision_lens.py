@@ -1,4 +1,4 @@
-"""The precision lens measures in the worker what each format changes, and shows the newest answer alone."""
+"""The precision lens measures each dtype in the background, and shows only the newest result."""
 
 from collections.abc import Iterator
 

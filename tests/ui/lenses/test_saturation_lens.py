@@ -1,4 +1,4 @@
-"""Saturation beside the canvas: its points follow the experiment, its curves the seed, its sentence both."""
+"""The saturation lens: its points follow the experiment, its curves the seed, its sentence both."""
 
 import re
 from collections.abc import Callable, Iterator

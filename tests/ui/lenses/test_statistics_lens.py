@@ -1,4 +1,4 @@
-"""The statistics lens says of every row of weights and of every stage what its numbers are, live."""
+"""The statistics lens shows live statistics of every row of weights and of every stage."""
 
 import math
 import re

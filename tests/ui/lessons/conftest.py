@@ -1,4 +1,4 @@
-"""Owns the small lessons that the tests of the lessons' workspace are about."""
+"""The small lessons that the tests of the lessons' workspace use."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Two states are the same only to the last bit, and whatever differs between them becomes edits of a lesson."""
+"""Equal states have equal bits, and every difference between two states becomes edits of a lesson."""
 
 from collections.abc import Callable
 from dataclasses import replace

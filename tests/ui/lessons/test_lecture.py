@@ -1,4 +1,4 @@
-"""The whole evening and the whole lecture: present a lesson that ships, change it live, record one, hand out, grade."""
+"""A whole lecture: present a shipped lesson, change it live, record one, hand out, grade."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The player: frames forward and back, states that return, undo over all of it, and edits on the way."""
+"""The player: frames forward and back, restored states, undo, and edits in between."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The recorder: a lesson of one's own, from what the playground shows to a file that says the same numbers."""
+"""The recorder: from the visible playground to a lesson file with the same numbers."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The steps of a draft: only what there is something to do for can be pressed."""
+"""The list of steps of a draft: only applicable tools are enabled."""
 
 import pytest
 from pytestqt.qtbot import QtBot

@@ -1,4 +1,4 @@
-"""A lesson from a stranger is text: it shows no picture of another file, no link, and no markup in its words."""
+"""An untrusted lesson is plain text: no pictures of other files, no links, and no markup in tokens."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

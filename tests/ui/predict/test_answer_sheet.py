@@ -1,4 +1,4 @@
-"""The answer sheet, driven by the keyboard as in a hall: answers are marked, explained, and hidden until then."""
+"""The answer sheet, used by keyboard: answers are hidden, then marked and explained."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Answers typed in the window are marked as in a file: each with its sign, its size, its cell and its head."""
+"""Answers typed in the window are graded like those in a file: sign, size, cell and head."""
 
 import pytest
 from PySide6.QtCore import Qt

@@ -1,4 +1,4 @@
-"""The exercise dialog in the window: preview, printing in slices, trying, saving, grading."""
+"""The exercise dialog: preview, printing, trying, saving, grading."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sheets from exercises: for every kind of attention the tables that one needs, and nothing that tells the answer."""
+"""Sheets from exercises: the required tables for every kind of attention, without the answer."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Owns the lecturer: presents a lesson, presses the keys of a clicker, and reads what the hall reads."""
+"""The lecturer: presents a lesson, presses the keys of a clicker, and reads what the audience reads."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The themes for bad projectors: every text far above its ground, and the program wears them like any other."""
+"""The high-contrast themes: every text has enough contrast, and the program uses them like any other."""
 
 import pytest
 from PySide6.QtWidgets import QApplication

@@ -1,4 +1,4 @@
-"""Every step of every lesson that ships, forward and backward, in every theme: nothing cut off, every number filled."""
+"""Every step of every shipped lesson, forward and back, in every theme: complete, with every number filled."""
 
 from collections.abc import Callable
 from typing import Any

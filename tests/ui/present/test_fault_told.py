@@ -1,4 +1,4 @@
-"""A fault during a presentation, or while the window of a script is open, is told there."""
+"""A fault during a presentation, or in an array window of a script, is shown there."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Lessons on paper: a page a step, questions open, answers last, text as text; an old file survives a failure."""
+"""Lessons on paper: one page for each step, open questions, answers last; a failure keeps the old file."""
 
 import re
 import zlib

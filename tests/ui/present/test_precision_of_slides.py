@@ -1,4 +1,4 @@
-"""Slides show the numbers of the precision that is chosen: those kept for the way on and back are computed anew."""
+"""Slides show numbers of the chosen precision, and prefetched ones of another are computed again."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A lecturer with a clicker: walks, jumps, blackens, edits, asks; and the hall sees each time what it should."""
+"""A lecturer with a clicker walks, jumps, blackens, edits and asks; the audience sees the right slide."""
 
 from collections.abc import Callable
 from typing import Any

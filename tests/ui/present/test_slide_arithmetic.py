@@ -1,4 +1,4 @@
-"""What a slide says of a cell is true: both sides of every equation agree, and no remark equals a number."""
+"""The arithmetic on a slide is correct: both sides of every equation agree."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Slides, notes and the panel read Markdown alike: where slides once had a reader of their own, and in every lesson."""
+"""Slides, notes and the panel read Markdown in the same way, in every lesson."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The words of a slide: Markdown is what the lesson's author wrote, and tokens stand there as they are."""
+"""The words of a slide: Markdown of the author is formatted, and tokens are shown literally."""
 
 import pytest
 import torch

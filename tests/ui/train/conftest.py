@@ -1,4 +1,4 @@
-"""Owns the student who trains: a window with the workspace open and a model so small that steps take no time."""
+"""The student who trains: an open training workspace and a model so small that steps take no time."""
 
 from collections.abc import Callable, Iterator
 

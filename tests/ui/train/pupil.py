@@ -1,4 +1,4 @@
-"""Owns the pupil, who walks between the workspace that trains and the playground, with a model that takes no time."""
+"""The pupil, who switches between the training workspace and the playground, with a tiny model."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A run whose text has changed since is shown, says so, and does not go on with another."""
+"""A run whose text has changed is shown with a message, and does not continue."""
 
 import json
 from collections.abc import Callable

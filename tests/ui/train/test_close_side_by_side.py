@@ -1,4 +1,4 @@
-"""Closing the window while two runs are side by side. In a separate process: a mistake here once ended the process."""
+"""Closing the window while two runs are side by side, in a separate process that must not crash."""
 
 import subprocess
 import sys

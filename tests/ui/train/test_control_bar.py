@@ -1,4 +1,4 @@
-"""The bar above at every width: nothing is cut off, and what there is no room for is in a menu."""
+"""The control bar at every width: nothing is clipped, and tools that do not fit are in a menu."""
 
 from collections.abc import Iterator
 from dataclasses import replace

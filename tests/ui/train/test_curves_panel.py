@@ -1,4 +1,4 @@
-"""The curves at the right: each line has its own run's name, numbers and unit."""
+"""The curves: each has the name, the numbers and the unit of its run."""
 
 import numpy as np
 from PySide6.QtCore import QPointF

@@ -1,4 +1,4 @@
-"""What looks: through many moments it goes only as long as somebody waits for it."""
+"""Computing maps of many moments stops when they are no longer needed."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The maps: exact values under the pointer, one of them large, another probe, gradients, and what is written."""
+"""The maps: exact values under the pointer, an enlarged map, other probes, gradients, and predictions."""
 
 from typing import TYPE_CHECKING
 

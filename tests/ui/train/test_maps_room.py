@@ -1,4 +1,4 @@
-"""The maps take the height that their width asks for, in a room of any height, with its scroll bar or without."""
+"""The maps have the height that their width requires, with or without a scroll bar."""
 
 import subprocess
 import sys

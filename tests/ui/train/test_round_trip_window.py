@@ -1,4 +1,4 @@
-"""From a training into the playground and back: as a pupil does, with real weights of a tiny model."""
+"""From a training to the playground and back, with real weights of a tiny model."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is kept of a run by itself: marks that come after its end, and a run that could not be saved at first."""
+"""Automatic saving of runs: marks set after the end, and runs that could not be saved at first."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The dialog of all runs: what it calls them, what can be done with the one that is chosen, and by which keys."""
+"""The dialog of all runs: their names, actions on the selected one, and its keys."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Runs that are kept: saved by themselves, listed, laid over, opened again and gone on with, renamed and deleted."""
+"""Saved runs: listed, overlaid, opened and continued, renamed and deleted."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The settings: what they come to is said as one types, and so is what cannot be, at the field."""
+"""The settings of a run: the parameter count follows typing, and errors appear at the field."""
 
 from typing import TYPE_CHECKING
 

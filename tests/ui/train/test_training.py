@@ -1,4 +1,4 @@
-"""A training in the window, as a student does it: pick a task, start, pause, step, go back in time, reset, stop."""
+"""A training in the window: pick a task, start, pause, step, rewind, reset, stop."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Pictures of a training: the maps that are shown, as figures, as tables and on the clipboard."""
+"""Exports of a training: the visible maps as figures, as tables and on the clipboard."""
 
 import csv
 import xml.etree.ElementTree as ET

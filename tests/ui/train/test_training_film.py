@@ -1,4 +1,4 @@
-"""The film of a training: written as a person does, and its frames looked at."""
+"""The film of a training: written from the window, with its frames checked."""
 
 import itertools
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The thread that looks: the newest of each kind is done, the most urgent first, and a fault ends nothing."""
+"""The inspection thread: the newest request of each kind runs, the most urgent first, and errors are reported."""
 
 import threading
 from collections.abc import Callable, Iterator

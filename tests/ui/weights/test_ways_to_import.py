@@ -1,4 +1,4 @@
-"""Weights are imported by the menu, by dropping and by pasting; a block pasted into a table still fills the table."""
+"""Weights are imported by menu, drop and paste; a block pasted into a table still fills the table."""
 
 from collections.abc import Iterator
 from pathlib import Path

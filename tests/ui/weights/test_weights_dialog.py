@@ -1,4 +1,4 @@
-"""The dialog of weights: what is in a file arrives exactly, what was guessed can be changed, what is wrong is said."""
+"""The weights dialog: arrays are imported exactly, guesses can be changed, and errors are reported."""
 
 import os
 import pickle

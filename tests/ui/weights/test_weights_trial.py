@@ -1,4 +1,4 @@
-"""Whatever is chosen, a trial is an experiment with its weights computed, or one sentence; and it can be given up."""
+"""Any choice of weights gives a computed experiment or one sentence, and can be cancelled."""
 
 import threading
 from functools import partial

@@ -1,4 +1,4 @@
-"""A person at the dialog of weights: waits for what it has read and tried, chooses from its lists, and reads it."""
+"""A person at the weights dialog: waits for reading and trials, chooses from its lists, and reads it."""
 
 from collections.abc import Sequence
 from pathlib import Path

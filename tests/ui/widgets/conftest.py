@@ -1,4 +1,4 @@
-"""Owns the tables that the tests of the matrix table are about."""
+"""The tables that the tests of the matrix table use."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Owns the owner of a matrix in a table: what a person sees and does there, and what came of it."""
+"""The owner of a matrix in a table: what a person sees and does there, and the resulting edits."""
 
 import numpy as np
 from numpy.typing import NDArray

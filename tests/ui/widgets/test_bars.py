@@ -1,4 +1,4 @@
-"""Bars say the values they stand for, whatever those are, and can be walked, hovered and clicked."""
+"""Bars show their values, and can be walked, hovered and clicked."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Several curves in one plot: what is drawn and where, what the tool tip tells, what the mouse leaves alone."""
+"""Several curves in one plot: their places, the tool tip, and the behaviour of the mouse."""
 
 import numpy as np
 import pytest

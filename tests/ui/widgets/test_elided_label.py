@@ -1,4 +1,4 @@
-"""A label that has no room for all of its text: it ends in …, and pointing at it tells the whole."""
+"""A label that elides its text if it does not fit, with the full text in its tool tip."""
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QHelpEvent

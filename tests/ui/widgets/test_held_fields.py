@@ -1,4 +1,4 @@
-"""Forms in panels and dialogs: numbers are taken while they are typed, and a form holds what was set in it."""
+"""Forms in panels and dialogs: numbers apply while they are typed, and the form keeps its values."""
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt

@@ -1,4 +1,4 @@
-"""Long curves: no spike is lost, gaps stay gaps, and what one points at can be read."""
+"""Long curves: spikes are drawn, gaps are kept, and the tool tip names the values."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A person steps, selects and clears the numbers of a matrix by keys, copies them and pastes others."""
+"""Stepping, selecting, clearing, copying and pasting the numbers of a matrix by keyboard."""
 
 import numpy as np
 import pytest

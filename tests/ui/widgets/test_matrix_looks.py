@@ -1,4 +1,4 @@
-"""What the table of a matrix shows and tells: exact values, tints, links, heads, labels, and a menu."""
+"""The appearance of a matrix table: exact values, tints, links, heads, labels, and a menu."""
 
 import numpy as np
 import pytest

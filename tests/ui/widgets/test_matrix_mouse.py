@@ -1,4 +1,4 @@
-"""A person drags and turns the numbers of a matrix, and selects by the mouse."""
+"""Dragging, stepping and selecting the numbers of a matrix by mouse."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt

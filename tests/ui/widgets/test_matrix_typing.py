@@ -1,4 +1,4 @@
-"""A person types into a matrix: every digit is there, and what is no number is refused and can be mended."""
+"""Typing into a matrix: every digit is shown, and an invalid number can be corrected."""
 
 import pytest
 from PySide6.QtGui import QPalette

@@ -1,4 +1,4 @@
-"""A table of numbers sorts by a click on a header, is copied with every digit, and keeps what was selected."""
+"""A table of numbers: sorting by header, copying with every digit, and a stable selection."""
 
 from collections.abc import Iterator
 

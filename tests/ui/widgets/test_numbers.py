@@ -1,4 +1,4 @@
-"""Numbers are read as people write them, refused with a reason, and shown short without ever lying about zero."""
+"""Numbers are read in common notations, refused with a reason, and shown short without hiding nonzero values."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Settings in fields and in a pill's popup: typed, stepped, switched, chosen, reset, and refused with a sentence."""
+"""Settings in fields and in a pill's popup: typed, stepped, toggled, chosen, reset, and refused."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Pills and switches: seen, opened, chosen from and turned by mouse and by keyboard alone."""
+"""Pills and switches, used by mouse and by keyboard alone."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt

@@ -1,4 +1,4 @@
-"""A long row as a profile: what is shown, what is pointed at, what is clicked."""
+"""A long row as a profile: its values, its tool tip, and its clicks."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A row of segments: chosen from by mouse and by arrows, one stop of Tab, and what cannot be chosen says why."""
+"""A row of segments: chosen by mouse and arrows, one tab stop, and reasons of disabled segments."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""The line of recorded moments: dragged, walked by keys, marked, and read."""
+"""The time line of recorded moments: dragged, walked by keys, marked, and described."""
 
 import numpy as np
 import pytest

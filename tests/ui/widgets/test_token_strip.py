@@ -1,4 +1,4 @@
-"""A person changes a sentence by its chips: selects, types, drags, and uses the keyboard alone."""
+"""Editing a sentence by its chips: selecting, typing, dragging, and by keyboard alone."""
 
 from collections.abc import Callable
 
