@@ -16,7 +16,7 @@ _LENGTHS_ON_CPU = (torch.ops.aten._pack_padded_sequence.default, torch.ops.aten.
 
 
 class _Apart(TorchDispatchMode):
-    """Refuses to compute with tensors of two devices; numbers that are asked for, which meta lacks, are ones."""
+    """Refuses to compute with tensors of two devices; numbers read from it, which meta lacks, are ones."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -33,7 +33,7 @@ class _Apart(TorchDispatchMode):
 
 @contextmanager
 def apart(monkeypatch: pytest.MonkeyPatch) -> Iterator[torch.device]:
-    """Give a device whose tensors may not meet those of the CPU, but for single numbers, within."""
+    """Provide a device whose tensors cannot be combined with those of the CPU, except for single numbers."""
     there = torch.is_autocast_enabled
     monkeypatch.setattr(torch, "is_autocast_enabled", lambda kind: kind != "meta" and there(kind))
     with _Apart():

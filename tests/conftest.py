@@ -1,4 +1,4 @@
-"""What holds for every test: no screen, settings of its own, and whoever leaves something running is named.
+"""Fixtures for every test: no display, separate settings, and a check that no test leaves anything running.
 
 ``ATTNLAB_TESTS_WITHOUT_QT=1`` together with ``-p no:pytest-qt`` runs the tests with Qt hidden (make test-headless).
 """
@@ -50,7 +50,7 @@ else:
     from pytestqt.qtbot import QtBot
 
     class PatientBot(QtBot):  # type: ignore[misc]
-        """Waits as long as a busy machine may take, where pytest-qt itself would give up after five seconds."""
+        """Waits long enough for a busy machine, where pytest-qt would give up after five seconds."""
 
         waitActive = functools.partialmethod(QtBot.waitActive, timeout=PATIENCE_MS)
         waitExposed = functools.partialmethod(QtBot.waitExposed, timeout=PATIENCE_MS)
@@ -117,7 +117,7 @@ def _is_of_start(arg: Any) -> bool:
 
 
 def _call_site() -> str:
-    """Return the innermost line of the project on the stack, else the innermost line of all."""
+    """Return the innermost line of the project on the stack, or else the innermost line."""
     innermost = frame = sys._getframe(2)
     while frame.f_back is not None and not _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
@@ -167,7 +167,7 @@ def tells_no_fault(request: pytest.FixtureRequest, config_dir: Path) -> Iterator
 
 
 def _forget_faults() -> None:
-    """Let no fault of an earlier test, for which there was no window to tell it in, be told in this one's."""
+    """Forget faults of earlier tests, so that this one's window does not show them."""
     fault_relay = sys.modules.get("attnlab.ui.base.fault_relay")
     if fault_relay is not None and (relay := fault_relay.show_faults()) is not None:
         relay.forget()
@@ -175,7 +175,7 @@ def _forget_faults() -> None:
 
 @pytest.fixture(autouse=True)
 def makes_classes_of_qt_in_the_windows_thread(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail the test in which another thread made a class of Qt, which may crash a running window."""
+    """Fail a test in which another thread created a Qt class, which may crash a running window."""
     qt_in_threads.made.clear()
     yield
     if qt_in_threads.made and not request.node.stash.get(_failed, False):
@@ -201,7 +201,7 @@ def _leaked_threads(before: set[threading.Thread]) -> list[str]:
 
 
 def _leaked_runners() -> list[str]:
-    """Stop and name every QTimer, QThread and animation that this test started and that still runs."""
+    """Stop and return every QTimer, QThread and animation that this test left running."""
     if WITHOUT_QT:
         return []
     from PySide6.QtCore import QThread, QThreadPool
@@ -230,7 +230,7 @@ def _runs(runner: Any) -> bool:
 
 
 def _leaked_windows(before: set[Any]) -> list[str]:
-    """Close and name every window that this test opened without giving it to ``qtbot.addWidget``."""
+    """Close and return every window that this test opened without ``qtbot.addWidget``."""
     if WITHOUT_QT:
         return []
     left = [window for window in _windows() if window not in before]
@@ -248,7 +248,7 @@ def _leaked_windows(before: set[Any]) -> list[str]:
 
 
 def _windows() -> list[Any]:
-    """Return the widgets that are windows of their own, after those that wait to be deleted have been."""
+    """Return the top-level windows, after deleting those marked for deletion."""
     if WITHOUT_QT:
         return []
     from PySide6.QtCore import QCoreApplication, QEvent
@@ -264,7 +264,7 @@ def _windows() -> list[Any]:
 
 @pytest.fixture(autouse=True)
 def same_random_numbers() -> None:
-    """Begin every test with the same random numbers, whatever ran before it in its process."""
+    """Seed the random numbers of every test."""
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.default_generator.manual_seed(0)  # torch.manual_seed formats a traceback for devices not yet there

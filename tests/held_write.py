@@ -8,7 +8,7 @@ from tests.patience import PATIENCE_S
 
 
 class HeldWrite:
-    """Stands in for ``write_bytes``: says when it begins, and writes once it may."""
+    """Replaces ``write_bytes``: signals its start, and writes when released."""
 
     def __init__(self) -> None:
         self.begun, self.go_on, self.written = Event(), Event(), Event()

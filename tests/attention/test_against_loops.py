@@ -114,7 +114,7 @@ def softmax(numbers: list[float]) -> list[float]:
 
 
 def by_loops(case: Case) -> dict[str, Any]:
-    """Compute every stage with nothing but sums and products of Python floats."""
+    """Compute every stage from sums and products of Python floats only."""
     w, source = case.weights, case.x if case.memory is None else case.memory
     q_rows = project(case.x, w["W_q"], w.get("b_q"))
     k_rows = project(source, w["W_k"], w.get("b_k"))

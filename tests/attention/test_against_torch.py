@@ -22,7 +22,7 @@ def assert_equal(actual: Tensor, expected: Tensor) -> None:
 
 @dataclass(frozen=True)
 class Layer:
-    """A random layer: what a test hands to attnlab and to torch alike."""
+    """A random layer for attnlab and torch."""
 
     x: Tensor  # [T_q, d_model]
     memory: Tensor | None  # [T_k, d_memory]
@@ -32,7 +32,7 @@ class Layer:
 
     @property
     def source(self) -> Tensor:
-        """Where keys and values come from."""
+        """Return the sequence of keys and values."""
         return self.x if self.memory is None else self.memory
 
     def experiment(self, **config: Any) -> attnlab.Experiment:
@@ -94,7 +94,7 @@ def causal_mask(layer: Layer) -> Tensor:
 
 
 def random_mask(layer: Layer, seed: int) -> Tensor:
-    """Draw a mask whose every query may attend to the first key, so that no row is empty."""
+    """Draw a mask in which every query may attend to the first key, so that no row is empty."""
     generator = torch.Generator().manual_seed(seed)
     mask = torch.rand(len(layer.x), len(layer.source), generator=generator) < 0.5
     mask[:, 0] = True
@@ -179,7 +179,7 @@ SHAPES = st.builds(
 
 
 def torch_module(shape: Shape) -> torch.nn.MultiheadAttention:
-    """Build torch's layer in float64 with biases that are not zero, as torch would leave them."""
+    """Build torch's layer in float64 with biases other than zero, torch's default."""
     d_model = shape.n_heads * shape.d_head
     d_source = shape.memory[1] if shape.memory else d_model
     module = torch.nn.MultiheadAttention(
@@ -193,7 +193,7 @@ def torch_module(shape: Shape) -> torch.nn.MultiheadAttention:
 
 
 def unpacked(module: torch.nn.MultiheadAttention) -> attnlab.Weights:
-    """Read torch's parameters, which multiply from the right transposed, into right multiplication."""
+    """Return torch's parameters transposed for right multiplication."""
     if module.in_proj_weight is None:
         packed = [module.q_proj_weight, module.k_proj_weight, module.v_proj_weight]
     else:

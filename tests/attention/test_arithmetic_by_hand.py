@@ -38,7 +38,7 @@ def read(digits: str) -> np.float64:
 
 
 def equations(explanation: Explanation) -> Iterator[tuple[list[float], str]]:
-    """Yield each equation of an explanation: what its sides come to, and the digits it ends in."""
+    """Yield each equation of an explanation: the values of its sides, and its final digits."""
     sides: list[float] = []
     last = ""
     for text in map(plain, explanation.lines):

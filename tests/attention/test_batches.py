@@ -22,7 +22,7 @@ def words(count: int, letter: str = "w") -> tuple[str, ...]:
 
 
 def sample(tokens: str, memory: str | None = None) -> Sample:
-    """A sequence of one-letter words, the embeddings those of its words, d_model 4."""
+    """Return a sequence of one-letter words with their embeddings, d_model 4."""
     rows = torch.stack([token_edits.word_vector(token, 4) for token in tokens])
     keys = None if memory is None else torch.stack([token_edits.word_vector(token, 4) for token in memory])
     return Sample(tuple(tokens), rows, None if memory is None else tuple(memory), keys)

@@ -26,7 +26,7 @@ def with_cell(rows: int, columns: int, at: tuple[int, int], value: float) -> lis
 
 
 def experiment(**changes: Any) -> attnlab.Experiment:
-    """Make an experiment of 4 tokens, d_model 6, two heads of d_k 3 and d_v 5, d_out 7; changes are by field name."""
+    """Return an experiment of 4 tokens, d_model 6, two heads of d_k 3 and d_v 5, d_out 7, with some fields changed."""
     weights = {"W_q": filled(6, 6), "W_k": filled(6, 6), "W_v": filled(6, 10), "W_o": filled(10, 7)}
     config: dict[str, Any] = {"n_heads": 2}
     fields: dict[str, Any] = {"tokens": ("a", "b", "c", "d"), "embeddings": filled(4, 6)}
@@ -40,13 +40,13 @@ CONFIG_FIELDS = ("n_heads", "n_kv_heads", "causal", "mask", "scale", "normalizer
 
 
 def cross(**changes: Any) -> attnlab.Experiment:
-    """The same layer with keys and values from a memory of 3 tokens × 9."""
+    """Return the same layer with keys and values from a memory of 3 tokens × 9."""
     memory: dict[str, Any] = {"memory_tokens": ("x", "y", "z"), "memory_embeddings": filled(3, 9)}
     return experiment(**(memory | {"W_k": filled(9, 6), "W_v": filled(9, 10)} | changes))
 
 
 def complaint(**changes: Any) -> str:
-    """Return the sentence with which an experiment so changed is refused."""
+    """Return the error message of an experiment with some fields changed."""
     make = cross if any(name.startswith("memory") for name in changes) else experiment
     with pytest.raises(attnlab.ExperimentError) as caught:
         make(**changes)

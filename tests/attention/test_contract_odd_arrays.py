@@ -13,7 +13,7 @@ NUMBERS = [[1.0, 2.0], [3.0, 4.0]]
 
 
 def taken(embeddings: Any) -> torch.Tensor:
-    """Return what an experiment of two tokens keeps of the embeddings given."""
+    """Return the embeddings of an experiment of two tokens."""
     return attnlab.Experiment(tokens=("a", "b"), embeddings=embeddings, weights=attnlab.Weights()).embeddings
 
 

@@ -17,7 +17,7 @@ def randn(*shape: int, seed: int = 1) -> torch.Tensor:
 
 
 def experiment(embeddings: Any = None, weights: dict[str, Any] | None = None, **config: Any) -> attnlab.Experiment:
-    """Make untrained attention over four tokens × 6 unless told otherwise."""
+    """Return untrained attention over four tokens × 6, with some fields changed."""
     rows = randn(4, 6) if embeddings is None else torch.as_tensor(embeddings)
     return attnlab.Experiment(
         tokens=[f"t{i}" for i in range(len(rows))],
@@ -28,7 +28,7 @@ def experiment(embeddings: Any = None, weights: dict[str, Any] | None = None, **
 
 
 def cross_layer() -> attnlab.Experiment:
-    """Four queries × 6 against three keys × 5; 4 heads on 2, d_k 3, d_v 2, d_out 7; every size unlike its neighbour."""
+    """Return four queries × 6 and three keys × 5; 4 heads on 2, d_k 3, d_v 2, d_out 7."""
     weights = attnlab.Weights(
         W_q=randn(6, 12), W_k=randn(5, 6), W_v=randn(5, 4), W_o=randn(8, 7), b_q=randn(12), b_o=randn(7)
     )
@@ -215,7 +215,7 @@ def test_masked_weights_are_exactly_zero_with_plain_sum_normalisation() -> None:
 
 
 def overflowed(trace: Any) -> list[str]:
-    """Name the stages that hold ∞ or NaN where no mask put it."""
+    """Return the stages with ∞ or NaN outside the mask."""
     names = []
     for name in trace.stages:
         bad = ~torch.isfinite(trace[name])

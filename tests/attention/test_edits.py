@@ -20,7 +20,7 @@ def randn(*shape: int, seed: int = 1) -> torch.Tensor:
 
 
 def layer(dtype: torch.dtype = torch.float32, biases: bool = True, **config: Any) -> attnlab.Experiment:
-    """Four tokens × 6, two heads of d_k 3 and d_v 2, d_out 6; every number another one."""
+    """Return four tokens × 6, two heads of d_k 3 and d_v 2, d_out 6, with distinct numbers."""
     shapes = {"W_q": (6, 6), "W_k": (6, 6), "W_v": (6, 4), "W_o": (4, 6)}
     widths = {"b_q": 6, "b_k": 6, "b_v": 4, "b_o": 6} if biases else {}
     weights = {name: randn(*shape, seed=i).to(dtype) for i, (name, shape) in enumerate(shapes.items())}
@@ -39,7 +39,7 @@ def untrained(heads: int = 2) -> attnlab.Experiment:
 
 
 def crossed(**weights: Any) -> attnlab.Experiment:
-    """Four tokens × 6 against three × 5; keys and values have 5 columns of their own."""
+    """Return four tokens × 6 and a memory of three × 5."""
     given_weights = {"W_q": randn(6, 4), "W_k": randn(5, 4), "W_v": randn(5, 2)} | weights
     return attnlab.Experiment(
         tokens=("a", "b", "c", "d"),
@@ -56,7 +56,7 @@ def tensors(e: attnlab.Experiment) -> dict[str, torch.Tensor | None]:
 
 
 def changed(before: attnlab.Experiment, after: attnlab.Experiment) -> set[str]:
-    """Name the tensors that are not the very same object any more."""
+    """Return the names of the tensors that are different objects."""
     old, new = tensors(before), tensors(after)
     return {name for name in old if old[name] is not new[name]}
 
@@ -302,7 +302,7 @@ def test_exactly_the_offered_head_counts_are_valid(e: attnlab.Experiment) -> Non
 
 
 def grouped_keys() -> attnlab.Experiment:
-    """Four heads of d_k 2 and d_v 1: head h has h + 0.0 and h + 0.1 in W_k and b_k, 10 + h in W_v and b_v."""
+    """Return four heads of d_k 2 and d_v 1: head h has h + 0.0 and h + 0.1 in W_k and b_k, 10 + h in W_v and b_v."""
     key, value = [0.0, 0.1, 1.0, 1.1, 2.0, 2.1, 3.0, 3.1], [10.0, 11.0, 12.0, 13.0]
     weights = {"W_q": randn(3, 8), "W_k": [key] * 3, "W_v": [value] * 3, "b_k": key, "b_v": value}
     return attnlab.Experiment(("a", "b"), randn(2, 3), attnlab.Weights(**weights), attnlab.AttentionConfig(n_heads=4))
@@ -358,7 +358,7 @@ def heads_of(matrix: torch.Tensor, n_heads: int) -> torch.Tensor:
 
 
 def assert_kept(before: torch.Tensor, after: torch.Tensor) -> None:
-    """What both have is the same, and what is new is 0."""
+    """Check that common numbers are equal and new ones are 0."""
     common = tuple(slice(0, min(sizes)) for sizes in zip(before.shape, after.shape, strict=True))
     assert torch.equal(before[common], after[common])
     rest = after.clone()

@@ -23,7 +23,7 @@ from attnlab.attention.stages.explain import Cell, Explanation, explain
 
 @dataclass(frozen=True)
 class Printed:
-    """What printed digits may stand for: everything from ``low`` to ``high``."""
+    """The interval of numbers that printed digits stand for."""
 
     low: float
     high: float
@@ -42,7 +42,7 @@ class Printed:
         return self * Printed(1 / other.high, 1 / other.low)
 
     def agrees(self, other: "Printed") -> bool:
-        """Whether both may stand for one number, but for the last bits of float32."""
+        """Whether the intervals overlap, within the last bits of float32."""
         slack = 1e-5 * max(1.0, abs(self.low), abs(other.low)) if math.isfinite(self.low) else 0.0
         return self.low <= other.high + slack and other.low <= self.high + slack
 
@@ -52,7 +52,7 @@ def exactly(value: float) -> Printed:
 
 
 def read(digits: str) -> Printed:
-    """Read one number: half a unit of its last digit is open, unless it has no decimals."""
+    """Return the interval of one number: ± half a unit of its last digit, unless it has no decimals."""
     if digits == "∞":
         return exactly(math.inf)
     mantissa, _, exponent = digits.replace("−", "-").partition("e")
@@ -70,7 +70,7 @@ TERM = rf"√\d+|{NUMBER}|e\^{{[^}}]*}}|[()·÷+ −]"
 
 
 def evaluate(text: str) -> Printed | None:
-    """Return what a piece of arithmetic comes to; None for words."""
+    """Return the value of an expression; None for words."""
     if not re.fullmatch(rf"(?:{TERM})+", text):
         return None
     text = re.sub(r"e\^{([^}]*)}", r"power(\1)", text)
@@ -87,7 +87,7 @@ WORDS = ("given: ", "scaled ", "score ", "q·k = ", "q = ", "k = ", "v = ")
 
 
 def groups(explanation: Explanation) -> list[list[Printed]]:
-    """Return the arithmetic of an explanation: the sides of one equation after the other, biases added on the way."""
+    """Return the equations of an explanation, each as its sides, with added biases."""
     found: list[list[Printed]] = []
     for text in map(plain, explanation.lines):
         for word in WORDS:
@@ -106,7 +106,7 @@ def groups(explanation: Explanation) -> list[list[Printed]]:
 
 
 def assert_arithmetic_holds(explanation: Explanation) -> None:
-    """Every chain of equal signs is true within the digits printed, and the one of this cell leads to its value."""
+    """Check that every equation is true within the digits printed, and that the cell's own gives its value."""
     text = "\n".join(map(plain, explanation.lines))
     chains = groups(explanation)
     for sides in chains:
@@ -194,7 +194,7 @@ def layer(o: Options) -> attnlab.Experiment:
 
 
 def cells(trace: attnlab.Trace, most: int = 10**9) -> Iterator[Cell]:
-    """Every cell of every stage, each head and the mean; at most so many rows and columns, the last ones included."""
+    """Yield every cell of every stage, for each head and the mean, with a limit of rows and columns."""
     for name in trace.stages:
         *heads, rows, columns = trace[name].shape
         for head in [None, *range(heads[0] if heads else 0)]:
@@ -230,7 +230,7 @@ def test_the_arithmetic_of_every_preset_holds(name: str, dtype: str) -> None:
 
 
 def plainly_written(trace: attnlab.Trace, cell: Cell) -> bool:
-    """Whether a cell is of the kind read here; how other entries write theirs is read where they are tested."""
+    """Whether this reader understands a cell's explanation; other entries are tested elsewhere."""
     config = trace.experiment.config
     special = (config.score, config.normalizer, config.option("fill")) != ("dot", "softmax", "-inf")
     plain_heads = not config.options and not config.ablated and config.qk_norm == "none"
@@ -458,7 +458,7 @@ def test_numbers_are_written_with_four_decimals_or_as_powers(value: float, expec
 
 
 class Converted(TorchDispatchMode):
-    """Notes how many numbers each conversion to another dtype or device makes."""
+    """Records the number of elements of each conversion to another dtype or device."""
 
     def __init__(self) -> None:
         super().__init__()

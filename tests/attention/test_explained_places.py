@@ -11,7 +11,7 @@ from attnlab.attention.stages.explain import Cell, explain
 
 
 def traced(w_o: bool = True, identity: bool = False, **config: Any) -> attnlab.Trace:
-    """Three tokens of 4 numbers, two heads of 2 columns; all numbers differ."""
+    """Return the trace of three tokens of 4 numbers and two heads of 2 columns, with distinct numbers."""
     draw = torch.Generator().manual_seed(3)
     names = (() if identity else ("W_q", "W_k", "W_v")) + (("W_o",) if w_o else ())
     weights = {name: torch.randn(4, 4, generator=draw) for name in names}

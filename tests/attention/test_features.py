@@ -33,7 +33,7 @@ def drawn(*shape: int, seed: int = 1) -> torch.Tensor:
 
 
 def layer(cross: bool = False, **config: Any) -> attnlab.Experiment:
-    """Four queries of 8 numbers, 4 heads on 2 with d_k = 4; in cross-attention five keys of 6."""
+    """Return four queries of 8 numbers, 4 heads on 2 with d_k = 4; with cross-attention five keys of 6."""
     rows = 6 if cross else 8
     e = attnlab.Experiment(
         tokens=("a", "b", "c", "d"),
@@ -47,7 +47,7 @@ def layer(cross: bool = False, **config: Any) -> attnlab.Experiment:
 
 
 def with_random_tables(e: attnlab.Experiment) -> attnlab.Experiment:
-    """Return the experiment with other numbers in its tables: none may pass because it is an identity or zeros."""
+    """Return the experiment with random tables, because an identity or zeros could hide errors."""
     extra = {name: drawn(*table.shape, seed=7) / 2 for name, table in e.weights.extra.items()}
     return replace(e, weights=replace(e.weights, extra=extra))
 
@@ -61,7 +61,7 @@ def entries() -> Iterator[Entry]:
 
 
 def other_values(option: Option, base: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what an option can be besides its default, beside the other settings."""
+    """Return valid values of an option other than its default."""
     if option.kind == "choice":
         return tuple(name for name, *_ in option.choices if name != option.default)
     if option.kind == "switch":
@@ -80,7 +80,7 @@ def accepted(config: dict[str, Any]) -> bool:
 
 
 def variations() -> dict[str, dict[str, Any]]:
-    """Return configurations that between them use every entry, and every option away from its default."""
+    """Return configurations that together use every entry, and every option with a value other than its default."""
     found: dict[str, dict[str, Any]] = {"plain": {}, "causal": {"causal": True}}
     for choice in registry.CHOICES:
         for entry in choice.entries.values():
@@ -107,7 +107,7 @@ VARIATIONS = variations()
 
 
 def built(name: str, cross: bool = False) -> attnlab.Experiment:
-    """Return a layer so configured; one that is refused skips, as it has a sentence for it that is tested elsewhere."""
+    """Return a layer with a configuration; skip the test if it is refused."""
     try:
         return with_random_tables(layer(cross, **VARIATIONS[name]))
     except attnlab.ExperimentError as refused:
@@ -188,7 +188,7 @@ _ARITHMETIC = rf"(?:{_NUMBER}|tanh|cos|sin|max\(0, |e\^{{[^}}]*}}|\^{{2}}|√|[(
 
 
 def worth(text: str) -> float | None:
-    """Return what a piece of arithmetic comes to; None for words."""
+    """Return the value of an expression; None for words."""
     if not re.fullmatch(_ARITHMETIC, text) or not re.search(r"\d", text):
         return None
     text = re.sub(r"e\^{([^}]*)}", r"exp(\1)", text).replace("^{2}", "**2")
@@ -202,7 +202,7 @@ def worth(text: str) -> float | None:
 
 
 def chains(lines: list[str]) -> list[list[float]]:
-    """Return the arithmetic of an explanation: the sides of one equation after the other."""
+    """Return the equations of an explanation, each as its sides."""
     found: list[list[float]] = []
     for text in lines:
         sides = [worth(side.split(": ")[-1].strip()) for side in text.removeprefix("= ").split(" = ")]

@@ -101,7 +101,7 @@ def test_plain_sum_and_softmax_differ_only_from_the_weights_on(tables: Tables) -
 
 
 def cat_sat_weights() -> list[list[float]]:
-    """Write out softmax(½x·½y / √4) of "The cat sat" without any library."""
+    """Return softmax(½x·½y / √4) of "The cat sat", computed without a library."""
     rows = [(0.2, 0.1, 0.3, 0.1), (0.5, 0.3, 0.2, 0.4), (0.3, 0.2, 0.4, 0.3)]
     weights = []
     for query in rows:

@@ -118,7 +118,7 @@ def test_keys_and_values_of_a_second_sequence_are_linked_to_it() -> None:
 
 
 def _head_of(e: attnlab.Experiment, cell: Cell) -> int | None:
-    """A cell of the merged heads, which are the output without W_o, belongs to the head that owns its column."""
+    """Return the head of a cell of the merged heads, which are the output without W_o."""
     merged = cell.stage == "merged" or (cell.stage == "output" and e.weights.W_o is None)
     return cell.column // e.d_v if merged else cell.head
 

@@ -26,11 +26,11 @@ RULES: dict[str, Rule] = {
     "prefix": lambda i, j, n: j <= i or j < n,
     "block": lambda i, j, n: any(b <= i < b + n and b <= j < b + n for b in range(0, 50, n)),
 }
-"""What may be attended to. Of a mask without a rule here, the PyTorch that the program shows is what is held to."""
+"""The pairs that each mask allows. A mask without a rule here is compared with its PyTorch code."""
 
 
 def rule(name: str) -> Rule:
-    """Return when a mask allows a pair, from the table above or from the entry's own line of code."""
+    """Return the rule of a mask, from the table above or from the entry's own line of code."""
 
     def by_code(i: int, j: int, n: int) -> bool:
         scope = {"torch": torch, "i": torch.tensor([[i]]), "j": torch.tensor([j])}
@@ -57,7 +57,7 @@ def randn(*shape: int, seed: int = 1) -> torch.Tensor:
 
 
 def layer(t_q: int, t_k: int | None = None, **config: Any) -> attnlab.Experiment:
-    """Tokens of 6 numbers, three heads on 2, all with W_o; with ``t_k`` keys from a second sequence."""
+    """Return tokens of 6 numbers and three heads on 2, with W_o; with ``t_k`` keys from a second sequence."""
     weights: dict[str, Any] = {name: randn(6, 6, seed=k) for k, name in enumerate(("W_q", "W_k", "W_v", "W_o"))}
     return attnlab.Experiment(
         tokens=[f"q{i}" for i in range(t_q)],
@@ -141,7 +141,7 @@ def test_masks_together_allow_only_what_all_allow(
 def _assert_reasons(
     e: attnlab.Experiment, on: dict[str, int], painted: torch.Tensor | None, expected: list[list[bool]]
 ) -> None:
-    """The reasons are those of exactly the masks that hide the pair."""
+    """Check that the reasons name exactly the masks that hide the pair."""
     for i, j in itertools.product(range(e.T_q), range(e.T_k)):
         hiding = [name for name in MASKS if name in on and not allows(name, on, i, j, on[name])]
         said = [MASKS[name].why(e, i, j, on[name]) for name in hiding]
@@ -151,7 +151,7 @@ def _assert_reasons(
 
 
 def _assert_numbers(e: attnlab.Experiment, allowed: torch.Tensor) -> None:
-    """Masked weights are exactly 0, rows sum to 1 or have nothing left, and the code makes the same."""
+    """Check that masked weights are 0, rows sum to 1 or are empty, and the code gives the same."""
     trace = attnlab.compute(e, dtype="float64")
     weights = trace["weights"]
     assert (weights.masked_select(~allowed) == 0).all()
@@ -198,7 +198,7 @@ def test_reasons_name_the_tokens_and_the_number() -> None:
 
 
 def torchs(e: attnlab.Experiment, attn_mask: torch.Tensor | None, lengths: int | None) -> tuple[Any, Any]:
-    """Return output and weights [h, T_q, T_k] of torch's layer; its masks are True where nothing may be attended to."""
+    """Return output and weights [h, T_q, T_k] of torch's layer, whose masks are True where attention is forbidden."""
     module = torch.nn.MultiheadAttention(6, 3, bias=False, dtype=torch.float64, batch_first=True)
     w = e.weights
     assert w.W_q is not None

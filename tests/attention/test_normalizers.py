@@ -35,7 +35,7 @@ def bisected(row: Row, share: Callable[[float, float], float]) -> Row:
 
 
 def projected(row: Row) -> Row:
-    """Return the nearest point whose numbers are shares: Martins & Astudillo 2016, equation 2."""
+    """Return the nearest probability distribution: Martins & Astudillo 2016, equation 2."""
     return bisected(row, lambda x, tau: max(0.0, x - tau))
 
 
@@ -53,7 +53,7 @@ DEFINITIONS: dict[str, Callable[[Row], Row]] = {
     "sigmoid": lambda row: [1 / (1 + math.exp(-x)) for x in row],
 }
 SHARES = ("softmax", "softmax-unshifted", "sparsemax", "entmax15")
-"""Those whose rows sum to 1 and are never negative."""
+"""Normalisers whose rows are probability distributions."""
 
 
 def defined(name: str, row: Row) -> Row:
@@ -66,13 +66,13 @@ def apply(name: str, logits: Any, dtype: torch.dtype = torch.float64) -> torch.T
 
 
 def away_from_zero(name: str, logits: torch.Tensor) -> torch.Tensor:
-    """Return scores whose sum is not 0, for the one normaliser that divides by it."""
+    """Return scores whose sum is not 0, for the plain sum."""
     return logits + 20 if name == "sum" else logits
 
 
 @st.composite
 def rows(draw: st.DrawFn) -> torch.Tensor:
-    """Scores [h, T_q, T_k] of different spreads, some masked, at least one key of each row left."""
+    """Draw scores [h, T_q, T_k] of different standard deviations, with at least one visible key in each row."""
     h, t_q, t_k = draw(st.integers(1, 2)), draw(st.integers(1, 3)), draw(st.integers(1, 7))
     g = torch.Generator().manual_seed(draw(st.integers(0, 10**6)))
     spread = draw(st.sampled_from([1e-3, 0.3, 1.0, 4.0]))
@@ -220,7 +220,7 @@ def test_softmax_without_the_shift_overflows_with_a_warning(dtype: str, fits: fl
 
 
 def text_of(name: str, row: Row, j: int, dtype: str = "float64", **config: Any) -> list[str]:
-    """Return what is said of the weight of key j in a row of these scores."""
+    """Return the explanation of the weight of key j in a row of these scores."""
     e = attnlab.Experiment(
         tokens=["q"],
         embeddings=[[1.0]],

@@ -106,7 +106,7 @@ def test_the_map_shows_the_weights_that_mix_the_values() -> None:
 
 
 def test_the_largest_difference_ignores_the_sign() -> None:
-    """Numbers of the other sign score alike, so that all differences change their sign and none its size."""
+    """Inputs of opposite sign have equal scores, so that all differences change only their sign."""
     config = AttentionConfig(causal=True)
     up, down = (Experiment(("a", "b"), sign * torch.tensor([[1.0], [3.0]]), config=config) for sign in (1, -1))
     one, other = measure_order_blindness(up, (1, 0)), measure_order_blindness(down, (1, 0))

@@ -16,11 +16,11 @@ from attnlab.attention.stages.explanation import Cell
 
 KEYS, LIMIT = 40, 6
 LOGITS = np.random.default_rng(3).permutation(np.linspace(0.2, 1.4, KEYS))
-"""Close to each other, so that sparse normalisers keep many; no two alike, so that a term names its key."""
+"""Close to each other, so that sparse normalisers keep many; distinct, so that a term identifies its key."""
 SUMS = ("softmax", "softmax-unshifted", "sum", "sparsemax", "entmax15")
 POWERS = ("softmax", "softmax-unshifted")
 WIDE: Mapping[str, float] = {"sparsemax": 0.01, "entmax15": 0.05}
-"""By what scores are multiplied so that all keys keep a share."""
+"""The factor of the scores with which all keys keep a weight."""
 
 
 def explained(name: str, j: int, limit: int | None) -> tuple[Line, ...]:
@@ -29,7 +29,7 @@ def explained(name: str, j: int, limit: int | None) -> tuple[Line, ...]:
 
 
 def sums(lines: tuple[Line, ...]) -> list[Line]:
-    """Return the lines in which terms are left out."""
+    """Return the lines with omitted terms."""
     return [line for line in lines if any("more" in span.text for span in line)]
 
 

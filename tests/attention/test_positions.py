@@ -28,7 +28,7 @@ def randn(*shape: int, seed: int = 1) -> torch.Tensor:
 
 
 def layer(positions: str, t_q: int = 5, t_k: int | None = None, heads: int = 3, **config: Any) -> attnlab.Experiment:
-    """Tokens of 6 numbers, heads of 4; with ``t_k`` keys from a second sequence."""
+    """Return tokens of 6 numbers and heads of 4; with ``t_k`` keys from a second sequence."""
     e = attnlab.Experiment(
         tokens=[f"t{i}" for i in range(t_q)],
         embeddings=randn(t_q, 6),
@@ -113,7 +113,7 @@ def test_every_cell_that_a_scheme_changes_is_explained_up_to_its_value(positions
 
 
 def _assert_adds_up(name: str, lines: list[str], value: float, encodes: bool) -> None:
-    """The sums on the page come to the value; printed numbers have four decimals."""
+    """Check that the printed sums give the value; printed numbers have four decimals."""
     if name.startswith("rotated"):
         a, cos, b, sin = numbers(lines[2].removeprefix("= "))
         assert a * cos + b * sin == pytest.approx(value, abs=1e-3)
@@ -189,7 +189,7 @@ def test_a_table_of_positions_may_be_longer_than_the_tokens_but_not_shorter() ->
 
 
 def llama(x: torch.Tensor, base: float) -> torch.Tensor:
-    """Turn [h, T, d] as Llama does: each half a part of complex numbers, times e^(i · position · frequency)."""
+    """Rotate [h, T, d] as Llama does: the halves are parts of complex numbers, times e^(i · position · frequency)."""
     d = x.shape[-1]
     frequencies = torch.tensor([base ** (-2 * c / d) for c in range(d // 2)], dtype=torch.float64)
     angles = torch.outer(torch.arange(x.shape[1], dtype=torch.float64), frequencies)
@@ -198,7 +198,7 @@ def llama(x: torch.Tensor, base: float) -> torch.Tensor:
 
 
 def rotate_half(x: torch.Tensor, base: float) -> torch.Tensor:
-    """Turn [h, T, d] as Llama's code in transformers does: x cos + rotate_half(x) sin, angles written twice."""
+    """Rotate [h, T, d] like Llama's code in transformers: x cos + rotate_half(x) sin, with repeated angles."""
     d = x.shape[-1]
     inverse = 1.0 / (base ** (torch.arange(0, d, 2, dtype=torch.float64) / d))
     angles = torch.arange(x.shape[1], dtype=torch.float64)[:, None] * inverse
@@ -291,7 +291,7 @@ def test_alibi_subtracts_slope_times_distance(heads: int, t_k: int | None) -> No
 
 
 def published_bucket(relative: int, both_ways: bool, count: int, farthest: int) -> int:
-    """Return the bucket of key − query as Raffel et al. define it, the logarithm's floor found in whole numbers."""
+    """Return the bucket of key − query as defined by Raffel et al., with the floor of the logarithm in integers."""
     bucket = 0
     if both_ways:
         count //= 2

@@ -20,7 +20,7 @@ REQUIRED = {
 
 
 def drawn(seed: int, *shapes: tuple[int, int]) -> list[torch.Tensor]:
-    """Draw as the notes do: seed once, then one standard normal after the other."""
+    """Draw as the lecture notes do: seed once, then standard normals in order."""
     generator = torch.Generator().manual_seed(seed)
     return [torch.randn(*shape, generator=generator) for shape in shapes]
 

@@ -128,7 +128,7 @@ def test_additive_attention_with_64_hidden_units_mixes_the_values_by_softmax() -
 
 
 class Made(TorchDispatchMode):
-    """Notes how many bytes each tensor has that is made."""
+    """Records the bytes of each new tensor."""
 
     def __init__(self) -> None:
         super().__init__()

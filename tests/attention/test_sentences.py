@@ -14,7 +14,7 @@ from attnlab.attention.edits import token_edits
 def layer(
     *tokens: str, mask: Any = None, cross: bool = False, dtype: torch.dtype = torch.float32
 ) -> attnlab.Experiment:
-    """Tokens with the embeddings 0, 1, 2, … in both columns, so that each row says where it came from."""
+    """Return tokens with the embeddings 0, 1, 2, … in both columns, so that each row identifies its token."""
     rows = torch.arange(len(tokens), dtype=dtype)[:, None].expand(-1, 2)
     return attnlab.Experiment(
         tokens=tokens,
@@ -26,7 +26,7 @@ def layer(
 
 
 def rows(e: attnlab.Experiment) -> list[float | None]:
-    """Return from which row of :func:`layer` each embedding came; None where it is new."""
+    """Return the row of :func:`layer` of each embedding; None for a new one."""
     assert len(e.embeddings) == e.T_q
     return [float(a) if a == b else None for a, b in e.embeddings.tolist()]
 
@@ -244,7 +244,7 @@ def test_a_mask_over_a_second_sequence_keeps_its_columns() -> None:
 
 
 def _kept(e: attnlab.Experiment, text: str) -> list[tuple[str, int | None]]:
-    """Return each token of the retyped sentence with the index of the token whose vector it has, None for its own."""
+    """Return each token of the retyped sentence with the index of the token whose vector it kept; None if new."""
     now = token_edits.retype(e, text)
     rows = [row.tolist() for row in e.embeddings]
     return [

@@ -43,7 +43,7 @@ def randn(*shape: int, seed: int = 1) -> torch.Tensor:
 
 
 def layer(cross: bool = False, trained: bool = True, biases: bool = False, **config: Any) -> attnlab.Experiment:
-    """Four queries of 6 numbers, 4 heads on 2; in cross-attention three keys of 5. What does not fit skips."""
+    """Return four queries of 6 numbers, 4 heads on 2; with cross-attention three keys of 5. Skip invalid layers."""
     rows = 5 if cross else 6
     heads = {"n_heads": 4, "n_kv_heads": 2} if trained else {"n_heads": 1 if cross else 2}
     weights: dict[str, Any] = {}

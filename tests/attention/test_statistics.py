@@ -73,7 +73,7 @@ def test_a_causal_row_is_compared_with_its_visible_tokens() -> None:
 
 
 def described(row: list[float], i: int) -> tuple[float, float, float, float]:
-    """Work out sum, entropy, effective tokens and distance of a row of shares by loops."""
+    """Return sum, entropy, effective tokens and distance of a row of probabilities, computed by loops."""
     total = sum(row)
     if total == 0:
         return 0.0, 0.0, 0.0, math.nan

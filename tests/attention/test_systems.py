@@ -27,7 +27,7 @@ CHECKS: dict[tuple[str, str], Check] = {}
 
 
 def shows(row: str, *names: str) -> Callable[[Check], Check]:
-    """Note what must be visible of a row in presets; "" is for a preset that belongs to none: what its line says."""
+    """Register the check of a row of the course in presets; "" is for the description of a preset without a row."""
 
     def note(check: Check) -> Check:
         for name in names:
@@ -62,7 +62,7 @@ def table(e: attnlab.Experiment, name: str) -> Tensor:
 
 
 def projected(e: attnlab.Experiment, length: int | None = None) -> Tensor:
-    """Return self-attention of one head on the first tokens as a formula, without masks: the context."""
+    """Return the context of one head on the first tokens by the formula, without masks."""
     x = e.embeddings[:length]
     q, k, v = (x @ table(e, name) for name in ("W_q", "W_k", "W_v"))
     return torch.softmax(q @ k.T / math.sqrt(q.shape[1]), -1) @ v
@@ -183,7 +183,7 @@ def b1(e: attnlab.Experiment, t: Trace) -> None:
 
 
 def blinded(e: attnlab.Experiment) -> Tensor:
-    """Return what is hidden: the future, and all from the third query."""
+    """Return the hidden cells: later keys, and all keys from the third query on."""
     hidden = e.hidden()
     assert hidden is not None
     expected = torch.ones(5, 5, dtype=torch.bool).triu(1)

@@ -61,7 +61,7 @@ def steps(draw: st.DrawFn) -> tuple[Experiment, str, int]:
 
 
 def known(e: Experiment, at: Place | None) -> np.ndarray:
-    """Return all cells of all stages in a row, True where they are known."""
+    """Return all cells of all stages in one array, True for known ones."""
     cells = []
     for stage in walk.stages_of(e):
         hidden = walk.unknown_cells(e, at, stage.name)

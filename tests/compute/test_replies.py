@@ -23,7 +23,7 @@ from tests.patience import PATIENCE_S
 
 
 class Held:
-    """A service whose worker waits before each computation until it is let go."""
+    """A service whose worker waits before each computation until it is released."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         real = module.answer

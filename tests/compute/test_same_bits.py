@@ -23,13 +23,13 @@ from tests.files.kinds import entries
 
 THREADS = (1, 2, 3, 4)
 OFFSETS = (0, 4, 16, 32)
-"""Bytes from where torch would place a tensor."""
+"""Offsets in bytes from the address that torch would choose."""
 TABLES = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
 DTYPES = ("float32", "float64", "bfloat16")
 
 
 def layer(tokens: int, d_model: int, heads: int, d_head: int, kv_heads: int | None = None) -> attnlab.Experiment:
-    """Return a layer with everything of its own: a second sequence, biases, keys and values of other sizes."""
+    """Return a layer with a second sequence, biases, and keys and values of other sizes."""
     g = torch.Generator().manual_seed(0)
     shared = kv_heads or heads
     shapes = {
@@ -53,7 +53,7 @@ def layer(tokens: int, d_model: int, heads: int, d_head: int, kv_heads: int | No
 
 
 SMALL, LARGE = layer(7, 34, 4, 10, 2), layer(105, 64, 3, 12)
-"""Products of odd shapes; maps that torch splits among its threads, above 32,768 numbers."""
+"""Products of odd shapes, and maps that torch splits among its threads, above 32,768 numbers."""
 
 
 def digest(trace: attnlab.Trace) -> dict[str, str]:
@@ -61,7 +61,7 @@ def digest(trace: attnlab.Trace) -> dict[str, str]:
 
 
 def at(tensor: torch.Tensor, offset: int) -> torch.Tensor:
-    """Return a copy of a tensor that begins so many bytes from where torch would place it."""
+    """Return a copy of a tensor at an offset in bytes from the address that torch would choose."""
     size = tensor.element_size()
     room = torch.empty(tensor.numel() + 128 // size, dtype=tensor.dtype)
     begin = (-room.data_ptr() % 64 + max(offset, size if offset else 0)) // size
@@ -71,7 +71,7 @@ def at(tensor: torch.Tensor, offset: int) -> torch.Tensor:
 
 
 def moved(e: attnlab.Experiment, offset: int, kind: str) -> attnlab.Experiment:
-    """Return the same experiment, its arrays given from elsewhere in memory: as tensors, NumPy arrays or its own."""
+    """Return the same experiment from arrays elsewhere in memory: tensors, NumPy arrays or its own."""
 
     def given(tensor: torch.Tensor) -> Any:
         if kind == "transposed" and tensor.ndim == 2:
@@ -94,7 +94,7 @@ def same_threads_afterwards() -> Iterator[None]:
 
 
 def kinds(e: attnlab.Experiment) -> dict[str, attnlab.Experiment]:
-    """Return the layer with each entry of each registry in use that goes with it."""
+    """Return the layer with each compatible entry of each registry."""
     found = {}
     for name, changes in entries():
         try:
@@ -173,7 +173,7 @@ print(whole.hexdigest())
 
 
 def elsewhere(threads: int, when: str, **environment: str) -> str:
-    """Return the digest that another process finds, which begins with so many threads."""
+    """Return the digest computed by another process with a number of threads."""
     env = {**os.environ, "OMP_NUM_THREADS": str(threads), **environment}
     command = [sys.executable, "-c", PROGRAM, when]
     return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.strip()

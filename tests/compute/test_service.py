@@ -109,7 +109,7 @@ def test_replies_arrive_in_the_windows_thread(service: ComputeService, qtbot: Qt
 
 
 class Held:
-    """Stands for ``answer``: each request waits until it is let through."""
+    """Replaces ``answer``: each request waits until it is released."""
 
     def __init__(self) -> None:
         self.began, self._through = threading.Semaphore(0), threading.Semaphore(0)
@@ -149,7 +149,7 @@ def test_a_newer_request_replaces_the_waiting_one(service: ComputeService, held:
 
 
 def test_a_newer_reply_replaces_one_that_was_not_delivered(service: ComputeService, held: Held, qtbot: QtBot) -> None:
-    """The window was busy while two answers came: the older is never shown, least of all after the newer."""
+    """Two replies arrived while the window was busy: only the newer is shown."""
     replies: list[Reply] = []
     service.computed.connect(replies.append)
     ask(service, preset("journey"))

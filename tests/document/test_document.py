@@ -22,7 +22,7 @@ from attnlab.document.scene import Scene
 
 
 class Listener:
-    """Writes down what a document says, in order."""
+    """Records the signals of a document, in order."""
 
     def __init__(self, document: Document) -> None:
         self.said: list[str] = []

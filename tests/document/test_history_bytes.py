@@ -19,7 +19,7 @@ from attnlab.files.sessions.session_experiment import arrays_of
 
 
 def weight(history: History) -> int:
-    """Count the bytes of all memory that the entries' tensors lie in, each once."""
+    """Return the bytes of memory used by the entries' tensors, counting shared ones once."""
     storages = {}
     for entry in history.entries:
         for array in arrays_of(entry.scene.experiment).values():
@@ -101,7 +101,7 @@ SCENES = [Scene(wide(8)) for _ in range(3)]
 
 
 class Histories(RuleBasedStateMachine):
-    """Does what a person and the worker may do, beside a plain list that lets go of nothing."""
+    """Applies actions of the user and the worker to a history and to a plain list that drops nothing."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class Histories(RuleBasedStateMachine):
         self.good: Entry | None = None
 
     def scene(self, which: int) -> Scene:
-        """Return a new scene, which shares its arrays with others that came from the same number."""
+        """Return a new scene that shares its arrays with others of the same number."""
         return Scene(SCENES[which].experiment if which < len(SCENES) else edited(self.history.current.scene))
 
     def added(self, scene: Scene) -> None:
@@ -120,7 +120,7 @@ class Histories(RuleBasedStateMachine):
         self.settle()
 
     def settle(self) -> None:
-        """Let the plain list lose what the history had to let go of: a piece of its beginning, or of its end."""
+        """Drop from the plain list the entries that the history dropped at its beginning or end."""
         left = [entry.scene for entry in self.history.entries]
         start = self.scenes.index(left[0])
         assert self.scenes[start : start + len(left)] == left

@@ -134,7 +134,7 @@ def test_a_png_has_the_wires_of_the_page() -> None:
 
 
 def test_shared_segments_of_wires_are_as_thin_as_the_others() -> None:
-    """Lines of less than a dot let what is behind them through, and would not where two lie on one another."""
+    """Lines thinner than a pixel are translucent, but not where two overlap."""
     trace, spec = trace_of("journey"), FigureSpec(canvas=True, width_mm=180, dpi=48, ground="transparent")
     page, image = lay_out_page(trace, spec), draw_figure(trace, spec)
     y = page.wires[0].points[1][1]

@@ -20,7 +20,7 @@ LIMITS = st.builds(
 
 @st.composite
 def grids(draw: st.DrawFn) -> tuple[Grid, tuple[float, float, float, float], float]:
-    """Draw a grid as the program makes them, with the area it had to fit into and the ratio of the screen."""
+    """Draw a grid as the program makes it, with its area and the pixel ratio of the screen."""
     area, ratio = draw(AREAS), draw(st.sampled_from([1.0, 1.25, 1.5, 2.0]))
     grid = arrange(area, draw(SIZES), draw(SIZES), draw(st.integers(1, 12)), draw(LIMITS), draw(st.booleans()), ratio)
     return grid, area, ratio

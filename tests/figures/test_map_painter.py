@@ -62,7 +62,7 @@ def grid_of(data: MapData, side: float = SIDE, ratio: float = 1.0, cell: float =
 
 
 def picture(palette: Palette, draw: Callable[[QPainter], object], ratio: float = 1.0) -> QImage:
-    """Return what is drawn on a surface of the theme."""
+    """Return a picture drawn on a surface of the theme."""
     image = QImage(round(SIDE * ratio), round(SIDE * ratio), QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(ratio)
     image.fill(QColor(palette.surface))
@@ -88,7 +88,7 @@ def colours_in(image: QImage, rect: tuple[float, float, float, float]) -> list[i
 
 
 def strength(image: QImage, rect: tuple[float, float, float, float], palette: Palette) -> float:
-    """Return the strongest contrast of what is drawn in a place to the surface; 1 is nothing."""
+    """Return the strongest contrast to the surface within a rectangle; 1 if nothing is drawn."""
     return max(compute_contrast(QColor(colour).name(), palette.surface) for colour in set(colours_in(image, rect)))
 
 
@@ -309,7 +309,7 @@ def test_numbers_stay_inside_their_cells(values: list[list[float]], cell: float,
 
 
 def nearly(one: QColor, other: QColor) -> bool:
-    """Tell whether two colours differ by no more than the softest edge of a letter."""
+    """Whether two colours differ by at most the softest edge of a letter."""
     pairs = zip(one.getRgb(), other.getRgb(), strict=True)  # type: ignore[arg-type, unused-ignore]
     return all(abs(a - b) <= 24 for a, b in pairs)
 

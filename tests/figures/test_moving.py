@@ -215,7 +215,7 @@ def test_a_film_has_no_transparent_ground() -> None:
 def test_ffmpeg_does_not_load_the_libraries_of_a_frozen_program(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What starts a frozen program sets where libraries are looked for, and keeps what was set before."""
+    """The launcher of a frozen program sets the library path, and saves the previous one."""
     said, real = tmp_path / "said", film_file.find_ffmpeg()
     wrapper = tmp_path / "ffmpeg"
     wrapper.write_text(f'#!/bin/sh\necho "$LD_LIBRARY_PATH" > "{said}"\nexec "{real}" "$@"\n')

@@ -37,7 +37,7 @@ KINDS = st.sampled_from(["signed", "probability"])
 
 
 def entry(value: float, kind: str, limit: float) -> int:
-    """Return the colour map entry that a value should have, worked out in plain Python."""
+    """Return the palette entry of a value, computed in plain Python."""
     low, span = (0.0, limit) if kind == "probability" else (-limit, 2 * limit)
     share = min(max((float(value) - low) / span, 0.0), 1.0)
     return int(share * (LEVELS - 1) + 0.5)

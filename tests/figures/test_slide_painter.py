@@ -67,7 +67,7 @@ def draw(
 
 
 def inked(image: QImage, rect: QRect, ground: str) -> int:
-    """Return how many pixels of a rectangle differ from the ground."""
+    """Return the number of pixels of a rectangle that differ from the background."""
     view = image.copy(rect).convertToFormat(QImage.Format.Format_RGB32)
     pixels = np.frombuffer(view.constBits(), np.uint32).reshape(view.height(), -1)[:, : view.width()]
     return int((pixels != QColor(ground).rgb()).sum())

@@ -21,7 +21,7 @@ ON: dict[str, dict[str, Any]] = {
 
 
 def entries() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every entry of every registry with the changes that put it into use."""
+    """Yield every entry of every registry with the changes that use it."""
     for choice in registry.CHOICES:
         yield from ((f"{choice.field} {name}", {choice.field: name}) for name in choice.entries)
     for name in MASKS:
@@ -56,7 +56,7 @@ KINDS = {name: made(changes) for name, changes in entries()}
 
 
 def across(bases: tuple[str, ...]) -> dict[str, Experiment]:
-    """Return each entry that goes with one of these presets."""
+    """Return each entry that is compatible with one of these presets."""
     found = {}
     for name, changes in entries():
         try:

@@ -11,7 +11,7 @@ FIELDS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
 
 @dataclass(frozen=True)
 class Layer:
-    """The truth: weights for right multiplication, and how many heads they have."""
+    """The expected weights for right multiplication, and their numbers of heads."""
 
     tensors: dict[str, Tensor]
     h: int
@@ -32,7 +32,7 @@ def layer(h: int = 4, h_kv: int = 4, d: int = 3, d_model: int = 12, seed: int = 
 
 
 def linear(prefix: str, *leaves: str) -> Callable[[Layer], dict[str, Tensor]]:
-    """Return what writes four nn.Linear, [out, in] each."""
+    """Return a writer of four nn.Linear, [out, in] each."""
 
     def write(t: Layer) -> dict[str, Tensor]:
         pairs = list(zip("qkvo", leaves, strict=True))

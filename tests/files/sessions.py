@@ -65,7 +65,7 @@ WHOLE = packed()
 
 
 def rebuilt(tmp_path: Path, tensors: bytes | None = None, extra: str = "", sums: str = "", **changes: Any) -> Path:
-    """Write a session whose manifest says other things, its checksums being right; ... takes a key away."""
+    """Write a session with a changed manifest and correct checksums; ... removes a key."""
     with zipfile.ZipFile(io.BytesIO(WHOLE)) as archive:
         manifest, members = (
             json.loads(archive.read(MANIFEST)),

@@ -195,7 +195,7 @@ def read_all(path: Path) -> None:
 
 
 def refusal(path: Path) -> str:
-    """Return the sentence with which a file is refused, "" for one that is read."""
+    """Return the error message of a file, "" if it is read."""
     try:
         read_all(path)
     except AttnlabError as error:

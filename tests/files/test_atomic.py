@@ -233,7 +233,7 @@ def test_control_characters_in_a_name_are_escaped(tmp_path: Path) -> None:
 
 
 class InUseError(PermissionError):
-    """What Windows says of a file that another program has open."""
+    """Windows' error for a file that another program has open."""
 
     winerror = 32
 

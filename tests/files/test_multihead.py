@@ -34,7 +34,7 @@ def words(d_model: int, d_memory: int | None = None, dtype: torch.dtype = torch.
 
 
 def agree(module: nn.MultiheadAttention, e: Experiment) -> None:
-    """Hold a module's weights and output to the experiment's."""
+    """Compare a module's weights and output with the experiment's."""
     trace = attnlab.compute(e, dtype="float64")
     allowed = e.allowed()
     output, weights = module.double()(

@@ -27,7 +27,7 @@ def cells(text: str, kind: str) -> list[str]:
 
 
 def run(text: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], str]:
-    """Run the code cells in order; return what they leave behind and what they print."""
+    """Run the code cells in order; return their variables and their output."""
     names: dict[str, Any] = {}
     before = torch._tensor_str.PRINT_OPTS
     options = {

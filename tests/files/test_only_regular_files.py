@@ -69,7 +69,7 @@ def opened() -> Iterator[tuple[str, str]]:
 
 
 def opening(call: ast.Call) -> str:
-    """Return what a call opens a file with, "" where it is no such call."""
+    """Return the function with which a call opens a file, "" for other calls."""
     name = ast.unparse(call.func)
     if name in OPENS:
         return name

@@ -18,7 +18,7 @@ from tests.near import assert_near
 
 
 def run(code: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, torch.Tensor], str]:
-    """Run a script with nothing of attnlab in reach; return its stages and what it printed."""
+    """Run a script that cannot import attnlab; return its stages and its output."""
     names: dict[str, Any] = {}
     before = torch._tensor_str.PRINT_OPTS
     options = {
@@ -32,7 +32,7 @@ def run(code: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, torch.
 
 
 def everything() -> Experiment:
-    """Tables, positions that need the standard library, a sink, a cap, masks, dropout and a head off at once."""
+    """Return an experiment with tables, positions, a sink, a cap, masks, dropout and an ablated head."""
     options = {"t5_buckets": 4, "t5_distance": 8, "sink": True, "soft_cap": 3.0, "temperature": 0.5, "dropout": 0.2}
     return configure(
         attnlab.preset("multi-head-8"),
@@ -75,7 +75,7 @@ def odd_experiments() -> dict[str, Experiment]:
 
 
 ELSEWHERE = {**across(("cross-attention",)), **across(("grouped-keys",)), **across(("additive",))}
-"""Every kind that goes with keys from a second sequence, with keys that heads share, with another score."""
+"""Every kind that is compatible with a second sequence, with shared keys, or with another score."""
 FEW = {f"preset {name}": attnlab.preset(name) for name in attnlab.presets()} | odd_experiments()
 CASES = FEW | KINDS | ELSEWHERE
 

@@ -42,7 +42,7 @@ def sources(folder: Path) -> list[bytes]:
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
-    """Return bytes to which one to four accidents happened."""
+    """Return bytes with one to four random corruptions."""
     found = bytearray(data)
     for _ in range(chance.randint(1, 4)):
         at, size = chance.randrange(len(found) + 1), min(chance.choice((1, 1, 2, 4, 16, 300)), len(found))
@@ -69,7 +69,7 @@ def assert_same_session(one: Session, other: Session) -> None:
 
 
 def opened(path: Path, data: bytes) -> Session | None:
-    """Return the session, or None when it was refused as it should be; anything else that is raised fails."""
+    """Return the session, or None if it was refused properly; any other error fails."""
     path.unlink(missing_ok=True)  # some disks flush what is written over
     path.write_bytes(data)
     try:
@@ -109,7 +109,7 @@ def places(node: Any) -> list[tuple[Any, Any]]:
 
 
 def rearranged(text: bytes, chance: random.Random) -> bytes:
-    """Return JSON of which one to three values are others, gone, or under another name."""
+    """Return JSON with one to three values changed, removed or renamed."""
     value = json.loads(text.decode("utf-8", "surrogatepass"))
     for _ in range(chance.randint(1, 3)):
         node, key = chance.choice(places(value) or [({}, "")])
@@ -127,7 +127,7 @@ def rearranged(text: bytes, chance: random.Random) -> bytes:
 
 
 def reworked(members: dict[str, bytes], chance: random.Random) -> bytes:
-    """Return a session whose checksums are right and whose manifest, table of arrays or numbers are not."""
+    """Return a session with correct checksums but a wrong manifest, array table or numbers."""
     changed, what = dict(members), chance.randrange(4)
     packed = members[TENSORS]
     size = 8 + int.from_bytes(packed[:8], "little")
@@ -276,7 +276,7 @@ def squeezed(size: int) -> bytes:
 
 
 def bomb(path: Path, member: str, packed: bytes) -> str:
-    """Write a session of which a member says that it has 100 bytes, and has many; return the path."""
+    """Write a session with a member that claims 100 bytes but has many; return the path."""
     with zipfile.ZipFile(path, "w") as archive:
         for name in {MANIFEST, TENSORS} - {member}:
             archive.writestr(name, b"{}")

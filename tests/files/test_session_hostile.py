@@ -178,7 +178,7 @@ def test_deeply_nested_json_is_refused(tmp_path: Path) -> None:
 
 
 def made(path: Path, *members: tuple[zipfile.ZipInfo | str, bytes]) -> Path:
-    """Write the small session with more members, some of which zipfile itself warns of."""
+    """Write the small session with additional members, some of which zipfile warns of."""
     with zipfile.ZipFile(io.BytesIO(WHOLE)) as old, zipfile.ZipFile(path, "w") as new, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in old.namelist():
@@ -227,14 +227,14 @@ def test_too_many_members_are_refused(tmp_path: Path) -> None:
 
 
 def patched(path: Path, old: bytes, new: bytes) -> Path:
-    """Write the small session with some bytes of it being others, once in each header."""
+    """Write the small session with some bytes replaced in each header."""
     assert WHOLE.count(old) == 1
     path.write_bytes(WHOLE.replace(old, new))
     return path
 
 
 CENTRAL = WHOLE[WHOLE.index(b"PK\x01\x02") :][:46]
-"""What the table of contents says of the first member, the manifest."""
+"""The zip directory's entry of the first member, the manifest."""
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_false_zip_directory_is_refused(tmp_path: Path, place: int, value: byt
 
 
 def table(**entries: Any) -> bytes:
-    """Return safetensors of the arrays that are named, with sixteen bytes to share."""
+    """Return safetensors of the named arrays, which share sixteen bytes."""
     text = json.dumps(entries).encode()
     return len(text).to_bytes(8, "little") + text + bytes(16)
 

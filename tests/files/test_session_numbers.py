@@ -32,7 +32,7 @@ def everything() -> attnlab.Experiment:
 
 
 def numbers(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield where every number of a manifest stands."""
+    """Yield the path of every number of a manifest."""
     if isinstance(plain, dict):
         for key, value in plain.items():
             yield from numbers(value, (*path, key))
@@ -45,7 +45,7 @@ def numbers(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], bytes]:
-    """Return the manifest and the arrays of a session with a number wherever one may stand."""
+    """Return the manifest and the arrays of a session with a number in every possible place."""
     path = tmp_path_factory.mktemp("numbers") / "numbers.attnlab"
     save_scene(everything(), path, {"shown": {"head": 0, "at": {"stage": "weights", "row": 1, "column": 1, "term": 0}}})
     with zipfile.ZipFile(path) as archive:

@@ -67,7 +67,7 @@ def test_a_file_of_version_1_whose_numbers_changed_is_refused(tmp_path: Path) ->
 
 
 def with_sums(path: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
-    """Write a session of the present version whose members are changed after their checksums were taken."""
+    """Write a session of the current version whose members were changed after their checksums."""
     with zipfile.ZipFile(io.BytesIO(WHOLE)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     change(members)

@@ -17,7 +17,7 @@ START = int(datetime(2026, 11, 22, 9, 0, tzinfo=UTC).timestamp())
 
 
 def left(folder: Path, title: str, seconds: int, name: str = "current.attnlab", **view: str) -> Path:
-    """Return a session as a window that was closed leaves it, last changed so many seconds after nine."""
+    """Write the unsaved session of a closed window, last changed some seconds after nine."""
     path = folder / name
     save_scene(Experiment(("a", "b"), [[1.0, 2.0], [3.0, 4.0]]), path, {"title": title, **view})
     os.utime(path, (START + seconds, START + seconds))

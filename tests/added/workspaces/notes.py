@@ -8,7 +8,7 @@ from attnlab.ui.base.workspace import WorkspaceKind, on
 
 
 class Notes:
-    """Records what the window asks of it."""
+    """Records the calls of the window."""
 
     def __init__(self) -> None:
         self.asked: list[object] = []
