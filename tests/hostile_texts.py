@@ -8,7 +8,7 @@ from contextlib import suppress
 from attnlab.base.errors import AttnlabError
 
 SHORT, TIMES = 1_500, 8
-"""Characters of the shorter text, and how many times as long the longer one is."""
+"""Characters of the shorter text, and the factor of the longer one."""
 ENOUGH_S, RATIO = 0.08, 24.0
 """Of CPU: what the longer text may always take, and how many times as long as the shorter one else.
 
@@ -78,18 +78,18 @@ FAMILIES: dict[str, str] = {
     "masks": "•",
 }
 BEGINS = ("", ")", "1,", "a[", "{{")
-"""What a pattern may begin at."""
+"""Texts at which a pattern may begin to match."""
 ENDS = ("", "x,", "]", "\n!,")
-"""What a pattern that has matched all the rest may fail at."""
+"""Texts at which a pattern that matched the rest may fail."""
 
 THOROUGH = bool(os.environ.get("CI"))
-"""Whether every family has every begin with every end; otherwise the begins take turns."""
+"""Whether every beginning is combined with every ending; otherwise the beginnings take turns."""
 
 Parser = Callable[[str], object]
 
 
 def texts(length: int, thorough: bool) -> Iterator[tuple[str, str]]:
-    """Yield each family with each end, and with each begin too or with one of them in turn."""
+    """Yield each family with each ending, and with each beginning or one in turn."""
     for i, (name, piece) in enumerate(FAMILIES.items()):
         body = (piece * -(-length // len(piece)))[:length]
         for j, end in enumerate(ENDS):
@@ -98,7 +98,7 @@ def texts(length: int, thorough: bool) -> Iterator[tuple[str, str]]:
 
 
 def cpu_s(parser: Parser, text: str) -> float:
-    """Return the CPU time of this thread alone: what else the machine does is not counted."""
+    """Return the CPU time of this thread, regardless of the load of the machine."""
     begun = time.thread_time()
     with suppress(AttnlabError, ValueError, RecursionError):
         parser(text)
@@ -106,7 +106,7 @@ def cpu_s(parser: Parser, text: str) -> float:
 
 
 def out_of_proportion(parser: Parser, thorough: bool = THOROUGH) -> list[str]:
-    """Return the texts for which a parser takes far more than in proportion to their length, measured again if so."""
+    """Return the texts for which a parser takes far more than linear time; suspected ones are measured again."""
     slow = []
     for (name, short), (_, long) in zip(texts(SHORT, thorough), texts(SHORT * TIMES, thorough), strict=True):
         if cpu_s(parser, long) > ENOUGH_S:

@@ -6,9 +6,9 @@ from torch import Tensor
 import attnlab
 
 STEPS = 64
-"""Rounding steps of the largest number of a stage that either way may be off, however well it is conditioned."""
+"""The tolerance in rounding steps of a stage's largest number, however well it is conditioned."""
 WORSE = 16
-"""How many times as far from float64 as the trace itself another order of adding may come."""
+"""The factor by which another order of summation may be farther from float64 than the trace."""
 
 
 def assert_near(made: Tensor, trace: attnlab.Trace, exact: attnlab.Trace, name: str) -> None:

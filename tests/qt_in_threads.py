@@ -14,7 +14,7 @@ made: list[str] = []
 
 
 def watch() -> None:
-    """Begin to look; once for a process, and for good."""
+    """Start watching; once for a process, permanently."""
     from PySide6.QtCore import QObject
 
     meta, build = type(QObject), builtins.__build_class__
@@ -30,7 +30,7 @@ def watch() -> None:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds nothing, and sees which modules of Qt are looked for."""
+    """An import finder that finds nothing, but records the Qt modules that are imported."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> None:
         if name.partition(".")[0] in _ROOTS and _beside():

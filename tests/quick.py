@@ -31,7 +31,7 @@ MANY = 12
 """Tests with more cases than this are reduced."""
 FEW_EXAMPLES = 10
 RULES = pytest.StashKey[Counter[str]]()
-"""How many tests each rule left out."""
+"""The number of tests that each rule left out."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -41,7 +41,7 @@ edits:
 
 @pytest.fixture
 def lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the file of a lesson of two steps; it is among the person's own as well."""
+    """Return the file of a lesson of two steps, which is also in the user's folder."""
     monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(tmp_path))
     (tmp_path / "lessons").mkdir()
     path = tmp_path / "lessons" / "mine.md"

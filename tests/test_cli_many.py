@@ -21,7 +21,7 @@ posix_only = pytest.mark.skipif(os.name != "posix", reason="Ctrl+C and terminals
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder that the commands run in: two sessions, two more of one name in folders of it, and a note."""
+    """Return a folder for the commands: two sessions, two of equal names in subfolders, and a note."""
     monkeypatch.chdir(tmp_path)
     for folder in ("runs", "runs/a", "runs/b"):
         Path(folder).mkdir()
@@ -172,7 +172,7 @@ def test_an_invalid_request_is_one_sentence_and_writes_nothing(
 
 
 def begun(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
-    """Start a command and wait for the first thing that it says about one of its sources."""
+    """Start a command and wait for its first output about one of its sources."""
     process = subprocess.Popen(
         [sys.executable, "-m", "attnlab", *arguments],
         cwd=folder,

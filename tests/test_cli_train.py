@@ -37,7 +37,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POS
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the lines that depend on how quick a machine is."""
+    """Return the output without lines that depend on the speed of the machine."""
     monkeypatch.setattr(train_progress, "QUIET_S", math.inf)
 
 
@@ -270,7 +270,7 @@ def test_a_changed_text_is_refused(capsys: pytest.CaptureFixture[str], tmp_path:
 
 
 def run_that_names(text: str, folder: Path) -> Path:
-    """Return the folder of a run of somebody else, which names a text of this machine."""
+    """Return the folder of a foreign run that names a text of this machine."""
     spec = make_spec("characters")
     save(Run(replace(spec, options={"text": text, "context": 8}), "theirs").state(), folder)
     return folder
@@ -298,7 +298,7 @@ def test_a_text_named_by_a_run_is_read_only_if_allowed(
 
 
 class Impatient(TrainingProcess):
-    """A process at which Ctrl+C is pressed when it has kept something, and once more while its step is waited for."""
+    """A process that gets Ctrl+C when it has saved something, and again during the next step."""
 
     pressed = 0
     held: tuple[Message, ...] = ()

@@ -101,7 +101,7 @@ def test_a_library_of_an_unknown_package_is_named() -> None:
 
 @pytest.fixture
 def torn_qt(tmp_path: Path) -> Path:
-    """A Qt whose X11 plugin has lost the libraries beside it: a real plugin, for which ldd really finds nothing."""
+    """Copy Qt's X11 plugin without its libraries, so that ldd finds them missing."""
     whole = doctor.qt_folder()
     assert whole is not None
     (tmp_path / "plugins" / "platforms").mkdir(parents=True)

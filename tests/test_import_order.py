@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "attnlab"
 WORKSPACES = {PACKAGE / "ui" / name for name in ("playground", "lessons", "present", "predict")}
-"""The window loads these once torch is there, but for their actions; see the last test."""
+"""The window loads these after torch, except for their actions; see the last test."""
 EARLY = {"play_actions.py", "lesson_actions.py"}
 UI_MODULES = sorted(
     path for path in (PACKAGE / "ui").rglob("*.py") if path.name in EARLY or WORKSPACES.isdisjoint(path.parents)

@@ -27,7 +27,7 @@ from attnlab.training.tasks import TASKS, calendar_spellings, make_data, make_sp
 from tests.hostile_texts import THOROUGH, Parser, out_of_proportion
 
 E = preset("journey")
-"""Small, so that what is measured is the text."""
+"""Small, so that the text dominates the time."""
 
 
 def spoken(*lines: str) -> Parser:
@@ -107,7 +107,7 @@ SCOPE = expressions.Scope(compute(E), compute(E), 0)
 
 
 SLOW = {"LaTeX of a line", "a lesson written", "a table as markdown", "a token shown in a terminal"}
-"""Their time is in proportion too, but all texts together take seconds."""
+"""Their time is linear too, but all texts together take seconds."""
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in PARSERS])

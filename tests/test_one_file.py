@@ -37,7 +37,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a copy of the package to which one file of each kind was added."""
+    """Return a folder with a copy of the package and one added file of each kind."""
     root = tmp_path_factory.mktemp("copy")
     shutil.copytree(ROOT / "attnlab", root / "attnlab", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "resources", root / "resources")

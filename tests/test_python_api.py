@@ -28,7 +28,7 @@ CAUSAL = "causal-5x8"
 
 
 def run(code: str, folder: Path) -> str:
-    """Run a script of its own, which has no application and a display that does not exist."""
+    """Run a script in a process without an application, with a display that does not exist."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -58,7 +58,7 @@ def message_in_thread(call: object) -> str:
 
 @pytest.fixture
 def closed_windows(qapp: QApplication) -> QTimer:
-    """Close every window as a person would, once it is there."""
+    """Close every window as soon as it appears."""
     timer = QTimer()
     timer.setInterval(0)
     timer.timeout.connect(lambda: [window.close() for window in qapp.topLevelWidgets() if window.isVisible()])
@@ -174,7 +174,7 @@ def test_an_array_is_refused_as_a_figure() -> None:
 
 
 def test_no_public_name_equals_a_module_name() -> None:
-    """Importing the module would put it in the place of the name."""
+    """Importing the module would replace the name."""
     modules = {each.name for each in pkgutil.iter_modules(attnlab.__path__)}
     assert modules & set(attnlab._HOMES) == set()
 

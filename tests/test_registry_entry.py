@@ -136,7 +136,7 @@ def all_tried() -> Experiment:
 
 
 def by_hand() -> dict[str, torch.Tensor]:
-    """Return the stages of :func:`all_tried`, written out without the registries, in float64."""
+    """Return the stages of :func:`all_tried`, computed without the registries, in float64."""
     e = attnlab.preset("journey")
     w = e.weights
     assert w.W_q is not None

@@ -41,7 +41,7 @@ Block: TypeAlias = Heading | Formula | Said | Table | Computed
 
 
 def alike(text: str) -> str:
-    """Return a text without what LaTeX cannot keep apart: spaces, the kinds of quotation marks, dashes."""
+    """Return a text without differences that LaTeX loses: spaces, the kinds of quotation marks, dashes."""
     for dash in ("−", "–", "—"):
         text = text.replace(dash, "-")
     return re.sub(r"[\s“”‘’'\"`]", "", text)
@@ -133,7 +133,7 @@ def _plain_latex(text: str) -> str:
 
 
 def _read(text: str, at: int) -> tuple[str, int]:
-    """Return what stands up to the brace that closes, or the end, and where that is."""
+    """Return the text up to the closing brace or the end, and its position."""
     out: list[str] = []
     while at < len(text) and text[at] != "}":
         piece, at = _piece(text, at)

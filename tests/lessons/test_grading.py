@@ -25,7 +25,7 @@ from attnlab.lessons.exercise import (
 from attnlab.lessons.grading import Grade, grade, mark, read_answer_file, read_number, sort_answers
 
 EXACT = Fraction(1, 10**9)
-"""By how much more than the tolerance an answer may be off, so that binary fractions move no edge."""
+"""The allowed excess over the tolerance, so that binary rounding does not matter at its edge."""
 MINUS = ("-", "−", "–", "－")
 
 

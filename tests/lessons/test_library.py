@@ -15,7 +15,7 @@ OWN = "---\ntitle: My own\n---\n\n## One\n\nText.\n\n## Two\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the person's folder of lessons, with one in it."""
+    """Return the user's folder of lessons, with one lesson."""
     monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(tmp_path))
     own = tmp_path / "lessons"
     own.mkdir()

@@ -27,7 +27,7 @@ OPEN = traced("causal-5x8", causal=False)
 
 
 def filled(expression: str, trace: Trace = CAUSAL, before: Trace = OPEN, head: int | str = 0) -> str:
-    """Return what a placeholder becomes; one that cannot be filled fails."""
+    """Return the text of a filled placeholder; fail if it cannot be filled."""
     text, wrong = fill(f"{{{{{expression}}}}}", lambda: Scope(trace, before, head))
     assert wrong == ()
     return text

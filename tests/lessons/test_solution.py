@@ -71,7 +71,7 @@ def of(preset: str) -> Trace:
 
 
 def check_latex(text: str) -> None:
-    """Hold a document to what every engine needs: ASCII, balanced braces, dollars and environments."""
+    """Check what every LaTeX engine needs: ASCII, balanced braces, dollars and environments."""
     assert text.isascii()
     plain = re.sub(r"\\[\\{}$&#_%]", "", text)
     depth = 0

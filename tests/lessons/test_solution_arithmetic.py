@@ -13,7 +13,7 @@ TOO_LARGE = ("head-average", "sinusoidal-100x128", "rotation-property", "saturat
 
 
 def plain(line: str) -> str:
-    """Return a line of Markdown as a person reads it; powers as ^{2}, indices as _k."""
+    """Return a line of Markdown as plain text; powers as ^{2}, indices as _k."""
     line = re.sub(r"<sup>(.*?)</sup>", r"^{\1}", line.rstrip())
     line = re.sub(r"(?<!\\)\*\*", "", re.sub(r"<sub>(.*?)</sub>", r"_\1", line))
     return re.sub(r"\\(.)", r"\1", line)
@@ -38,7 +38,7 @@ def test_both_sides_of_every_equation_agree(preset: str) -> None:
 
 
 def comes_to(value: str, lines: list[str]) -> bool:
-    """Tell whether a cell's value is what one of its equations comes to, where it has any."""
+    """Whether a cell's value is the result of one of its equations, if it has any."""
     chains = [[side for side in sides if value_of(side) is not None] for sides in equations(lines)]
     last = [sides[-1] for sides in chains if sides]
     return not last or value_of(value) is None or any(disagreements([side, f"= {value}"])[1] == [] for side in last)

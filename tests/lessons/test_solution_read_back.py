@@ -40,7 +40,7 @@ COVERING = (
     "temperature",
     "loops",
 )
-"""Every stage and every kind of table at least once; more heads than one, keys that are shared, a layer that is cut."""
+"""Every stage and kind of table at least once; several heads, shared keys, and a layer that is cut."""
 
 
 def token(name: str) -> str:
@@ -48,7 +48,7 @@ def token(name: str) -> str:
 
 
 def names(e: Experiment, axis: str, count: int) -> tuple[str, ...]:
-    """Return what the places along an axis are called, written anew: queries are tokens, keys may be the memory's."""
+    """Return the labels along an axis, computed independently: queries are tokens, keys may be the memory's."""
     keys = e.tokens if e.memory_tokens is None else e.memory_tokens
     tokens = {"token": e.tokens, "query": e.tokens, "key": keys}.get(axis)
     return tuple(map(token, tokens or map(str, range(count))))
@@ -62,7 +62,7 @@ def table(rows: tuple[str, ...], columns: tuple[str, ...], values: list[list[flo
 
 
 def given(e: Experiment) -> Iterator[Block]:
-    """Every table that the numbers are computed from, with its own labels; a matrix that is the identity is none."""
+    """Return every input table with its labels; identities are omitted."""
     tables = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings}
     tables |= {name: getattr(e.weights, name) for name in ("W_q", "W_k", "W_v", "W_o", *edits.BIASES)}
     tables |= dict(e.weights.extra)

@@ -40,7 +40,7 @@ paragraphs = st.lists(st.one_of(st.text(letters.filter(lambda c: c != "\n"), max
 
 
 def trimmed(text: str) -> str:
-    """Return a text as a step holds it: no blank lines before and after it."""
+    """Return a text without blank lines before and after it, as in a step."""
     lines = text.split("\n")
     full = [i for i, line in enumerate(lines) if line.strip()]
     return "\n".join(lines[full[0] : full[-1] + 1]) if full else ""

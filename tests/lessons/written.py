@@ -13,7 +13,7 @@ from typing import TypeAlias
 Interval: TypeAlias = tuple[float, float]
 
 HALF = 0.5 * 1.0002
-"""Of the last digit, and a little for what binary fractions make of it."""
+"""In units of the last digit, with a margin for binary rounding."""
 _PIECE = re.compile(r"\s*(\d+(?:\.\d+)?e[−]?\d+|\d+(?:\.\d+)?|tanh|exp|max|e(?=\^)|[+−·÷×()^{}√,])\s*")
 _WORDS = re.compile(
     r"\b(?:score|scaled|biased|capped|given:|kept:|bias|their sum:"
@@ -26,11 +26,11 @@ _FUNCTIONS: dict[str, Callable[[float], float]] = {
 
 
 class NoArithmeticError(Exception):
-    """A text says something else."""
+    """The text is not arithmetic."""
 
 
 def equations(lines: Iterable[str]) -> list[list[str]]:
-    """Return the sides that are said to be equal, of lines of which those with = or + in front go on from the last."""
+    """Return the sides of each equation; lines that begin with = or + continue the previous one."""
     found: list[list[str]] = []
     for line in lines:
         plain = _WORDS.sub("", line.strip())
@@ -46,7 +46,7 @@ def equations(lines: Iterable[str]) -> list[list[str]]:
 
 
 def disagreements(lines: Iterable[str]) -> tuple[int, list[str]]:
-    """Return how many pairs of sides were compared, and those that do not agree."""
+    """Return the number of compared pairs of sides, and the pairs that disagree."""
     compared, wrong = 0, []
     for sides in equations(lines):
         values = [(side, value) for side in sides if (value := value_of(side)) is not None]
@@ -58,7 +58,7 @@ def disagreements(lines: Iterable[str]) -> tuple[int, list[str]]:
 
 
 def value_of(text: str) -> Interval | None:
-    """Return what an expression comes to; None where a text is none."""
+    """Return the value of an expression; None for other text."""
     try:
         return _Reader(text).whole()
     except (NoArithmeticError, IndexError):

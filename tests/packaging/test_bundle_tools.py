@@ -59,7 +59,7 @@ def test_licences_of_bundled_packages_are_in_one_folder_with_a_list(tmp_path: Pa
 
 
 def test_the_macos_bundle_appears_in_the_dock() -> None:
-    """PyInstaller sets LSBackgroundOnly for console=True, before it takes over what the spec says."""
+    """PyInstaller sets LSBackgroundOnly for console=True, before it applies the spec."""
     spec = ast.parse((PACKAGING / "attnlab.spec").read_text(encoding="utf-8"))
     calls = [node for node in ast.walk(spec) if isinstance(node, ast.Call)]
     (program,) = (call for call in calls if ast.unparse(call.func) == "EXE")

@@ -14,7 +14,7 @@ from tests.patience import PATIENCE_S
 
 
 def tiny(steps: int = 12, task: str = "copy", **train: float | str) -> RunSpec:
-    """Return a run that takes a moment: one layer of 16 numbers, batches of 4."""
+    """Return a fast run: one layer of 16 numbers, batches of 4."""
     spec = make_spec(task)
     model = replace(spec.model, layers=1, heads=2, d_model=16, d_ff=16)
     return replace(spec, model=model, train=replace(TrainSpec(batch=4, steps=steps, evaluate_every=5), **train))
@@ -31,14 +31,14 @@ def all_of(process: TrainingProcess) -> list[Message]:
 
 
 def started(spec: RunSpec, **options: object) -> TrainingProcess:
-    """Return a process that has been started."""
+    """Return a started process."""
     process = TrainingProcess(spec, **options)  # type: ignore[arg-type]
     process.start()
     return process
 
 
 def wait_for(process: TrainingProcess, kind: type[Message]) -> list[Message]:
-    """Return what came until there is a message of a kind among it."""
+    """Return all messages up to the first of a kind."""
     found: list[Message] = []
     while not any(isinstance(message, kind) for message in found):
         came = process.poll(PATIENCE_S)
@@ -53,7 +53,7 @@ def points(messages: list[Message]) -> list[Point]:
 
 
 def made_up_run(moments: int = 3) -> Run:
-    """Return a run as if it had been trained, of small round numbers."""
+    """Return an invented run of small round numbers."""
     run = Run(RunSpec("copy", {"longest": 8}, ModelSpec(), TrainSpec(steps=100)), "made up")
     run.take(Started(6, 6, "cpu"))
     for step in range(moments):

@@ -12,7 +12,7 @@ ROOT = Path(attnlab.__file__).parents[1]
 
 
 def loaded(line: str) -> set[str]:
-    """Return the modules that are there after a line of Python in a process of its own."""
+    """Return the modules that a line of Python loads in a separate process."""
     command = [sys.executable, "-c", f"{line}\nimport sys\nprint(*sys.modules)"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return set(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split())

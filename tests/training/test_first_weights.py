@@ -16,7 +16,7 @@ from attnlab.training.trainer import Trainer
 from tests.patience import PATIENCE_S
 
 SAMPLES = {kind: name for name in reversed(TASKS) for kind in TASKS[name].kinds}
-"""A task for every kind of model, the first that it goes with."""
+"""The first compatible task for every kind of model."""
 LOOK = """
 import sys
 from attnlab.training.tasks import make_spec

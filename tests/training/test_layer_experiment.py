@@ -27,14 +27,14 @@ def run_of(kind: str, **sizes: object) -> RunSpec:
 
 
 def some_weights(spec: RunSpec) -> Arrays:
-    """Return weights of which no number is the one that it begins with, so that none can be left out unseen."""
+    """Return weights that all differ from the first ones, so that an omitted one is noticed."""
     torch.manual_seed(1)
     model = models.build(spec.model, tasks.make_data(spec))
     return {name: (t + 0.1 * torch.randn_like(t)).numpy() for name, t in model.state_dict().items()}
 
 
 class Padded:
-    """A task whose probes end with PAD, as rows beside longer ones do."""
+    """A task whose probes end with PAD, like rows of a batch with longer ones."""
 
     def __init__(self, data: tasks.Data) -> None:
         self._data = data

@@ -125,7 +125,7 @@ def test_gradients_equal_the_change_of_the_loss(kind: str, monkeypatch: pytest.M
     evaluate = models.LayerTrace._evaluate
 
     def shifted(trace: models.LayerTrace, name: str) -> torch.Tensor:
-        """Evaluate a stage, with one attention weight of the last layer moved after softmax."""
+        """Evaluate a stage with one attention weight of the last layer changed after softmax."""
         made = evaluate(trace, name)
         if name == "weights" and trace.experiment.weights is last:
             asked.append(trace)
@@ -194,7 +194,7 @@ def test_number_tasks_show_the_first_column() -> None:
 
 
 class Unanswered:
-    """A task that knows no answer to what a person writes."""
+    """A task without answers for the user's texts."""
 
     def __init__(self, data: tasks.Data) -> None:
         self._data = data

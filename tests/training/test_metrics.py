@@ -17,7 +17,7 @@ N = IGNORED
 
 
 class Echo(Model):
-    """Predicts the token that it reads, with a logit of 4 for it and 0 for the four others; numbers come doubled."""
+    """Predicts the token that it reads, with a logit of 4 for it and 0 for the four others; numbers are doubled."""
 
     def __init__(self) -> None:
         super().__init__(longest=3, onward=True)

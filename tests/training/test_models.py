@@ -32,7 +32,7 @@ LAYERS = {
 
 @dataclass(frozen=True)
 class Letters:
-    """As much of a task's data as models are made from."""
+    """The part of a task's data that models need."""
 
     vocabulary: tuple[str, ...] = ("·", "⟨", "⟩", *"abcdef")
     features: int = 0

@@ -19,7 +19,7 @@ D, HEADS, FF, V = 16, 4, 24, 11
 
 @dataclass(frozen=True)
 class Letters:
-    """As much of a task's data as models are made from."""
+    """The part of a task's data that models need."""
 
     vocabulary: tuple[str, ...] = ("·", "⟨", "⟩", *"abcdefgh")
     features: int = 0

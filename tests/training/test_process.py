@@ -49,7 +49,7 @@ def last_checkpoint(messages: list[Message]) -> Checkpoint:
 
 
 def stopped(process: TrainingProcess) -> list[Message]:
-    """Stop a process, see that nothing of it is left, and return its last messages."""
+    """Stop a process, check that it ended completely, and return its last messages."""
     process.stop()
     assert not process.alive
     with pytest.raises(ProcessLookupError):  # neither it nor a zombie
@@ -59,7 +59,7 @@ def stopped(process: TrainingProcess) -> list[Message]:
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """Compute as the process does: sums of floating point numbers depend on how they are shared out."""
+    """Use one thread like the process, because floating point sums depend on how they are divided."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -94,7 +94,7 @@ def paused(steps: int, **options: object) -> TrainingProcess:
 
 
 def wait_until_paused(process: TrainingProcess, step: int) -> list[Message]:
-    """Return what came until the process has paused at a step and kept it."""
+    """Return all messages until the process has paused at a step and sent it."""
     found: list[Message] = []
     while not found or not (isinstance(found[-1], Checkpoint) and found[-1].step == step and _is_paused(found)):
         found += wait_for(process, Checkpoint)

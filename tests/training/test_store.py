@@ -34,7 +34,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="limits, links and pipes o
 
 @contextmanager
 def one_name_for_a_save() -> Iterator[None]:
-    """Name the files of a save alike in every process of the tests."""
+    """Use the same file names for a save in every process."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("secrets.token_hex", lambda count: SAVE[: 2 * count])
         yield
@@ -127,7 +127,7 @@ def test_saving_is_deterministic(tmp_path: Path) -> None:
 
 @contextmanager
 def files_of_at_most(size: int) -> Iterator[None]:
-    """Let the system refuse to write files longer than this, as a full disk does."""
+    """Let the system refuse to write larger files, like a full disk."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

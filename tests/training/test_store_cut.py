@@ -23,7 +23,7 @@ OPERATIONS = ("open", "fsync", "replace", "rename", "unlink", "mkdir", "rmdir", 
 
 
 class KilledError(BaseException):
-    """The process is gone, so that nothing can be tidied up."""
+    """The process was killed, so that no clean-up runs."""
 
 
 class Disk:
@@ -51,7 +51,7 @@ def states() -> tuple[RunState, RunState]:
 
 
 def saved_with(folder: Path, cut: int, error: Callable[[], BaseException], killed: bool) -> int:
-    """Save the new run over the old one; return how many operations that took, or would have gone on to take."""
+    """Save the new run over the old one; return the number of operations, completed or not."""
     with pytest.MonkeyPatch.context() as patched:
         disk = Disk(patched, cut, error, killed)
         with suppress(KilledError, KeyboardInterrupt, FileError):
@@ -60,7 +60,7 @@ def saved_with(folder: Path, cut: int, error: Callable[[], BaseException], kille
 
 
 def which(folder: Path) -> str:
-    """Return whose run is there, by all parts of it."""
+    """Return which run is in the folder, judged by all its parts."""
     found = store.load(folder)
     for state in states():
         if found.name == state.name:

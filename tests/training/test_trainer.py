@@ -16,7 +16,7 @@ PAIRS = [(task, kind) for task in TASKS for kind in TASKS[task].kinds]
 
 
 def small(task: str, kind: str | None = None, **train: object) -> RunSpec:
-    """Return a run of a task that takes its steps in no time; dropout draws random numbers in each."""
+    """Return a run with very fast steps, whose dropout draws random numbers in each."""
     spec = make_spec(task, kind)
     d_model = 8
     model = replace(spec.model, layers=1, heads=min(spec.model.heads, 2), d_model=d_model, d_ff=8, dropout=0.1)

@@ -21,7 +21,7 @@ COMMANDS = [line for page in PAGES for line in COMMAND.findall(page.read_text(en
 
 
 def attnlab(command: str, folder: Path) -> None:
-    """Run a command as a person does, and hold it to end well."""
+    """Run a command, and check that it succeeds."""
     words = shlex.split(command)[1:]
     done = subprocess.run(
         [sys.executable, "-m", "attnlab", *words], cwd=folder, capture_output=True, text=True, check=False

@@ -9,7 +9,7 @@ from attnlab.training.models import Model
 from attnlab.training.models.model import Memory
 
 NEXT = torch.tensor([5, 5, 5, 4, 5, 3, END])
-"""The token after each; after PAD, BEGIN and END comes 5, so that a row that goes on after its end is seen."""
+"""The next token of each; PAD, BEGIN and END are followed by 5, so that writing beyond the end is noticed."""
 
 
 class Cycle(Model):

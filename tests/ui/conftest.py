@@ -29,7 +29,7 @@ Button, Mod = Qt.MouseButton, Qt.KeyboardModifier
 
 
 class Person:
-    """Sits at one window. What is read comes from what is shown: labels, accessible names, the numbers painted."""
+    """A person at one window, who reads what is visible: labels, accessible names, painted numbers."""
 
     def __init__(self, window: MainWindow, qtbot: QtBot) -> None:
         self.window = window
@@ -51,7 +51,7 @@ class Person:
         return self.document.experiment
 
     def find(self, kind: type[W], name: str, inside: QWidget | None = None) -> W:
-        """Return the one visible widget of a kind with an accessible name, or a text, of that beginning."""
+        """Return the only visible widget of a kind whose accessible name or text begins like this."""
         found = [w for w in (inside or self.window).findChildren(kind) if w.isVisible() and _called(w, name)]
         assert len(found) == 1, f"{len(found)} of {kind.__name__} are called {name!r}"
         return found[0]
@@ -66,7 +66,7 @@ class Person:
     # Waiting
 
     def settle(self) -> None:
-        """Wait, by signal, until what is being opened is open and what is on screen was computed from it."""
+        """Wait until the requested experiment is open and its numbers are on screen."""
         self.wait_for(lambda: not self.playground.files.opening)
         while not self.up_to_date():
             with self.qtbot.waitSignal(self.playground.computed):
@@ -85,7 +85,7 @@ class Person:
     # Reading
 
     def painted(self, stage: str) -> NDArray[np.floating]:
-        """Return the numbers on a card [maps, rows, columns], as they are painted."""
+        """Return the painted numbers of a card [maps, rows, columns]."""
         data = self.card(stage).data
         assert data is not None, f"{stage} shows nothing"
         return data.values
@@ -96,7 +96,7 @@ class Person:
         return tuple(data.row_labels), tuple(data.column_labels)
 
     def in_table(self) -> NDArray[np.floating]:
-        """Return the numbers of the open table, as far as it can be seen, as the tool tips tell them cell by cell."""
+        """Return the visible numbers of the open table, read from its tool tips."""
         grid = self.table.grid()
         rows = [row for row in grid.find_visible_rows() if grid.body().contains(grid.cell(row, 0).center())]
         columns = [
@@ -119,7 +119,7 @@ class Person:
         return [entry.label for entry in self.document.history.entries]
 
     def check_every_number(self) -> None:
-        """Hold all that is shown to the experiment that is open, computed anew: nothing stale, nothing made up."""
+        """Compare everything visible with the open experiment, computed again."""
         from attnlab.attention import edits
         from attnlab.attention.edits import batches
         from attnlab.compute.engine import compute
@@ -177,7 +177,7 @@ class Person:
     def drag(
         self, widget: QWidget, start: QPoint, *by: tuple[int, int], modifiers: Qt.KeyboardModifier = Mod.NoModifier
     ) -> None:
-        """Press, move to each distance from where that was on the screen, and release."""
+        """Press, move to each distance from that point on the screen, and release."""
         origin = widget.mapToGlobal(start)
         QTest.mousePress(widget, Button.LeftButton, modifiers, start)
         for x, y in by:
@@ -187,7 +187,7 @@ class Person:
     def turn(
         self, widget: QWidget, at: QPoint, notches: float, modifiers: Qt.KeyboardModifier = Mod.NoModifier
     ) -> None:
-        """Turn the wheel over a point; whoever lies there hears of it, then those behind."""
+        """Turn the wheel over a point; the widget there gets the event, then its parents."""
         window = widget.window()
         QTest.wheelEvent(
             window.windowHandle(),
@@ -198,7 +198,7 @@ class Person:
         QApplication.processEvents()
 
     def tip(self, widget: QWidget, at: QPoint) -> str:
-        """Let the mouse rest on a point; return what the tool tip says."""
+        """Rest the mouse on a point; return the text of the tool tip."""
         QToolTip.hideText()
         QApplication.sendEvent(widget, QHelpEvent(QEvent.Type.ToolTip, at, widget.mapToGlobal(at)))
         return QToolTip.text()
@@ -239,7 +239,7 @@ class Person:
     # Keys
 
     def keyboard(self) -> QWidget:
-        """Return where keys go; without a window manager a closed popup leaves them nowhere, until one clicks."""
+        """Return the focus widget; without a window manager there is none after a popup closed, until a click."""
         QApplication.processEvents()
         active = QApplication.activeWindow()
         if active is None or not active.isVisible():
@@ -251,7 +251,7 @@ class Person:
         QTest.keyClick(widget or self.keyboard(), key, modifiers)
 
     def type(self, text: str) -> None:
-        """Type a text, letter by letter, each where the keyboard is then."""
+        """Type a text letter by letter, each into the widget that has the focus."""
         for letter in text:
             if letter.isascii():
                 QTest.keyClicks(self.keyboard(), letter)
@@ -275,7 +275,7 @@ class Person:
         self.key(Qt.Key.Key_V, Mod.ControlModifier)
 
     def write_sentence(self, text: str) -> None:
-        """Click into the sentence, select what is there, and type another."""
+        """Click into the sentence, select all, and type another."""
         field = self.playground.inputs.sentence
         field.setFocus()
         field.selectAll()
@@ -309,7 +309,7 @@ class Person:
         return list(popup.rows())
 
     def type_into_pill(self, pill: str, text: str) -> str:
-        """Type a value of one's own into a pill's list; return the sentence that refuses it, "" when it is taken."""
+        """Type a custom value into a pill's list; return the error message, "" if it is accepted."""
         from attnlab.ui.widgets.fields.pill import Pill
 
         found = self.find(Pill, pill)
@@ -331,7 +331,7 @@ def _called(widget: QWidget, name: str) -> bool:
 
 @pytest.fixture(scope="session")
 def _long_lived_is_frozen() -> Iterator[None]:
-    """Spare the collections after each window all that torch and Qt have loaded."""
+    """Freeze the objects of torch and Qt, so that collections after each window skip them."""
     import attnlab.compute.service
     import attnlab.ui.playground.playground  # noqa: F401
 
@@ -420,5 +420,5 @@ def sit_down(open_window: Callable[..., MainWindow], qtbot: QtBot) -> Iterator[C
 
 @pytest.fixture
 def person(sit_down: Callable[..., Person]) -> Person:
-    """A person at the window with the preset "journey"."""
+    """A person at a window with the preset "journey"."""
     return sit_down()

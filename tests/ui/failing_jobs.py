@@ -15,11 +15,11 @@ from tests.ui.train.pupil import Pupil
 
 
 class PlantedError(Exception):
-    """Nobody expects it."""
+    """An unexpected error."""
 
 
 class Desk:
-    """One who sits at the program, and lets things fail in it."""
+    """A person at the program in which jobs can be made to fail."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Desk:
         self._planted.undo()
 
     def told(self) -> str:
-        """Return what the bar in front says, "" where there is none."""
+        """Return the text of the front fault bar, "" without one."""
         bars = [each for each in QApplication.allWidgets() if isinstance(each, FaultBar) and each.isVisible()]
         return bars[0].sentence.text() if bars else ""
 
@@ -61,7 +61,7 @@ CASES: dict[str, tuple[str, Case]] = {}
 
 
 def case(place: str, doing: str) -> Callable[[Case], Case]:
-    """Make a function the case of a place; ``doing`` is what the user is told that went wrong."""
+    """Register a function as the case of a place; ``doing`` is what the user is told went wrong."""
 
     def take(function: Case) -> Case:
         assert place not in CASES

@@ -26,7 +26,7 @@ Key, Button = Qt.Key, Qt.MouseButton
 
 
 class Reader:
-    """Stands before the overview of heads; what is asked for is done, and kept."""
+    """A person at the overview of heads; requests are applied and recorded."""
 
     def __init__(self, qtbot: QtBot) -> None:
         self.card = HeadsCard()
@@ -68,7 +68,7 @@ class Reader:
         return QPointF(x + width / 2, y + height / 2).toPoint()
 
     def control_is_drawn(self, head: int) -> bool:
-        """Whether there is anything in the place of a head's control but the ground and its title."""
+        """Whether a head's control is drawn: pixels other than background and title."""
         rect = self.card.control_rect(head).adjusted(2, 2, -2, -2).toRect()
         image = self.card.grab().toImage()
         return _has_ink(image.copy(rect))

@@ -185,7 +185,7 @@ def test_escape_and_a_click_elsewhere_close_the_palette(program: Program) -> Non
 
 @pytest.mark.parametrize("close", ["escape", "choose", "click"])
 def test_the_palette_closes_when_the_previous_focus_widget_is_deleted(program: Program, close: str) -> None:
-    """As a field of a lesson's step does when the lesson goes on meanwhile."""
+    """This happens to a field of a lesson's step when the lesson continues."""
     program.palette.open()
     program.field.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)

@@ -247,7 +247,7 @@ def test_a_failed_state_is_removed_from_the_history(person: "Person") -> None:
 
 
 def test_undo_skips_a_state_that_cannot_be_computed(person: "Person") -> None:
-    """It stood between two that can be computed, as the newer edit came before its answer."""
+    """It is between two valid states, because the newer edit came before its reply."""
     good = person.document.scene
     go_to_device(person, "abacus")
     go_to_device(person, "cpu", "float64")

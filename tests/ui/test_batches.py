@@ -35,7 +35,7 @@ def go(person: "Person", button: str) -> None:
 
 
 def make_batch(person: "Person") -> None:
-    """Add a shorter sequence behind the journey and stay at it."""
+    """Add a shorter sequence after the journey and stay at it."""
     go(person, "Make a batch: add a sequence")
     person.write_sentence("A trip")
     person.key(Key.Key_Return)

@@ -277,7 +277,7 @@ def test_the_wheel_zooms_about_the_mouse(person: "Person") -> None:
 
 
 def numbers_shown(person: "Person", stage: str) -> bool:
-    """Tell whether text is painted in the cells: the light or dark ink of a number on the colour of its cell."""
+    """Whether numbers are painted in the cells, in light or dark ink."""
     card = person.card(stage)
     image = card.grab().toImage()
     inside = card.cell_rect(0, 0).adjusted(3, 3, -3, -3).toRect()

@@ -33,7 +33,7 @@ def data(person: "Person", stage: str) -> MapData:
 
 
 def reason(person: "Person", stage: str) -> str:
-    """Return what a card says in the place of numbers."""
+    """Return the message of a card without numbers."""
     card = person.card(stage)
     assert card.isVisible()
     assert card.data is None
@@ -42,7 +42,7 @@ def reason(person: "Person", stage: str) -> str:
 
 
 def compared(person: "Person") -> str:
-    """Return what Explain says of the pinned state, "" for nothing."""
+    """Return Explain's text about the pinned state, "" for none."""
     labels = person.playground.explain.findChildren(QLabel)
     return next((one.text() for one in labels if one.isVisible() and one.text().startswith("pinned ")), "")
 
@@ -52,7 +52,7 @@ def look_at(person: "Person", look: str) -> None:
 
 
 def check_all(person: "Person", before: Experiment, after: Experiment) -> None:
-    """Look at all three states, and hold every number of every card to the two experiments, computed here."""
+    """Show all three views, and compare every number of every card with the two experiments."""
     person.settle()
     then, now = attnlab.compute(before), attnlab.compute(after)
     assert person.experiment is after

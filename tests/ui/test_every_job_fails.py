@@ -24,7 +24,7 @@ from tests.ui.forms import type_into
 
 UI = Path(attnlab.__file__).parent / "ui"
 ROAD = {"run", "draw", "start", "Call", "ask", "_do", "_start"}
-"""What a job is started by: ``jobs.run``, ``slices.draw``, a Call of a drawing, and what stands on these."""
+"""Functions that start a job: ``jobs.run``, ``slices.draw``, a Call of a drawing, and their wrappers."""
 PASSED_ON = {
     "base/slices.py Call.__init__",
     "base/slices.py Slices.start",
@@ -35,7 +35,7 @@ PASSED_ON = {
     "train/model_worker.py ModelWorker.ask",
     "weights/weights_dialog.py WeightsDialog.show_files",
 }
-"""What only passes on what it is given; the places that give it are cases."""
+"""Wrappers that pass on a job; their callers are the cases."""
 
 
 # Weights
@@ -234,7 +234,7 @@ def _started(node: ast.AST, inside: tuple[str, ...]) -> Iterator[str]:
 
 
 def _starts(call: ast.Call) -> bool:
-    """Tell whether a call starts a job: one says what it does while it runs, or it is a wrapper of those that do."""
+    """Whether a call starts a job: it names what it is doing, or is a known wrapper."""
     says = any(keyword.arg == "doing" for keyword in call.keywords)
     service = isinstance(call.func, ast.Attribute) and call.func.attr == "request" and len(call.args) == 5
     owner = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""

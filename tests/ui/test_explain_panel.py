@@ -29,7 +29,7 @@ def labels(person: "Person") -> list[str]:
 
 
 def read(person: "Person", name: str) -> str:
-    """Return what a label of the panel says, as plain text."""
+    """Return the text of a label of the panel, as plain text."""
     document = QTextDocument()
     document.setHtml(person.find(QLabel, name, person.playground.explain).text())
     return document.toPlainText()
@@ -40,7 +40,7 @@ def arithmetic(person: "Person") -> list[str]:
 
 
 def value(text: str) -> float:
-    """Work a sum of products out, as written."""
+    """Compute a written sum of products."""
     plain = text.replace("−", "-").replace("·", "*").replace("÷", "/").replace("√", "math.sqrt")
     plain = re.sub(r"sqrt(\d+)", r"sqrt(\1)", plain)
     return float(eval(plain, {"math": math}))

@@ -26,7 +26,7 @@ Key = Qt.Key
 
 
 def figures(person: "Person", stage: str) -> str:
-    """Return the line of figures of a card as it is told to those who hear it, "" without one."""
+    """Return the line of figures of a card from its description, "" without one."""
     card = person.card(stage)
     return card.accessibleName().partition(about(card.stage, person.experiment))[2].strip().removesuffix(".")
 
@@ -36,7 +36,7 @@ def toggle(person: "Person") -> None:
 
 
 def check(person: "Person", head: int | str) -> None:
-    """Hold the line of every card to the statistics of the experiment, computed anew."""
+    """Compare the line of every card with the statistics of the experiment, computed again."""
     person.settle()
     trace = attnlab.compute(person.experiment)
     for name in trace.all_stages:

@@ -30,21 +30,21 @@ CTRL = Mod.ControlModifier
 
 
 def dialog_of(person: "Person") -> QFileDialog:
-    """Return the dialog that is open, once it shows."""
+    """Return the open dialog, once visible."""
     found = [dialog for dialog in person.window.findChildren(QFileDialog) if dialog.isVisible()]
     assert len(found) == 1
     return found[0]
 
 
 def field_of(person: "Person") -> QLineEdit:
-    """Return where the dialog that is open names a file."""
+    """Return the file name field of the open dialog."""
     field = dialog_of(person).findChild(QLineEdit, "fileNameEdit")
     assert isinstance(field, QLineEdit)
     return field
 
 
 def name_in_dialog(person: "Person", path: Path) -> None:
-    """Type a path into the file dialog that is open and press Enter."""
+    """Type a path into the open file dialog and press Enter."""
     dialog, field = dialog_of(person), field_of(person)
     field.setText(str(path))
     QTest.keyClick(field, Key.Key_Return)
@@ -105,7 +105,7 @@ def test_a_session_survives_saving_bit_for_bit(sit_down: Callable[..., "Person"]
 
 
 def saved_where_nobody_reads(person: "Person", folder: Path) -> Path:
-    """Save, change something, and put a pipe in the file's place: whoever writes to it waits for a reader."""
+    """Save, change something, and replace the file by a pipe, whose writer waits for a reader."""
     slow = folder / "slow.attnlab"
     assert person.playground.files.save_to(slow)
     person.press("Causal")

@@ -36,7 +36,7 @@ def _drawn(latex: str, colour: str = "#0072B2", max_width: float | None = None) 
 
 
 def _inked(image: QImage) -> tuple[int, int, int, int]:
-    """Return left, top, right and bottom of what is not white."""
+    """Return left, top, right and bottom of the pixels that are not white."""
     places = [
         (x, y)
         for x in range(image.width())

@@ -282,7 +282,7 @@ def test_the_columns_of_heads_are_separated(sit_down: "Callable[..., Person]") -
 
 
 def open_menu(person: "Person", button: str) -> QMenu:
-    """Open a button's menu where the button opens it, without the loop of its own in which a click would wait."""
+    """Open a button's menu at the button, without the event loop in which a click would wait."""
     found = person.find(QPushButton, button)
     menu = found.menu()
     assert isinstance(menu, QMenu)
@@ -304,7 +304,7 @@ def action_of(menu: QMenu, title: str) -> QAction:
 
 
 def whole_table(person: "Person") -> NDArray[np.floating]:
-    """Return the open table as a spreadsheet would get it."""
+    """Return the open table as copied for a spreadsheet."""
     person.table.setFocus()
     person.key(Key.Key_A, Mod.ControlModifier)
     return np.array([[float(number) for number in line.split("\t")] for line in person.copy().splitlines()])
@@ -536,7 +536,7 @@ def test_rows_of_learned_positions_are_numbered_and_linked_to_tokens(person: "Pe
 
 
 def row_names(person: "Person") -> list[QImage]:
-    """Return what is painted before each row of the open table: its name, bold where the row is outlined."""
+    """Return the painted name of each row of the open table, bold if the row is outlined."""
     cells = [person.table.grid().cell(row, 0) for row in range(person.in_table().shape[0])]
     image = person.table.viewport().grab().toImage()
     return [image.copy(0, cell.top() + 4, cell.left() - 4, cell.height() - 8) for cell in cells]

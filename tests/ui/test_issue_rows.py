@@ -22,7 +22,7 @@ Sit = Callable[..., "Person"]
 
 
 def said(person: "Person") -> str:
-    """Return all that Explain says."""
+    """Return all text of Explain."""
     texts = []
     for label in person.playground.explain.findChildren(QLabel):
         if label.isVisible():
@@ -33,7 +33,7 @@ def said(person: "Person") -> str:
 
 
 def bar(person: "Person") -> str:
-    """Return what the bar below says of the rows."""
+    """Return the status bar's text about the rows."""
     texts = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
     return next(text for text in texts if "row" in text and "sum" in text)
 

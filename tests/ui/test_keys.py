@@ -211,7 +211,7 @@ def test_every_action_of_the_palette_can_run(section: str, sit_down: Callable[..
 
 
 def do_by_palette(person: "Person", action: Action) -> None:
-    """Type what an action is called, press Enter, and close what opened."""
+    """Type the name of an action, press Enter, and close what opened."""
     person.window.show_palette()
     person.type(action.current_title())
     assert action.id in [found.id for found in person.window.command_palette.list_found()]

@@ -29,13 +29,13 @@ ENTRIES = [(choice.field, name) for choice in registry.CHOICES for name in choic
 
 
 def said(popup: QWidget) -> list[str]:
-    """Return the sentences in a popup about what is not taken."""
+    """Return the error messages in a popup."""
     labels = popup.findChildren(QLabel)
     return [label.text() for label in labels if label.isVisible() and label.property("role") == "error"]
 
 
 def type_setting(person: "Person", pill: str, title: str, text: str) -> list[str]:
-    """Type a number into a setting of a popup; return what is said of it. The popup stays open."""
+    """Type a number into a setting of a popup; return its error message. The popup stays open."""
     popup = popup_of(person, pill)
     edit = person.find(NumberEdit, title, popup)
     person.click(edit)
@@ -52,7 +52,7 @@ def turn(person: "Person", pill: str, title: str) -> None:
 
 
 def take(person: "Person", pill: str, setting: str, title: str) -> None:
-    """Choose one of a setting's few values in a popup: a segment, or a line of a list that folds out."""
+    """Choose a value of a setting in a popup: a segment, or a line of a list."""
     popup = popup_of(person, pill)
     folded = [box for box in popup.findChildren(QComboBox) if box.isVisible() and box.accessibleName() == setting]
     if folded:
@@ -68,7 +68,7 @@ def take(person: "Person", pill: str, setting: str, title: str) -> None:
 
 
 def check(person: "Person", expected: Experiment) -> None:
-    """Hold every card to an experiment that was made by hand."""
+    """Compare every card with an experiment."""
     person.settle()
     trace = attnlab.compute(expected)
     assert [name for name, card in person.playground.canvas.cards.items() if card.isVisible()] == list(trace.all_stages)
@@ -78,7 +78,7 @@ def check(person: "Person", expected: Experiment) -> None:
 
 
 def settings(popup: QWidget) -> list[str]:
-    """Return what the settings of a popup are called, from top to bottom."""
+    """Return the names of the settings of a popup, from top to bottom."""
     stops = [w for kind in (NumberEdit, Switch, Segments, QComboBox) for w in popup.findChildren(kind)]
     shown = [w for w in stops if w.isVisible() and w.accessibleName()]
     return list(dict.fromkeys(w.accessibleName() for w in sorted(shown, key=lambda w: w.mapToGlobal(w.pos()).y())))

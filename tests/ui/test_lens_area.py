@@ -44,7 +44,7 @@ def open_tab(person: "Person", title: str) -> None:
 
 
 def finish_jobs(person: "Person") -> None:
-    """Wait until all that was asked for so far is done."""
+    """Wait until all jobs so far are done."""
     person.wait_for(lambda: not person.playground.lane.busy)
 
 
@@ -54,14 +54,14 @@ def settle(person: "Person") -> None:
 
 
 def lens(person: "Person", kind: "type[W]") -> "W":
-    """Return the lens that can be seen, which is of a kind."""
+    """Return the visible lens, which must be of a kind."""
     (found,) = [one for one in person.window.findChildren(Lens) if one.isVisible()]
     assert isinstance(found, kind)
     return found
 
 
 def jobs(person: "Person") -> list[str]:
-    """Return a list to which the lens of every job that is asked for from now on is added, by its name."""
+    """Return a list that records the name of the lens of every job from now on."""
     asked: list[str] = []
     playground, begin = person.playground, person.playground.run_for_lens
 
@@ -87,7 +87,7 @@ def change_number(person: "Person", text: str) -> None:
 
 
 def held(person: "Person") -> Cell | None:
-    """Return the cell that is held; another call each time, as it changes."""
+    """Return the selected cell."""
     return person.document.view.cell if person.document.view.pinned else None
 
 

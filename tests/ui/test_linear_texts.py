@@ -13,7 +13,7 @@ from attnlab.ui.widgets.subscripts import spans
 from tests.hostile_texts import Parser, out_of_proportion
 
 SLIDE: Any = None
-"""Not looked at while nothing is computed yet."""
+"""Not used before anything is computed."""
 PARSERS: dict[str, Parser] = {
     "paragraphs": read_paragraphs.__wrapped__,
     "placeholders of a slide": lambda text: content.fill_text("{{" + text, SLIDE, None, None),

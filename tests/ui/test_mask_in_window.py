@@ -41,14 +41,14 @@ def close(person: "Person") -> None:
 
 
 def turn(person: "Person", title: str) -> None:
-    """Click a switch of the Mask pill's popup, and close that."""
+    """Click a switch of the Mask pill's popup, and close the popup."""
     person.click(person.find(Switch, title, popup_of(person)))
     close(person)
     person.settle()
 
 
 def type_setting(person: "Person", title: str, text: str) -> list[str]:
-    """Type a number into the popup; return what is said of it."""
+    """Type a number into the popup; return its error message."""
     popup = popup_of(person)
     edit = person.find(NumberEdit, title, popup)
     person.click(edit)
@@ -82,12 +82,12 @@ def stroke(person: "Person", stage: str, *cells: tuple[int, int]) -> None:
 
 
 def hidden(person: "Person") -> NDArray[np.bool_]:
-    """Return which pairs are masked, as the cards show it: weights of exactly 0."""
+    """Return the masked pairs on the cards: weights of exactly 0."""
     return person.painted("weights")[0] == 0
 
 
 def bar(person: "Person") -> str:
-    """Return what the bar below says of the rows."""
+    """Return the status bar's text about the rows."""
     texts = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
     return next(text for text in texts if "row" in text and "sum" in text)
 

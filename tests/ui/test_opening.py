@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Gate:
-    """Holds the thread that reads, as a slow disk would, until it is opened; then the file is really read."""
+    """Blocks the reading thread, like a slow disk, until it is opened; then the file is read."""
 
     def __init__(self) -> None:
         self.open = threading.Event()

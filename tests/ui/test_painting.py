@@ -28,7 +28,7 @@ Key, Button, Mod = Qt.Key, Qt.MouseButton, Qt.KeyboardModifier
 
 
 class Painter:
-    """Stands before a canvas and does with the mouse what a person does; keeps what the canvas announced."""
+    """A person with a mouse at a canvas; records the canvas's signals."""
 
     def __init__(self, qtbot: QtBot) -> None:
         self.canvas = Canvas()

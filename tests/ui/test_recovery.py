@@ -81,7 +81,7 @@ run(Source(path=Path(sys.argv[1])), on_window=on_window)
 
 
 def killed_in_the_middle_of_work(path: Path) -> None:
-    """Run the real program on a file, change something, and kill it once the work was kept by itself."""
+    """Run the real program on a file, change something, and kill it after the automatic save."""
     command = [sys.executable, "-c", PROGRAM, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -51,7 +51,7 @@ And now.
 
 
 def pictures(person: "Person") -> list["QImage"]:
-    """Return what the middle, the inputs and the explanation look like, without where the mouse and keys are."""
+    """Return pictures of canvas, inputs and explanation, without pointer and focus."""
     person.settle()
     for width in (1448, 1440):  # as wide as titles let the bar above be
         person.window.resize(width, 900)
@@ -62,7 +62,7 @@ def pictures(person: "Person") -> list["QImage"]:
 
 
 def saved(person: "Person", path: Path) -> list["QImage"]:
-    """Save, and close the window; return what it looked like last."""
+    """Save, and close the window; return its last pictures."""
     assert person.playground.files.save_to(path)
     seen = pictures(person)
     person.window.close()
@@ -78,7 +78,7 @@ def pin_and_change(person: "Person") -> None:
 
 
 def walk_rows(person: "Person", steps: int) -> None:
-    """Go to the start and walk so many steps, each a row."""
+    """Go to the start and walk a number of rows."""
     person.window.setFocus()
     person.key(Key.Key_D)
     person.key(Key.Key_Home)

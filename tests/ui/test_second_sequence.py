@@ -43,7 +43,7 @@ def cross(person: "Person", text: str = "one small step") -> None:
 
 
 def outlined(person: "Person") -> tuple[list[int], list[int]]:
-    """Return which tokens of the first and of the second sentence are lit up, as the strips say it aloud."""
+    """Return the highlighted tokens of both sentences from the descriptions of the strips."""
     found = []
     for one in (person.playground.inputs.tokens, strip(person)):
         lit = []
@@ -58,7 +58,7 @@ def outlined(person: "Person") -> tuple[list[int], list[int]]:
 
 
 def row_names(person: "Person") -> list[QImage]:
-    """Return what is painted before each row of the open table: its name, bold where the row is outlined."""
+    """Return the painted name of each row of the open table, bold if the row is outlined."""
     cells = [person.table.grid().cell(row, 0) for row in range(person.in_table().shape[0])]
     image = person.table.viewport().grab().toImage()
     return [image.copy(0, cell.top() + 4, cell.left() - 4, cell.height() - 8) for cell in cells]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def begin_typing(person: "Person", box: NumberBox, text: str) -> None:
-    """Type into a field and leave it neither by Enter nor by going elsewhere."""
+    """Type into a field without pressing Enter or leaving it."""
     box.setFocus()
     box.selectAll()
     QTest.keyClicks(box, text)
@@ -90,7 +90,7 @@ def test_a_sentence_can_shrink_during_a_walk(person: "Person") -> None:
 
 
 def test_a_walk_continues_after_a_pinned_state_of_another_size(person: "Person") -> None:
-    """As a step of a lesson does: it shows the present state again and begins a walk, at once."""
+    """A step of a lesson does this: it shows the current state again and begins a walk at once."""
     person.playground.toggle_pin()
     person.set_size("T", "2")
     person.settle()

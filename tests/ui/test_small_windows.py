@@ -15,7 +15,7 @@ SIZES = [(1440, 900), (1280, 800), (1100, 700), (960, 620)]
 
 
 def places(bar: QWidget, person: "Person") -> dict[str, QRect]:
-    """Return where the buttons of a bar lie in it, by what they are called."""
+    """Return the rectangles of a bar's buttons by name."""
     buttons = [b for b in bar.findChildren(QAbstractButton) if b.isVisible()]
     return {b.accessibleName() or b.text(): QRect(b.mapTo(bar, QPoint(0, 0)), b.size()) for b in buttons}
 

@@ -164,7 +164,7 @@ def test_while_loading_the_window_says_so_and_ignores_keys(
 
 
 class Windows(QObject):
-    """Writes down every window that shows itself."""
+    """Records every window that appears."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -16,12 +16,12 @@ STAGES = ["inputs", "queries", "keys", "values", "scores", "scaled", "weights", 
 
 
 def revealed(person: "Person") -> list[str]:
-    """Return the stages whose numbers are on the canvas."""
+    """Return the stages with numbers on the canvas."""
     return [name for name, card in person.playground.canvas.cards.items() if card.isVisible() and card.data is not None]
 
 
 def told(person: "Person") -> str:
-    """Return what the bar below says of the step."""
+    """Return the status bar's text about the step."""
     labels = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
     return next(text for text in labels if " of " in text or text == "All steps")
 

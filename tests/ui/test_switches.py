@@ -168,7 +168,7 @@ def test_every_dtype_can_be_chosen(person: "Person", dtype: str, digits: int) ->
 
 
 def reading(person: "Person") -> tuple[str, str]:
-    """Return what the bar below says of time and of row sums."""
+    """Return the status bar's text about time and row sums."""
     from PySide6.QtWidgets import QLabel
 
     texts = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]

@@ -24,7 +24,7 @@ from attnlab.ui.base.icons import icon, pixmap
 
 @pytest.fixture
 def app(qapp: QApplication) -> Iterator[QApplication]:
-    """The application, undressed again afterwards."""
+    """The application, whose theme is removed afterwards."""
     before = qapp.palette(), qapp.font(), qapp.styleSheet()
     yield qapp
     qapp.styleHints().setColorScheme(Qt.ColorScheme.Unknown)
@@ -169,7 +169,7 @@ def test_an_unknown_icon_is_refused(qapp: QApplication) -> None:
 
 
 class StyleChanges(QObject):
-    """Counts how often a widget is told that its style has changed."""
+    """Counts the style changes of a widget."""
 
     count = 0
 
@@ -179,7 +179,7 @@ class StyleChanges(QObject):
 
 
 def test_a_change_of_theme_or_size_restyles_a_nested_widget_once(app: QApplication, qtbot: QtBot) -> None:
-    """Qt by itself restyles each widget once for every ancestor when one style sheet replaces another."""
+    """By default Qt restyles each widget once for every ancestor when a style sheet is replaced."""
     theme.apply_theme(app, "light", 100)
     window = QWidget()
     qtbot.addWidget(window)

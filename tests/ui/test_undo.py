@@ -74,7 +74,7 @@ EDITS: "dict[str, Callable[[Person], object]]" = {
 
 
 def everything(person: "Person") -> dict[str, object]:
-    """Return what can be seen of the layer."""
+    """Return the visible state of the layer."""
     person.settle()
     numbers = {
         name: card.data.values.tobytes()

@@ -82,7 +82,7 @@ def change_a_table(person: "Person", chance: random.Random) -> None:
 
 @event
 def type_a_size(person: "Person", chance: random.Random) -> None:
-    """Type into a field and sometimes leave it unfinished, with the keyboard in it."""
+    """Type into a field, and sometimes leave it unfinished and focused."""
     bar = person.playground.inputs.shape_bar
     boxes = [b for b in (bar.sizes | bar.memory_sizes | bar.free_sizes).values() if not b.isHidden()]
     box: NumberBox = chance.choice(boxes)  # type: ignore[assignment]
@@ -159,7 +159,7 @@ def open_something_else(person: "Person", chance: random.Random) -> None:
 
 @event
 def ask_for_what_cannot_be_computed(person: "Person", chance: random.Random) -> None:
-    """Sometimes an edit that can be comes before its answer, so that it stays in the middle of the history."""
+    """Sometimes a valid edit follows before the reply, so that the invalid state stays in the history."""
 
     def to(device: str) -> None:
         person.document.edit_scene(
@@ -251,7 +251,7 @@ def test_undoing_everything_restores_the_first_state(person: "Person", seed: int
 
 
 def settle(person: "Person") -> None:
-    """Wait until what is open is computed, or has left the history as it cannot be."""
+    """Wait until the open experiment is computed, or removed from the history as invalid."""
     person.settle()
 
 

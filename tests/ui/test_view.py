@@ -44,7 +44,7 @@ def weights(*shape: int) -> Any:
 
 
 def within_a_loop(call: Callable[[], Any]) -> Any:
-    """Call something as a cell of a notebook is called, inside a running event loop, and end the loop."""
+    """Call a function like a cell of a notebook, inside a running event loop, and end the loop."""
     loop, answers = QEventLoop(), []
 
     def go() -> None:
@@ -67,13 +67,13 @@ def windows() -> list[QWidget]:
 
 
 def let_go() -> None:
-    """Let what was closed be deleted."""
+    """Delete closed windows."""
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
 @pytest.fixture(autouse=True)
 def _afterwards(qapp: QApplication) -> Iterator[None]:
-    """Close what is open and put the look of the application back."""
+    """Close open windows and restore the application's style."""
     before = qapp.palette(), qapp.font(), qapp.styleSheet()
     yield
     for window in windows():
@@ -89,7 +89,7 @@ def _afterwards(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture
 def look(qtbot: QtBot) -> Callable[..., ArrayWindow]:
-    """Look at an array, with the keyboard in its window."""
+    """View an array in a focused window."""
 
     def look_at(x: object, tokens: object = None) -> ArrayWindow:
         window = within_a_loop(lambda: attnlab.view(x, tokens))
@@ -426,7 +426,7 @@ def test_a_script_continues_when_the_playground_is_closed(qapp: QApplication, qt
 
 
 class _Events:
-    """IPython's events: what is registered is called before and after each cell."""
+    """IPython's events: registered functions are called before and after each cell."""
 
     def __init__(self) -> None:
         self.callbacks: dict[str, list[Callable[[object], None]]] = {"pre_run_cell": [], "post_run_cell": []}
@@ -444,7 +444,7 @@ class _Events:
 
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """Stand in for IPython, which the tests do not ask for: its loop runs between cells, and not within one."""
+    """Replace IPython, which the tests do not require: its loop runs between cells only."""
     shell = SimpleNamespace(active_eventloop="qt6", events=_Events())
     ipython: Any = ModuleType("IPython")
     ipython.get_ipython = lambda: shell
@@ -498,7 +498,7 @@ def test_calling_view_in_a_thread_is_refused() -> None:
 
 
 def script(code: str, **environment: str) -> str:
-    """Run a script of its own, on a machine without a display but for what ``environment`` says."""
+    """Run a script in a process without a display, with changes of the environment."""
     names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     env = {name: value for name, value in os.environ.items() if name not in names} | environment
     answer = subprocess.run(

@@ -20,7 +20,7 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
 def known(person: "Person", stage: str) -> int:
-    """Return how many cells of a card have a number."""
+    """Return the number of known cells of a card."""
     data = person.card(stage).data
     if data is None:
         return 0
@@ -33,7 +33,7 @@ def told(person: "Person") -> str:
 
 
 def explained(person: "Person") -> str:
-    """Return the value and the arithmetic that Explain shows."""
+    """Return Explain's value and arithmetic."""
     names = [label.accessibleName() for label in person.playground.explain.findChildren(QLabel) if label.isVisible()]
     beginnings = ("Value of the cell", "The cell as arithmetic")
     return " | ".join(name.partition(": ")[2] for name in names if name.startswith(beginnings))
@@ -285,7 +285,7 @@ def test_the_speed_of_playback_can_be_chosen(person: "Person") -> None:
 
 
 class Still(QProxyStyle):
-    """The style of a system whose owner asked for less motion."""
+    """The style of a system with reduced motion."""
 
     def styleHint(self, hint: QStyle.StyleHint, *arguments: object) -> int:
         if hint == QStyle.StyleHint.SH_Widget_Animation_Duration:

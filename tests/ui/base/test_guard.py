@@ -18,11 +18,11 @@ import attnlab
 from attnlab.ui.base.guard import ANSWERS, AS_QT, guarded, is_guarded
 
 NOT_VIRTUAL: set[str] = set()
-"""Methods of Qt's that a class of attnlab hides, and that Qt itself never calls on it."""
+"""Methods of Qt that a class of attnlab hides, but that Qt never calls."""
 
 
 def overrides() -> Iterator[tuple[str, str, FunctionType]]:
-    """Yield each method of a class of attnlab that hides one of Qt's: where it stands, its name, and itself."""
+    """Yield each method of attnlab that overrides one of Qt's: its place, its name, and itself."""
     for module in pkgutil.walk_packages(attnlab.__path__, "attnlab."):
         if module.name.endswith("__main__"):
             continue

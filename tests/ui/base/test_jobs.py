@@ -18,7 +18,7 @@ from tests.patience import PATIENCE_S
 
 
 class Told:
-    """What came of jobs, and in which threads it was told."""
+    """Records results of jobs, and the threads in which they arrived."""
 
     def __init__(self) -> None:
         self.done: list[object] = []
@@ -35,7 +35,7 @@ class Told:
 
 
 class Gate:
-    """Holds a job up until it is opened."""
+    """Blocks a job until it is opened."""
 
     def __init__(self) -> None:
         self.began, self.go = threading.Event(), threading.Event()
@@ -72,7 +72,7 @@ def ask(told: Told, function: object, *arguments: object, **options: object) -> 
 
 
 def flush(qtbot: QtBot, lane: Lane) -> None:
-    """Wait until all that a lane has was done and told."""
+    """Wait until a lane has delivered all its results."""
     qtbot.waitUntil(lambda: not lane.busy)
 
 
@@ -224,7 +224,7 @@ def test_the_newest_job_with_a_key_replaces_the_others(told: Told, lane: Lane, g
 
 
 def test_a_reused_id_does_not_pass_results_to_another_owner(told: Told, lane: Lane, gate: Gate, qtbot: QtBot) -> None:
-    """A key of a job that is over, or was cancelled, stands for nothing any more."""
+    """The key of a finished or cancelled job is no longer valid."""
     first = ask(told, gate.job, "first", lane=lane, latest=7)
     assert gate.began.wait(PATIENCE_S)
     first.cancel()
@@ -375,7 +375,7 @@ def test_waiting_delivers_earlier_results(told: Told, lane: Lane, gate: Gate) ->
 
 
 class Held:
-    """Something that a job holds on to, such as a widget."""
+    """An object that a job refers to, such as a widget."""
 
 
 @pytest.mark.parametrize("ends", ["done", "failed", "cancelled"])

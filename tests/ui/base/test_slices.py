@@ -17,7 +17,7 @@ Steps = Iterator[Call[Any] | None]
 
 
 class Told:
-    """What came of it."""
+    """Records the results."""
 
     def __init__(self) -> None:
         self.done: list[object] = []

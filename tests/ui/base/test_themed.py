@@ -29,7 +29,7 @@ EVERY_PALETTE = pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda
 
 @pytest.fixture
 def app(qapp: QApplication) -> Iterator[QApplication]:
-    """The application in the light theme; its own look is restored afterwards."""
+    """The application in the light theme; its style is restored afterwards."""
     before = qapp.palette(), qapp.font(), qapp.styleSheet()
     apply_theme(qapp, "light", 100)
     yield qapp

@@ -42,7 +42,7 @@ def clipboard() -> str:
 
 
 def told(person: "Person", act: Callable[[], object]) -> str:
-    """Do something and return what the bar says once it is done."""
+    """Do something and return the message in the bar afterwards."""
     with person.qtbot.waitSignal(person.playground.code.done):
         act()
     assert person.message()
@@ -54,7 +54,7 @@ def run(person: "Person", action: str) -> str:
 
 
 def menu_on(widget: QWidget, at: QPoint) -> QMenu:
-    """Press the right button, as the window system tells of it, and return the menu that opens."""
+    """Press the right button and return the context menu."""
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, widget.mapToGlobal(at), Mod.NoModifier)
     QApplication.sendEvent(widget, event)
     menu = QApplication.activePopupWidget()
@@ -67,7 +67,7 @@ def entry(menu: QMenu, title: str) -> Any:
 
 
 def copied(person: "Person", menu: QMenu, title: str, form: str) -> str:
-    """Choose a format in the menu within a menu, and return what the bar says."""
+    """Choose a format in the submenu, and return the message in the bar."""
     inner = entry(menu, title).menu()
     note = told(person, entry(inner, form).trigger)
     menu.close()

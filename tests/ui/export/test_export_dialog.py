@@ -41,7 +41,7 @@ def make(qtbot: QtBot) -> Make:
 
 
 def write(qtbot: QtBot, dialog: ExportDialog, field: QLineEdit, text: str) -> None:
-    """Type into a field as a person does, and wait for the preview."""
+    """Type into a field, and wait for the preview."""
     with qtbot.waitSignal(dialog.previewed):
         field.setFocus()
         field.selectAll()
@@ -78,7 +78,7 @@ def test_the_preview_equals_the_written_figure(make: Make, qtbot: QtBot, tmp_pat
 def test_the_preview_has_the_pixels_of_the_file(
     make: Make, qtbot: QtBot, tmp_path: Path, what: str, ground: str
 ) -> None:
-    """Of the same size, they are the same pixels: at 96 dots per inch, three inches wide."""
+    """At equal sizes the pixels are equal: at 96 dots per inch, three inches wide."""
     dialog = make("multi-head-causal")
     if what != "Weights":
         with qtbot.waitSignal(dialog.previewed):
@@ -223,7 +223,7 @@ def test_every_field_has_a_name_and_a_tool_tip(make: Make) -> None:
 
 
 def test_many_heads_are_drawn_in_slices(qtbot: QtBot) -> None:
-    """Between two lines of maps the window goes on: another figure is asked for while one is being drawn."""
+    """The window responds between two rows of maps: another figure is requested during drawing."""
     trace = attnlab.compute(attnlab.preset("multi-head-8"))
     preview = FigurePreview()
     qtbot.addWidget(preview)

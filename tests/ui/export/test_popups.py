@@ -26,7 +26,7 @@ def person(request: pytest.FixtureRequest, sit_down: Callable[..., object], qapp
 
 
 def check_popup(box: QComboBox, qtbot: QtBot) -> None:
-    """Fold a list out as a person does, and look at its entries."""
+    """Open a list, and check its entries."""
     QTest.mouseClick(box, Qt.MouseButton.LeftButton, pos=box.rect().center())
     if box.isEditable():
         box.showPopup()

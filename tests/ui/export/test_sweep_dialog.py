@@ -31,7 +31,7 @@ def person(sit_down: Callable[..., object]) -> object:
 
 @pytest.fixture
 def dialog(person: object, qtbot: QtBot) -> Iterator[SweepDialog]:
-    """Open the dialog by the action, on a film of few and small frames."""
+    """Open the dialog by its action, with a film of a few small frames."""
     window = person.window  # type: ignore[attr-defined]
     assert window.actions_list.run("film")
     made = window.findChild(SweepDialog)

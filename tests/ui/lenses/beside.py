@@ -10,7 +10,7 @@ from attnlab.ui.base.jobs import Lane, run
 
 
 class Beside(QObject):
-    """Runs the jobs of one lens; ``job_done`` carries the key and the result, after the lens was told."""
+    """Runs the jobs of one lens; ``job_done`` carries the key and the result, after the lens received it."""
 
     job_done = Signal(object, object)
 
@@ -34,7 +34,7 @@ class Beside(QObject):
         self.job_done.emit(tell.args[0], result)
 
     def mark(self, name: str) -> None:
-        """Announce a name by ``job_done`` when all that was asked for before is done."""
+        """Emit ``job_done`` with a name when all earlier jobs are done."""
         run(int, on_done=lambda _: self.job_done.emit(name, None), on_failed=print, lane=self.lane, doing="testing")
 
     def stop(self) -> None:

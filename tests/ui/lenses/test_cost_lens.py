@@ -27,7 +27,7 @@ MANY_HEADS = preset("multi-head-8")
 
 
 class Window(QObject):
-    """What a window does for a lens: runs its jobs beside itself, and hands back what came of them."""
+    """A window that runs a lens's jobs in the background, and passes on the results."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Reader:
-    """Sits at the lens alone, with a real worker behind it."""
+    """A person at the lens alone, with a real worker."""
 
     def __init__(self, lens: PositionsLens, service: Beside, qtbot: QtBot) -> None:
         self.lens, self.service, self.qtbot = lens, service, qtbot
@@ -50,7 +50,7 @@ class Reader:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the worker has done all that was asked."""
+        """Wait until the worker has finished all requests."""
         with self.qtbot.waitSignal(self.service.job_done, check_params_cb=lambda key, _: key == "last"):
             self.service.mark("last")
 
@@ -95,7 +95,7 @@ def reader(qtbot: QtBot) -> Iterator[Reader]:
 
 
 def whole(widget: QWidget, inside: QWidget) -> bool:
-    """Return whether a widget lies inside another with all of itself."""
+    """Return whether a widget lies completely inside another."""
     return inside.rect().contains(QRect(widget.mapTo(inside, QPoint(0, 0)), widget.size()))
 
 

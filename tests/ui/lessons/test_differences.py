@@ -27,7 +27,7 @@ CHANGES: dict[str, Change] = {
 
 
 def again(e: Experiment) -> Experiment:
-    """Return the same experiment in tensors of its own."""
+    """Return the same experiment with copied tensors."""
     return edits.set_block(e, "embeddings", 0, 0, edits.array(e, "embeddings").tolist())
 
 

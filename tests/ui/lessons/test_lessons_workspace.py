@@ -51,7 +51,7 @@ def panel_of(person: "Person") -> "LessonPanel":
 
 
 def read(person: "Person") -> str:
-    """Return all the text that can be seen in the lesson's panel, as a person reads it."""
+    """Return all visible text of the lesson's panel."""
     person.settle()
     said = []
     for label in panel_of(person).findChildren(QLabel):

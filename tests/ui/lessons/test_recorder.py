@@ -65,7 +65,7 @@ def shown(e: Experiment, name: str = "") -> StepContent:
 
 
 def changed(name: str) -> Experiment:
-    """Return a preset after a few edits of every kind that a person makes."""
+    """Return a preset after a few edits of every kind."""
     e = edits.configure(preset(name), causal=True, temperature=0.5)
     return edits.set_block(e, "W_q", 0, 0, [[0.1]])
 

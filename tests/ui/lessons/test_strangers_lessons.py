@@ -54,7 +54,7 @@ hint: Hint {IMAGE}
 
 @pytest.fixture
 def picture(tmp_path: Path) -> str:
-    """Return the address of a picture that is red all over."""
+    """Return the address of an entirely red picture."""
     image = QImage(40, 40, QImage.Format.Format_RGB32)
     image.fill(RED)
     assert image.save(str(tmp_path / "red.png"))
@@ -118,7 +118,7 @@ def test_markup_in_a_lesson_is_shown_as_text(person: "Person", picture: str, tmp
 
 
 def _check(window: QWidget) -> None:
-    """Find what Qt would take for markup, in labels and in tool tips, and hold it to have no image in it."""
+    """Check that texts that Qt reads as markup, in labels and tool tips, contain no image."""
     for label in window.findChildren(QLabel):
         if label.textFormat() != Qt.TextFormat.PlainText:
             assert "<img" not in label.text(), label.accessibleName()

@@ -42,7 +42,7 @@ def fields(sheet: AnswerSheet) -> list[QLineEdit]:
 
 
 def read(sheet: AnswerSheet) -> str:
-    """Return all that can be read or heard of the sheet."""
+    """Return all text and descriptions of the sheet."""
     shown = [w for w in sheet.findChildren(QWidget) if w.isVisible()]
     texts = [w.text() for w in shown if isinstance(w, QLabel | QLineEdit)]
     return "\n".join([*texts, *(w.accessibleName() for w in shown), *(w.toolTip() for w in shown)])

@@ -42,7 +42,7 @@ def rows(sheet: AnswerSheet) -> list[AnswerRow]:
 
 
 def enter(qtbot: QtBot, row: AnswerRow, text: str) -> str:
-    """Type an answer, and return what is said of it."""
+    """Type an answer, and return the feedback."""
     row.field.clear()
     row.field.insert(text)  # as by a paste: no key of QTest types a true minus
     qtbot.keyClick(row.field, Qt.Key.Key_Return)

@@ -73,7 +73,7 @@ hint: Two words share the whole.
 
 
 class Lecturer:
-    """Stands before a hall. What is read of a slide is what it was painted from."""
+    """Presents to an audience. The content of a slide is read from its painted data."""
 
     def __init__(self, person: Any, lesson: Any, size: QSize) -> None:
         from attnlab.ui.lessons.player import LessonPlayer
@@ -94,7 +94,7 @@ class Lecturer:
         return content
 
     def wait(self) -> None:
-        """Wait until the slide stands there with its numbers, and the next one is ready."""
+        """Wait until the slide shows its numbers, and the next one is ready."""
         lane = self.person.playground.lane
         self.person.wait_for(lambda: not lane.busy and self._whole())
 
@@ -128,7 +128,7 @@ class Lecturer:
         )
 
     def unknown(self) -> int:
-        """Return how many cells of the map are empty."""
+        """Return the number of empty cells of the map."""
         empty = self.content.main.data.unknown
         return int(empty.sum()) if empty is not None else 0
 

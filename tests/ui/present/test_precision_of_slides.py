@@ -24,7 +24,7 @@ def choose(talk: Any, dtype: str) -> None:
 
 
 def check(talk: Any, dtype: str) -> None:
-    """Hold a slide's map and its text to what is computed in a precision, from the slide's own state."""
+    """Compare a slide's map and text with those computed in a precision from the slide's state."""
     slide = talk.player.slide
     stage = slide.step.stage or "weights"
     fresh = compute(slide.experiment, "cpu", dtype)
@@ -73,7 +73,7 @@ def test_the_visible_slide_follows_the_precision(lecture: Lecture) -> None:
 
 
 def test_slides_prefetched_in_another_precision_are_not_shown(lecture: Lecture) -> None:
-    """Numbers of the next slide may be under way when the precision changes: they are thrown away."""
+    """Numbers of the next slide that are being computed when the precision changes are dropped."""
     talk = lecture()
     talk.press(Qt.Key.Key_3, Qt.Key.Key_Return)
     following = talk.player.slides[3]
@@ -87,7 +87,7 @@ def test_slides_prefetched_in_another_precision_are_not_shown(lecture: Lecture) 
 
 
 def test_numbers_of_another_precision_are_requested_again(lecture: Lecture) -> None:
-    """Two changes at once: what was asked for after the first is of no use, and comes after the second."""
+    """Two changes in a row: results requested after the first arrive after the second, and are dropped."""
     talk = lecture()
     talk.press(Qt.Key.Key_4, Qt.Key.Key_Return)
     for dtype in ("float64", "bfloat16"):

@@ -258,7 +258,7 @@ def test_the_spotlight_follows_the_mouse_and_the_wheel_sizes_it(lecture: Lecture
 
 
 def _lit(talk: Any) -> int:
-    """Return how many of some pixels at the upper edge of the middle are bright: the ground, not dimmed."""
+    """Return how many pixels at the upper edge of the centre are bright, so not dimmed."""
     image = talk.hall.grab().toImage()
     ground = np.array([image.pixelColor(640, y).lightness() for y in range(0, 720, 4)])
     return int((ground > 200).sum())

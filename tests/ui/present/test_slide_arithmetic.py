@@ -25,7 +25,7 @@ QUANTITIES = frozenset(
         "biased given sinusoidal learned position bias rotated with angle times gain kept score length",
     )
 )
-"""The words that a side of an equation is made of."""
+"""The words that may occur in an equation."""
 
 
 def text(runs: Runs) -> str:
@@ -35,7 +35,7 @@ def text(runs: Runs) -> str:
 
 
 def ways(trace: Trace, cell: Cell) -> list[list[str]]:
-    """Return the ways in which a slide writes a cell out, as lines of text."""
+    """Return the versions of a cell's arithmetic on a slide, as lines of text."""
     return [
         list(map(text, way)) for way in write_versions([explain(trace, cell, limit) for limit in LIMITS], "neutral")
     ]
@@ -53,7 +53,7 @@ def cells(trace: Trace) -> list[Cell]:
 
 
 def check_way(trace: Trace, cell: Cell, way: list[str]) -> int:
-    """Hold one way of writing a cell out to what it says; return how many equations were compared."""
+    """Check one version of a cell's arithmetic; return the number of compared equations."""
     compared, wrong = disagreements(way)
     assert not wrong, f"{cell}: {way}"
     for line in way:

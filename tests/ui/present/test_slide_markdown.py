@@ -99,5 +99,5 @@ def test_slides_and_panel_have_the_same_complete_text(qapp: QApplication, name: 
 
 
 def words(text: str) -> list[str]:
-    """Return the words and numbers of a text; an index is part of its word, however it is set."""
+    """Return the words and numbers of a text; an index is part of its word."""
     return re.findall(r"\w+", text.replace("_", ""))

@@ -16,11 +16,11 @@ from attnlab.ui.widgets.fields.option_controls import Chosen, Control, Number
 from attnlab.ui.widgets.fields.option_fields import OptionFields
 
 SMALL = {"layers": "1", "heads": "2", "d_model": "8", "d_ff": "8", "batch": "4", "steps": "60"}
-"""What is typed so that a step takes no time."""
+"""Settings with which a step takes no time."""
 
 
 class Student:
-    """Sits at the workspace: types into fields, presses buttons, and reads what is shown."""
+    """A person at the workspace: types into fields, presses buttons, and reads."""
 
     def __init__(self, window: MainWindow, qtbot: QtBot) -> None:
         self.window, self.qtbot = window, qtbot
@@ -34,7 +34,7 @@ class Student:
         self.qtbot.waitUntil(condition)  # type: ignore[arg-type]
 
     def type(self, name: str, text: str) -> None:
-        """Type into the field of a setting, wherever it stands."""
+        """Type into the field of a setting."""
         edit = self.field(name)
         edit.setFocus()
         edit.lineEdit().selectAll()
@@ -55,7 +55,7 @@ class Student:
         return self._form(name).control(name)
 
     def complaint(self, name: str) -> str:
-        """Return what is said below a setting."""
+        """Return the message below a setting."""
         return self._form(name).complaint(name)
 
     def forms(self) -> tuple[OptionFields, ...]:
@@ -79,11 +79,11 @@ class Student:
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
     def ready(self) -> None:
-        """Wait until the settings are checked and the first maps are seen."""
+        """Wait until the settings are checked and the first maps are visible."""
         self.wait_for(lambda: self.ws.header.main.isEnabled() and bool(self.ws.maps.view.data))
 
     def small(self) -> None:
-        """Type the settings of a model that trains at once."""
+        """Type the settings of a very fast model."""
         for name, text in SMALL.items():
             self.type(name, text)
         self.ready()

@@ -13,14 +13,14 @@ from tests.ui.conftest import Person
 
 
 def tiny(task: str = "reverse", steps: int = 100_000, kind: str | None = None) -> RunSpec:
-    """Return a run of a model of 16 numbers, which goes on until it is stopped."""
+    """Return a run of a model of 16 numbers that continues until stopped."""
     spec = make_spec(task, kind)
     model = replace(spec.model, layers=1, heads=2, d_model=16, d_ff=16)
     return replace(spec, model=model, train=TrainSpec(batch=4, steps=steps, evaluate_every=20))
 
 
 class Pupil(Person):
-    """Sits at the workspace that trains."""
+    """A person at the training workspace."""
 
     @property
     def trainer(self) -> TrainWorkspace:
@@ -65,7 +65,7 @@ class Pupil(Person):
 
 
 def trained(pupil: Pupil, seed: int) -> Path:
-    """Train a run to its end and return where it is kept."""
+    """Train a run to its end and return its folder."""
     spec = tiny(steps=30)
     pupil.begin(replace(spec, train=replace(spec.train, seed=seed)))
     pupil.train_to_the_end()

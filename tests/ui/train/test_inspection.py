@@ -23,7 +23,7 @@ from tests.training.runs import tiny
 
 
 class Waited(Mapping[str, NDArray[np.generic]]):
-    """Weights that tell when they are read, and let nobody see them before they may be seen."""
+    """Weights that signal when they are read, and block reading until released."""
 
     def __init__(self, weights: Mapping[str, NDArray[np.generic]]) -> None:
         self._weights = weights

@@ -37,6 +37,6 @@ print("well", 0 < barred < 140)
 
 
 def test_no_height_makes_the_scroll_bar_alternate_for_ever() -> None:
-    """In a separate process: the bar came and went in nested events until the stack overflowed."""
+    """In a separate process, because the bar once alternated in nested events until the stack overflowed."""
     ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=PATIENCE_S)
     assert (ended.returncode, ended.stdout) == (0, "well True\n"), ended.stderr

@@ -106,7 +106,7 @@ def test_no_setting_is_clipped_in_a_small_window(student: "Student", task: str) 
 
 
 def test_choices_are_legible_after_larger_and_smaller_type(student: "Student") -> None:
-    """A label keeps the largest minimum width that it was given, and then leaves its field no room."""
+    """A label keeps its largest minimum width, which could leave no space for its field."""
     for size in (150, 80):
         student.window.change_settings(type_size=size)
         QApplication.processEvents()

@@ -22,7 +22,7 @@ from tests.ui.train.pupil import Pupil, tiny
 
 @pytest.fixture
 def pupil(person: Person) -> Pupil:
-    """Sits before the first maps of a model with two layers of two heads, which has not been trained yet."""
+    """A person at the first maps of an untrained model with two layers of two heads."""
     pupil = Pupil(person.window, person.qtbot)
     spec = tiny()
     spec = replace(spec, model=replace(spec.model, layers=2))
@@ -38,7 +38,7 @@ def seen(pupil: Pupil) -> Seen:
 
 
 def opened(pupil: Pupil) -> ExportDialog:
-    """Open the dialog by its key, and wait for the figure."""
+    """Open the dialog by its shortcut, and wait for the figure."""
     QTest.keySequence(pupil.window, QKeySequence("Ctrl+E"))
     found = [each for each in pupil.window.findChildren(ExportDialog) if each.isVisible()]
     assert len(found) == 1

@@ -15,7 +15,7 @@ KINDS = {"look": "looking", "text": "writing"}
 
 
 class Asked:
-    """Asks a worker, and keeps what it answers."""
+    """Sends requests to a worker, and records its replies."""
 
     def __init__(self, worker: ModelWorker) -> None:
         self.worker = worker

@@ -27,7 +27,7 @@ def clipboard(qapp: QApplication) -> Iterator[None]:
 
 
 def desk_of(person: "Person") -> Desk:
-    """Return the dialog that has just opened, after its first preview."""
+    """Return the newly opened dialog, after its first preview."""
     dialog = person.window.findChild(WeightsDialog)
     assert dialog is not None
     with person.qtbot.waitSignal(dialog.previewed):

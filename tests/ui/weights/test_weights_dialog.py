@@ -245,7 +245,7 @@ def test_a_cell_that_is_not_a_number_is_named(person: "Person", tmp_path: Path) 
 
 
 class Evil:
-    """Makes a file when it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __init__(self, made: Path) -> None:
         self.made = made
@@ -290,7 +290,7 @@ def test_unreadable_files_are_reported_and_change_nothing(
 
 
 def test_only_the_chosen_arrays_are_read(person: "Person", tmp_path: Path) -> None:
-    """A file of 300 MB, nearly all of it a table of words that nobody asks for: it takes no room on the disk either."""
+    """The file has 300 MB, most of it a table of words that is not chosen; it is sparse on the disk."""
     path = tmp_path / "large.safetensors"
     save_file({f"W_{x}": torch.full((3, 2), float(place)) for place, x in enumerate("qkv")}, path)
     data = path.read_bytes()

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """One dialog, and the person who sits at its window."""
+    """One dialog, and the person at its window."""
 
     def __init__(self, person: "Person", dialog: WeightsDialog) -> None:
         self.person, self.dialog = person, dialog
 
     def choose(self, name: str, title: str) -> None:
-        """Open a list, click the line that begins so, and wait until that has been tried."""
+        """Open a list, click the line with this beginning, and wait for its trial."""
         box = self.person.find(QComboBox, name, self.dialog)
         place = next((i for i in range(box.count()) if box.itemText(i).startswith(title)), None)
         assert place is not None, [box.itemText(i) for i in range(box.count())]
@@ -33,7 +33,7 @@ class Desk:
             QTest.mouseClick(box.view().viewport(), Qt.MouseButton.LeftButton, pos=at)
 
     def press(self, name: str) -> None:
-        """Click a button, and wait until what it changed has been tried."""
+        """Click a button, and wait for the trial of its change."""
         with self.person.qtbot.waitSignal(self.dialog.previewed):
             self.person.click(self.button(name))
 
@@ -44,7 +44,7 @@ class Desk:
         return any(each.text() == name and each.isVisible() for each in self.dialog.findChildren(QAbstractButton))
 
     def bring_in(self) -> None:
-        """Click the button that ends it, and wait for the window."""
+        """Click the import button, and wait for the window."""
         self.person.click(self.button("Import"))
         self.gone()
         self.person.settle()
@@ -58,16 +58,16 @@ class Desk:
         self.gone()
 
     def message(self) -> str:
-        """Return the sentence that says what does not fit, "" for none."""
+        """Return the error message, "" for none."""
         return self.dialog.message.text() if self.dialog.message.isVisible() else ""
 
     def texts(self) -> str:
-        """Return all that is written in it."""
+        """Return all texts of the dialog."""
         return "\n".join(label.text() for label in self.dialog.findChildren(QLabel) if label.isVisible())
 
 
 def sit(person: "Person", paths: Sequence[Path] = (), text: str = "") -> Desk:
-    """Open the dialog and wait until its first guess has been tried."""
+    """Open the dialog and wait for the trial of its first guess."""
     dialog = open_weights_dialog(person.playground, person.window, paths, text)
     assert dialog is not None
     with person.qtbot.waitSignal(dialog.previewed):
@@ -76,7 +76,7 @@ def sit(person: "Person", paths: Sequence[Path] = (), text: str = "") -> Desk:
 
 
 def refused(person: "Person", path: Path) -> str:
-    """Open the dialog on a file that cannot be read, read what it says, and close it."""
+    """Open the dialog on an unreadable file, return its message, and close it."""
     dialog = open_weights_dialog(person.playground, person.window, [path])
     assert dialog is not None
     with person.qtbot.waitSignal(dialog.read):

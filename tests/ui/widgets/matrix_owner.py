@@ -15,7 +15,7 @@ NONE, SHIFT, CTRL, ALT = Mod.NoModifier, Mod.ShiftModifier, Mod.ControlModifier,
 
 
 class Owner:
-    """What a person sees and does: a window with a table whose owner accepts every edit."""
+    """A window with a table whose owner accepts every edit, as a person uses it."""
 
     def __init__(self, values: NDArray[np.floating], qtbot: QtBot, group: int = 0, editable: bool = True) -> None:
         self.values = np.array(values, dtype=np.float64)

@@ -39,7 +39,7 @@ def bars(qtbot: QtBot) -> Iterator[BarList]:
 
 
 def _length(bars: BarList, row: int, colour: str | None = None) -> int:
-    """Return how many pixels in the middle of a row are not the ground, between the labels and the values."""
+    """Return the number of pixels of the bar in the middle of a row."""
     image: QImage = bars.viewport().grab().toImage()
     y = bars.row_rect(row).center().y() + 1
     wanted = QColor(colour) if colour else None

@@ -34,7 +34,7 @@ def curves(qtbot: QtBot) -> Curves:
 
 
 def place(curves: Curves, x: float, y: float) -> QPoint:
-    """Return where a point of the axes lies, in pixels of the plot."""
+    """Return the place of a point of the axes, in pixels of the plot."""
     return curves.plot.getViewBox().mapViewToScene(QPointF(x, y)).toPoint()
 
 
@@ -205,7 +205,7 @@ def test_two_plots_are_side_by_side_if_they_fit(qtbot: QtBot) -> None:
 
 
 def test_a_plot_creates_no_hidden_menus(curves: Curves) -> None:
-    """Each would be restyled by every change of theme: 62 widgets a plot with pyqtgraph's own."""
+    """Every change of theme would restyle them: pyqtgraph's have 62 widgets for each plot."""
     below = curves.plot.findChildren(QWidget)
     assert len(below) <= 12, [type(widget).__name__ for widget in below]
     assert not curves.plot.findChildren(QMenu)

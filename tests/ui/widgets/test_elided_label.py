@@ -21,7 +21,7 @@ def made(qtbot: QtBot, width: int) -> ElidedLabel:
 
 
 def told(label: ElidedLabel) -> str:
-    """Return what pointing at the label tells."""
+    """Return the tool tip of the label."""
     at = QPoint(4, 4)
     QApplication.sendEvent(label, QHelpEvent(QHelpEvent.Type.ToolTip, at, label.mapToGlobal(at)))
     text = QToolTip.text()

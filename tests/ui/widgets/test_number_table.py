@@ -172,7 +172,7 @@ def test_columns_that_do_not_fit_wrap_and_return(table: NumberTable, qtbot: QtBo
 
 
 def test_the_scroll_bar_does_not_make_rows_wrap_for_ever(table: NumberTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How wide the cells are now depends on how they are laid; how they are to be laid must not depend on it."""
+    """The width of the cells depends on their layout, so the layout must not depend on that width."""
     view, model = table.view, table.view.model()
 
     class Viewport:

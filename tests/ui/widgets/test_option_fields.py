@@ -38,14 +38,14 @@ ALL = (TEMPERATURE, DROPOUT, SEED, TRAINING, WINDOW, FILL, KIND)
 
 
 def focus() -> QWidget:
-    """Return where the keyboard is."""
+    """Return the focus widget."""
     found = QApplication.focusWidget()
     assert found is not None
     return found
 
 
 class Form:
-    """A window with settings, and what was asked for; ``obey`` shows it as the truth, as the owner of a form does."""
+    """A window with settings that records requests; ``obey`` applies them, like the owner of a form."""
 
     def __init__(self, qtbot: QtBot) -> None:
         self.asked: list[tuple[str, object]] = []
@@ -349,7 +349,7 @@ def test_every_control_has_a_name_and_a_tip(form: Form) -> None:
 
 
 class Bar:
-    """A window with a pill that has choices and settings, and what was asked for."""
+    """A window with a pill of choices and settings that records requests."""
 
     def __init__(self, qtbot: QtBot, choices: bool = True) -> None:
         self.asked: list[tuple[str, object]] = []

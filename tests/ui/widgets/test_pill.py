@@ -26,7 +26,7 @@ CHOICES = (
 
 
 def positive(text: str) -> float:
-    """Read a positive number as the program does."""
+    """Read a positive number like the program."""
     try:
         number = float(text)
     except ValueError:

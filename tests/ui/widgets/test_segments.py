@@ -23,7 +23,7 @@ CHOICES = (
 
 
 def focus() -> QWidget:
-    """Return where the keyboard is."""
+    """Return the focus widget."""
     found = QApplication.focusWidget()
     assert found is not None
     return found

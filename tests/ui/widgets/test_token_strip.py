@@ -21,7 +21,7 @@ WORDS = ("Your", "journey", "starts", "with", "one", "step")
 
 
 class Owner:
-    """A window that does to its sentence what the strip asks for."""
+    """A window that applies the strip's requests to its sentence."""
 
     def __init__(self, qtbot: QtBot, tokens: tuple[str, ...] = WORDS, width: int = 300) -> None:
         self.said: list[tuple[object, ...]] = []
@@ -495,7 +495,7 @@ def test_a_masked_word_is_crossed_out_hatched_and_described(owner: Owner, palett
     place, colours = owner.strip.chip_rect(3), owner.colours_of(3)
 
     def longest_line() -> int:
-        """Return the longest run of pixels in a row that read as text does."""
+        """Return the longest run of legible pixels in a row."""
         image, runs = owner.image(), [0]
         for y in range(place.top() + 4, place.bottom() - 4):
             for x in range(place.left() + 4, place.right() - 4):
