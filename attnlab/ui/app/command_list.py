@@ -20,7 +20,7 @@ _BY_SECTION = 20.0  # actions that match by their section only come after those 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One line of the palette: an action, and the letters of its title that match the query."""
+    """One line of the palette: an action, perhaps with one of its parts, and the letters that match the query."""
 
     id: str
     title: str
@@ -28,17 +28,21 @@ class Found:
     shortcut: str
     enabled: bool
     places: tuple[int, ...] = ()
+    part: str = ""
 
 
 def search(actions: ActionList, query: str) -> list[Found]:
     """Return the actions that match a query, the best first and disabled ones last."""
     ranked: list[tuple[bool, float, int, Found]] = []
     for order, action in enumerate(a for a in actions if a.in_palette and a.current_title()):
+        enabled = action.is_enabled()
         fit = _fit(action, query)
         if fit is not None:
             title, hit = fit
-            enabled = action.is_enabled()
             found = Found(action.id, title, action.section, actions.shortcut_text(action.id), enabled, hit.places)
+            ranked.append((not enabled, -hit.score, order, found))
+        for part, title, hit in _fit_parts(action, query):
+            found = Found(action.id, title, action.section, "", enabled, hit.places, part)
             ranked.append((not enabled, -hit.score, order, found))
     return [found for *_, found in sorted(ranked, key=lambda entry: entry[:3])]
 
@@ -48,7 +52,8 @@ def _fit(action: Action[Any], query: str) -> tuple[str, Match] | None:
     title = action.current_title()
     if (hit := close(query, title)) is not None:
         return title, hit
-    inside = [f"{title.rstrip('…')}: {part}" for part in action.current_parts()]
+    parts = action.current_parts() if action.choose is None else []
+    inside = [f"{title.rstrip('…')}: {part}" for part in parts]
     hits = [(each, hit) for each in inside if (hit := close(query, each)) is not None]
     if hits:
         return max(hits, key=lambda each: each[1].score)
@@ -56,6 +61,14 @@ def _fit(action: Action[Any], query: str) -> tuple[str, Match] | None:
     if action.section.lower().startswith(section.lower()) and (hit := close(rest, title)) is not None:
         return title, Match(hit.score - _BY_SECTION, hit.places)
     return None
+
+
+def _fit_parts(action: Action[Any], query: str) -> list[tuple[str, str, Match]]:
+    """Return the parts of an action that can be chosen and match a query, each with its line; none without a query."""
+    if action.choose is None or not query.strip():
+        return []
+    lines = ((part, f"{action.current_title().rstrip('…')}: {part}") for part in action.current_parts())
+    return [(part, line, hit) for part, line in lines if (hit := close(query, line)) is not None]
 
 
 @guarded

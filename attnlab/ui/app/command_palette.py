@@ -116,7 +116,7 @@ class CommandPalette(QWidget):
         found = self._model.found[row]
         if found.enabled:
             self.close_palette()
-            self._actions.run(found.id)
+            self._actions.run(found.id, found.part)
 
     def _on_text_changed(self, query: str) -> None:
         self._model.show(search(self._actions, query))

@@ -46,7 +46,7 @@ class Action(Generic[C]):
     It is enabled if its context is ready and, with ``enabled``, if that holds of what the context finds. ``title_now``
     replaces the title if the context finds something, for "Undo drag W_q"; an action whose title is "" is shown neither
     in a menu nor in the palette. ``checked`` makes it a switch. ``parts`` names what it opens; the palette finds it by
-    these names too.
+    these names too. With ``choose`` each part is a line of its own, which calls it with the part's name.
 
     ``shortcuts`` are written portably ("Ctrl+Shift+Z"; Ctrl is Command on a Mac), the one to show first.
     """
@@ -63,6 +63,7 @@ class Action(Generic[C]):
     hint: str = ""
     in_palette: bool = True
     parts: Callable[[C], Iterable[str]] | None = None
+    choose: Callable[[C, str], Any] | None = None
 
     def current_title(self) -> str:
         """Return the current title."""
@@ -82,10 +83,14 @@ class Action(Generic[C]):
         found = self.on.find() if self.parts is not None else None
         return list(self.parts(found)) if self.parts is not None and found is not None else []
 
-    def call(self) -> None:
-        """Do it."""
+    def call(self, part: str = "") -> None:
+        """Do it, or do it with one of its parts."""
         found = self.on.enter()
-        if found is not None:
+        if found is None:
+            return
+        if part and self.choose is not None:
+            self.choose(found, part)
+        else:
             self.run(found)
 
     def _holds(self, condition: Callable[[C], bool]) -> bool:
@@ -128,12 +133,15 @@ class ActionList(QObject):
         for action in self._actions.values():
             self._refresh(action)
 
-    def run(self, action_id: str) -> bool:
-        """Do an action if it can be done now, and return whether it could. Raises KeyError for an unknown id."""
+    def run(self, action_id: str, part: str = "") -> bool:
+        """Do an action, or with one of its parts, if it can be done now; return whether it could.
+
+        Raises KeyError for an unknown id.
+        """
         action = self._actions[action_id]
         if not action.is_enabled():
             return False
-        action.call()
+        action.call(part)
         self.refresh()
         return True
 
@@ -148,6 +156,10 @@ class ActionList(QObject):
     def shortcut_text(self, action_id: str) -> str:
         """Return the first shortcut as this platform writes it, "" without one."""
         return self._qt[action_id].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+
+    def shortcut_texts(self, action_id: str) -> list[str]:
+        """Return all shortcuts as this platform writes them."""
+        return [key.toString(QKeySequence.SequenceFormat.NativeText) for key in self._qt[action_id].shortcuts()]
 
     def __getitem__(self, action_id: str) -> QAction:
         return self._qt[action_id]
