@@ -31,12 +31,18 @@ LINE_BREAK = "\u2028"
 """Separates the lines of code within one paragraph."""
 
 
-def read_document(markdown: str, font: QFont) -> QTextDocument:
-    """Return Markdown as a document: HTML in it is plain text, images are left out, links are only text."""
+def read_document(markdown: str, font: QFont, *, has_tables: bool = False) -> QTextDocument:
+    """Return Markdown as a document: HTML in it is plain text, images are left out, links are only text.
+
+    Tables are read only on request: in a lesson a bar may be part of a formula.
+    """
     document = QTextDocument()
     document.setUndoRedoEnabled(False)
     document.setDefaultFont(font)
-    document.setMarkdown(markdown, QTextDocument.MarkdownFeature.MarkdownNoHTML)
+    feature = QTextDocument.MarkdownFeature
+    document.setMarkdown(
+        markdown, feature.MarkdownNoHTML | (feature.MarkdownDialectGitHub if has_tables else feature.MarkdownNoHTML)
+    )
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
     for start, end, found in reversed(_find_links_and_images(document)):  # an image that is removed moves what follows

@@ -67,11 +67,18 @@ class MainWindow(Host):
         for section in dict.fromkeys(action.section for action in self.actions_list):
             self.actions_list.menu(menu.addMenu(section), section)
         menu.aboutToShow.connect(self.actions_list.refresh)
-        self.rail = Rail([(kind.title, kind.icon) for kind in self.kinds], menu)
+        workspaces = [(kind.title, kind.icon) for kind in self.kinds]
+        self.rail = Rail(workspaces, menu, *(self._make_menu(name) for name in ("Help", "Settings")))
         self.rail.workspace_chosen.connect(lambda place: self.show_workspace(self.kinds[place].name))
         self._build()
         self.apply_theme()
         restore_place(self, remember)
+
+    def _make_menu(self, section: str) -> QMenu:
+        """Return a menu with the actions of one section."""
+        menu = self.actions_list.menu(QMenu(self), section)
+        menu.aboutToShow.connect(self.actions_list.refresh)
+        return menu
 
     def _build(self) -> None:
         self._page = QWidget()
@@ -109,7 +116,7 @@ class MainWindow(Host):
         self.playground.top_bar.export_requested.connect(self.playground.files.ask_export)
         self.playground.files.opened.connect(self.remember_file)
         self.playground.document.set_history_budget(self.settings.history_mib << 20)
-        self.playground.history.budget_chosen.connect(self._on_history_budget_chosen)
+        self.playground.history.budget_chosen.connect(self.set_history_memory)
         self._on_title_changed(self.playground.title())
         if self._remember:
             self.recovery = Recovery(self.playground)
@@ -138,7 +145,8 @@ class MainWindow(Host):
             self.refresh_actions()
 
     @Slot(int)
-    def _on_history_budget_chosen(self, mib: int) -> None:
+    def set_history_memory(self, mib: int) -> None:
+        """Limit the memory of the edit history."""
         self.change_settings(history_mib=mib)
         if self.playground is not None:
             self.playground.document.set_history_budget(mib << 20)

@@ -1,8 +1,9 @@
-"""The rail at the left: one button for each workspace, and the menu of all actions at the bottom."""
+"""The rail at the left: the menu of all actions, a button for each workspace, and at the bottom Help and Settings."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
@@ -10,20 +11,32 @@ from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 
+GAP, MARGIN = 4, 8
+_TEXT_HIGH, _ICON_HIGH = 56, 44
+"""The height of a button with a text and of one without, in pixels at 100 %."""
+
 
 @guarded
 class Rail(FollowsTheme, QWidget):
-    """Emits the index of the workspace that was chosen."""
+    """Emits the index of the workspace that was chosen. A low window leaves out texts, those of the menus first."""
 
     workspace_chosen = Signal(int)
 
-    def __init__(self, workspaces: Sequence[tuple[str, str]], menu: QMenu, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspaces: Sequence[tuple[str, str]],
+        menu: QMenu,
+        help_menu: QMenu,
+        settings_menu: QMenu,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setProperty("ground", "surface")
         self.setObjectName("rail")
         column = QVBoxLayout(self)
-        column.setContentsMargins(6, 10, 6, 10)
-        column.setSpacing(4)
+        column.setContentsMargins(6, MARGIN, 6, MARGIN)
+        column.setSpacing(GAP)
+        column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
         self._group = QButtonGroup(self)
         self._icons: list[tuple[QToolButton, str]] = []
         for place, (title, icon_name) in enumerate(workspaces):
@@ -34,10 +47,12 @@ class Rail(FollowsTheme, QWidget):
             column.addWidget(button)
         self._group.idClicked.connect(self._on_id_clicked)
         column.addStretch(1)
-        self.menu_button = self._make("", "settings", "Menu of all actions")
-        self.menu_button.setMenu(menu)
-        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        column.addWidget(self.menu_button)
+        self.menu_button = self._make_menu("Menu", "menu", "Menu of all actions", menu)
+        column.insertWidget(0, self.menu_button)  # made last, as the workspaces get the focus first
+        self.help_button = self._make_menu("Help", "help", "Help: guide, keys, lessons, about", help_menu)
+        self.settings_button = self._make_menu("Settings", "settings", "Settings: theme, size of type", settings_menu)
+        for button in (self.help_button, self.settings_button):
+            column.addWidget(button)
 
     def _make(self, title: str, icon_name: str, tip: str) -> QToolButton:
         button = QToolButton()
@@ -45,18 +60,36 @@ class Rail(FollowsTheme, QWidget):
         button.setText(title)
         button.setToolTip(tip)
         button.setAccessibleName(tip)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
         button.setAutoRaise(True)
         self._icons.append((button, icon_name))
         return button
 
+    def _make_menu(self, title: str, icon_name: str, tip: str, menu: QMenu) -> QToolButton:
+        button = self._make(title, icon_name, tip)
+        button.setMenu(menu)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        return button
+
     def restyle(self) -> None:
         """Set icons and sizes."""
-        palette = palette_of(self)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Give the buttons the largest of four sizes that fits the height of the rail."""
+        palette, count, fixed = palette_of(self), len(self._icons), len(self._group.buttons())
+        room = self.height() - 2 * MARGIN - (count - 1) * GAP
+        text, plain = px(_TEXT_HIGH), px(_ICON_HIGH)
+        needed = (text * count, text * fixed + plain * (count - fixed), plain * count)
+        level = next((level for level, height in enumerate(needed) if height <= room), len(needed))
+        side = px(20) if level < len(needed) else max(min(px(20), room // count - 12), 12)
         for button, name in self._icons:
-            button.setIcon(icon(name, palette, px(20)))
-            button.setIconSize(QSize(px(20), px(20)))
-            button.setFixedSize(px(52), px(56) if button.text() else px(44))
+            has_text = level == 0 or (level == 1 and button.isCheckable())
+            style = Qt.ToolButtonStyle
+            button.setToolButtonStyle(style.ToolButtonTextUnderIcon if has_text else style.ToolButtonIconOnly)
+            button.setIcon(icon(name, palette, side))
+            button.setIconSize(QSize(side, side))
+            high = px(_TEXT_HIGH) if has_text else px(_ICON_HIGH) if level < len(needed) else side + 12
+            button.setFixedSize(px(52), high)
 
     @property
     def place(self) -> int:
@@ -70,3 +103,13 @@ class Rail(FollowsTheme, QWidget):
     @Slot(int)
     def _on_id_clicked(self, place: int) -> None:
         self.workspace_chosen.emit(place)
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(52) + 12, px(_TEXT_HIGH) * len(self._icons))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(px(52) + 12, 100)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()

@@ -4,10 +4,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from attnlab.ui.app.file_actions import make_file_actions
+from attnlab.ui.app.help_actions import make_help_actions
 from attnlab.ui.app.recent_files import make_recent_actions
+from attnlab.ui.app.settings_actions import make_settings_actions
 from attnlab.ui.app.unsaved_actions import make_restore_action, make_unsaved_actions
 from attnlab.ui.base.actions import Action, Context
-from attnlab.ui.base.theme import CHOICES
 from attnlab.ui.base.workspace import on, once_loaded
 from attnlab.ui.playground.play_actions import code_actions
 from attnlab.ui.workspaces.playground import PLAYGROUND
@@ -22,7 +23,7 @@ def make_window_actions(w: "MainWindow") -> list[Action[Any]]:
     files = [*make_file_actions(w, make_restore_action(unsaved)), *code_actions(play)]
     files += [*make_recent_actions(w), *make_unsaved_actions(unsaved)]
     workspaces = [action for kind in w.kinds for action in kind.actions(w)]
-    return [*files, *_edit(w), *workspaces, *_view(w), *_window(w)]
+    return [*files, *_edit(w), *workspaces, *make_settings_actions(w), *_window(w), *make_help_actions(w)]
 
 
 class Undoable(Protocol):
@@ -72,32 +73,6 @@ def _edit(w: "MainWindow") -> list[Action[Any]]:
             title_now=lambda d: f"Redo “{d.redo_label}”" if d.redo_label else "Redo",
         ),
         Action("history", "History…", "Edit", on(w, PLAYGROUND), lambda p: p.open_history(), ("Ctrl+H",)),
-    ]
-
-
-def _view(w: "MainWindow") -> list[Action[Any]]:
-    def set_theme(name: str, window: "MainWindow") -> None:
-        window.set_theme(name)
-
-    def has_theme(name: str, window: "MainWindow") -> bool:
-        return window.settings.theme == name
-
-    window = Context.of(w)
-    return [
-        Action("larger", "Larger type", "View", window, lambda w: w.step_type_size(1), ("Ctrl++", "Ctrl+=")),
-        Action("smaller", "Smaller type", "View", window, lambda w: w.step_type_size(-1), ("Ctrl+-",)),
-        Action("usual", "Usual size of type", "View", window, lambda w: w.step_type_size(0), ("Ctrl+0",)),
-        *(
-            Action(
-                f"theme-{name}",
-                f"Theme: {name}",
-                "View",
-                window,
-                partial(set_theme, name),
-                checked=partial(has_theme, name),
-            )
-            for name in CHOICES
-        ),
     ]
 
 
