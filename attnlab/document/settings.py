@@ -18,6 +18,7 @@ LIMIT = 1 << 20
 """The size limit of the settings file in bytes."""
 RECENT_LIMIT = 12
 FIGURE_LIMIT = 32
+STEPS_LIMIT = 8
 HISTORY_MIB, HISTORY_CHOICES = 512, (128, 512, 2048, 8192)
 """The memory limit of the edit history in MiB, by default and the choices."""
 THEMES = ("system", "light", "dark", "contrast-light", "contrast-dark")
@@ -32,7 +33,8 @@ class Settings:
     """The user's choices for the program; ``type_size`` in per cent, ``recent`` newest first.
 
     ``figure`` holds the last choices for a figure, each as "name=value". ``history_mib`` is the memory limit of the
-    edit history in MiB; beyond it the oldest edits can no longer be undone.
+    edit history in MiB; beyond it the oldest edits can no longer be undone. ``first_steps`` are those that are done;
+    ``lesson_offered`` is set by the first start, which alone offers a lesson.
     """
 
     version: int = VERSION
@@ -42,6 +44,9 @@ class Settings:
     recent: tuple[str, ...] = ()
     figure: tuple[str, ...] = ()
     history_mib: int = HISTORY_MIB
+    first_steps: tuple[str, ...] = ()
+    first_steps_shown: bool = True
+    lesson_offered: bool = False
 
     def with_recent(self, path: str) -> "Settings":
         """Return the settings with a file as the newest of the recent ones."""
@@ -143,6 +148,12 @@ _NEEDS: dict[str, _Need] = {
         "a whole number from 70 to 250", lambda v: isinstance(v, int) and not isinstance(v, bool) and 70 <= v <= 250
     ),
     "reduced_motion": _Need("true or false", lambda v: isinstance(v, bool)),
+    "first_steps_shown": _Need("true or false", lambda v: isinstance(v, bool)),
+    "lesson_offered": _Need("true or false", lambda v: isinstance(v, bool)),
+    "first_steps": _Need(
+        f"a list of up to {STEPS_LIMIT} names",
+        lambda v: isinstance(v, list) and len(v) <= STEPS_LIMIT and all(isinstance(name, str) for name in v),
+    ),
     "recent": _Need(
         f"a list of up to {RECENT_LIMIT} paths",
         lambda v: isinstance(v, list) and len(v) <= RECENT_LIMIT and all(isinstance(p, str) for p in v),

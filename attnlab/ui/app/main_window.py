@@ -13,6 +13,7 @@ from attnlab.base.printable import escape
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app.command_palette import CommandPalette
+from attnlab.ui.app.first_steps_setting import keep_first_steps
 from attnlab.ui.app.open_file import open_paths
 from attnlab.ui.app.rail import Rail
 from attnlab.ui.app.window_actions import make_window_actions
@@ -115,6 +116,7 @@ class MainWindow(Host):
         self.playground.title_changed.connect(self._on_title_changed)
         self.playground.top_bar.export_requested.connect(self.playground.files.ask_export)
         self.playground.files.opened.connect(self.remember_file)
+        keep_first_steps(self, self.playground.first_steps)
         self.playground.document.set_history_budget(self.settings.history_mib << 20)
         self.playground.history.budget_chosen.connect(self.set_history_memory)
         self._on_title_changed(self.playground.title())

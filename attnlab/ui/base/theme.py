@@ -249,6 +249,7 @@ def style_sheet(palette: Palette, type_size: int = 100) -> str:
         )
     }
     values["faint"] = mix_disabled(palette)
+    values["accent_soft"] = mix(palette.surface, palette.accent, 0.07)
     values["accent_hover"] = mix(palette.accent, palette.ink, 0.15)
     values["control_hover"] = mix(palette.control, palette.ink, 0.06)
     values["tick"] = assets.path(f"icons/tick-{'dark' if is_dark(palette) else 'light'}.svg").as_posix()

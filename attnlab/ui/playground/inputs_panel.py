@@ -152,6 +152,11 @@ class InputsPanel(FollowsTheme, QScrollArea):
         self._name = name
         self._refresh_table()
 
+    def reserve_foot(self, height: int) -> None:
+        """Keep a number of pixels below the inputs free; the inputs scroll above."""
+        if self.viewportMargins().bottom() != height:
+            self.setViewportMargins(0, 0, 0, height)
+
     def restyle(self) -> None:
         """Fit the controls to the size of type."""
         self.add_button.setFont(font("caption"))

@@ -56,7 +56,7 @@ class LensArea(QWidget):
         bar = QWidget(self)
         bar.setProperty("ground", "lenses")
         bar.setMinimumWidth(_LEAST)  # otherwise its height is that of all tabs in one line
-        row = FlowLayout()
+        row = self._bar_row = FlowLayout()
         bar.setLayout(row)
         row.setContentsMargins(16, 6, 16, 0)
         self.tabs = Segments("View in the middle")
@@ -85,6 +85,10 @@ class LensArea(QWidget):
             row.addWidget(widget)
         self.show_pin(False, "present")
         return bar
+
+    def add_to_bar(self, widget: QWidget) -> None:
+        """Add a widget after the tabs and buttons."""
+        self._bar_row.addWidget(widget)
 
     @property
     def current(self) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
 from attnlab.attention.examples.presets import PRESETS, preset
@@ -20,16 +20,17 @@ from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_export import CodeExport
 from attnlab.ui.playground.columns import Columns
 from attnlab.ui.playground.explain_panel import ExplainPanel
+from attnlab.ui.playground.first_steps import FirstSteps
+from attnlab.ui.playground.first_steps_place import FirstStepsPlace
+from attnlab.ui.playground.header import Header
 from attnlab.ui.playground.history_list import HistoryList
 from attnlab.ui.playground.inputs_panel import InputsPanel
 from attnlab.ui.playground.inputs_spine import InputsSpine
 from attnlab.ui.playground.lens_area import CANVAS, LensArea
 from attnlab.ui.playground.mask_painting import MaskPainting
 from attnlab.ui.playground.preset_gallery import PresetGallery, thumbnail
-from attnlab.ui.playground.remark_strip import RemarkStrip
 from attnlab.ui.playground.session_files import SessionFiles
 from attnlab.ui.playground.step_bar import StepBar
-from attnlab.ui.playground.top_bar import TopBar
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -51,14 +52,8 @@ class Playground(QObject):
         self.pinned: Trace | None = None
         self.lane = Lane("between", self, around=service.between)
         """Runs jobs one at a time, between requests."""
-        self.header = QWidget(page)
-        self.top_bar = TopBar(self.document, devices(), self.header)  # first, as Tab follows the order of creation
-        self.remarks = RemarkStrip(self.header)
-        bars = QVBoxLayout(self.header)
-        bars.setContentsMargins(0, 0, 0, 0)
-        bars.setSpacing(0)
-        for bar in (self.top_bar, self.remarks):
-            bars.addWidget(bar)
+        self.header = Header(self.document, devices(), page)  # first, as Tab follows the order of creation
+        self.top_bar = self.header.top_bar
         self.body = Columns(page)
         self.inputs = InputsPanel(self.document, self.body)
         self.lenses = LensArea(self.run_for_lens, self.body)
@@ -73,6 +68,9 @@ class Playground(QObject):
         self.files = SessionFiles(self, parent)
         self.code = CodeExport(self, parent)
         self.mask = MaskPainting(self)
+        self.first_steps = FirstSteps(self)
+        self.first_steps.watch(self.canvas, self.inputs, self.step_bar)
+        self.first_steps_place = FirstStepsPlace(self.first_steps, self.inputs, self.lenses)
         self._connect()
         self._request()
         self._on_history_changed()
@@ -123,7 +121,7 @@ class Playground(QObject):
     def _show(self, reply: Reply) -> None:
         assert reply.trace is not None
         view = fit_view(self.document.view, reply.request.experiment)  # its shape may differ from the open experiment's
-        self.remarks.show_sentences(find_oddities(reply.trace.experiment, reply.request.dtype))
+        self.header.remarks.show_sentences(find_oddities(reply.trace.experiment, reply.request.dtype))
         self.canvas.show_trace(reply.trace, view)
         self.lenses.show_trace(reply.trace, view)
         self.explain.show_trace(reply.trace, view)
@@ -187,6 +185,7 @@ class Playground(QObject):
 
     def stop(self) -> None:
         """Finish saves and cancel all other work; may be called twice."""
+        self.first_steps.stop()
         self.files.stop()
         self.lane.close()
 

@@ -1,0 +1,180 @@
+"""The first steps: ticked by doing them, gone after the last or when closed, brought back by Help, and remembered."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
+
+from attnlab.document.settings import Settings, load_settings
+from attnlab.ui.playground.first_steps_card import FirstStepsCard
+from tests.ui.conftest import Person
+
+Sit = Callable[..., Person]
+Key = Qt.Key
+
+
+def card(person: Person) -> FirstStepsCard | None:
+    """Return the visible card, None for none."""
+    found = [one for one in person.window.findChildren(FirstStepsCard) if one.isVisible()]
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+def read(person: Person) -> list[str]:
+    """Return what the card says about each step."""
+    shown = card(person)
+    assert shown is not None, "the card is not shown"
+    names = [label.accessibleName() for label in shown.findChildren(QLabel)]
+    return [name for name in names if name.startswith(("Done", "To do"))]
+
+
+def links(person: Person) -> list[str]:
+    found = person.playground.lenses.findChildren(QToolButton)
+    return [one.text() for one in found if one.isVisible() and one.text().startswith("First steps")]
+
+
+def do_all(person: Person) -> None:
+    person.point_at("weights", 2, 1)
+    person.drag_number(0, 1, 12, 30)
+    person.press("Step back")
+    person.settle()
+
+
+def test_a_newcomer_finds_three_things_to_do_and_a_lesson(person: Person) -> None:
+    assert read(person) == [
+        "To do: Point at a weight: Explain writes it out",
+        "To do: Drag a number in Wq and watch",
+        "To do: Walk the steps with ← → below",
+    ]
+    assert person.find(QPushButton, "Start the first lesson").isEnabled()
+    assert links(person) == []
+
+
+def test_each_step_is_ticked_by_doing_it_and_only_by_that(person: Person) -> None:
+    person.point_at("scores", 1, 1)
+    assert [line[:5] for line in read(person)] == ["To do"] * 3
+    person.point_at("weights", 1, 1)
+    assert [line[:4] for line in read(person)] == ["Done", "To d", "To d"]
+    person.open_table("W_q")
+    person.drag_number(0, 1, 12, 30)
+    person.settle()
+    assert [line[:4] for line in read(person)] == ["Done", "Done", "To d"]
+    person.press("Show all steps")
+    assert [line[:4] for line in read(person)] == ["Done", "Done", "To d"], "nothing was walked"
+    person.press("Step back")
+    person.settle()
+    assert [line[:4] for line in read(person)] == ["Done"] * 3
+
+
+def test_after_the_third_step_the_card_stays_a_moment_and_goes(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    person.playground.first_steps._lingering.setInterval(60)  # a person would wait three seconds
+    inputs = person.playground.inputs
+    below = inputs.viewport().height()
+    do_all(person)
+    person.wait_for(lambda: card(person) is None)
+    assert inputs.viewport().height() > below, "the inputs have the room again"
+    assert links(person) == []
+
+
+def test_the_keyboard_ticks_the_steps_too(person: Person) -> None:
+    person.click_cell("weights", 0, 0)
+    person.type_number(0, 0, "0.5")
+    person.settle()
+    person.playground.canvas.setFocus()
+    person.key(Key.Key_Left)
+    assert [line[:4] for line in read(person)] == ["Done"] * 3
+
+
+def test_the_cross_closes_the_card_and_help_brings_it_back_with_nothing_done(person: Person) -> None:
+    person.point_at("weights", 1, 1)
+    person.press("Close the first steps")
+    assert card(person) is None
+    person.window.actions_list.run("first-steps")
+    assert [line[:5] for line in read(person)] == ["To do"] * 3
+    assert person.find(QPushButton, "Start the first lesson").isVisible()
+
+
+def test_the_lesson_that_is_offered_opens_beside_the_playground(person: Person) -> None:
+    person.press("Start the first lesson")
+    assert person.window.lessons is not None
+    lesson = person.window.lessons.player.lesson
+    assert lesson is not None
+    assert lesson.name == "why-attention"
+    person.settle()
+
+
+def test_a_low_window_has_a_link_above_the_canvas_that_opens_the_card(person: Person) -> None:
+    person.window.resize(1200, 560)
+    person.wait_for(lambda: card(person) is None)
+    person.point_at("weights", 1, 1)
+    assert links(person) == ["First steps 1/3"]
+    person.press("First steps 1/3")
+    assert [line[:4] for line in read(person)] == ["Done", "To d", "To d"]
+    shown = card(person)
+    assert shown is not None
+    assert shown.window() is not person.window
+    person.click(shown.close_button)
+    assert links(person) == []
+    assert card(person) is None
+
+
+def test_the_link_takes_the_place_of_the_card_where_the_inputs_are_folded_away(person: Person) -> None:
+    person.playground.inputs.hide()
+    person.wait_for(lambda: links(person) == ["First steps 0/3"])
+    person.playground.inputs.show()
+    person.wait_for(lambda: card(person) is not None)
+    assert links(person) == []
+
+
+@pytest.mark.parametrize("type_size", [100, 175, 250])
+def test_nothing_of_the_card_is_cut(person: Person, type_size: int) -> None:
+    person.window.resize(1920, 1080)
+    person.window.change_settings(type_size=type_size)
+    shown = card(person)
+    if shown is None:
+        assert links(person) == ["First steps 0/3"]
+        person.press("First steps 0/3")
+        shown = card(person)
+    assert shown is not None
+    for part in shown.findChildren(QWidget):
+        assert shown.rect().contains(
+            part.geometry().translated(part.parentWidget().mapTo(shown, part.rect().topLeft()))
+        )
+    for label in shown.findChildren(QLabel):
+        assert label.height() >= label.heightForWidth(label.width())
+    if shown.window() is not person.window:
+        shown.window().close()
+
+
+def test_what_is_done_and_closed_is_remembered_and_the_lesson_is_offered_once(
+    sit_down: Sit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(tmp_path))
+    first = sit_down(settings=load_settings()[0], remember=True)
+    first.window.resize(1440, 900)
+    first.wait_for(lambda: card(first) is not None)
+    assert first.find(QPushButton, "Start the first lesson").isVisible()
+    first.point_at("weights", 1, 1)
+    first.window.close()
+    saved, problems = load_settings()
+    assert problems == ()
+    assert (saved.first_steps, saved.first_steps_shown, saved.lesson_offered) == (("weight",), True, True)
+    second = sit_down(settings=saved, remember=True)
+    second.window.resize(1440, 900)
+    second.wait_for(lambda: card(second) is not None)
+    assert [line[:4] for line in read(second)] == ["Done", "To d", "To d"]
+    shown = card(second)
+    assert shown is not None
+    assert not shown.lesson_button.isVisible()
+    second.press("Close the first steps")
+    second.window.close()
+    third = sit_down(settings=load_settings()[0], remember=True)
+    assert card(third) is None
+    assert links(third) == []
+
+
+def test_saved_steps_that_do_not_exist_count_for_nothing(sit_down: Sit) -> None:
+    person = sit_down(settings=Settings(theme="light", first_steps=("weight", "of an older version")))
+    assert [line[:4] for line in read(person)] == ["Done", "To d", "To d"]
