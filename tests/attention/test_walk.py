@@ -18,7 +18,7 @@ from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.table import BY_NAME, sources
 from attnlab.attention.stages.trace import Trace
 from attnlab.attention.stages.walk import DEPTHS, Place
-from attnlab.attention.stages.walk_sources import explain_begun, regions
+from attnlab.attention.stages.walk_sources import explain_begun, find_running_sum, regions
 from attnlab.compute.engine import compute
 
 SMALL = (
@@ -351,3 +351,18 @@ def test_a_masked_key_adds_nothing_to_the_sum() -> None:
     trace = computed("causal-5x8")
     lines = [[plain(line) for line in explain_begun(trace, Cell("weights", 1, 1, 0), term).lines] for term in range(5)]
     assert lines[0] != lines[1] == lines[2] == lines[3] == lines[4]
+
+
+@pytest.mark.parametrize(
+    ("name", "stage"),
+    [("journey", "scores"), ("multi-head-8", "scores"), ("bottleneck", "context"), ("rope", "scores")],
+)
+def test_the_running_sum_ends_in_the_value_of_the_cell(name: str, stage: str) -> None:
+
+    e = preset(name)
+    trace = Trace(e, torch.device("cpu"), torch.float64)
+    cell = Cell(stage, 1, 2, e.n_heads - 1)
+    last = walk.count_terms(e, stage) - 1
+    total = find_running_sum(trace, cell, last)
+    assert total == pytest.approx(float(trace.array(stage)[e.n_heads - 1, 1, 2]))
+    assert find_running_sum(trace, Cell("weights", 1, 2, 0), 0) is None

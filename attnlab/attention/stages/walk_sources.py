@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnlab.attention.stages.arithmetic import Line, Span, line
 from attnlab.attention.stages.explain import Cell, Explanation, explain
@@ -58,6 +59,25 @@ def explain_begun(trace: "Trace", cell: Cell, term: int) -> Explanation:
     written = _count_written(trace, cell, term)
     lines = _first_terms(whole.lines, written) if written else (line(Span("masked: adds nothing", style="muted")),)
     return replace(whole, value=float("nan"), lines=lines)
+
+
+def find_running_sum(trace: "Trace", cell: Cell, term: int) -> float | None:
+    """Return the sum of a cell's terms up to ``term``, counted from 0; None if the cell is no sum of products."""
+    e, name = trace.experiment, cell.stage
+    if name not in ("scores", "context") or (name == "scores" and e.config.score != "dot"):
+        return None
+    left, right = (_pick_head(trace, each.name, cell.head or 0) for each in sources(BY_NAME[name], e)[:2])
+    row = left[cell.row].astype(np.float64)
+    column = (right[cell.column] if name == "scores" else right[:, cell.column]).astype(np.float64)
+    if row.shape != column.shape:
+        return None
+    return float((row * column)[: term + 1].sum())
+
+
+def _pick_head(trace: "Trace", name: str, head: int) -> NDArray[np.floating]:
+    """Return what a head reads of a stage [rows, columns]; heads may share keys and values."""
+    array = trace.array(name)
+    return array if array.ndim == 2 else array[head * len(array) // trace.experiment.n_heads]
 
 
 def _count_written(trace: "Trace", cell: Cell, term: int) -> int:

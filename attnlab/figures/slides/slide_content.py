@@ -1,9 +1,13 @@
 """The content of a slide as plain values: text, maps, arithmetic and bars. It does not depend on lessons."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from attnlab.base.text_marks import COVER
 from attnlab.figures.map_painter import MapData, Outline
+
+if TYPE_CHECKING:
+    from attnlab.figures.slides.lens_content import LensPicture
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +98,8 @@ class SlideContent:
     ``ask_runs`` are the title and the question with their covered numbers, if they have any. ``arithmetic`` holds
     several forms of the same, the fullest first; the first that fits is written, unless it is ``arithmetic_covered``:
     then its place stays empty. ``side`` and ``table`` reserve space at the right and at the left, ``whole`` all space
-    below the text. ``done`` of ``count`` segments below are filled. ``keys`` are hints; the last ones are left out if
-    they do not fit.
+    below the text, for the ``picture`` of a lens or for a widget. ``done`` of ``count`` segments below are filled.
+    ``keys`` are hints; the last ones are left out if they do not fit.
     """
 
     heading: str
@@ -114,6 +118,7 @@ class SlideContent:
     side: bool = False
     table: bool = False
     whole: bool = False
+    picture: "LensPicture | None" = None
     done: int = 0
     count: int = 0
     keys: tuple[str, ...] = ()

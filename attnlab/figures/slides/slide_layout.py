@@ -14,6 +14,8 @@ LEAST_PART = 26.0
 """The least height of the content below the text, in hundredths."""
 SIDE, SOURCES, WIDE_SOURCES = 0.42, 0.19, 0.25
 """Fractions of the inner width: for arithmetic and bars, for sources beside these, and for sources alone."""
+NUMBERED_SOURCES, NUMBERED_SIDE = 0.31, 0.36
+"""Fractions for sources of several columns with numbers in them, and for arithmetic and bars beside these."""
 TABLE, TABLE_SIDE = 0.34, 0.3
 """Fractions for an editable table, and for arithmetic and bars beside it."""
 
@@ -99,18 +101,24 @@ class Columns:
     side: Box | None
 
 
-def lay_out_columns(sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = False) -> Columns:
-    """Return the columns between the end of the text at ``y`` and the bottom."""
+def lay_out_columns(
+    sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = False, numbered: bool = False
+) -> Columns:
+    """Return the columns between the end of the text at ``y`` and the bottom.
+
+    ``numbered``: the sources need room for numbers in several columns.
+    """
     top = y + GAP * sheet.unit
     height, gap = max(sheet.foot - top, 1.0), GAP * sheet.unit * 1.4
     x, right = sheet.left, sheet.left + sheet.inner
     side_box = source_box = None
     if side:
-        width = (TABLE_SIDE if table else SIDE) * sheet.inner
+        width = (TABLE_SIDE if table else NUMBERED_SIDE if sources and numbered else SIDE) * sheet.inner
         side_box = Box(right - width, top, width, height)
         right -= width + gap
     if sources or table:
-        width = (TABLE if table else SOURCES if side else WIDE_SOURCES) * sheet.inner
+        alone = NUMBERED_SOURCES if numbered else SOURCES if side else WIDE_SOURCES
+        width = (TABLE if table else alone) * sheet.inner
         source_box = Box(x, top, width, height)
         x += width + gap
     return Columns(source_box, Box(x, top, right - x, height), side_box)

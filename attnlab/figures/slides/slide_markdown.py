@@ -119,8 +119,15 @@ def _read_paragraph(block: QTextBlock, numbers: dict[int, int]) -> Paragraph | N
     return Paragraph(runs, mark, _count_levels(block)) if mark or runs else None
 
 
+def to_lines(notes: str) -> str:
+    """Return notes in Markdown as plain text, with each line of the file as a paragraph of its own."""
+    if "```" in notes:
+        return to_plain_text(notes)
+    return "\n\n".join(filter(None, (to_plain_text(line) for line in notes.split("\n"))))
+
+
 def to_plain_text(markdown: str) -> str:
-    """Return Markdown as plain text, one line per paragraph or item, for notes."""
+    """Return Markdown as plain text, one line per paragraph or item."""
     lines = []
     for each in read_paragraphs(markdown):
         text = "".join(run.text for run in each.runs).replace(LINE_BREAK, "\n")

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
+from attnlab.figures.slides.lens_painter import draw_lens
 from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
 from attnlab.figures.slides.slide_layout import (
     FOOT_LINE,
@@ -26,6 +27,8 @@ from attnlab.figures.slides.slide_text import Block, Text, draw_line, lay_out_pa
 TEXT_EM = 62
 """The longest line of running text, in font sizes."""
 MOST_SEGMENTS = 48
+MOST_NUMBERED, MOST_BESIDE = 8, 6
+"""The columns of sources that get the width for their numbers, and of the map beside them."""
 NARROW = 1.2
 """On screens narrower than this, in heights, three columns do not fit, so arithmetic replaces the sources."""
 
@@ -51,26 +54,43 @@ def draw_slide(
     missing += more
     _draw_foot(painter, sheet, content, palette)
     if content.whole:
-        return Drawn(side=lay_out_columns(sheet, y, sources=False, side=False).main, left_out=missing)
+        free = lay_out_columns(sheet, y, sources=False, side=False).main
+        if content.picture is not None:
+            missing += draw_lens(painter, free, content.picture, sheet, palette, formulas)
+        return Drawn(side=free, left_out=missing)
     if content.main is None and not content.side:
         return Drawn(left_out=missing)
     has_side = content.side or bool(content.arithmetic) or content.row is not None
     if has_side and sheet.width < NARROW * sheet.height:
         content = replace(content, sources=())
-    parts = lay_out_columns(sheet, y, sources=bool(content.sources), side=has_side, table=content.table)
+    parts = lay_out_columns(
+        sheet, y, sources=bool(content.sources), side=has_side, table=content.table, numbered=_need_numbers(content)
+    )
     if parts.main.height < LEAST_PART * sheet.unit:
         missing += ("the map below the text",)
     grid = None
     if content.main is not None:
         grid, more = draw_map(painter, parts.main, content.main, sheet, palette, formulas)
         missing += more
-    if parts.sources is not None and not content.table:
-        missing += _draw_sources(painter, parts.sources, content, sheet, palette, formulas)
+    table = None
+    if parts.sources is not None:
+        table, below = (parts.sources, None) if content.table else (None, parts.sources)
+        if content.table and content.sources:
+            table, below = stack_boxes(parts.sources, 2, GAP * sheet.unit)
+        if below is not None:
+            missing += _draw_sources(painter, below, content, sheet, palette, formulas)
     if parts.side is not None:
         missing += draw_side(
             painter, parts.side, content.arithmetic, content.row, sheet, palette, covered=content.arithmetic_covered
         )
-    return Drawn(grid, parts.sources if content.table else None, parts.side, missing)
+    return Drawn(grid, table, parts.side, missing)
+
+
+def _need_numbers(content: SlideContent) -> bool:
+    """Return whether the sources get the width for their numbers: a few columns each, beside a map that is not wide."""
+    columns = max((each.data.values.shape[2] for each in content.sources), default=0)
+    across = content.main.data.values.shape[0] * content.main.data.values.shape[2] if content.main is not None else 0
+    return 4 < columns <= MOST_NUMBERED and across <= MOST_BESIDE
 
 
 def _draw_heading(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> tuple[str, ...]:
@@ -136,8 +156,15 @@ def _fit_text(
 def _draw_sources(
     painter: QPainter, box: Box, content: SlideContent, sheet: Sheet, palette: Palette, formulas: Formulas | None
 ) -> tuple[str, ...]:
-    """Draw the sources below one another; unused space of one goes to the next."""
+    """Draw the sources below one another, under a table side by side; unused space of one goes to the next."""
     missing: tuple[str, ...] = ()
+    if content.table:
+        gap = GAP * sheet.unit
+        width = (box.width - gap * (len(content.sources) - 1)) / len(content.sources)
+        for index, each in enumerate(content.sources):
+            place = Box(box.x + index * (width + gap), box.y, width, box.height)
+            missing += draw_map(painter, place, each, sheet, palette, formulas, source=True)[1]
+        return missing
     for left, each in zip(range(len(content.sources), 0, -1), content.sources, strict=True):
         place = stack_boxes(box, left, 2 * sheet.unit)[0]
         grid, more = draw_map(painter, place, each, sheet, palette, formulas, source=True)

@@ -336,6 +336,7 @@ class LessonController(QObject):
             self.panel = LessonPanel(self.player, self._playground)
             self.panel.close_requested.connect(self.close)
             self.panel.present_requested.connect(self.present)
+        self._playground.step_bar.set_guided(slide is not None)
         if self.panel is not None:
             self.panel.setVisible(slide is not None)
             self.panel.show_slide()

@@ -18,7 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.text_marks import read_aloud
+from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
@@ -201,9 +203,10 @@ class LessonPanel(FollowsTheme, QFrame):
         slide, lesson = self._player.slide, self._player.lesson
         if slide is None or lesson is None:
             return
-        frames, at = len(self._player.frames), self._player.frame_index
-        inside = f"  ·  {at + 1} of {frames}" if frames > 1 else ""
-        self._where.setText(f"{lesson.title}  ·  step {slide.index + 1} of {slide.count}{inside}")
+        lens = (slide.step.lens or "").partition("/")[0]
+        looked = LENSES[lens].title if lens in LENSES else BY_NAME[slide.stage].title
+        self._where.setText(f"Step {slide.index + 1} of {slide.count}  ·  {looked}")
+        self._where.setToolTip(lesson.title)
         self._back.setEnabled(not self._player.at_start)
         self._next.setEnabled(not self._player.at_end)
         self._next.setText("Reveal" if self._player.asking else "Next")
@@ -227,7 +230,8 @@ class LessonPanel(FollowsTheme, QFrame):
         )
         self._answer.setVisible(bool(slide.step.answer) and player.answered)
         self._ask(slide, trace)
-        self._notes.show_text(self._filling.fill_text(slide.step.notes, slide, trace, markdown=True))
+        notes = slide.step.notes if "```" in slide.step.notes else "\n\n".join(slide.step.notes.split("\n"))
+        self._notes.show_text(self._filling.fill_text(notes, slide, trace, markdown=True))
         self._make_room()
 
     def _show_away(self) -> bool:

@@ -62,6 +62,7 @@ class StepBar(FollowsTheme, QFrame):
         self._trace: Trace | None = None
         self._at: walk.Place | None = None
         self._depth = walk.DEPTHS[0]
+        self._guided = False
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 6, 16, 6)
         row.setSpacing(8)
@@ -137,6 +138,12 @@ class StepBar(FollowsTheme, QFrame):
         for name, button in self.buttons.items():
             button.setIcon(icon(f"step-{name}" if name != "play" else self._play_icon(), palette))
 
+    def set_guided(self, guided: bool) -> None:
+        """Leave the counting of steps to an open lesson, or count again."""
+        if guided != self._guided:
+            self._guided = guided
+            self.progress.setVisible(not guided)
+
     def show_reply(self, reply: "Reply", view: "View") -> None:
         """Show shape, time and row sums of the last computation."""
         trace = reply.trace
@@ -202,7 +209,8 @@ class StepBar(FollowsTheme, QFrame):
         )
         step, steps = last + 1 + (not exact), walk.count_steps(e, depth)
         self.progress.set_progress(len(trace.all_stages), walk.count_stages_done(e, at), f"step {step} of {steps}")
-        self._title.setText(f"{step} of {steps}: {BY_NAME[at.stage].title}")
+        title = BY_NAME[at.stage].title
+        self._title.setText(title if self._guided else f"{step} of {steps}: {title}")
         self._about.setText(_describe_step(trace, view, at))
         return step > 1
 

@@ -1,7 +1,7 @@
 """One blank to fill in: the cell's name, a field for the answer, the feedback, and the arithmetic."""
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFontMetricsF, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
@@ -35,7 +35,6 @@ class AnswerRow(QWidget):
         column.addLayout(self._line)
         column.addWidget(self.verdict)
         column.addWidget(self.arithmetic)
-        self.verdict.hide()
         self.arithmetic.hide()
         self.set_zoom(1.0)
 
@@ -56,11 +55,11 @@ class AnswerRow(QWidget):
         layout = self.layout()
         assert layout is not None
         layout.setSpacing(px(4 * zoom))
+        self.verdict.setMinimumHeight(round(QFontMetricsF(self.verdict.font()).height()))  # so that no button moves
 
     def say(self, sentence: str, role: str) -> None:
         """Say one sentence about the answer; ``role`` is good, error or muted."""
         self.verdict.setText(sentence)
-        self.verdict.setVisible(bool(sentence))
         set_role(self.verdict, role)
 
     def show_arithmetic(self, html: str, plain: str) -> None:

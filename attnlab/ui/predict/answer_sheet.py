@@ -68,8 +68,8 @@ class AnswerSheet(FollowsTheme, QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.addWidget(self._ask)
         self._column.addLayout(self._rows)
-        self._column.addWidget(self._hint)
         self._column.addLayout(buttons)
+        self._column.addWidget(self._hint)  # below, so that no button moves when it appears
         self._column.addStretch(1)
         self.set_zoom(zoom)
         self._refresh()

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QGridLayout,
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 _SMALL, _LARGE = (560, 420), (900, 640)
 _WIDEST_SHEET = 560
+_TRYING = 360
+"""The width of the dialog while the exercise is tried in the playground."""
 
 
 @guarded
@@ -57,6 +59,7 @@ class ExerciseDialog(QDialog):
         self._playground = playground
         self._exercise: Exercise | None = None
         self._trying = False
+        self._usual = QRect()
         self.form = ExerciseForm()
         self.answer_sheet = AnswerSheet()
         self.slices = Slices(self)
@@ -80,7 +83,9 @@ class ExerciseDialog(QDialog):
         self.right = QStackedWidget()
         self.right.addWidget(self.preview)
         self.right.addWidget(make_scroll_area(self._make_asking_page()))
-        left = QVBoxLayout()
+        self._left_side = QWidget()
+        left = QVBoxLayout(self._left_side)
+        left.setContentsMargins(0, 0, 0, 0)
         left.setSpacing(px(12))
         form = make_scroll_area(self.form)
         form.setFixedWidth(px(332))
@@ -91,7 +96,7 @@ class ExerciseDialog(QDialog):
         whole = QHBoxLayout(self)
         whole.setContentsMargins(px(16), px(16), px(16), px(16))
         whole.setSpacing(px(16))
-        whole.addLayout(left)
+        whole.addWidget(self._left_side)
         whole.addWidget(self.right, 1)
         self._show_progress(0)
 
@@ -235,11 +240,33 @@ class ExerciseDialog(QDialog):
         self.answer_sheet.show_question(*self._asked, trace)
         self.right.setCurrentIndex(1)
         self.try_button.setText("Try it again")
+        self._uncover_card(first)
         self.answer_sheet.setFocus()
+
+    def _uncover_card(self, stage: str) -> None:
+        """Become a narrow window with the questions only, where it covers the least of the card that is asked about."""
+        if not self._left_side.isHidden():
+            self._usual = self.geometry()
+        self._left_side.hide()
+        self.setMinimumWidth(px(_TRYING))
+        self.resize(px(_TRYING), self.height())
+        card = self._playground.canvas.cards.get(stage)
+        if card is None or not card.isVisible():
+            return
+        asked = QRect(card.mapToGlobal(QPoint(0, 0)), card.size())
+        room, own = self.screen().availableGeometry(), self.frameGeometry()
+        xs = (room.right() - own.width() + 1, room.left(), asked.left() - own.width(), asked.right() + 1)
+        ys = (own.top(), room.top(), room.bottom() - own.height() + 1)
+        places = [QRect(QPoint(x, y), own.size()) for x in xs for y in ys]
+        inside = [place for place in places if room.contains(place)] or [own]
+        self.move(min(inside, key=lambda place: _measure_overlap(place, asked)).topLeft())
 
     def _stop_trying(self) -> None:
         if self._trying:
             self._trying = False
+            self._left_side.show()
+            self.setMinimumWidth(px(_SMALL[0]))
+            self.setGeometry(self._usual)
             self._playground.document.show(at=None)
 
     def open_from(self, path: Path) -> None:
@@ -383,3 +410,9 @@ def _describe_place(exercise: "Exercise") -> str:
     first, count = exercise.blanks[0], len(exercise.blanks)
     more = f" and {count - 1} more" if count > 1 else ""
     return f"{BY_NAME[first.stage].title}: {describe_cell(exercise.experiment, first)}{more}"
+
+
+def _measure_overlap(one: QRect, other: QRect) -> int:
+    """Return the area that two rectangles share."""
+    shared = one.intersected(other)
+    return max(shared.width(), 0) * max(shared.height(), 0)

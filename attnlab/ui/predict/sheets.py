@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.stages.arithmetic import Line
     from attnlab.attention.stages.explanation import Cell
+    from attnlab.attention.stages.table import Stage
     from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.exercise import Exercise
 
@@ -62,12 +63,13 @@ def _write_task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
     stages = dict.fromkeys(trace.stage(cell.stage).title.lower() for cell in exercise.blanks)
     what = "the number in the box" if count == 1 else f"the {count} numbers in the boxes"
     masked = " A masked score is −∞, a masked weight 0." if e.masked and e.config.option("fill") == "-inf" else ""
+    hand_in = "To hand in as a file (CSV), write a line for each answer: student, letter, value, such as Ada, a, 0.35."
     within = f"Answers within {short(exercise.tolerance)} are accepted.{masked}"
     sizes = f"d_model = {e.d_model}, d_k = {e.d_k}" + (f", {e.n_heads} heads" if e.n_heads > 1 else "")
     if e.n_heads > 1 and exercise.given == "inputs":
         columns = "column i" if e.d_k == 1 else f"the columns from {e.d_k}·i to {e.d_k}·i + {e.d_k - 1}"
         sizes += f"; head i owns {columns} of queries"
-    return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)", *trace.warnings
+    return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)", hand_in, *trace.warnings
 
 
 def _list_needed(exercise: "Exercise", trace: "Trace") -> list[str]:
@@ -92,7 +94,15 @@ def _list_formulas(exercise: "Exercise", trace: "Trace") -> tuple[tuple[str, str
     e = trace.experiment
     stages = [trace.stage(name) for name in _list_needed(exercise, trace) if name not in ("inputs", "memory")]
     asked = {cell.stage for cell in exercise.blanks}
-    return tuple((s.title, s.formula(e)) for s in stages if s.name not in AS_THEY_ARE or s.name in asked)
+    return tuple((s.title, _write_formula(s, e)) for s in stages if s.name not in AS_THEY_ARE or s.name in asked)
+
+
+def _write_formula(stage: "Stage", e: "Experiment") -> str:
+    """Return the formula of a stage; softmax is written out, because it is to be computed on paper."""
+    formula = stage.formula(e)
+    if stage.name == "weights" and formula == r"\mathrm{softmax}":
+        return r"a_{ij} = \frac{e^{s_{ij}}}{\sum_{k} e^{s_{ik}}}"
+    return formula
 
 
 def _make_given_tables(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:

@@ -12,7 +12,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.table import BY_NAME, Stage
 from attnlab.attention.stages.walk import Place
-from attnlab.attention.stages.walk_sources import explain_begun
+from attnlab.attention.stages.walk_sources import explain_begun, find_running_sum
 from attnlab.base.text_marks import COVER, read_aloud
 from attnlab.document.document import View
 from attnlab.figures.map_painter import MapData
@@ -82,9 +82,9 @@ def make_content(
     numbers = SlideNumbers(slide, trace, moment)
     main = numbers.make_map()
     if moment.sheet:
-        sources = () if moment.table else numbers.make_sources()
+        sources = numbers.make_sources()
         return replace(words, main=main, sources=sources, side=True, table=moment.table)
-    sources = () if moment.table else numbers.make_sources()
+    sources = numbers.make_sources()
     arithmetic, is_covered = numbers.write_arithmetic()
     return replace(
         words,
@@ -245,7 +245,10 @@ class SlideNumbers:
             return (), False
         is_asked = self._is_asked(cell)
         if place is not None and place.term is not None and place.stage == cell.stage and place.row == cell.row:
-            return (() if is_asked else write_partial_sum(explain_begun(self._trace, cell, place.term))), is_asked
+            if is_asked:
+                return (), True
+            so_far = find_running_sum(self._trace, cell, place.term)
+            return write_partial_sum(explain_begun(self._trace, cell, place.term), so_far), False
         if not (is_asked or self._is_known(cell)) or self._is_masked(cell.row, cell.column):
             return (), is_asked
         return write_versions([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role), is_asked

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import set_sheet
 
 KEYS = (
     ("→ Space PageDown click", "next"),
@@ -16,6 +17,7 @@ KEYS = (
     ("B or .   W", "black, white; any key returns"),
     ("S", "spotlight at the mouse; the wheel resizes it"),
     ("E", "edit numbers; Ctrl+Z undoes, R restores"),
+    ("L", "operate the lens, as in the window"),
     ("D", "in a tour: stages, rows, cells, terms"),
     ("N", "speaker window with notes and clock"),
     ("M", "move to the other screen"),
@@ -48,16 +50,18 @@ class HelpCard(QWidget):
     def set_look(self, palette: Palette, unit: float) -> None:
         """Apply a palette, scaled for a slide of which ``unit`` is a hundredth of the height."""
         size, pad = 2.5 * unit, round(4 * unit)
+        set_sheet(  # before the fonts, which a new style sheet takes away
+            self,
+            f"#help {{ background: {palette.surface}; border: 1px solid {palette.hairline};"
+            f" border-radius: {round(1.5 * unit)}px; }} QLabel {{ color: {palette.ink}; background: transparent; }}",
+        )
+        self.ensurePolished()
         for keys, what in self._labels:
             keys.setFont(make_face(size, bold=True))
             what.setFont(make_face(size))
         self._grid.setContentsMargins(pad, pad, pad, pad)
         self._grid.setVerticalSpacing(round(0.9 * unit))
         self._grid.setHorizontalSpacing(round(QFontMetricsF(make_face(size)).height()))
-        self.setStyleSheet(
-            f"#help {{ background: {palette.surface}; border: 1px solid {palette.hairline};"
-            f" border-radius: {round(1.5 * unit)}px; }} QLabel {{ color: {palette.ink}; background: transparent; }}"
-        )
         self.adjustSize()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -23,6 +23,7 @@ from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, fill_text, make_content
 from attnlab.ui.present.formulas import FORMULAS
 from attnlab.ui.present.lens_page import LensPage, make_paper_lens
+from attnlab.ui.present.lens_values import has_picture, make_picture
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -92,6 +93,12 @@ def _make_page(slide: "Slide", trace: "Trace", before: "Trace", moment: Moment) 
     page = make_content(slide, trace, before, moment)
     if not slide.step.lens:
         return page
+    if has_picture(slide.step.lens):
+        try:
+            picture = make_picture(slide.step.lens, trace)
+        except AttnlabError:
+            return page
+        return replace(make_content(slide, trace, before, replace(moment, lens=True)), picture=picture)
     words = make_content(slide, trace, before, replace(moment, lens=True))
     parts = {each.name: getattr(words, each.name) for each in fields(words)}
     return LensPage(**parts, lens=slide.step.lens, trace=trace, instead=page)

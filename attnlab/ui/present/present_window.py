@@ -33,7 +33,7 @@ from attnlab.ui.present.content import fill_text
 from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_parts import SlideParts
 from attnlab.ui.present.slide_view import SlideView
-from attnlab.ui.present.speaker_window import SpeakerWindow
+from attnlab.ui.present.speaker_window import SpeakerWindow, Stopwatch
 
 if TYPE_CHECKING:
     from attnlab.figures.slides.slide_content import SlideContent
@@ -77,6 +77,7 @@ class PresentWindow(QWidget):
         self.setMouseTracking(True)
         self.parts = SlideParts(playground, self.presenter, self.view, self)
         self.speaker: SpeakerWindow | None = None
+        self.watch = Stopwatch()
         self._jump = QLabel(self)
         self._jump.setTextFormat(Qt.TextFormat.PlainText)
         self._jump.hide()
@@ -118,6 +119,7 @@ class PresentWindow(QWidget):
             ((Key.Key_D,), p.deepen),
             ((Key.Key_E,), self.parts.toggle_table),
             ((Key.Key_R,), p.restore),
+            ((Key.Key_L,), p.operate_lens),
             ((Key.Key_H, Key.Key_Question), self.parts.toggle_help),
             ((Key.Key_Plus, Key.Key_Equal), lambda: self.step_zoom(1)),
             ((Key.Key_Minus,), lambda: self.step_zoom(-1)),
@@ -136,6 +138,7 @@ class PresentWindow(QWidget):
         else:
             self.setGeometry((screen or self._find_best_screen()).geometry())
         self.view.setGeometry(self.rect())
+        self.watch.start()
         self.presenter.begin()
         if size is not None:
             self.show()
@@ -261,7 +264,7 @@ class PresentWindow(QWidget):
         if self.speaker is not None:
             self.speaker.close()
             return
-        self.speaker = SpeakerWindow(self)
+        self.speaker = SpeakerWindow(self, self.watch)
         self.speaker.key_pressed.connect(self._on_key)
         self.speaker.closed.connect(self._on_speaker_closed)
         self.speaker.ticked.connect(self._on_speaker_ticked)

@@ -10,11 +10,13 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.document.scene import Scene
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.present.content import Moment, has_earlier_numbers, has_fixed_sentences, make_content
+from attnlab.ui.present.lens_pictures import LensPictures
 from attnlab.ui.present.prefetch import Prefetch
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.attention.stages.walk import Place
+    from attnlab.figures.slides.lens_content import LensPicture
     from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.lessons.slides import Slide
     from attnlab.ui.lessons.player import LessonPlayer
@@ -45,10 +47,13 @@ class Presenter(QObject):
         self._playground, self.player = playground, player
         self._start = playground.document.scene
         self._ahead = Prefetch(playground, self)
+        self._pictures = LensPictures(playground, self)
+        self._pictures.ready.connect(self._on_ready)
         self._index = -1
         self._stale: object = None
         self.table = self._answering = False
         self.lenses = self.sheets = True
+        self.operates_lens = False
         self._content: SlideContent | None = None
         self._made: dict[tuple[object, ...], tuple[Slide, Trace | None, Trace | None, SlideContent]] = {}
         self._left: list[Callable[[], SlideContent | None]] = []
@@ -215,14 +220,42 @@ class Presenter(QObject):
     def _make_content(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "SlideContent":
         before = self.find_earlier_trace(slide, trace)
         own = self.find_own_trace(slide, trace) if moment.changed else None
-        key = (id(slide), moment, id(trace), id(before), id(own))
+        picture = self._find_picture(slide, trace, moment)
+        key = (id(slide), moment, id(trace), id(before), id(own), id(picture))
         known = self._made.pop(key, None)
-        made = known[3] if known is not None else make_content(slide, trace, before, moment, own)
+        if known is None:
+            made = make_content(slide, trace, before, moment, own)
+            made = made if picture is None else replace(made, picture=picture)
+        else:
+            made = known[3]
         self._made[key] = slide, trace, before, made  # ids are theirs as long as they are kept
         while len(self._made) > KEPT:
             del self._made[next(iter(self._made))]
         self._made = {at: kept for at, kept in self._made.items() if kept[1] is trace or self._ahead.has_trace(kept[1])}
         return made
+
+    def _find_picture(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "LensPicture | None":
+        """Return what the lens of a slide shows; computed for the current slide only."""
+        if not moment.lens or trace is None or self.operates_lens:
+            return None
+        return self._pictures.find(slide.step.lens or "", trace, wanted=slide is self.slide)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the lens of the slide is drawn, now or as soon as it is computed, not shown as in the window."""
+        slide = self.slide
+        return (
+            slide is not None
+            and not self.operates_lens
+            and self._pictures.has_picture(slide.step.lens or "", self.find_trace())
+        )
+
+    def operate_lens(self) -> None:
+        """Show the lens of the slide as in the window, where it can be operated, or as a picture again."""
+        slide = self.slide
+        if slide is not None and slide.step.lens:
+            self.operates_lens = not self.operates_lens
+            self.refresh()
 
     def _list_hints(self, open_answer: bool, at_last: bool, slide: "Slide") -> tuple[str, ...]:
         last = slide.index == slide.count - 1
@@ -312,7 +345,7 @@ class Presenter(QObject):
         if entered is None:
             return
         self._index = entered.index
-        self.table = self._answering = False
+        self.table = self._answering = self.operates_lens = False
         self._stale = self._playground.reply
         self.slide_entered.emit()
         self.refresh()

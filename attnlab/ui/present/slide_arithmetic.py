@@ -21,13 +21,14 @@ def write_versions(explanations: Sequence[Explanation], role: str) -> tuple[tupl
     return (*ways, (_make_value(explanations[-1], role),))
 
 
-def write_partial_sum(explanation: Explanation) -> tuple[tuple[Runs, ...], ...]:
-    """Return the arithmetic of a cell that is partly summed, without a result: the value is not known yet."""
+def write_partial_sum(explanation: Explanation, so_far: float | None = None) -> tuple[tuple[Runs, ...], ...]:
+    """Return the arithmetic of a cell that is partly summed: its terms, and the running sum if that is known."""
     begin = len(explanation.lines) - 1
     while begin > 0 and _is_continuation(explanation.lines[begin]):
         begin -= 1
     lines = tuple(_make_runs(line) for line in explanation.lines[begin:])
-    return (lines, *((line,) for line in reversed(lines)))
+    total = () if so_far is None else ((Run("so far ", style="muted"), Run(number(so_far), style="strong")),)
+    return ((*lines, *total), *((line, *total) for line in reversed(lines)))
 
 
 def _find_chain(explanation: Explanation) -> tuple[Line, ...]:

@@ -12,8 +12,10 @@ from attnlab.ui.present.help_card import HelpCard
 from attnlab.ui.present.table_sheet import TableSheet
 
 if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
     from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.figures.slides.slide_layout import Box
+    from attnlab.lessons.lesson import Step
     from attnlab.ui.playground.playground import Playground
     from attnlab.ui.present.answer_area import AnswerArea
     from attnlab.ui.present.lens_sheet import LensSheet
@@ -59,7 +61,7 @@ class SlideParts(QObject):
             return
         presenter.table = not presenter.table
         if presenter.table and trace is not None:
-            self.table.open_for(find_stage(presenter.slide, trace))
+            self.table.open_for(find_stage(presenter.slide, trace), find_changed_table(presenter.slide.step, trace))
         presenter.refresh()
         self.table.setVisible(presenter.table)
         self.place()  # again: when first shown, a widget gets the window's font
@@ -100,7 +102,8 @@ class SlideParts(QObject):
     def _mount_lens(self, content: "SlideContent") -> None:
         """Show or hide the lens of a step in the slide's free area; a map replaces a missing lens."""
         slide, trace = self._presenter.slide, self._presenter.find_trace()
-        if slide is None or trace is None or not content.whole:
+        drawn = content.picture is not None or self._presenter.is_drawn
+        if slide is None or trace is None or not content.whole or drawn:
             if self.lens is not None:
                 self.lens.hide()
             return
@@ -133,6 +136,17 @@ class SlideParts(QObject):
             self.help.set_look(palette_of(self._over), sheet.unit)
             self.help.move((over.width() - self.help.width()) // 2, (over.height() - self.help.height()) // 2)
             self.help.raise_()
+
+
+def find_changed_table(step: "Step", trace: "Trace") -> str:
+    """Return the name of the table that the last edit of a step changes, "" if it changes none."""
+    from attnlab.attention import edits
+    from attnlab.lessons.cells import split_indices
+    from attnlab.lessons.lookup import ALIASES
+
+    names = [ALIASES.get(name, name) for edit in step.edits for name, _ in (split_indices(edit.key) or ("", None),)]
+    tables = [name for name in names if name in edits.tables(trace.experiment)]
+    return tables[-1] if tables else ""
 
 
 def _round_box(box: "Box") -> tuple[int, int, int, int]:

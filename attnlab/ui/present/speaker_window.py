@@ -6,7 +6,7 @@ from PySide6.QtCore import QDateTime, QElapsedTimer, QLocale, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from attnlab.figures.slides.slide_markdown import to_plain_text
+from attnlab.figures.slides.slide_markdown import to_lines
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
@@ -63,11 +63,11 @@ class SpeakerWindow(FollowsTheme, QWidget):
     """The live parts before the audience may have changed."""
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, watch: Stopwatch | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle("Speaker — attnlab")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.watch = Stopwatch()
+        self.watch = watch or Stopwatch()
         self.now, self.next = SlideView(), SlideView()
         for view, name in ((self.now, "Shown now"), (self.next, "Next")):
             view.reduced_motion = view.framed = True
@@ -137,7 +137,7 @@ class SpeakerWindow(FollowsTheme, QWidget):
     ) -> None:
         """Show the place in the lecture, the notes, the current slide, and the next one with its lens."""
         self.place.setText(place)
-        self.notes.setText(to_plain_text(notes) or "No notes for this step.")
+        self.notes.setText(to_lines(notes) or "No notes for this step.")
         if now is not None:
             self.now.show_content(now)
         self.next.setVisible(following is not None)
@@ -167,6 +167,7 @@ class SpeakerWindow(FollowsTheme, QWidget):
         self.clock.setText(QLocale().toString(time, QLocale.FormatType.ShortFormat))
         seconds = self.watch.elapsed_ms // 1000
         hours, minutes = seconds // 3600, seconds // 60 % 60
+        self.pause_button.setText("Pause" if self.watch.running else "Go on")
         self.ticked.emit()
         self.elapsed.setText(f"{hours}:{minutes:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}")
 
@@ -176,7 +177,6 @@ class SpeakerWindow(FollowsTheme, QWidget):
             self.watch.pause()
         else:
             self.watch.start()
-        self.pause_button.setText("Pause" if self.watch.running else "Go on")
         self._on_tick()
 
     @Slot()

@@ -68,10 +68,10 @@ class TableSheet(QWidget):
         """The open table."""
         return self._name
 
-    def open_for(self, stage: str) -> None:
-        """Show the table most relevant to a stage."""
+    def open_for(self, stage: str, changed: str = "") -> None:
+        """Show the table that a step changes, else the one most relevant to a stage."""
         there = edits.tables(self._document.experiment)
-        wanted = OF_STAGE.get(stage, "embeddings")
+        wanted = changed if changed in there else OF_STAGE.get(stage, "embeddings")
         self._name = wanted if wanted in there else "embeddings"
         self._refresh()
 

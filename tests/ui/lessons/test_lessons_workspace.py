@@ -111,7 +111,7 @@ def test_a_lesson_opens_at_the_chosen_step_and_marks_it(person: "Person", lesson
     workspace.page.steps.setCurrentRow(2)
     person.press("Open at step 3")
     person.settle()
-    assert "step 3 of 4" in read(person)
+    assert "Step 3 of 4" in read(person)
     workspace_of(person)
     assert [row.now for row in workspace.page.steps.rows] == [False, False, True, False]
 
@@ -171,12 +171,12 @@ def test_page_keys_walk_and_next_stops_at_the_end(person: "Person", lesson_file:
     person.playground.canvas.setFocus()
     for _ in range(20):
         person.key(Key.Key_PageDown)
-    assert "step 4 of 4" in read(person)
+    assert "Step 4 of 4" in read(person)
     assert not person.find(QAbstractButton, "Next").isEnabled()
     person.key(Key.Key_PageUp)
     assert person.find(QAbstractButton, "Reveal").isEnabled()  # the answer is covered again
     person.key(Key.Key_PageUp)
-    assert "step 3 of 4" in read(person)
+    assert "Step 3 of 4" in read(person)
     for _ in range(20):
         person.key(Key.Key_PageUp)
     assert not person.find(QAbstractButton, "Back").isEnabled()
@@ -355,7 +355,7 @@ def test_f5_presents_the_lesson_shown_in_the_workspace(person: "Person") -> None
     assert desk.player.lesson == workspace.lessons[0]
     person.key(Key.Key_Escape, widget=desk.presentation)
     person.settle()
-    assert "step 2 of" in read(person)
+    assert "Step 2 of" in read(person)
 
 
 def test_actions_of_the_playground_show_the_playground(person: "Person") -> None:

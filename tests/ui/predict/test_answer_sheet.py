@@ -215,3 +215,11 @@ def test_every_kind_of_attention_is_asked_and_explained(preset: str, cell: Cell,
     sheet.reveal()
     assert "It is " in read(sheet)
     assert "The cell as arithmetic" in read(sheet)
+
+
+def test_check_stays_where_it_is_when_the_verdict_and_the_hint_appear(qtbot: QtBot, sheet: AnswerSheet) -> None:
+    at = sheet.check_button.geometry()
+    enter(qtbot, fields(sheet)[0], "0.99")
+    assert "Not yet" in read(sheet)
+    assert "Hint:" in read(sheet)
+    assert sheet.check_button.geometry() == at

@@ -259,3 +259,22 @@ def test_a_layer_too_large_to_write_out_is_reported(sit_down: Callable[..., obje
     person = sit_down("saturated")
     copy_markdown(person.playground)  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: "fewer columns or tokens" in person.message())  # type: ignore[attr-defined]
+
+
+def test_the_dialog_leaves_the_card_that_is_asked_about_free(
+    dialog: ExerciseDialog, person: object, qtbot: QtBot
+) -> None:
+    window = person.window  # type: ignore[attr-defined]
+    card = person.playground.canvas.cards["weights"]  # type: ignore[attr-defined]
+    before = dialog.size()
+    dialog.move(card.mapToGlobal(card.rect().topLeft()))
+    qtbot.mouseClick(dialog.try_button, Qt.MouseButton.LeftButton)
+    person.settle()  # type: ignore[attr-defined]
+    asked = card.rect().translated(card.mapToGlobal(card.rect().topLeft()))
+    assert dialog.width() < before.width()
+    free = window.screen().availableGeometry().width() - asked.width()
+    if free >= 2 * dialog.width():  # otherwise there is no such place
+        assert not dialog.frameGeometry().intersects(asked)
+    with qtbot.waitSignal(dialog.previewed):
+        qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
+    assert dialog.size() == before

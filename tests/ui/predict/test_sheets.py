@@ -130,3 +130,9 @@ def test_a_state_of_too_many_tokens_is_refused_before_computing() -> None:
     e = resize_tokens(attnlab.preset("journey"), 512)
     with pytest.raises(AttnlabError, match="512 tokens are too many for the paper"):
         make_sheet(Exercise(e, (Cell("weights", 2, 1, 0),)), "")
+
+
+def test_softmax_is_written_out_and_the_file_of_answers_explained(qtbot: QtBot) -> None:
+    sheet = made("journey", Cell("weights", 2, 1, 0))
+    assert r"\frac" in dict(sheet.formulas)["Weights"]
+    assert any("student, letter, value" in sentence for sentence in sheet.task)

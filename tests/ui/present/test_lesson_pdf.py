@@ -97,7 +97,7 @@ def test_a_cancelled_print_keeps_the_old_file(tmp_path: Path) -> None:
     assert path.read_bytes() == b"old"
 
 
-@pytest.mark.parametrize("lens", ["statistics", "positions/encoding"])
+@pytest.mark.parametrize("lens", ["statistics", "precision"])
 def test_a_lens_is_printed_in_place_of_the_map(tmp_path: Path, lens: str) -> None:
     text = f"## Look\n\n```state\npreset: journey\nlens: {lens}\n```\n"
     (page,) = compute_pages(parse(text, "look"))

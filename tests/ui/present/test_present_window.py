@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtGui import QFontInfo, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -62,7 +62,7 @@ def test_a_sum_is_added_up_term_by_term(lecture: Lecture) -> None:
     talk.press(Key.Key_3, Key.Key_Return)
     talk.press(Key.Key_Right)
     before = talk.arithmetic()
-    assert before.endswith("…")
+    assert "…\nso far " in before
     assert talk.bars()["journey"] == "?"
     while "= " + number(float(talk.person.painted("scores")[0, 2, 1])) not in talk.arithmetic():
         assert talk.player.slide.index == 2
@@ -449,3 +449,52 @@ def test_a_lens_is_shown_in_place_of_the_map(lecture: Lecture) -> None:
     talk.press(Key.Key_B)
     assert talk.hall.grab().toImage().pixelColor(640, 400).name() == "#000000"
     talk.press(Key.Key_B)
+
+
+def test_the_table_that_the_step_changes_opens_beside_the_maps(lecture: Lecture) -> None:
+    state = "preset: journey\nedits:\n  - W_v[0, 0]: 2\nstage: context\ncell: [1, 0]"
+    talk = lecture(parse(f"## Change\n\n```state\n{state}\n```\n", "change"), size=(1920, 1080))
+    maps = [each.title for each in talk.content.sources]
+    talk.press(Key.Key_E)
+    assert talk.hall.parts.table.name == "W_v"
+    assert [each.title for each in talk.content.sources] == maps
+    assert talk.hall.view.drawn.left_out == ()
+    table = talk.hall.view.drawn.table
+    assert talk.hall.parts.table.geometry().bottom() <= table.bottom + 1
+
+
+def test_the_clock_runs_from_the_start_of_the_presentation(lecture: Lecture) -> None:
+    talk = lecture()
+    begun = talk.hall.watch.elapsed_ms
+    talk.person.wait_for(lambda: talk.hall.watch.elapsed_ms > begun)
+    talk.press(Key.Key_N)
+    assert talk.hall.speaker.watch is talk.hall.watch
+    talk.hall.speaker.pause_button.click()
+    held = talk.hall.watch.elapsed_ms
+    talk.press(Key.Key_N, Key.Key_N)
+    assert talk.hall.speaker.watch.elapsed_ms == held  # neither closing nor opening the window changes it
+    assert talk.hall.speaker.pause_button.text() == "Go on"
+
+
+def test_each_line_of_the_notes_is_a_paragraph(lecture: Lecture) -> None:
+    talk = lecture(
+        parse("## One\n\n```state\npreset: journey\n```\n\n```notes\nAsk *this*.\nThen that.\n```\n", "notes")
+    )
+    talk.press(Key.Key_N)
+    talk.person.wait_for(lambda: talk.hall.speaker.notes.text() == "Ask this.\n\nThen that.")
+
+
+def test_the_card_of_keys_is_in_type_for_the_hall(lecture: Lecture) -> None:
+    talk = lecture(size=(1920, 1080))
+    talk.press(Key.Key_H)
+    labels = talk.hall.parts.help.findChildren(QLabel)
+    assert min(QFontInfo(label.font()).pixelSize() for label in labels) >= 24
+    assert talk.hall.rect().contains(talk.hall.parts.help.geometry())
+
+
+def test_a_sum_in_progress_says_how_far_it_is(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_3, Key.Key_Return)
+    talk.press(Key.Key_Right)
+    queries, keys = talk.person.painted("queries")[0], talk.person.painted("keys")[0]
+    assert talk.arithmetic().endswith(f"so far {number(float(queries[2, 0] * keys[1, 0]))}")

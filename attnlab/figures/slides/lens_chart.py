@@ -1,0 +1,157 @@
+"""Draws a chart on a slide: few curves with their names at their ends, and single measurements with their values."""
+
+import math
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+
+from attnlab.figures.palette import Palette
+from attnlab.figures.slides.lens_content import Chart, ChartLine
+from attnlab.figures.slides.slide_layout import Box
+from attnlab.figures.slides.slide_text import make_face
+
+MOST_TICKS = 6
+
+
+class _Axes:
+    """The place of the plot, and where a point of a chart lies on it."""
+
+    def __init__(self, box: Box, chart: Chart, size: float) -> None:
+        metrics = QFontMetricsF(make_face(size))
+        top, bottom = 2.1 * size, 1.7 * size
+        height = max(box.height - top - bottom, size)
+        self.ticks = _choose_y_ticks(chart, max(min(int(height / (1.7 * size)), MOST_TICKS), 2))
+        left = max(metrics.horizontalAdvance(format_tick(tick)) for tick in self.ticks) + 0.6 * size
+        names = [line.name for line in chart.lines if not line.points]
+        right = max((metrics.horizontalAdvance(name) for name in names), default=0.0) + 0.8 * size
+        self.plot = Box(box.x + left, box.y + top, box.width - left - right, height)
+        self._log_x, self._log_y = chart.log_x, chart.log_y
+        xs = [x for line in chart.lines for x in line.xs] or [1.0]
+        self._xs = self._scale_x(min(xs)), self._scale_x(max(xs))
+        self._ys = self._scale_y(self.ticks[0]), self._scale_y(self.ticks[-1])
+
+    def _scale_x(self, x: float) -> float:
+        return math.log(max(x, 1e-300)) if self._log_x else x
+
+    def _scale_y(self, y: float) -> float:
+        return math.log(max(y, 1e-300)) if self._log_y else y
+
+    def find_x(self, x: float) -> float:
+        """Return where a number lies across."""
+        low, high = self._xs
+        return self.plot.x + (self._scale_x(x) - low) / ((high - low) or 1.0) * self.plot.width
+
+    def find_y(self, y: float) -> float:
+        """Return where a number lies down; beyond the ends of the scale, at its end."""
+        low, high = self._ys
+        share = min(max((self._scale_y(y) - low) / ((high - low) or 1.0), 0.0), 1.0)
+        return self.plot.bottom - share * self.plot.height
+
+
+def draw_chart(painter: QPainter, box: Box, chart: Chart, size: float, palette: Palette) -> None:
+    """Draw a chart into a box with type of a size in pixels."""
+    axes = _Axes(box, chart, size)
+    _draw_axes(painter, box, chart, axes, size, palette)
+    ends = sorted((axes.find_y(line.ys[-1]), line) for line in chart.lines if not line.points and line.ys)
+    last = -math.inf
+    for y, line in ends:
+        _draw_curve(painter, line, axes, size, palette)
+        last = max(y, last + 1.15 * size)  # no name covers the one above it
+        painter.setFont(make_face(size, bold=True))
+        painter.setPen(QColor(_find_ink(line, palette)))
+        name = QRectF(axes.plot.right + 0.5 * size, last - size, box.right - axes.plot.right, 2 * size)
+        painter.drawText(name, int(Qt.AlignmentFlag.AlignVCenter), line.name)
+    for line in chart.lines:
+        if line.points:
+            _draw_points(painter, line, axes, size, palette)
+
+
+def _find_ink(line: ChartLine, palette: Palette) -> str:
+    return palette.role_ink(line.role)
+
+
+def _draw_axes(painter: QPainter, box: Box, chart: Chart, axes: _Axes, size: float, palette: Palette) -> None:
+    painter.setFont(make_face(size, bold=True))
+    painter.setPen(QColor(palette.ink))
+    painter.drawText(QRectF(box.x, box.y, box.width, 1.5 * size), int(Qt.AlignmentFlag.AlignVCenter), chart.title)
+    plot = axes.plot
+    painter.setFont(make_face(size))
+    for tick in axes.ticks:
+        y = axes.find_y(tick)
+        painter.setPen(QPen(QColor(palette.hairline), max(size / 14, 1)))
+        painter.drawLine(QPointF(plot.x, y), QPointF(plot.right, y))
+        painter.setPen(QColor(palette.muted))
+        rect = QRectF(box.x, y - size, plot.x - box.x - 0.4 * size, 2 * size)
+        painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), format_tick(tick))
+    metrics = QFontMetricsF(make_face(size))
+    painter.setPen(QColor(palette.muted))
+    label = metrics.horizontalAdvance(chart.x_label)
+    free = plot.right - label - 0.8 * size
+    painter.drawText(QPointF(plot.right - label, plot.bottom + 1.4 * size), chart.x_label)
+    taken = -math.inf
+    for tick in chart.x_ticks:
+        text = format_tick(tick)
+        width = metrics.horizontalAdvance(text)
+        x = axes.find_x(tick) - width / 2
+        if x > taken and x + width < free:
+            painter.drawText(QPointF(x, plot.bottom + 1.4 * size), text)
+            taken = x + width + 0.8 * size
+
+
+def _draw_curve(painter: QPainter, line: ChartLine, axes: _Axes, size: float, palette: Palette) -> None:
+    style = Qt.PenStyle.DashLine if line.dashed else Qt.PenStyle.SolidLine
+    painter.setPen(QPen(QColor(palette.role(line.role)), size / 7, style))
+    points = [QPointF(axes.find_x(x), axes.find_y(y)) for x, y in zip(line.xs, line.ys, strict=True)]
+    painter.drawPolyline(QPolygonF(points))
+
+
+def _draw_points(painter: QPainter, line: ChartLine, axes: _Axes, size: float, palette: Palette) -> None:
+    """Draw measurements as dots with a rim, and their values at their left, inside the plot."""
+    for x, y in zip(line.xs, line.ys, strict=True):
+        at = QPointF(axes.find_x(x), axes.find_y(y))
+        painter.setPen(QPen(QColor(palette.ground), size / 8))
+        painter.setBrush(QColor(palette.role(line.role)))
+        painter.drawEllipse(at, 0.42 * size, 0.42 * size)
+        painter.setFont(make_face(size, bold=True))
+        painter.setPen(QColor(_find_ink(line, palette)))
+        text = f"{line.name} {format_value(y)}".strip()
+        width = QFontMetricsF(make_face(size, bold=True)).horizontalAdvance(text)
+        left = at.x() - width - 0.8 * size if at.x() - width - size > axes.plot.x else at.x() + 0.8 * size
+        above = at.y() - 0.6 * size if at.y() - 1.6 * size > axes.plot.y else at.y() + 1.3 * size
+        metrics = QFontMetricsF(make_face(size, bold=True))
+        behind = QColor(palette.ground)
+        behind.setAlphaF(0.85)
+        painter.fillRect(QRectF(left, above - metrics.capHeight() - 0.2 * size, width, 1.2 * size), behind)
+        painter.drawText(QPointF(left, above), text)
+
+
+def _choose_y_ticks(chart: Chart, most: int) -> list[float]:
+    """Return round numbers that reach from the smallest to the largest value, about ``most`` steps apart."""
+    ys = [y for line in chart.lines for y in line.ys if math.isfinite(y) and (y > 0 or not chart.log_y)] or [0.0, 1.0]
+    low, high = min(ys), max(ys)
+    if chart.log_y:
+        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+        step = max(1, math.ceil((last - first) / most))
+        return [10.0**power for power in range(first, max(last, first + 1) + step, step)]
+    low = min(low, 0.0)
+    unit = 10.0 ** math.floor(math.log10((high - low) or 1.0))
+    factors = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+    size = next(unit * f for f in factors if f == 10 or (high - low) / (unit * f) <= most)
+    return [i * size for i in range(math.floor(low / size + 1e-6), math.ceil(high / size - 1e-6) + 1)]
+
+
+def format_tick(value: float) -> str:
+    """Return a number of an axis: as short as possible, with a true minus sign."""
+    text = (
+        f"{value:g}"
+        if value == 0 or 1e-3 <= abs(value) < 1e5
+        else f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-")
+    )
+    return text.replace("-", "−")
+
+
+def format_value(value: float) -> str:
+    """Return a measured value with three significant digits, or as a whole number from 1000 on."""
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:,.0f}".replace(",", " ") if abs(value) >= 1000 else f"{value:.3g}".replace("-", "−")
