@@ -1,6 +1,6 @@
 """One sequence as a sentence to type and as tokens to rename, move, remove, add and mask. Turns them into edits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.attention.edits import token_edits
 from attnlab.attention.edits.batches import Side, key_side, list_unpadded_tokens
+from attnlab.attention.edits.new_words import find_new_words
 from attnlab.attention.stages.explain import Cell
 from attnlab.ui.base.themed import set_style
 from attnlab.ui.widgets.fields.undo_fields import TextField
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from attnlab.document.document import Document
 
 LONGEST = 1_000_000  # characters of a sentence: the field would truncate a longer one
+_MOST_NAMED = 2
+"""The number of new words that are named; more are counted."""
 _NAMES: dict[Side, tuple[str, str]] = {
     "query": ("sentence", "Tokens"),
     "memory": ("second sentence", "Second sequence's tokens"),
@@ -49,7 +52,12 @@ class SentenceBox(QWidget):
         self._complaint.setAccessibleName(f"Message about the {self._called}")
         self._complaint.hide()
         self.tokens = self._make_tokens(strip_name)
-        for widget in (self.sentence, self._complaint, self.tokens):
+        self._note = QLabel()
+        self._note.setProperty("role", "caption")
+        self._note.setWordWrap(True)
+        self._note.setTextFormat(Qt.TextFormat.PlainText)
+        self._note.hide()
+        for widget in (self.sentence, self._complaint, self.tokens, self._note):
             column.addWidget(widget)
         document.scene_changed.connect(self._on_scene_changed)
         document.message_raised.connect(self._on_document_message)
@@ -85,6 +93,7 @@ class SentenceBox(QWidget):
         if not self._is_there():
             self.tokens.set_tokens(())  # cancels the renaming of a token
             return
+        self._show_note(_describe_new_words(find_new_words(e, self._side), "X" if self._side == "query" else "M"))
         tokens = list_unpadded_tokens(e, self._side)
         text = token_edits.sentence(tokens)
         if self._typing is None and self.sentence.text() != text:
@@ -94,6 +103,12 @@ class SentenceBox(QWidget):
         if tokens != self.tokens.tokens():
             self.tokens.set_tokens(tokens)
         self.tokens.set_masked(token_edits.find_masked_keys(e) if key_side(e) == self._side else None)
+
+    def _show_note(self, sentence: str) -> None:
+        if sentence != self._note.text():
+            self._note.setText(sentence)
+            self._note.setAccessibleName(sentence)
+            self._note.setVisible(bool(sentence))
 
     def _edit(
         self, label: str, change: "Callable[[Experiment], Experiment]", gesture: tuple[str, int] | None = None
@@ -203,3 +218,12 @@ class SentenceBox(QWidget):
         stage = "queries" if self._side == "query" else "keys"
         cell = Cell(stage, index, 0, head if isinstance(head, int) else None if head == "mean" else 0)
         self._document.select(cell, pin=True)
+
+
+def _describe_new_words(words: Sequence[str], table: str) -> str:
+    """Return a sentence on words with random numbers, "" for none."""
+    if not words:
+        return ""
+    named, one = " and ".join(f"“{word}”" for word in words), len(words) == 1
+    names = named if len(words) <= _MOST_NAMED else f"{len(words)} words"
+    return f"{names} {'is' if one else 'are'} new: {'its' if one else 'their'} numbers in {table} are random."
