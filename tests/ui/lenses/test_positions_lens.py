@@ -530,3 +530,87 @@ def test_every_control_has_a_name_and_a_tool_tip(reader: Reader) -> None:
             said = control.accessibleName() or (control.text() if isinstance(control, QAbstractButton) else "")
             assert said
             assert control.toolTip(), said
+
+
+# RoPE's own picture
+
+
+def set_box(reader: Reader, name: str, value: int) -> None:
+    boxes = [one for one in reader.lens.findChildren(NumberBox) if one.isVisible() and one.accessibleName() == name]
+    assert len(boxes) == 1
+    boxes[0].setValue(value)
+    reader.settle()
+
+
+def rope_score(e: Experiment, query: int, key: int) -> float:
+    return float(compute(e, dtype="float64")["scores"][0, query, key])
+
+
+def test_rope_shows_its_own_picture_first_and_other_schemes_do_not(reader: Reader) -> None:
+    page = reader.lens.encoding
+    reader.open(preset("journey"))
+    assert not page.rope.isVisible()
+    reader.open(preset("rope"))
+    assert page.rope.isVisible()
+    first = page.panels[0]
+    assert page.rope.mapTo(page, QPoint()).y() < first.mapTo(page, QPoint()).y()
+    assert page.comparison.isVisible()
+
+
+@pytest.mark.parametrize("scheme", ["alibi", "t5-bias"])
+def test_biases_stand_above_the_sinusoidal_encoding_and_within_the_first_screen(reader: Reader, scheme: str) -> None:
+    reader.open(preset(scheme))
+    page = reader.lens.encoding
+    top = page.bias_panel.mapTo(page, QPoint()).y()
+    assert top < page.panels[0].mapTo(page, QPoint()).y()
+    assert top + page.bias_panel.height() <= page.viewport().height()
+
+
+def test_the_scores_of_a_query_and_a_key_that_move_on_together_stay_equal(reader: Reader) -> None:
+    e = preset("rope")
+    reader.open(e)
+    set_box(reader, "query at position", 3)
+    set_box(reader, "key at position", 1)
+    set_box(reader, "both moved on by", 4)
+    told = reader.lens.encoding.rope.told.text()
+    assert told.endswith("only the distance counts.")
+    same = f"{rope_score(e, 3, 1):.4f}".replace("-", "−")
+    assert told.count(same) == 2
+    assert "query at 3, key at 1 and query at 7, key at 5" in reader.lens.encoding.rope.picture.accessibleDescription()
+
+
+def test_a_score_that_is_no_dot_product_does_not_stay_equal(reader: Reader) -> None:
+    reader.open(edits.configure(preset("rope"), score="additive"))
+    assert "more than the distance counts" in reader.lens.encoding.rope.told.text()
+
+
+def test_each_pair_turns_by_its_own_angle_and_a_click_chooses_it(reader: Reader) -> None:
+    e = preset("rope")
+    reader.open(e)
+    set_box(reader, "query at position", 4)
+    set_box(reader, "key at position", 1)
+    picture = reader.lens.encoding.rope.picture
+    turns = picture._turns
+    assert turns is not None
+    for pair in range(e.d_k // 2):
+        assert turns.find_turn(pair) == pytest.approx(math.degrees(3 * 10000 ** (-2 * pair / e.d_k)) % 360)
+    reader.click(picture, picture.find_small(2).center().toPoint())
+    reader.settle()
+    assert reader.lens.encoding.rope.pair.value() == 2
+    trace = compute(e, dtype="float64")
+    half = e.d_k // 2
+    query = trace["rotated_queries"][0, 4]
+    shown = picture._turns
+    assert shown is not None
+    angle = math.atan2(float(query[2 + half]), float(query[2]))
+    assert math.cos(shown.find_angle(shown.query)) == pytest.approx(math.cos(angle))
+    assert math.sin(shown.find_angle(shown.query)) == pytest.approx(math.sin(angle))
+
+
+def test_another_head_has_another_query(reader: Reader) -> None:
+    e = edits.configure(preset("multi-head-8"), positions="rope")
+    reader.open(e, head=0)
+    first = reader.lens.encoding.rope.told.text()
+    reader.lens.show_view(View(head=3))
+    reader.settle()
+    assert reader.lens.encoding.rope.told.text() != first

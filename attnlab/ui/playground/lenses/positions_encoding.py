@@ -1,5 +1,5 @@
-"""The page of the sinusoidal encoding: its values as curves, bars and a map, each of which can be enlarged; and the
-positions of the open experiment."""
+"""The page of the encodings: first what the positions of the open experiment do, if they rotate or add a bias; then the
+sinusoidal encoding as curves, bars and a map, each of which can be enlarged."""
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QWidget
 from attnlab.attention.registries.positions import sinusoidal
 from attnlab.figures.map_painter import MapData
 from attnlab.ui.playground.lenses.positions_map import MapFigure
-from attnlab.ui.playground.lenses.positions_parts import Fields, Page, Panel
-from attnlab.ui.playground.lenses.positions_scheme import SchemeRow, bias_maps, has_bias
+from attnlab.ui.playground.lenses.positions_parts import Fields, Page, Panel, sentence_label
+from attnlab.ui.playground.lenses.positions_rope import RopePanel, RopeResult, Rotated, rotate_pair
+from attnlab.ui.playground.lenses.positions_scheme import SchemeRow, bias_maps, has_bias, has_rotation
 from attnlab.ui.widgets.charts.curves import Curve, Curves
 from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 Floats = NDArray[np.float64]
+Result = tuple[Floats, MapData | None, RopeResult | None]
+"""The sinusoidal encoding, and the biases and the rotation of the open experiment."""
 ROLES = ("query", "key", "value", "attention", "neutral")
 POSITIONS, DIMENSIONS, IN_BARS = (0, 10, 20, 50), (0, 2, 4, 8, 16), (10, 20)
 FIRST_DIMENSIONS, FIRST_POSITIONS, BARS = 64, 50, 8
@@ -49,31 +52,38 @@ class EncodingPage(Page):
         self.panels = [Panel(name, content, 12 if content is self.map else 0) for name, content in contents]
         self.bias_panel = Panel("bias", self.bias, 12)
         self._large: Panel | None = None
-        self._column.addWidget(self.fields)
+        self.rope = RopePanel()
+        self.rope.changed.connect(self.changed)
+        self.comparison = sentence_label("For comparison: the sinusoidal encoding", "section")
         for panel in (*self.panels, self.bias_panel):
             panel.clicked.connect(self._on_clicked)
-        for widget in (SideBySide(*self.panels[:2]), SideBySide(*self.panels[2:]), self.bias_panel):
-            self._column.addWidget(widget, 1)
-        self._column.insertWidget(1, self.scheme)
+        for own in (self.scheme, self.rope, self.bias_panel, self.comparison, self.fields):
+            self._column.addWidget(own)
+        for pair in (SideBySide(*self.panels[:2]), SideBySide(*self.panels[2:])):
+            self._column.addWidget(pair, 1)
         self._arrange()
 
-    def show_experiment(self, e: "Experiment") -> None:
-        """Set the open experiment: its scheme is named, and its biases are shown if it has any."""
-        self._experiment = e if has_bias(e) else None
+    def show_experiment(self, e: "Experiment", head: int | str = 0) -> None:
+        """Set the open experiment: its scheme is named, and its rotation or its biases are shown if it has any."""
+        self._experiment = e if has_bias(e) or has_rotation(e) else None
         self.scheme.show_experiment(e)
+        self.rope.show_experiment(e if has_rotation(e) else None, head)
         self._arrange()
 
     def describe_request(self) -> Hashable:
-        return self.positions.value(), self.d_model.value(), self._experiment
+        return self.positions.value(), self.d_model.value(), self._experiment, self.rope.find_asked()
 
-    def job(self) -> Callable[[], tuple[Floats, MapData | None]]:
-        return partial(_compute_encoding, self.positions.value(), self.d_model.value(), self._experiment)
+    def job(self) -> "Callable[[], Result]":
+        sizes = self.positions.value(), self.d_model.value()
+        return partial(_compute_encoding, *sizes, self._experiment, self.rope.find_asked())
 
-    def show_result(self, result: tuple[Floats, MapData | None]) -> None:
-        encoding, bias = result
+    def show_result(self, result: "Result") -> None:
+        encoding, bias, rotated = result
         self._show_encoding(encoding)
         self.bias_panel.title.setText("What its positions add to the scores" + (", in each head" * _several(bias)))
         self.bias.show_map(bias)
+        if rotated is not None:
+            self.rope.show_result(rotated)
 
     def _show_encoding(self, result: Floats) -> None:
         count, width = result.shape
@@ -108,12 +118,15 @@ class EncodingPage(Page):
 
     def _arrange(self) -> None:
         """Show all panels, or only the enlarged one; the panel of biases only if there are some."""
-        there = [*self.panels, *([self.bias_panel] if self._experiment is not None else [])]
+        e = self._experiment
+        there = [*self.panels, *([self.bias_panel] if e is not None and has_bias(e) else [])]
         if self._large not in there:
             self._large = None
         for panel in (*self.panels, self.bias_panel):
             panel.setVisible(panel in there and self._large in (None, panel))
             panel.set_large(panel is self._large)
+        self.rope.setVisible(self._large is None and e is not None and has_rotation(e))
+        self.comparison.setVisible(self._large is None and e is not None)
 
     @Slot()
     def _on_clicked(self) -> None:
@@ -122,10 +135,11 @@ class EncodingPage(Page):
         self._arrange()
 
 
-def _compute_encoding(count: int, d_model: int, e: "Experiment | None") -> tuple[Floats, MapData | None]:
-    """Return the encoding [count, d_model], and the experiment's biases if it has any."""
+def _compute_encoding(count: int, d_model: int, e: "Experiment | None", asked: Rotated | None) -> "Result":
+    """Return the encoding [count, d_model], and the experiment's biases and its rotation if it has them."""
     encoding: Floats = sinusoidal(count, d_model).numpy()
-    return encoding, None if e is None else bias_maps(e)
+    bias = bias_maps(e) if e is not None and has_bias(e) else None
+    return encoding, bias, rotate_pair(e, asked) if e is not None and asked is not None else None
 
 
 def _several(maps: MapData | None) -> bool:

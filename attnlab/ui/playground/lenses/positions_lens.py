@@ -62,7 +62,7 @@ class PositionsLens(Lens):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
-        self.encoding.show_experiment(trace.experiment)
+        self.encoding.show_experiment(trace.experiment, view.head)
         self.order.show_experiment(trace.experiment, view.head)
         self._refresh()
 
@@ -72,6 +72,8 @@ class PositionsLens(Lens):
 
     def show_view(self, view: "View") -> None:
         self.order.show_head(view.head)
+        self.encoding.rope.show_head(view.head)
+        self._refresh()
 
     def on_result(self, key: Hashable, result: Any) -> None:
         self._pages[str(key)].show_result(result)

@@ -76,6 +76,11 @@ def has_bias(e: "Experiment") -> bool:
     return POSITIONS[e.config.positions].bias is not None
 
 
+def has_rotation(e: "Experiment") -> bool:
+    """Return whether the scheme of an experiment rotates its queries and keys."""
+    return POSITIONS[e.config.positions].rotate is not None
+
+
 def bias_maps(e: "Experiment") -> MapData:
     """Return the biases that the scheme of an experiment adds to its scores, one map per head, in float64."""
     scheme = POSITIONS[e.config.positions]
