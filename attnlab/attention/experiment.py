@@ -343,7 +343,7 @@ class Experiment:
 
     def hidden_cells(self) -> masks.Hidden | None:
         """Return the masked cells and whether a query has no key left; None without a mask."""
-        return masks.hidden_cells(self.T_q, self.T_k, self.config.causal, self.config.masks, self.config.mask)
+        return masks.find_hidden(self.T_q, self.T_k, self.config.causal, self.config.masks, self.config.mask)
 
 
 def check_unwritten(e: Experiment) -> None:

@@ -88,7 +88,7 @@ def test_each_row_of_a_batch_equals_the_playgrounds_result(positions: str, score
     layer = layer_of(8, config, hidden_units=5)
     x = torch.randn(3, 6, 8, dtype=torch.float64)
     with torch.no_grad():
-        trace = LayerTrace(layer, x, None, masks.hidden_cells(6, 6, True, {}, None))
+        trace = LayerTrace(layer, x, None, masks.find_hidden(6, 6, True, {}, None))
         weights = Weights(**{name: getattr(layer, name) for name in (*WEIGHTS, *BIASES)}, extra=layer.extra)
         for i in range(3):
             alone = attnlab.compute(Experiment(tuple("abcdef"), x[i], weights, config), dtype="float64")

@@ -130,7 +130,7 @@ def active(causal: bool, masks: Mapping[str, int]) -> tuple[tuple[str, int], ...
     return tuple((name, masks.get(name, 0)) for name in MASKS if (causal if name == "causal" else name in masks))
 
 
-def hidden_cells(t_q: int, t_k: int, causal: bool, masks: Mapping[str, int], painted: Tensor | None) -> Hidden | None:
+def find_hidden(t_q: int, t_k: int, causal: bool, masks: Mapping[str, int], painted: Tensor | None) -> Hidden | None:
     """Return the cells that at least one mask hides, or None without masks; ``painted`` is True where allowed.
 
     The causal mask hides key j > query i, counted from the top left.

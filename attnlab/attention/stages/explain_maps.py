@@ -76,7 +76,7 @@ def scores(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     return make_explanation(trace, cell, *_score_lines(trace, cell, limit), result)
 
 
-def _scaled_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
+def _explain_scaled(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     e = trace.experiment
     before, after = value_of(trace, cell, "scores"), value_of(trace, cell, "scaled")
     sizes = {"sqrt_d_k": f"√{e.d_k}", "sqrt_d_model": f"√{e.d_model}"}
@@ -89,7 +89,7 @@ def _scaled_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     return (line("scaled ", _strong(after), quotient, describe_rounding(after, before / divisor, dtype_name(trace))),)
 
 
-def _biased_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
+def _explain_biased(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     e = trace.experiment
     position = POSITIONS[e.config.positions]
     before, after = value_of(trace, cell, source(e, "biased")), value_of(trace, cell, "biased")
@@ -100,7 +100,7 @@ def _biased_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     return (line("biased ", _strong(after), sum_of), *why)
 
 
-def _capped_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
+def _explain_capped(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     e = trace.experiment
     cap = float(e.config.option("soft_cap"))
     before, after = value_of(trace, cell, source(e, "capped")), value_of(trace, cell, "capped")
@@ -115,9 +115,9 @@ def _capped_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
 
 
 _STEPS: dict[str, Callable[[Computed, Cell], tuple[Line, ...]]] = {
-    "scaled": _scaled_lines,
-    "biased": _biased_lines,
-    "capped": _capped_lines,
+    "scaled": _explain_scaled,
+    "biased": _explain_biased,
+    "capped": _explain_capped,
 }
 
 

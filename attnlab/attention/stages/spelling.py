@@ -48,18 +48,18 @@ def _rename_variables(expression: str, **variables: str) -> str:
     return expression
 
 
-def inputs_formula(e: "Experiment") -> str:
+def write_inputs_formula(e: "Experiment") -> str:
     """Return X, or X plus the position encoding."""
     position = POSITIONS[e.config.positions]
     return "X" if position.encode is None else position.formula
 
 
-def memory_formula(e: "Experiment") -> str:
+def write_memory_formula(e: "Experiment") -> str:
     """Return M, or M plus the position encoding."""
-    return inputs_formula(e).replace("X", "M", 1)
+    return write_inputs_formula(e).replace("X", "M", 1)
 
 
-def _embeddings_code(e: "Experiment", variable_name: str, given: str) -> str:
+def _write_embeddings(e: "Experiment", variable_name: str, given: str) -> str:
     position = POSITIONS[e.config.positions]
     if position.encode is None:
         return f"{variable_name} = {given}"
@@ -67,17 +67,17 @@ def _embeddings_code(e: "Experiment", variable_name: str, given: str) -> str:
     return _fill_options("\n".join(_rename_variables(line, x=given) for line in lines), e, position)
 
 
-def inputs_code(e: "Experiment") -> str:
+def write_inputs_code(e: "Experiment") -> str:
     """Return the code that adds positions to the embeddings x."""
-    return _embeddings_code(e, "X", "x")
+    return _write_embeddings(e, "X", "x")
 
 
-def memory_code(e: "Experiment") -> str:
+def write_memory_code(e: "Experiment") -> str:
     """Return the code that adds positions to the second sequence."""
-    return _embeddings_code(e, "M", "memory")
+    return _write_embeddings(e, "M", "memory")
 
 
-def projection_formula(name: str, letter: str) -> Callable[["Experiment"], str]:
+def make_projection_formula(name: str, letter: str) -> Callable[["Experiment"], str]:
     """Return the formula of queries, keys or values."""
 
     def formula(e: "Experiment") -> str:
@@ -89,7 +89,7 @@ def projection_formula(name: str, letter: str) -> Callable[["Experiment"], str]:
     return formula
 
 
-def projection_code(name: str, letter: str) -> Callable[["Experiment"], str]:
+def make_projection_code(name: str, letter: str) -> Callable[["Experiment"], str]:
     """Return the code of queries, keys or values."""
 
     def code(e: "Experiment") -> str:
@@ -108,13 +108,13 @@ def projection_code(name: str, letter: str) -> Callable[["Experiment"], str]:
 _LETTERS = {"queries": ("q", "g_q", 0), "keys": ("k", "g_k", 1)}
 
 
-def normed_formula(of: str) -> Callable[["Experiment"], str]:
+def make_normed_formula(of: str) -> Callable[["Experiment"], str]:
     """Return the formula of normalised queries or keys."""
     letter, gain, _ = _LETTERS[of]
     return lambda e: NORMS[e.config.qk_norm].formula.replace("{x}", letter).replace("{g}", gain)
 
 
-def normed_code(of: str) -> Callable[["Experiment"], str]:
+def make_normed_code(of: str) -> Callable[["Experiment"], str]:
     """Return the code of normalised queries or keys."""
     place = _LETTERS[of][2]
 
@@ -127,12 +127,12 @@ def normed_code(of: str) -> Callable[["Experiment"], str]:
     return code
 
 
-def rotated_formula(of: str) -> Callable[["Experiment"], str]:
+def make_rotated_formula(of: str) -> Callable[["Experiment"], str]:
     """Return the formula of rotated queries or keys."""
     return lambda e: POSITIONS[e.config.positions].formula.replace("{x}", _LETTERS[of][0])
 
 
-def rotated_code(of: str) -> Callable[["Experiment"], str]:
+def make_rotated_code(of: str) -> Callable[["Experiment"], str]:
     """Return the code of rotated queries or keys."""
 
     def code(e: "Experiment") -> str:
@@ -150,12 +150,12 @@ def _fill_options(code: str, e: "Experiment", entry: Entry) -> str:
     return code
 
 
-def scores_formula(e: "Experiment") -> str:
+def write_scores_formula(e: "Experiment") -> str:
     """Return the formula of the score function."""
     return SCORES[e.config.score].formula
 
 
-def scores_code(e: "Experiment") -> str:
+def write_scores_code(e: "Experiment") -> str:
     """Return the code of the score function."""
     score = SCORES[e.config.score]
     return f"scores = {_rename_variables(_fill_options(score.code, e, score), Q=_x(e, 'scores'), K=_x(e, 'scores', 1))}"
@@ -164,36 +164,36 @@ def scores_code(e: "Experiment") -> str:
 _DIVISORS = {"sqrt_d_k": (r"\sqrt{d_k}", "K.shape[-1]"), "sqrt_d_model": (r"\sqrt{d_{model}}", "X.shape[-1]")}
 
 
-def scaled_formula(e: "Experiment") -> str:
+def write_scaled_formula(e: "Experiment") -> str:
     """Return the formula of the divisor of the scores."""
     scale = e.config.scale
     return rf"\div\, {_DIVISORS[scale][0] if isinstance(scale, str) else number(scale)}"
 
 
-def scaled_code(e: "Experiment") -> str:
+def write_scaled_code(e: "Experiment") -> str:
     """Return the code that divides the scores."""
     scale = e.config.scale
     return f"scaled = scores / {f'{_DIVISORS[scale][1]} ** 0.5' if isinstance(scale, str) else repr(scale)}"
 
 
-def biased_formula(e: "Experiment") -> str:
+def write_biased_formula(e: "Experiment") -> str:
     """Return the formula of the bias of the position scheme."""
     return POSITIONS[e.config.positions].formula
 
 
-def biased_code(e: "Experiment") -> str:
+def write_biased_code(e: "Experiment") -> str:
     """Return the code that adds a bias to the scores."""
     position = POSITIONS[e.config.positions]
     return _fill_options("\n".join((*position.setup, f"biased = {_x(e, 'biased')} + {position.code}")), e, position)
 
 
-def capped_formula(e: "Experiment") -> str:
+def write_capped_formula(e: "Experiment") -> str:
     """Return the formula of the soft cap."""
     cap = f"{e.config.option('soft_cap'):g}"
     return rf"{cap} \tanh(s \div {cap})"
 
 
-def capped_code(e: "Experiment") -> str:
+def write_capped_code(e: "Experiment") -> str:
     """Return the code of the soft cap."""
     cap = e.config.option("soft_cap")
     return f"capped = {cap!r} * torch.tanh({_x(e, 'capped')} / {cap!r})"
@@ -202,12 +202,12 @@ def capped_code(e: "Experiment") -> str:
 _FILL_FORMULAS = {"-inf": r"{-\infty}", "-1e9": r"{-10^9}", "0": "0", "after": "0"}
 
 
-def masked_formula(e: "Experiment") -> str:
+def write_masked_formula(e: "Experiment") -> str:
     """Return the names of the masks and the value that masked scores get."""
     return f"{masks.formula(e)} = {_FILL_FORMULAS[e.config.option('fill')]}"
 
 
-def _allowed_code(e: "Experiment", of: str) -> str:
+def _write_allowed(e: "Experiment", of: str) -> str:
     """Return the code that assigns ``allowed``, the pairs that may attend."""
     config = e.config
     if not config.masks:
@@ -222,16 +222,16 @@ def _allowed_code(e: "Experiment", of: str) -> str:
     return "\n".join(lines)
 
 
-def masked_code(e: "Experiment") -> str:
+def write_masked_code(e: "Experiment") -> str:
     """Return the code that replaces the scores of masked pairs by the fill value."""
     of, fill = _x(e, "masked"), e.config.option("fill")
     if fill == "-inf":
-        return f"{_allowed_code(e, of)}\nmasked = {of}.masked_fill(~allowed, -torch.inf)"
+        return f"{_write_allowed(e, of)}\nmasked = {of}.masked_fill(~allowed, -torch.inf)"
     value = f"fill = torch.tensor({float(fill)!r}, dtype={of}.dtype, device={of}.device)"
-    return f"{_allowed_code(e, of)}\n{value}\nmasked = {of}.masked_fill(~allowed, fill)"
+    return f"{_write_allowed(e, of)}\n{value}\nmasked = {of}.masked_fill(~allowed, fill)"
 
 
-def weights_formula(e: "Experiment") -> str:
+def write_weights_formula(e: "Experiment") -> str:
     """Return the formula of the normaliser, with its temperature and the sink."""
     normalizer = NORMALIZERS[e.config.normalizer]
     parts = [normalizer.formula]
@@ -242,7 +242,7 @@ def weights_formula(e: "Experiment") -> str:
     return r",\ ".join(parts)
 
 
-def weights_code(e: "Experiment") -> str:
+def write_weights_code(e: "Experiment") -> str:
     """Return the code of the normaliser."""
     normalizer, of = NORMALIZERS[e.config.normalizer], _x(e, "weights")
     lines, x = [], of
@@ -262,18 +262,18 @@ def weights_code(e: "Experiment") -> str:
     return "\n".join(lines)
 
 
-def zeroed_code(e: "Experiment") -> str:
+def write_zeroed_code(e: "Experiment") -> str:
     """Return the code that masks the weights after the normaliser."""
-    return f"{_allowed_code(e, 'weights')}\nzeroed = weights.masked_fill(~allowed, 0)"
+    return f"{_write_allowed(e, 'weights')}\nzeroed = weights.masked_fill(~allowed, 0)"
 
 
-def dropped_formula(e: "Experiment") -> str:
+def write_dropped_formula(e: "Experiment") -> str:
     """Return the probability of dropout and the divisor of the other weights."""
     share = e.config.option("dropout")
     return rf"p = {share:g},\ \div\, {1 - share:g}"
 
 
-def dropped_code(e: "Experiment") -> str:
+def write_dropped_code(e: "Experiment") -> str:
     """Return the code of dropout with its seed."""
     share, seed, of = e.config.option("dropout"), e.config.option("dropout_seed"), _x(e, "dropped")
     draw = f"draw = torch.rand({of}.shape, generator=torch.Generator().manual_seed({seed}))"
@@ -281,36 +281,36 @@ def dropped_code(e: "Experiment") -> str:
     return f"{draw}\n{kept}\ndropped = torch.where(kept, {of} / (1 - {share!r}), 0)"
 
 
-def context_formula(e: "Experiment") -> str:
+def write_context_formula(e: "Experiment") -> str:
     """Return the formula of the context, with the heads that are switched off."""
     off = ", ".join(map(str, e.config.ablated))
     return r"Z = A V" + (rf",\ \mathrm{{off:}}\ {off}" if off else "")
 
 
-def context_code(e: "Experiment") -> str:
+def write_context_code(e: "Experiment") -> str:
     """Return the code that mixes the values."""
     code = f"Z = {_x(e, 'context')} @ V"
     return f"{code}\nZ[{list(e.config.ablated)}] = 0  # heads that are switched off" if e.config.ablated else code
 
 
-def merged_formula(e: "Experiment") -> str:
+def write_merged_formula(e: "Experiment") -> str:
     """Return the formula of the concatenated heads."""
     return r"[Z_1 Z_2 \ldots]"
 
 
-def merged_code(e: "Experiment") -> str:
+def write_merged_code(e: "Experiment") -> str:
     """Return the code that concatenates the heads."""
     return "merged = Z.transpose(0, 1).flatten(1)"
 
 
-def output_formula(e: "Experiment") -> str:
+def write_output_formula(e: "Experiment") -> str:
     """Return the formula of the output."""
     text = r"\mathrm{concatenated\ heads}" if e.n_heads > 1 else "Z"
     text = text if e.weights.W_o is None else ("[Z_1 Z_2 \\ldots]\\, W_o" if e.n_heads > 1 else "Z W_o")
     return text if e.weights.b_o is None else f"{text} + b_o"
 
 
-def output_code(e: "Experiment") -> str:
+def write_output_code(e: "Experiment") -> str:
     """Return the code of the output."""
     text = "merged" if has_stage(e, "merged") else "Z.transpose(0, 1).flatten(1)"
     text = text if e.weights.W_o is None else f"{text} @ W_o"
