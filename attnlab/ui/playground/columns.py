@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
@@ -56,17 +56,27 @@ class Columns(QSplitter):
         self._width = width or self._width
         if not self._width:
             return
+        self._divide(self._choose_folds())
+
+    def _divide(self, folds: tuple[bool, bool]) -> None:
         hint = self._inputs.sizeHint().width()
-        self._fold(self._choose_folds())
+        self._fold(folds)
         if not self._moved:
             spine, inputs, explanation = self._widths()
             self.setSizes([spine, inputs, max(self._width - spine - inputs - explanation, 100), explanation])
         self._inputs_hint = hint
 
     def make_room(self) -> None:
-        """Divide the width again when the inputs need more or less of it, or the canvas needs the inputs' room."""
-        if self._inputs.sizeHint().width() != self._inputs_hint or self._choose_folds() != self._folded:
-            self.arrange()
+        """Divide the width again when the inputs need more or less of it, or the canvas needs the inputs' room.
+
+        A column with the keyboard focus does not fold: somebody may be typing in it.
+        """
+        if not self._width:
+            return
+        inputs, explanation = self._choose_folds()
+        folds = inputs and not _has_focus(self._inputs), explanation and not _has_focus(self._explanation)
+        if self._inputs.sizeHint().width() != self._inputs_hint or folds != self._folded:
+            self._divide(folds)
 
     def unfold(self, place: int, on: bool = True) -> None:
         """Show the inputs (0) or the explanation (1) until they are folded by hand; or fold them, without ``on``."""
@@ -113,8 +123,13 @@ class Columns(QSplitter):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().height() != event.oldSize().height() and self._choose_folds() != self._folded:
-            self.arrange()
+            self.make_room()
 
     @Slot(int, int)
     def _on_splitter_moved(self, *_: int) -> None:
         self._moved = True
+
+
+def _has_focus(column: QWidget) -> bool:
+    focus = QApplication.focusWidget()
+    return focus is not None and column.isAncestorOf(focus)
