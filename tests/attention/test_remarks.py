@@ -102,7 +102,7 @@ def test_division_by_the_sum_gives_the_weight_to_a_large_negative_fill() -> None
 
 
 @pytest.mark.parametrize(("score", "norm"), [("cosine", "none"), ("dot", "l2")])
-def test_cosines_that_are_divided_again_are_odd_unless_the_temperature_makes_up_for_it(score: str, norm: str) -> None:
+def test_scaled_cosines_are_odd_unless_the_temperature_compensates(score: str, norm: str) -> None:
     (said,) = find_oddities(make(score=score, qk_norm=norm))
     assert "dividing by √d_k squeezes them into −0.5 to 0.5" in said
     scaled = attnlab.compute(make(score=score, qk_norm=norm))["scaled"]
@@ -123,7 +123,7 @@ def test_cosine_makes_a_norm_superfluous_except_for_its_gains() -> None:
     assert [each.endswith("“RMS” acts through its gains only.") for each in find_oddities(gained)] == [True]
 
 
-def test_conventions_are_said_at_their_stage_and_are_not_odd() -> None:
+def test_conventions_are_named_at_their_stage_and_are_not_odd() -> None:
     rope = make(positions="rope")
     for stage in ("rotated_queries", "rotated_keys"):
         (said,) = find_stage_remarks(rope, stage)

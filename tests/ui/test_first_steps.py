@@ -68,7 +68,7 @@ def test_each_step_is_ticked_by_doing_it_and_only_by_that(person: Person) -> Non
     assert [line[:4] for line in read(person)] == ["Done"] * 3
 
 
-def test_after_the_third_step_the_card_stays_a_moment_and_goes(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_card_closes_a_moment_after_the_third_step(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     person.playground.first_steps._lingering.setInterval(60)  # a person would wait three seconds
     inputs = person.playground.inputs
     below = inputs.viewport().height()
@@ -78,7 +78,7 @@ def test_after_the_third_step_the_card_stays_a_moment_and_goes(person: Person, m
     assert links(person) == []
 
 
-def test_the_keyboard_ticks_the_steps_too(person: Person) -> None:
+def test_steps_done_by_keyboard_are_ticked(person: Person) -> None:
     person.click_cell("weights", 0, 0)
     person.type_number(0, 0, "0.5")
     person.settle()
@@ -120,7 +120,7 @@ def test_a_low_window_has_a_link_above_the_canvas_that_opens_the_card(person: Pe
     assert card(person) is None
 
 
-def test_the_link_takes_the_place_of_the_card_where_the_inputs_are_folded_away(person: Person) -> None:
+def test_with_folded_inputs_a_link_replaces_the_card(person: Person) -> None:
     person.playground.inputs.hide()
     person.wait_for(lambda: links(person) == ["First steps 0/3"])
     person.playground.inputs.show()
@@ -129,7 +129,7 @@ def test_the_link_takes_the_place_of_the_card_where_the_inputs_are_folded_away(p
 
 
 @pytest.mark.parametrize("type_size", [100, 175, 250])
-def test_nothing_of_the_card_is_cut(person: Person, type_size: int) -> None:
+def test_the_card_is_not_clipped(person: Person, type_size: int) -> None:
     person.window.resize(1920, 1080)
     person.window.change_settings(type_size=type_size)
     shown = card(person)
@@ -148,7 +148,7 @@ def test_nothing_of_the_card_is_cut(person: Person, type_size: int) -> None:
         shown.window().close()
 
 
-def test_what_is_done_and_closed_is_remembered_and_the_lesson_is_offered_once(
+def test_finished_steps_are_remembered_and_the_lesson_is_offered_once(
     sit_down: Sit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(tmp_path))
@@ -175,6 +175,6 @@ def test_what_is_done_and_closed_is_remembered_and_the_lesson_is_offered_once(
     assert links(third) == []
 
 
-def test_saved_steps_that_do_not_exist_count_for_nothing(sit_down: Sit) -> None:
+def test_unknown_saved_steps_are_ignored(sit_down: Sit) -> None:
     person = sit_down(settings=Settings(theme="light", first_steps=("weight", "of an older version")))
     assert [line[:4] for line in read(person)] == ["Done", "To d", "To d"]

@@ -56,7 +56,7 @@ def test_every_number_has_room_in_its_cell(person: "Person", preset: str, size: 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("preset", PRESETS)
-def test_no_card_lies_over_another_or_beyond_the_side(person: "Person", preset: str, size: tuple[int, int]) -> None:
+def test_cards_do_not_overlap_or_leave_the_canvas(person: "Person", preset: str, size: tuple[int, int]) -> None:
     open_at(person, preset, size)
     canvas = person.playground.canvas
     shown = [card for card in (*canvas.cards.values(), canvas.heads) if card.isVisible()]
@@ -68,7 +68,7 @@ def test_no_card_lies_over_another_or_beyond_the_side(person: "Person", preset: 
 
 
 @pytest.mark.parametrize("size", SIZES[:3], ids=lambda size: f"{size[0]}x{size[1]}")
-def test_labels_of_fourteen_letters_are_whole(sit_down: Callable[..., "Person"], size: tuple[int, int]) -> None:
+def test_labels_of_fourteen_letters_are_not_shortened(sit_down: Callable[..., "Person"], size: tuple[int, int]) -> None:
     e = attnlab.preset("journey")
     tokens = ("representation", *e.tokens[1:])
     assert len(tokens[0]) == LABEL_LETTERS

@@ -84,7 +84,7 @@ def plan_canvas(needs: Needs, width: float, height: float, scale: float, alone: 
     if alone is not None:
         needs = _only(needs, alone)
     largest = ALONE_PX if alone is not None else LARGEST_PX
-    return _find_fitting(needs, width, height, scale, largest) or _scrolled(needs, width, height, scale)
+    return _find_fitting(needs, width, height, scale, largest) or _plan_scrolling(needs, width, height, scale)
 
 
 def _only(needs: Needs, name: str) -> Needs:
@@ -115,7 +115,7 @@ def _find_fitting(needs: Needs, width: float, height: float, scale: float, large
     return None
 
 
-def _scrolled(needs: Needs, width: float, height: float, scale: float) -> CanvasPlan:
+def _plan_scrolling(needs: Needs, width: float, height: float, scale: float) -> CanvasPlan:
     """Return the plan of least height: the least size of type, and as many cards in a line as fit."""
     every = [need for group in needs.groups for need in group]
     must = frozenset(need.name for need in every if need.is_legible and need.numbers[0])

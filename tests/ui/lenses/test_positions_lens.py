@@ -558,7 +558,7 @@ def test_rope_shows_its_own_picture_first_and_other_schemes_do_not(reader: Reade
 
 
 @pytest.mark.parametrize("scheme", ["alibi", "t5-bias"])
-def test_biases_stand_above_the_sinusoidal_encoding_and_within_the_first_screen(reader: Reader, scheme: str) -> None:
+def test_biases_are_above_the_sinusoidal_encoding_and_within_the_first_screen(reader: Reader, scheme: str) -> None:
     reader.open(preset(scheme))
     page = reader.lens.encoding
     top = page.bias_panel.mapTo(page, QPoint()).y()
@@ -579,7 +579,7 @@ def test_the_scores_of_a_query_and_a_key_that_move_on_together_stay_equal(reader
     assert "query at 3, key at 1 and query at 7, key at 5" in reader.lens.encoding.rope.picture.accessibleDescription()
 
 
-def test_a_score_that_is_no_dot_product_does_not_stay_equal(reader: Reader) -> None:
+def test_scores_other_than_dot_products_do_not_stay_equal(reader: Reader) -> None:
     reader.open(edits.configure(preset("rope"), score="additive"))
     assert "more than the distance counts" in reader.lens.encoding.rope.told.text()
 

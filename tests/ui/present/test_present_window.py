@@ -484,7 +484,7 @@ def test_each_line_of_the_notes_is_a_paragraph(lecture: Lecture) -> None:
     talk.person.wait_for(lambda: talk.hall.speaker.notes.text() == "Ask this.\n\nThen that.")
 
 
-def test_the_card_of_keys_is_in_type_for_the_hall(lecture: Lecture) -> None:
+def test_the_card_of_shortcuts_has_large_type(lecture: Lecture) -> None:
     talk = lecture(size=(1920, 1080))
     talk.press(Key.Key_H)
     labels = talk.hall.parts.help.findChildren(QLabel)

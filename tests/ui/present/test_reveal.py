@@ -79,7 +79,7 @@ def plain(content: SlideContent) -> str:
     return " ".join("".join(run.text for run in each.runs) for each in content.text)
 
 
-def test_a_number_that_is_asked_for_is_covered_in_the_text_too(lecture: Callable[..., Any]) -> None:
+def test_a_number_in_question_is_hidden_in_the_text(lecture: Callable[..., Any]) -> None:
     talk = lecture(parse(LESSON, "asked"))
     weight = float(talk.person.painted("weights")[0, 1, 0])
     assert talk.text() == "“journey” gives ? to “Your”, and 1 in all. “Your” has a small share."
@@ -114,7 +114,7 @@ def test_typing_the_right_answer_reveals_the_text_and_covering_asks_again(lectur
     assert sheet.focusProxy().text() == ""
 
 
-def test_sentences_about_the_lessons_numbers_step_back_when_these_change(lecture: Callable[..., Any]) -> None:
+def test_sentences_about_the_lessons_numbers_turn_grey_when_these_change(lecture: Callable[..., Any]) -> None:
     talk = lecture(parse(LESSON, "asked"))
     assert not any(run.aside for each in talk.content.text for run in each.runs)
     talk.press(Key.Key_E)
@@ -154,7 +154,7 @@ def _find_ink_above_map(image: QImage, drawn: Drawn) -> int:
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
-def test_a_cover_is_seen_from_the_last_row(palette: Any) -> None:
+def test_a_cover_is_visible_from_the_last_row(palette: Any) -> None:
     assert compute_contrast(palette.cover, palette.on_cover) >= 3.9
     assert compute_contrast(palette.cover, palette.ground) >= 3
 
@@ -173,7 +173,7 @@ def test_covered_cells_and_numbers_have_the_colour_of_the_cover(qapp: QApplicati
     assert cover not in shown
 
 
-def test_handouts_print_the_covered_state_and_the_answers_come_last(qapp: QApplication) -> None:
+def test_handouts_hide_the_answers_and_print_them_last(qapp: QApplication) -> None:
     first, second, answers = compute_pages(parse(LESSON, "asked"))
     assert (first.answered, second.answered) == (False, False)
     assert "gives ? to" in plain(first)
@@ -182,7 +182,7 @@ def test_handouts_print_the_covered_state_and_the_answers_come_last(qapp: QAppli
     assert lines[-3:] == [f"It gives {weight}, the least of the row.", "Step 2. And then?", "Nothing else."]
 
 
-def test_small_weights_are_not_said_to_be_nothing(qapp: QApplication) -> None:
+def test_tiny_weights_are_not_shown_as_zero(qapp: QApplication) -> None:
     slide = make_slides(find("scaling"))[4]
     row = show(slide, False).row
     assert row is not None
