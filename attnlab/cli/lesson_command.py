@@ -24,7 +24,18 @@ def main(argv: list[str]) -> int:
     tasks.add_argument("--pdf", type=Path, metavar="OUT", help="print the lesson, one page per step")
     tasks.add_argument("--check", action="store_true", help="compute every step and report mistakes with their lines")
     tasks.add_argument("--list", action="store_true", help="list all lessons")
+    parser.add_argument("--notes", action="store_true", help="with --pdf: print the notes below the slides")
+    parser.add_argument(
+        "--per-page",
+        type=int,
+        default=1,
+        choices=(1, 2, 4, 6),
+        metavar="N",
+        help="with --pdf: 1, 2, 4 or 6 slides a page",
+    )
     options = parser.parse_args(argv)
+    if options.pdf is None and (options.notes or options.per_page > 1):
+        raise MisuseError("--notes and --per-page are for printing; add --pdf OUT.pdf.")
     if options.list == (options.lesson is not None):
         what = "--list takes no lesson" if options.list else "The NAME or FILE of a lesson is missing"
         raise MisuseError(f"{what}; use attnlab lesson --list or attnlab lesson NAME.")
@@ -33,7 +44,7 @@ def main(argv: list[str]) -> int:
     if options.check:
         return _check_lesson(options.lesson)
     if options.pdf is not None:
-        return _print_lesson(options.lesson, options.pdf)
+        return _print_lesson(options.lesson, options.pdf, options.notes, options.per_page)
     return _open_lesson(options.lesson, options.step or 1)
 
 
@@ -75,7 +86,7 @@ def _check_lesson(name: str) -> int:
     return USER_ERROR if problems else OK
 
 
-def _print_lesson(name: str, path: Path) -> int:
+def _print_lesson(name: str, path: Path, notes: bool, per_page: int) -> int:
     if path.suffix.lower() != ".pdf":
         raise AttnlabError(f"A lesson is printed as PDF; {path} needs to end in .pdf.")
     check_folder(path)
@@ -87,10 +98,12 @@ def _print_lesson(name: str, path: Path) -> int:
         write(sys.stderr, _printable_line(f"attnlab: {lesson.path or lesson.name}:{problem.line}: {problem.reason}"))
     with platform_without_display(True):
         from attnlab.ui.app.application import make_application
+        from attnlab.ui.present.paper import Paper
         from attnlab.ui.present.pdf import write_pdf
 
+        paper = Paper(notes, per_page)
         app = make_application()
-        write_pdf(lesson, path)
+        write_pdf(lesson, path, paper=paper)
         del app
     return OK
 

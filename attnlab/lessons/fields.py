@@ -13,6 +13,7 @@ from attnlab.lessons.lenses import LENSES
 from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Problem
 from attnlab.lessons.yaml_block import Pair
 
+MOST_MINUTES = 600
 Take = Callable[[Pair], Any]
 
 
@@ -63,6 +64,13 @@ def _take_whole(pair: Pair) -> int:
     if isinstance(pair.value, bool) or not isinstance(pair.value, int):
         raise _refuse(pair, "a whole number, such as 3")
     return pair.value
+
+
+def _take_minutes(pair: Pair) -> int:
+    minutes = _take_whole(pair)
+    if not 1 <= minutes <= MOST_MINUTES:
+        raise _refuse(pair, f"the minutes that the lesson takes, 1 to {MOST_MINUTES}")
+    return minutes
 
 
 def _take_name(what: str, known: Iterable[str]) -> Take:
@@ -137,6 +145,7 @@ FRONT: Mapping[str, Take] = {
     "title": _take_text,
     "about": _take_text,
     "order": _take_whole,
+    "minutes": _take_minutes,
     "covers": _take_texts,
     "sources": _take_texts,
 }

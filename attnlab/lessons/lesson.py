@@ -87,7 +87,8 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Lesson:
     """A lesson: ``name`` is the file's name without its ending, ``covers`` lists the systems that it teaches, such as
-    "B1", and ``order`` is its rank among the shipped lessons."""
+    "B1", and ``order`` is its rank among the shipped lessons. ``minutes`` is how long it takes, 0 if that is estimated.
+    """
 
     name: str
     title: str
@@ -98,3 +99,4 @@ class Lesson:
     path: Path | None = None
     problems: tuple[Problem, ...] = ()
     order: int = 0
+    minutes: int = 0

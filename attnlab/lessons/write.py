@@ -16,6 +16,8 @@ def write(lesson: Lesson) -> str:
         front["about"] = lesson.about
     if lesson.order:
         front["order"] = lesson.order
+    if lesson.minutes:
+        front["minutes"] = lesson.minutes
     if lesson.covers:
         front["covers"] = Flow(lesson.covers)
     if lesson.sources:

@@ -184,6 +184,31 @@ case("lessons/printing.py Printing.__init__", "printing the lesson")(printing("a
 case("lessons/printing.py Printing._print", "printing the lesson")(printing("attnlab.ui.present.pdf._draw_page"))
 
 
+@case("lessons/thumbnails.py Thumbnails._go_on", "drawing the steps of the lessons")
+def thumbnails(desk: Desk) -> None:
+    person = desk.person()
+    desk.plant("attnlab.ui.lessons.thumbnails._make_thumbnail")
+    person.window.show_workspace("lessons")
+    person.wait_for(lambda: bool(fault_log._untaken))
+    person.window.show_workspace("playground")
+
+
+@case("present/lens_pictures.py LensPictures.find", "drawing the lens")
+def draw_lens(desk: Desk) -> None:
+    from attnlab.ui.lessons.player import LessonPlayer
+    from attnlab.ui.present import PresentWindow
+
+    person = desk.person()
+    desk.plant("attnlab.ui.present.lens_pictures.make_picture")
+    player = LessonPlayer(person.document, person.window)
+    player.open(find("positions"), 2)
+    hall = PresentWindow(person.playground, player, person.window)
+    desk.qtbot.addWidget(hall)
+    hall.present(size=QSize(1280, 720))
+    person.wait_for(lambda: hall.parts.lens is not None and hall.parts.lens.isVisible())  # as in the window instead
+    hall.close()
+
+
 @case("lessons/step_preview.py Preview.show_step", "computing the step")
 def preview_step(desk: Desk) -> None:
     from attnlab.ui.lessons.step_preview import Preview

@@ -99,7 +99,7 @@ class SlideContent:
     several forms of the same, the fullest first; the first that fits is written, unless it is ``arithmetic_covered``:
     then its place stays empty. ``side`` and ``table`` reserve space at the right and at the left, ``whole`` all space
     below the text, for the ``picture`` of a lens or for a widget. ``done`` of ``count`` segments below are filled.
-    ``keys`` are hints; the last ones are left out if they do not fit.
+    ``keys`` are hints; the last ones are left out if they do not fit. ``notes`` are printed below the slide, if wanted.
     """
 
     heading: str
@@ -123,3 +123,4 @@ class SlideContent:
     count: int = 0
     keys: tuple[str, ...] = ()
     note: str = ""
+    notes: str = ""

@@ -27,6 +27,8 @@ from attnlab.figures.slides.slide_text import Block, Text, draw_line, lay_out_pa
 TEXT_EM = 62
 """The longest line of running text, in font sizes."""
 MOST_SEGMENTS = 48
+TABLE_SHARE = 0.6
+"""The share of the left column that an open table has, above the sources."""
 MOST_NUMBERED, MOST_BESIDE = 8, 6
 """The columns of sources that get the width for their numbers, and of the map beside them."""
 NARROW = 1.2
@@ -76,7 +78,9 @@ def draw_slide(
     if parts.sources is not None:
         table, below = (parts.sources, None) if content.table else (None, parts.sources)
         if content.table and content.sources:
-            table, below = stack_boxes(parts.sources, 2, GAP * sheet.unit)
+            box, gap = parts.sources, GAP * sheet.unit
+            table = Box(box.x, box.y, box.width, TABLE_SHARE * box.height - gap)
+            below = Box(box.x, table.bottom + gap, box.width, box.height - table.height - gap)
         if below is not None:
             missing += _draw_sources(painter, below, content, sheet, palette, formulas)
     if parts.side is not None:

@@ -19,14 +19,16 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.base.errors import AttnlabError
-from attnlab.lessons.lesson import Lesson, Step
+from attnlab.lessons.cells import write_blank
+from attnlab.lessons.lesson import Blank, Lesson, Step
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.draft_files import ask_save, save
 from attnlab.ui.lessons.question_fields import QuestionFields
-from attnlab.ui.lessons.recording import describe_step
+from attnlab.ui.lessons.recording import describe_step, find_stage
+from attnlab.ui.lessons.step_picture import WIDTH, StepPicture
 from attnlab.ui.lessons.step_preview import Preview
 from attnlab.ui.lessons.step_side import StepSide
 
@@ -66,9 +68,12 @@ class Editor(FollowsTheme, QWidget):
         split.addWidget(self._side)
         split.addWidget(self._make_form())
         split.setStretchFactor(1, 1)
-        split.setSizes([260, 700])
-        column.addWidget(split, 1)
         self.preview = Preview(controller.playground)
+        self._picture = StepPicture(self.preview.picture)
+        split.addWidget(self._picture)
+        split.setStretchFactor(2, 1)
+        split.setSizes([px(230), px(WIDTH), px(WIDTH)])
+        column.addWidget(split, 1)
         self._form.insertWidget(self._form.indexOf(self.text) + 1, self.preview)
         for field in self.findChildren(QWidget):
             field.installEventFilter(self)
@@ -177,7 +182,7 @@ class Editor(FollowsTheme, QWidget):
         self._state.setAccessibleName("State of the step")
         self._record, self._insert = QPushButton("Record again"), QPushButton("Insert the number")
         self._record.setToolTip("Make this step show the playground's current state")
-        self._insert.setToolTip("Insert the cell selected in the playground into the text, as a placeholder")
+        self._insert.setToolTip("Insert the number of the cell that the step holds into the text")
         self._record.clicked.connect(self._on_record_clicked)
         self._insert.clicked.connect(self._on_insert_clicked)
         row.addWidget(self._state, 1)
@@ -222,7 +227,7 @@ class Editor(FollowsTheme, QWidget):
         self._side.show_draft(draft)
         self._walk.setEnabled(step is not None)
         self._empty.setVisible(step is None)
-        for widget in (*self._parts, self.preview):
+        for widget in (*self._parts, self.preview, self._picture):
             widget.setVisible(step is not None)
         if step is not None:
             self._show_step(lesson, step, draft.chosen)
@@ -334,13 +339,20 @@ class Editor(FollowsTheme, QWidget):
 
     @Slot()
     def _on_insert_clicked(self) -> None:
-        cell = self._controller.playground.document.view.cell
-        if cell is None:
-            self._controller.refuse("No cell is selected in the playground; click one there first.")
+        number = self._find_number()
+        if number is None:
+            self._controller.refuse("The step holds no cell, and none is selected in the playground; click one there.")
             return
-        head = "" if cell.head is None else f"{cell.head}, "
-        self.text.insertPlainText(f"{{{{{cell.stage}[{head}{cell.row}, {cell.column}]}}}}")
+        self.text.insertPlainText(f"{{{{{number}}}}}")
         self.text.setFocus()
+
+    def _find_number(self) -> str | None:
+        """Return the cell that the step holds, else the one selected in the playground, as lessons write it."""
+        draft = self._draft
+        if draft is not None and draft.step is not None and draft.step.cell is not None:
+            return write_blank(Blank(find_stage(draft.lesson, draft.chosen), *draft.step.cell))
+        cell = self._controller.playground.document.view.cell
+        return None if cell is None else write_blank(Blank(cell.stage, cell.row, cell.column, cell.head))
 
     @Slot()
     def _on_walk_clicked(self) -> None:

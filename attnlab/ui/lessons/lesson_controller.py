@@ -1,9 +1,10 @@
 """Controls lessons: the open one, its pages, the draft and the presentation. Created on first use."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.base.errors import AttnlabError
@@ -32,6 +33,7 @@ class LessonController(QObject):
         super().__init__(window)
         self._playground, self._window = playground, window
         self._touring = self._lens_opened = False
+        self._unseen = ""
         self._walkable: tuple[bool, bool] | None = None
         self.player = LessonPlayer(playground.document, self)
         self.panel: LessonPanel | None = None
@@ -41,6 +43,7 @@ class LessonController(QObject):
         self.exercise: ExerciseDialog | None = None
         self.player.slide_changed.connect(self._on_slide_changed)
         self.player.frame_changed.connect(self._on_frame_changed)
+        playground.computed.connect(self._on_computed)
 
     # Opening and walking
 
@@ -314,6 +317,9 @@ class LessonController(QObject):
     @Slot(object)
     def _on_slide_changed(self, slide: "Slide | None") -> None:
         self._show_lens(slide)
+        self._unseen = slide.stage if slide is not None else ""
+        if slide is not None:
+            self._show_card(slide.stage)
         if not self._touring:
             self._show_panel(slide)
         if self.workspace is not None:
@@ -324,6 +330,17 @@ class LessonController(QObject):
     def _on_frame_changed(self, _: object) -> None:
         if self.panel is not None:
             self.panel.show_frame()
+
+    @Slot(object)
+    def _on_computed(self, _: object) -> None:
+        """Scroll to the card of the step that was entered, now that its numbers are there."""
+        if self._unseen:
+            self._show_card(self._unseen)
+            self._unseen = ""
+
+    def _show_card(self, stage: str) -> None:
+        """Scroll to the card of a stage when the canvas has placed the cards."""
+        QTimer.singleShot(0, self._playground.canvas, partial(self._playground.canvas.show_card, stage))
 
     def _show_lens(self, slide: "Slide | None") -> None:
         lens = slide.step.lens if slide is not None else None

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
 
 from attnlab.base.counted import format_count
+from attnlab.lessons.duration import estimate_minutes
 from attnlab.lessons.lesson import Lesson, Problem
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, set_role
@@ -18,20 +21,25 @@ from attnlab.ui.lessons.editor import Editor
 from attnlab.ui.lessons.lesson_page import LessonPage
 from attnlab.ui.lessons.list_rows import Row
 from attnlab.ui.lessons.row_list import RowList
+from attnlab.ui.lessons.thumbnails import Thumbnails, choose_telling_step
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.lesson_controller import LessonController
+    from attnlab.ui.present.paper import Paper
 
 NOTE_MS = 8000
-SHELF = 300
+SHELF, NARROW_SHELF, NARROW = 440, 300, 1200
+"""The width of the list at 100 %, and in windows narrower than this."""
 
 
+@guarded
 class _Body(FollowsTheme, QSplitter):
     """The list beside a page; another size of type resets their widths."""
 
     def __init__(self, shelf: RowList, page: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal)
+        self._was_narrow: bool | None = None
         self.setHandleWidth(1)
         self.setChildrenCollapsible(False)
         self.side = QWidget()
@@ -46,7 +54,17 @@ class _Body(FollowsTheme, QSplitter):
     def restyle(self) -> None:
         """Set the widths for the size of type."""
         self.side.setMinimumWidth(px(200))
-        self.setSizes([px(SHELF), max(self.width() - px(SHELF), px(300))])
+        shelf = px(NARROW_SHELF if self._is_narrow() else SHELF)
+        self.setSizes([shelf, max(self.width() - shelf, px(300))])
+
+    def _is_narrow(self) -> bool:
+        return self.width() < px(NARROW)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._was_narrow is not self._is_narrow():
+            self._was_narrow = self._is_narrow()
+            self.restyle()
 
 
 class LessonPages(QObject):
@@ -65,6 +83,8 @@ class LessonPages(QObject):
         self.stack.addWidget(self.editor)
         self.body = _Body(self.shelf, self.stack)
         self._side = self.body.side
+        self._thumbnails = Thumbnails(self)
+        self._thumbnails.ready.connect(self._on_thumbnails_ready)
         self._note_timer = QTimer(self)
         self._note_timer.setSingleShot(True)
         self._note_timer.setInterval(NOTE_MS)
@@ -153,9 +173,37 @@ class LessonPages(QObject):
 
     def _show_shelf(self) -> None:
         titles = iter(("Lessons", "Your lessons"))
-        rows = [Row(next(titles), section=True) if le is None else _make_row(le) for le in self._lessons]
+        rows = [Row(next(titles), section=True) if le is None else self._make_row(le) for le in self._lessons]
         chosen = next((i for i, le in enumerate(self._lessons) if le is not None and self._is(le)), -1)
         self.shelf.show_rows(rows, chosen)
+
+    def _make_row(self, lesson: Lesson) -> Row:
+        """Return the row of a lesson: its picture, its minutes or the step at which it is open, and its description."""
+        about, now = lesson.about, self._find_current_slide(lesson)
+        if lesson.problems:
+            about = f"Line {lesson.problems[0].line}: {lesson.problems[0].reason}"
+        found = self._thumbnails.find(lesson, whole=False) or {}
+        return Row(
+            lesson.title or lesson.name,
+            about or " ",
+            f"at step {now + 1}" if now is not None else f"{estimate_minutes(lesson)} min" if lesson.steps else "",
+            now=now is not None,
+            wrong=bool(lesson.problems),
+            pictured=True,
+            thumbnail=found.get(choose_telling_step(lesson)),
+        )
+
+    def _want_pictures(self) -> None:
+        """Compute the missing pictures while the lessons are in view: of the shown lesson first."""
+        if not self.body.isVisible():
+            return
+        shown = [(self._shown, True)] if self._shown is not None and self._shown.steps else []
+        self._thumbnails.want([*shown, *((lesson, False) for lesson in self.lessons if lesson.steps)])
+
+    @Slot()
+    def _on_thumbnails_ready(self) -> None:
+        self._show_shelf()
+        self.show_progress()
 
     def _is(self, lesson: Lesson) -> bool:
         return self._shown is not None and (lesson.name, lesson.path) == (self._shown.name, self._shown.path)
@@ -178,9 +226,11 @@ class LessonPages(QObject):
     def show_progress(self) -> None:
         """Mark the step of the lesson that is being walked."""
         if self._shown is not None:
-            self.page.show_lesson(
-                self._shown, self._find_current_slide(self._shown), self._controller.is_own(self._shown)
-            )
+            self._show_page(self._shown)
+
+    def _show_page(self, lesson: Lesson) -> None:
+        own, found = self._controller.is_own(lesson), self._thumbnails.find(lesson, whole=True)
+        self.page.show_lesson(lesson, self._find_current_slide(lesson), own, found)
 
     def _find_current_slide(self, lesson: Lesson) -> int | None:
         player = self._controller.player
@@ -193,6 +243,7 @@ class LessonPages(QObject):
         """Clear the message."""
         self._note_timer.stop()
         self._message.setText("")
+        self._thumbnails.want([])
 
     def mark_place(self) -> None:
         """Mark the place in the open lesson."""
@@ -206,7 +257,9 @@ class LessonPages(QObject):
             self._show(walked)
             self.reload()
         self.shelf.setFocus()
+        self._show_shelf()
         self.show_progress()
+        self._want_pictures()
 
     def show_message(self, sentence: str) -> None:
         """Show one sentence about a failure."""
@@ -225,7 +278,8 @@ class LessonPages(QObject):
         self._shown = lesson
         self.stack.setCurrentWidget(self.page)
         self._side.show()
-        self.page.show_lesson(lesson, self._find_current_slide(lesson), self._controller.is_own(lesson))
+        self._show_page(lesson)
+        self._want_pictures()
 
     @Slot(int)
     def _on_chosen(self, row: int) -> None:
@@ -245,12 +299,12 @@ class LessonPages(QObject):
         if self._shown is not None:
             self._controller.walk(self._shown, step)
 
-    @Slot()
-    def _on_print_requested(self) -> None:
+    @Slot(object)
+    def _on_print_requested(self, paper: "Paper") -> None:
         from attnlab.ui.lessons.printing import ask_print
 
         if self._shown is not None:
-            ask_print(self._controller, self._shown)
+            ask_print(self._controller, self._shown, paper)
 
     @Slot()
     def _on_check_requested(self) -> None:
@@ -324,12 +378,3 @@ class LessonPages(QObject):
     @Slot()
     def _on_note_read(self) -> None:
         self._message.setText("")
-
-
-def _make_row(lesson: Lesson) -> Row:
-    about = lesson.about
-    if lesson.problems:
-        about = f"Line {lesson.problems[0].line}: {lesson.problems[0].reason}"
-    return Row(
-        lesson.title or lesson.name, about or " ", format_count(len(lesson.steps), "step"), wrong=bool(lesson.problems)
-    )

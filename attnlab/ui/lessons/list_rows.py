@@ -10,14 +10,20 @@ from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.base.themed import palette_of
+from attnlab.ui.lessons.thumbnails import Thumbnail, draw_thumbnail
 
 ROW = Qt.ItemDataRole.UserRole
+WIDE_ROW = 340
+"""The width from which a lesson's description stands in its row."""
 Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The texts of a row. A section is a heading between rows; ``now`` marks the current place of a walk."""
+    """The texts of a row. A section is a heading between rows; ``now`` marks the current place of a walk.
+
+    A ``pictured`` row has a thumbnail, which may be missing until it is computed; a step that ``asks`` has a badge.
+    """
 
     title: str
     about: str = ""
@@ -26,6 +32,9 @@ class Row:
     now: bool = False
     section: bool = False
     wrong: bool = False
+    pictured: bool = False
+    thumbnail: Thumbnail | None = None
+    asks: bool = False
 
     @property
     def spoken(self) -> str:
@@ -44,12 +53,14 @@ class RowPainter(QStyledItemDelegate):
         if row.section:
             return QSize(px(120), round(small) + px(20))
         room = option.rect.width() or px(300)
-        lines = _break_text(
+        if row.pictured:
+            return QSize(px(120), round(max(px(_find_picture(room)[1]) + px(8), line + small + px(12))))
+        lines = break_text(
             row.title, font("strong"), room - px(24) - self._measure_left(row) - self._measure_right(row), 3
         )
         height = line * max(len(lines), 1) + px(14)
         if row.about:
-            height += small * len(_break_text(row.about, font("caption"), room - px(24), 2)) + px(2)
+            height += small * len(break_text(row.about, font("caption"), room - px(24), 2)) + px(2)
         if row.caption and row.about:
             height += small + px(4)
         return QSize(px(120), round(height))
@@ -64,9 +75,42 @@ class RowPainter(QStyledItemDelegate):
             self._write(painter, area.adjusted(8, 0, 0, -px(4)), row.title, "section", palette.muted, bottom=True)
             painter.restore()
             return
-        _paint_ground(painter, area, option, palette)
+        paint_ground(painter, area, option, palette)
+        if row.pictured:
+            self._paint_pictured(painter, area, row, palette)
+            painter.restore()
+            return
         self._say(painter, area.adjusted(px(8), px(6), -px(8), -px(6)), row, palette)
         painter.restore()
+
+    def _paint_pictured(self, painter: QPainter, area: QRectF, row: Row, palette: Palette) -> None:
+        """Paint a lesson: its picture, its title with the minutes, and its description if there is room."""
+        wide, high = (px(each) for each in _find_picture(area.width()))
+        frame = QRectF(area.left() + px(6), area.center().y() - high / 2, wide, high)
+        painter.setPen(QColor(palette.hairline))
+        painter.setBrush(QColor(palette.ground))
+        painter.drawRoundedRect(frame, 5, 5)
+        if row.thumbnail is not None:
+            draw_thumbnail(painter, frame.adjusted(px(5), px(4), -px(5), -px(4)), row.thumbnail, palette)
+        room = QRectF(frame.right() + px(10), frame.top(), area.right() - frame.right() - px(18), high)
+        caption = QFontMetricsF(font("caption"))
+        right = caption.horizontalAdvance(row.caption)
+        at = room.adjusted(0, px(2), 0, 0)
+        self._write(painter, at, row.caption, "caption", palette.accent if row.now else palette.muted, right=True)
+        one_line = bool(row.about) and area.width() >= px(WIDE_ROW)
+        y = self._paint_block(
+            painter,
+            room.adjusted(0, 0, -right - px(8), 0),
+            row.title,
+            font("strong"),
+            palette.accent if row.now else palette.ink,
+            1 if one_line else 2,
+        )
+        if one_line:
+            below = QRectF(room.left(), y + px(1), room.width(), room.bottom() - y)
+            self._paint_block(
+                painter, below, row.about, font("caption"), palette.bad if row.wrong else palette.muted, 2
+            )
 
     def _measure_left(self, row: Row) -> int:
         return px(28) if row.number is not None else 0
@@ -112,7 +156,7 @@ class RowPainter(QStyledItemDelegate):
         painter.setFont(face)
         painter.setPen(QColor(colour))
         metrics, y = QFontMetricsF(face), at.top()
-        for line in _break_text(text, face, at.width(), most):
+        for line in break_text(text, face, at.width(), most):
             painter.drawText(QPointF(at.left(), y + metrics.ascent()), line)
             y += metrics.height()
         return y
@@ -135,7 +179,12 @@ class RowPainter(QStyledItemDelegate):
         painter.drawText(at, int(across | (flag.AlignBottom if bottom else flag.AlignTop)), text)
 
 
-def _paint_ground(painter: QPainter, area: QRectF, option: QStyleOptionViewItem, palette: Palette) -> None:
+def _find_picture(width: float) -> tuple[int, int]:
+    """Return the width and height of the pictures in rows of a width, at 100 %."""
+    return (84, 55) if width >= px(WIDE_ROW) else (60, 40)
+
+
+def paint_ground(painter: QPainter, area: QRectF, option: QStyleOptionViewItem, palette: Palette) -> None:
     chosen = bool(option.state & QStyle.StateFlag.State_Selected)
     if chosen or option.state & QStyle.StateFlag.State_MouseOver:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -145,7 +194,7 @@ def _paint_ground(painter: QPainter, area: QRectF, option: QStyleOptionViewItem,
         draw_focus_ring(painter, area, palette)
 
 
-def _break_text(text: str, face: QFont, width: float, most: int) -> list[str]:
+def break_text(text: str, face: QFont, width: float, most: int) -> list[str]:
     """Break a text into at most this many lines; the last one ends in … if the text is cut."""
     layout = QTextLayout(text, face)
     option = QTextOption()

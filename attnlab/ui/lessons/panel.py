@@ -20,10 +20,11 @@ from PySide6.QtWidgets import (
 
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.text_marks import read_aloud
+from attnlab.figures.slides.slide_markdown import split_note_lines
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.lessons.filling import Filling
 from attnlab.ui.lessons.fold import Fold
@@ -206,7 +207,7 @@ class LessonPanel(FollowsTheme, QFrame):
         lens = (slide.step.lens or "").partition("/")[0]
         looked = LENSES[lens].title if lens in LENSES else BY_NAME[slide.stage].title
         self._where.setText(f"Step {slide.index + 1} of {slide.count}  ·  {looked}")
-        self._where.setToolTip(lesson.title)
+        self._where.setToolTip(plain_tip(lesson.title))
         self._back.setEnabled(not self._player.at_start)
         self._next.setEnabled(not self._player.at_end)
         self._next.setText("Reveal" if self._player.asking else "Next")
@@ -230,7 +231,7 @@ class LessonPanel(FollowsTheme, QFrame):
         )
         self._answer.setVisible(bool(slide.step.answer) and player.answered)
         self._ask(slide, trace)
-        notes = slide.step.notes if "```" in slide.step.notes else "\n\n".join(slide.step.notes.split("\n"))
+        notes = "\n\n".join(split_note_lines(slide.step.notes))
         self._notes.show_text(self._filling.fill_text(notes, slide, trace, markdown=True))
         self._make_room()
 

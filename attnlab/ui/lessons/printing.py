@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from attnlab.base.counted import format_count
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.slices import draw
+from attnlab.ui.present.paper import Paper
 
 if TYPE_CHECKING:
     from attnlab.figures.slides.slide_content import SlideContent
@@ -16,22 +18,23 @@ if TYPE_CHECKING:
 FILTER = "PDF (*.pdf)"
 
 
-def ask_print(controller: "LessonController", lesson: Lesson) -> None:
+def ask_print(controller: "LessonController", lesson: Lesson, paper: Paper) -> None:
     """Ask for a file and print a lesson to it."""
     dialog = controller.make_dialog("Print the lesson", FILTER, "pdf")
     dialog.selectFile(f"{lesson.name}.pdf")
-    dialog.fileSelected.connect(lambda name: Printing(controller, lesson, Path(name)))
+    dialog.fileSelected.connect(lambda name: Printing(controller, lesson, Path(name), paper))
     dialog.open()
 
 
 class Printing(QObject):
     """Prints one lesson: numbers are computed in the worker, pages drawn between events; then deletes itself."""
 
-    def __init__(self, controller: "LessonController", lesson: Lesson, path: Path) -> None:
+    def __init__(self, controller: "LessonController", lesson: Lesson, path: Path, paper: Paper | None = None) -> None:
         from attnlab.ui.present.pdf import compute_pages
 
         super().__init__(controller)
         self._controller, self._lesson, self._path, self._count = controller, lesson, path, 0
+        self._paper = paper or Paper()
         controller.note(f"Printing to {path}…")
         run(
             compute_pages,
@@ -47,9 +50,9 @@ class Printing(QObject):
     def _print(self, pages: "list[SlideContent]") -> None:
         from attnlab.ui.present.pdf import print_pages
 
-        self._count = len(pages)
+        self._count = -(-len(pages) // self._paper.per_page)
         draw(
-            print_pages(pages, self._lesson.title, self._path),
+            print_pages(pages, self._lesson.title, self._path, paper=self._paper),
             self,
             on_done=self._on_printed,
             on_failed=self._on_failed,
@@ -57,7 +60,7 @@ class Printing(QObject):
         )
 
     def _on_printed(self, _: object) -> None:
-        self._controller.note(f"Printed {self._count} pages to {self._path}")
+        self._controller.note(f"Printed {format_count(self._count, 'page')} to {self._path}")
         self.deleteLater()
 
     def _on_failed(self, sentence: str) -> None:

@@ -236,6 +236,16 @@ def suggest_title(shown: StepContent) -> str:
     return f"{stage.title} of “{rows[row]}”"
 
 
+def find_stage(lesson: Lesson, index: int) -> str:
+    """Return the stage that a step shows: its own, else that of an earlier step since its preset or session."""
+    for step in reversed(lesson.steps[: index + 1]):
+        if step.stage is not None:
+            return step.stage
+        if step.preset is not None or step.file is not None:
+            break
+    return "weights"
+
+
 def describe_step(step: Step) -> str:
     """Return a description of a step's state and view."""
     begun = f"preset {step.preset}" if step.preset else f"file {step.file}" if step.file else "from the step before"

@@ -1,6 +1,7 @@
 """A list of rows, for lessons and for steps: chosen by click and arrows, opened by Enter, moved by drag."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QDropEvent, QKeyEvent, QResizeEvent
@@ -10,6 +11,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.lessons.list_rows import ROW, Row, RowPainter
+from attnlab.ui.lessons.step_cards import StepCardPainter
 
 
 @guarded
@@ -21,11 +23,14 @@ class RowList(FollowsTheme, QListWidget):
     moved = Signal(int, int)
     deleted = Signal()
 
-    def __init__(self, name: str, *, movable: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, *, movable: bool = False, cards: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows: tuple[Row, ...] = ()
         self._movable = movable
-        self._painter = RowPainter()  # Qt does not keep it
+        self._painter = StepCardPainter() if cards else RowPainter()  # Qt does not keep it
+        if cards:
+            self.setFlow(QListWidget.Flow.LeftToRight)
+            self.setWrapping(True)
         self.setItemDelegate(self._painter)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -51,7 +56,12 @@ class RowList(FollowsTheme, QListWidget):
     def show_rows(self, rows: Sequence[Row], chosen: int = -1) -> None:
         """Show other rows, one of them chosen; no signal is emitted."""
         blocked = self.blockSignals(True)
-        if tuple(rows) != self._rows:
+        if [replace(row, thumbnail=None) for row in rows] == [replace(row, thumbnail=None) for row in self._rows]:
+            for index, (row, old) in enumerate(zip(rows, self._rows, strict=True)):
+                if row != old:
+                    self.item(index).setData(ROW, row)
+            self._rows = tuple(rows)
+        else:
             self._rows = tuple(rows)
             self.clear()
             for row in rows:

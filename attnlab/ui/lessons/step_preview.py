@@ -6,22 +6,29 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from attnlab.base.errors import AttnlabError
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.base.jobs import run
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
+from attnlab.ui.present.slide_view import SlideView
 
 if TYPE_CHECKING:
+    from attnlab.figures.slides.slide_content import SlideContent
+    from attnlab.lessons.slides import Slide
     from attnlab.ui.playground.playground import Playground
 
 MOST_WORDS = 60
+DRAWN_HEIGHT = 720
+"""The height for which slides are laid out in the editor: that of a small projector."""
 
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """A step's text with its numbers, and the sentences about its problems."""
+    """A step's text with its numbers, the sentences about its problems, and its slide with everything revealed."""
 
     text: str
     wrong: tuple[str, ...]
+    content: "SlideContent | None" = None
 
 
 def preview_step(lesson: Lesson, index: int) -> Previewed:
@@ -40,7 +47,23 @@ def preview_step(lesson: Lesson, index: int) -> Previewed:
     words = len(text.split())
     if words > MOST_WORDS:
         wrong.append(f"{words} words are hard to read from the back row; about {MOST_WORDS} are enough.")
-    return Previewed(text, tuple(wrong))
+    return Previewed(text, tuple(wrong), _make_content(slide))
+
+
+def _make_content(slide: "Slide") -> "SlideContent | None":
+    """Return the slide of a step with its numbers; None if it shows the open experiment or cannot be computed."""
+    from attnlab.compute.engine import check_size, compute
+    from attnlab.ui.present.content import Moment, make_content
+
+    if slide.experiment is None:
+        return None
+    try:
+        check_size(slide.experiment)
+        now = compute(slide.experiment, "cpu", "float32")
+        before = now if slide.before in (None, slide.experiment) else compute(slide.before, "cpu", "float32")
+    except AttnlabError:
+        return None
+    return make_content(slide, now, before, Moment())
 
 
 def _set_line_numbers(step: Step, index: int) -> Step:
@@ -76,6 +99,11 @@ class Preview(QFrame):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             column.addWidget(label)
         self.wrong.hide()
+        self.picture = SlideView()
+        self.picture.framed = self.picture.reduced_motion = True
+        self.picture.drawn_height = DRAWN_HEIGHT
+        self.picture.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.picture.setToolTip("The slide of this step, with everything revealed")
 
     def show_step(self, lesson: Lesson, index: int) -> None:
         """Show a step of a lesson when it is computed; only the newest request is shown."""
@@ -102,4 +130,7 @@ class Preview(QFrame):
         self.text.show_markdown(result.text)
         self.wrong.setText("\n".join(result.wrong))
         self.wrong.setVisible(bool(result.wrong))
+        self.picture.setVisible(result.content is not None)
+        if result.content is not None:
+            self.picture.show_content(result.content)
         self.filled.emit()

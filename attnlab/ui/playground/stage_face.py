@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from attnlab.attention.axes import TOKENS
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.table import Stage, sources
-from attnlab.figures.empty_cells import draw_veil
+from attnlab.figures.empty_cells import draw_covers, draw_veil
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
     MapData,
@@ -307,6 +307,10 @@ class StageFace(CanvasCard):
         draw_numbers(painter, grid, data, self._palette, *self._number_fonts(), decimals=self._own_decimals(data))
         if self._veil and self._fresh is not None:
             draw_veil(painter, grid, self._fresh, self._palette.surface, self._veil)
+        at = None if self._view is None else self._view.at
+        if at is not None and at.stage == self.stage.name:
+            asked = [(index, row, column) for index in range(grid.count) for row, column in at.asked]
+            draw_covers(painter, grid, asked, face("map", self._zoom), self._palette)
         draw_outlines(painter, grid, outlines)
         if data.unknown is None:  # otherwise the ends would reveal the largest number too early
             self._paint_scale(painter, data)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSizeF
-from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice
+from PySide6.QtGui import QPainter, QPdfWriter
 
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import find_shown_value
@@ -24,6 +24,7 @@ from attnlab.ui.present.content import Moment, fill_text, make_content
 from attnlab.ui.present.formulas import FORMULAS
 from attnlab.ui.present.lens_page import LensPage, make_paper_lens
 from attnlab.ui.present.lens_values import has_picture, make_picture
+from attnlab.ui.present.paper import Paper
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -31,15 +32,18 @@ if TYPE_CHECKING:
     from attnlab.lessons.lesson import Lesson
     from attnlab.lessons.slides import Slide
 
-WIDTH, HEIGHT, DPI = 1920, 1080, 144
-"""The size of a page in dots, and dots per inch: 13⅓ × 7½ inches, as usual for slides."""
 ANSWERS_A_PAGE = 14
+SLIDES = Paper()
 
 
 def write_pdf(
-    lesson: "Lesson", path: str | os.PathLike[str], palette: Palette = LIGHT, experiment: "Experiment | None" = None
+    lesson: "Lesson",
+    path: str | os.PathLike[str],
+    palette: Palette = LIGHT,
+    experiment: "Experiment | None" = None,
+    paper: Paper = SLIDES,
 ) -> int:
-    """Print a lesson, each step fully revealed except the blanks of questions; return the number of pages.
+    """Print a lesson, each step fully revealed except the blanks of questions; return the number of slides.
 
     ``experiment`` is shown by steps without a state of their own. A QGuiApplication must exist.
 
@@ -48,7 +52,7 @@ def write_pdf(
         FileError: the file cannot be written; an old one is left unchanged.
     """
     pages = compute_pages(lesson, experiment)
-    for _ in print_pages(pages, lesson.title, path, palette):
+    for _ in print_pages(pages, lesson.title, path, palette, paper):
         pass
     return len(pages)
 
@@ -84,7 +88,8 @@ def _compute_pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None")
         before = compute_trace(slide.before or slide.experiment, slide)
         for key in [key for key, trace in traces.items() if trace is not now and trace is not before]:
             del traces[key]  # keeps the numbers of at most two steps
-        pages.append(_make_page(slide, now, before, Moment(None, slide.blanks, answered=not _is_covered(slide))))
+        page = _make_page(slide, now, before, Moment(None, slide.blanks, answered=not _is_covered(slide)))
+        pages.append(replace(page, notes=fill_text(slide.step.notes, slide, now, before, markdown=True)))
         answers += _write_answers(slide, now, before)
     return pages + _answer_pages(answers, slides)
 
@@ -131,9 +136,13 @@ def _answer_pages(answers: list[Paragraph], slides: "tuple[Slide, ...]") -> list
 
 
 def print_pages(
-    pages: list[SlideContent], title: str, path: str | os.PathLike[str], palette: Palette = LIGHT
+    pages: list[SlideContent],
+    title: str,
+    path: str | os.PathLike[str],
+    palette: Palette = LIGHT,
+    paper: Paper = SLIDES,
 ) -> Iterator[None]:
-    """Draw pages to a file, one per step; if cancelled it leaves no file, or the old one unchanged.
+    """Draw slides to a file, one per step; if cancelled it leaves no file, or the old one unchanged.
 
     Raises:
         FileError: the file cannot be written.
@@ -142,16 +151,21 @@ def print_pages(
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = _make_writer(buffer, title)
+    writer = _make_writer(buffer, title, paper)
     painter = QPainter(writer)
+    places = paper.list_places(writer.width(), writer.height())
     try:
         for index, page in enumerate(pages):
-            if index:
+            if index and index % len(places) == 0:
                 writer.newPage()
+            place = places[index % len(places)]
+            sheet = paper.find_sheet(place)
             if isinstance(page, LensPage):
-                yield from _draw_lens_page(painter, page, palette)
+                yield from _draw_lens_page(painter, page, palette, sheet)
             else:
-                _draw_page(painter, page, palette)
+                _draw_page(painter, page, palette, sheet)
+            with use_plain_digits():
+                paper.finish(painter, place, page.notes, palette)
             yield
     finally:
         painter.end()  # before its device goes, or Qt crashes
@@ -159,34 +173,30 @@ def print_pages(
     write_bytes(path, bytes(data.data()))
 
 
-def _draw_page(painter: QPainter, page: SlideContent, palette: Palette) -> Drawn:
+def _draw_page(painter: QPainter, page: SlideContent, palette: Palette, sheet: Sheet) -> Drawn:
     with use_plain_digits():
-        return draw_slide(painter, Sheet(0, 0, WIDTH, HEIGHT), page, palette, FORMULAS)
+        return draw_slide(painter, sheet, page, palette, FORMULAS)
 
 
-def _draw_lens_page(painter: QPainter, page: LensPage, palette: Palette) -> Iterator[None]:
+def _draw_lens_page(painter: QPainter, page: LensPage, palette: Palette, sheet: Sheet) -> Iterator[None]:
     """Draw a page with its lens, or without one with its map."""
     lens = make_paper_lens(page, palette)
     if lens is None or page.trace is None:
-        _draw_page(painter, page.instead or page, palette)
+        _draw_page(painter, page.instead or page, palette, sheet)
         return
     try:
         yield from lens.finish(page.trace)
-        side = _draw_page(painter, page, palette).side
+        side = _draw_page(painter, page, palette, sheet).side
         if side is not None:
             with use_plain_digits():
-                lens.draw(painter, side, Sheet(0, 0, WIDTH, HEIGHT).body)
+                lens.draw(painter, side, sheet.body)
     finally:
         lens.let_go()
 
 
-def _make_writer(buffer: QBuffer, title: str) -> QPdfWriter:
+def _make_writer(buffer: QBuffer, title: str, paper: Paper) -> QPdfWriter:
     writer = QPdfWriter(buffer)
     writer.setTitle(title)
     writer.setCreator("attnlab")
-    writer.setResolution(DPI)
-    size = QPageSize(
-        QSizeF(WIDTH / DPI, HEIGHT / DPI), QPageSize.Unit.Inch, "Slide", QPageSize.SizeMatchPolicy.ExactMatch
-    )
-    writer.setPageLayout(QPageLayout(size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
+    paper.set_up(writer)
     return writer

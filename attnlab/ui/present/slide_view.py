@@ -55,6 +55,8 @@ class SlideView(FollowsTheme, QWidget):
         self._motion.valueChanged.connect(self._on_motion)
         self.framed = False
         """Whether a hairline surrounds the slide, to separate it from others."""
+        self.drawn_height = 0
+        """The height for which the slide is laid out before it is scaled; 0: that of the widget."""
         self.reduced_motion = False
         """The user's setting; the system's preference is respected too."""
         self.drawn = Drawn()
@@ -69,6 +71,8 @@ class SlideView(FollowsTheme, QWidget):
     @property
     def sheet(self) -> Sheet:
         """The slide's rectangle."""
+        if self.drawn_height:
+            return Sheet(0, 0, self.drawn_height * max(self.width(), 1) / max(self.height(), 1), self.drawn_height)
         return Sheet(0, 0, max(self.width(), 1), max(self.height(), 1), self._zoom)
 
     @property
@@ -169,6 +173,9 @@ class SlideView(FollowsTheme, QWidget):
         picture = QPixmap(QSize(max(self.width(), 1), max(self.height(), 1)) * ratio)
         picture.setDevicePixelRatio(ratio)
         painter = QPainter(picture)
+        if self.drawn_height:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.scale(self.height() / self.drawn_height, self.height() / self.drawn_height)
         drawn = draw_slide(painter, self.sheet, content, palette_of(self), FORMULAS)
         painter.end()
         return content, picture, drawn

@@ -1,5 +1,6 @@
 """A table of numbers for live edits: the playground's table in large type, over the slide."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
@@ -7,10 +8,11 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
+from attnlab.ui.base.themed import dress
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
@@ -42,7 +44,8 @@ class TableSheet(QWidget):
 
     def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._document, self._palette, self._name = document, LIGHT, "embeddings"
+        self._document, self._name = document, "embeddings"
+        self._palette: Palette | None = None
         self._button_font = make_face(20)
         self.setAccessibleName("Numbers to change")
         self._buttons: dict[str, QToolButton] = {}
@@ -77,6 +80,8 @@ class TableSheet(QWidget):
 
     def set_look(self, palette: Palette, size_px: float) -> None:
         """Apply a palette, with numbers of this size."""
+        if palette is not self._palette:
+            dress(self.table, replace(palette, surface=palette.ground))  # no box around the numbers
         self._palette = palette
         set_sheet(self._hint, f"color: {palette.muted}")
         set_sheet(self, f"background: {palette.ground}")  # before the fonts, which a new style sheet takes away

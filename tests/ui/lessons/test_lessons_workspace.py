@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QTextDocument
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QPushButton, QToolButton
 
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import Cell
@@ -313,7 +313,9 @@ def test_a_valid_lesson_passes_the_check(person: "Person", lesson_file: Path) ->
 def test_a_lesson_is_printed(person: "Person", lesson_file: Path, tmp_path: Path) -> None:
     walk(person, lesson_file)
     workspace = workspace_of(person)
-    person.press("Print as PDF…")
+    menu = person.find(QPushButton, "Print as PDF…").menu()
+    assert len(menu.actions()) == 6
+    menu.actions()[0].trigger()
     dialog = next(d for d in person.window.findChildren(QFileDialog) if d.isVisible())
     dialog.fileSelected.emit(str(tmp_path / "nowhere" / "out.pdf"))
     person.wait_for(lambda: "there is no folder" in workspace.message)
@@ -387,3 +389,24 @@ def test_controls_have_names_and_tips_in_every_theme_and_size(
         if button.isVisible():
             assert button.toolTip() or isinstance(button.parent(), QToolButton), button.text()
             assert button.accessibleName() or button.text()
+
+
+def test_the_list_shows_pictures_and_minutes(person: "Person") -> None:
+    from attnlab.lessons.duration import estimate_minutes
+
+    workspace = workspace_of(person)
+    lessons = workspace.lessons
+    person.wait_for(lambda: all(row.thumbnail is not None for row in workspace.shelf.rows if not row.section))
+    captions = [row.caption for row in workspace.shelf.rows if not row.section]
+    assert captions == [f"{estimate_minutes(lesson)} min" for lesson in lessons]
+    steps = workspace.page.steps.rows
+    assert all(row.thumbnail is not None for row in steps)
+    assert [row.number for row in steps if row.asks] == [
+        i + 1 for i, step in enumerate(lessons[0].steps) if step.question is not None
+    ]
+    covered = next(row.thumbnail for row in steps if row.asks)
+    assert covered is not None
+    assert covered.covered.any()
+    person.press("Open at step 1")
+    workspace_of(person)
+    person.wait_for(lambda: any(row.caption == "at step 1" for row in workspace.shelf.rows))

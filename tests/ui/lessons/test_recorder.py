@@ -327,7 +327,32 @@ def test_the_selected_number_is_inserted_into_the_text(person: "Person") -> None
     record(person)
     editor = editor_of(person)
     person.press("Insert the number")
-    assert editor.text.toPlainText() == "{{weights[0, 2, 1]}}"
+    assert editor.text.toPlainText() == "{{weights[2, 1]}}"  # the cell that the step holds, in the step's head
+
+
+def test_a_step_without_a_cell_takes_the_number_from_the_playground(person: "Person") -> None:
+    record(person)
+    person.click_cell("weights", 3, 1)
+    editor = editor_of(person)
+    assert draft_of(person).lesson.steps[0].cell is None
+    person.press("Insert the number")
+    assert editor.text.toPlainText() == "{{weights[0, 3, 1]}}"
+
+
+def test_the_editor_shows_the_slide_of_the_step(person: "Person") -> None:
+    person.click_cell("weights", 2, 1)
+    record(person)
+    editor = editor_of(person)
+    picture = editor.preview.picture
+    person.wait_for(lambda: picture.isVisible() and picture.content is not None)
+    assert picture.content is not None
+    assert picture.content.main is not None
+    assert picture.content.main.title == "Weights"
+    editor.step_title.setFocus()
+    editor.step_title.selectAll()
+    person.type("Look here")
+    person.wait_for(lambda: picture.content is not None and picture.content.title == "Look here")
+    assert picture.drawn.left_out == ()
 
 
 def test_recording_a_step_again_keeps_later_steps(person: "Person") -> None:

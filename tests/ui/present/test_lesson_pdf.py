@@ -3,9 +3,11 @@
 import re
 import zlib
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QRectF
 from PySide6.QtWidgets import QApplication
 
 import attnlab
@@ -17,6 +19,7 @@ from attnlab.lessons.parse import parse
 from attnlab.lessons.tour import make_tour
 from attnlab.ui.present import write_pdf
 from attnlab.ui.present.lens_page import LensPage
+from attnlab.ui.present.paper import Paper
 from attnlab.ui.present.pdf import compute_pages, print_pages
 
 TEXT = """---
@@ -124,3 +127,43 @@ def glyphs(path: Path) -> int:
         except zlib.error:
             continue
     return shown
+
+
+@pytest.mark.parametrize(
+    ("paper", "pages", "size"),
+    [
+        (Paper(notes=True), 3, (595, 842)),
+        (Paper(per_page=2), 2, (595, 842)),
+        (Paper(notes=True, per_page=2), 2, (595, 842)),
+        (Paper(per_page=4), 1, (842, 595)),
+        (Paper(per_page=6), 1, (595, 842)),
+    ],
+)
+def test_several_slides_and_notes_fit_on_paper(tmp_path: Path, paper: Paper, pages: int, size: tuple[int, int]) -> None:
+    path = tmp_path / "lesson.pdf"
+    text = TEXT.replace("## And", "```notes\nSay it slowly.\n```\n\n## And")
+    write_pdf(parse(text, "paper"), path, paper=paper)
+    data = path.read_bytes()
+    assert data.count(b"/Type /Page\n") == pages
+    box = re.search(rb"/MediaBox \[0 0 ([0-9.]+) ([0-9.]+)\]", data)
+    assert box is not None
+    assert (round(float(box[1])), round(float(box[2]))) == size
+
+
+def test_slides_on_paper_do_not_overlap() -> None:
+    for paper in (Paper(per_page=2), Paper(per_page=4), Paper(per_page=6), Paper(notes=True)):
+        width, height = (3508.0, 2480.0) if paper.per_page == 4 else (2480.0, 3508.0)
+        places = paper.list_places(width, height)
+        assert len(places) == paper.per_page
+        assert all(not one.intersects(other) for one, other in combinations(places, 2))
+        for place in places:
+            sheet = paper.find_sheet(place)
+            assert place.contains(QRectF(sheet.x, sheet.y, sheet.width, sheet.height).adjusted(1, 1, -1, -1))
+            assert sheet.width / sheet.height == pytest.approx(16 / 9)
+
+
+def test_notes_need_room() -> None:
+    with pytest.raises(AttnlabError, match="Notes need room"):
+        Paper(notes=True, per_page=4)
+    with pytest.raises(AttnlabError, match="3 slides a page"):
+        Paper(per_page=3)

@@ -1,0 +1,88 @@
+"""Painted cards of a lesson's steps: a picture, the number, the title, and a mark on questions."""
+
+from PySide6.QtCore import QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import draw_focus_ring, font, px
+from attnlab.ui.base.themed import palette_of
+from attnlab.ui.lessons.list_rows import ROW, Index, Row, break_text
+from attnlab.ui.lessons.thumbnails import draw_thumbnail
+
+COLUMNS, NARROW_COLUMNS, NARROW = 5, 4, 760
+"""Cards in a row, and in a list that is narrower than this at 100 %."""
+SCROLL_BAR = 20
+PICTURE, TITLE_LINES, GAP = 0.66, 3, 8
+"""The height of a picture in widths of a card, the most lines of a title, and the space around a card."""
+
+
+@guarded
+class StepCardPainter(QStyledItemDelegate):
+    """Paints steps as cards, as many in a row as the list has room for."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        wide = find_card_width(option.widget.width())
+        lines = TITLE_LINES * QFontMetricsF(font("caption_strong")).height()
+        return QSize(wide, round(PICTURE * wide + lines + px(2 * GAP + 10)))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index | QPersistentModelIndex) -> None:
+        row: Row = index.data(ROW)
+        palette = palette_of(option.widget)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        card = QRectF(option.rect).adjusted(px(GAP) / 2, px(GAP) / 2, -px(GAP) / 2, -px(GAP) / 2)
+        self._paint_card(painter, card, option, row, palette)
+        picture = QRectF(card.left(), card.top(), card.width(), PICTURE * card.width())
+        if row.thumbnail is not None:
+            draw_thumbnail(painter, picture.adjusted(px(18), px(10), -px(18), -px(6)), row.thumbnail, palette)
+        self._paint_badges(painter, card, row, palette)
+        face = font("caption_strong")
+        painter.setFont(face)
+        painter.setPen(QColor(palette.accent if row.now else palette.ink))
+        metrics, y = QFontMetricsF(face), picture.bottom() + px(6)
+        for line in break_text(row.title, face, card.width() - px(16), TITLE_LINES):
+            painter.drawText(QPointF(card.left() + px(8), y + metrics.ascent()), line)
+            y += metrics.height()
+        painter.restore()
+
+    def _paint_card(
+        self, painter: QPainter, card: QRectF, option: QStyleOptionViewItem, row: Row, palette: Palette
+    ) -> None:
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        painter.setPen(QPen(QColor(palette.accent if chosen else palette.hatch if hovered else palette.hairline), 1.5))
+        painter.setBrush(QColor(palette.surface))
+        painter.drawRoundedRect(card, 8, 8)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            draw_focus_ring(painter, card, palette)
+
+    def _paint_badges(self, painter: QPainter, card: QRectF, row: Row, palette: Palette) -> None:
+        """Paint the number at the left, filled where the walk is, and a question mark at the right."""
+        size = px(20)
+        number = QRectF(card.left() + px(6), card.top() + px(6), max(size, px(24)), size)
+        self._paint_badge(
+            painter,
+            number,
+            str(row.number),
+            palette.accent if row.now else palette.control,
+            palette.on_accent if row.now else palette.muted,
+        )
+        if row.asks:
+            right = QRectF(card.right() - size - px(6), card.top() + px(6), size, size)
+            self._paint_badge(painter, right, "?", palette.cover, palette.on_cover)
+
+    def _paint_badge(self, painter: QPainter, rect: QRectF, text: str, fill: str, ink: str) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(fill))
+        painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
+        painter.setFont(font("caption_strong"))
+        painter.setPen(QColor(ink))
+        painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+def find_card_width(width: int) -> int:
+    """Return the width of a card in a list of a width, which may have a scroll bar."""
+    room = width - px(SCROLL_BAR)
+    return max(room // (COLUMNS if width >= px(NARROW) else NARROW_COLUMNS), px(90))
