@@ -35,6 +35,7 @@ def make_help_actions(w: "MainWindow") -> list[Action[Any]]:
             loaded,
             _restart_first_steps,
             hint="Three things to try first",
+            begins_group=True,
         ),
         Action(
             "lesson-start",
@@ -45,7 +46,14 @@ def make_help_actions(w: "MainWindow") -> list[Action[Any]]:
             parts=_list_lessons,
             choose=_open_lesson,
         ),
-        Action("report", "Report a problem…", SECTION, window, lambda w: _open_page(w, "Report a problem")),
+        Action(
+            "report",
+            "Report a problem…",
+            SECTION,
+            window,
+            lambda w: _open_page(w, "Report a problem"),
+            begins_group=True,
+        ),
         Action("about", "About attnlab", SECTION, window, lambda w: _open_page(w, "About")),
     ]
 

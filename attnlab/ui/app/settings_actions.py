@@ -28,7 +28,15 @@ def make_settings_actions(w: "MainWindow") -> list[Action[Any]]:
             )
             for name in CHOICES
         ),
-        Action("larger", "Larger type", SECTION, window, lambda w: w.step_type_size(1), ("Ctrl++", "Ctrl+=")),
+        Action(
+            "larger",
+            "Larger type",
+            SECTION,
+            window,
+            lambda w: w.step_type_size(1),
+            ("Ctrl++", "Ctrl+="),
+            begins_group=True,
+        ),
         Action("smaller", "Smaller type", SECTION, window, lambda w: w.step_type_size(-1), ("Ctrl+-",)),
         Action("usual", "Usual size of type", SECTION, window, lambda w: w.step_type_size(0), ("Ctrl+0",)),
         Action(
@@ -39,6 +47,7 @@ def make_settings_actions(w: "MainWindow") -> list[Action[Any]]:
             lambda w: w.change_settings(reduced_motion=not w.settings.reduced_motion),
             checked=lambda w: w.settings.reduced_motion,
             hint="Changes appear at once, without fading",
+            begins_group=True,
         ),
         *(
             Action(
@@ -48,8 +57,9 @@ def make_settings_actions(w: "MainWindow") -> list[Action[Any]]:
                 window,
                 partial(_set_history, mib),
                 checked=partial(_has_history, mib),
+                begins_group=place == 0,
             )
-            for mib in HISTORY_CHOICES
+            for place, mib in enumerate(HISTORY_CHOICES)
         ),
     ]
 

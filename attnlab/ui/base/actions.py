@@ -46,7 +46,8 @@ class Action(Generic[C]):
     It is enabled if its context is ready and, with ``enabled``, if that holds of what the context finds. ``title_now``
     replaces the title if the context finds something, for "Undo drag W_q"; an action whose title is "" is shown neither
     in a menu nor in the palette. ``checked`` makes it a switch. ``parts`` names what it opens; the palette finds it by
-    these names too. With ``choose`` each part is a line of its own, which calls it with the part's name.
+    these names too. With ``choose`` each part is a line of its own, which calls it with the part's name. In a menu
+    there is a line above an action that ``begins_group``.
 
     ``shortcuts`` are written portably ("Ctrl+Shift+Z"; Ctrl is Command on a Mac), the one to show first.
     """
@@ -64,6 +65,7 @@ class Action(Generic[C]):
     in_palette: bool = True
     parts: Callable[[C], Iterable[str]] | None = None
     choose: Callable[[C, str], Any] | None = None
+    begins_group: bool = False
 
     def current_title(self) -> str:
         """Return the current title."""
@@ -150,7 +152,11 @@ class ActionList(QObject):
         for section in sections:
             if not menu.isEmpty():
                 menu.addSeparator()
-            menu.addActions([self._qt[a.id] for a in self if a.section == section])
+            for action in self:
+                if action.section == section:
+                    if action.begins_group:
+                        menu.addSeparator()
+                    menu.addAction(self._qt[action.id])
         return menu
 
     def shortcut_text(self, action_id: str) -> str:
