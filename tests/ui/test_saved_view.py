@@ -51,8 +51,9 @@ And now.
 
 
 def pictures(person: "Person") -> list["QImage"]:
-    """Return pictures of canvas, inputs and explanation, without pointer and focus."""
+    """Return pictures of canvas, inputs and explanation, without pointer, focus and the first steps."""
     person.settle()
+    person.playground.first_steps.close()  # they belong to the person, not to the session
     for width in (1448, 1440):  # as wide as titles let the bar above be
         person.window.resize(width, 900)
         QApplication.processEvents()
