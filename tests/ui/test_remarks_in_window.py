@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QLabel
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel
 
 from attnlab.ui.playground.remark_strip import RemarkStrip
+from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill_row import PillRow
 from tests.ui.popups import close, popup_of
 
@@ -37,15 +39,36 @@ def test_a_causal_mask_between_two_sequences_is_named_while_it_is_on(person: "Pe
     assert said(person) == ""
 
 
-def test_the_sentence_is_whole_in_a_narrow_window_with_large_type(person: "Person") -> None:
+@pytest.mark.parametrize(("height", "type_size"), [(1080, 175), (640, 100), (900, 175)])
+def test_the_sentence_is_whole_at_every_size_of_type(person: "Person", height: int, type_size: int) -> None:
+    person.window.resize(1366, height)
+    person.window.change_settings(type_size=type_size)
+    person.choose("Score", "cosine")
+    person.settle()
+    QApplication.processEvents()
+    label = person.find(QLabel, ODD)
+    assert "Cosines already lie between −1 and 1" in label.text()
+    assert label.height() >= label.heightForWidth(label.width())
+
+
+def test_a_low_window_has_one_line_which_unfolds(person: "Person") -> None:
     person.window.resize(1024, 640)
     person.window.change_settings(type_size=175)
     person.choose("Score", "cosine")
     person.settle()
+    QApplication.processEvents()
+    bar = person.playground.top_bar
+    whole = bar.heightForWidth(bar.width())
+    assert bar.height() >= whole, "the switches are not cut"
+    line = person.find(ElidedLabel, ODD)
+    assert line.shown.endswith("…")
+    assert "Cosines already lie between" in person.tip(line, line.rect().center())
+    person.press("Show whole sentences")
+    QApplication.processEvents()
     label = person.find(QLabel, ODD)
-    assert "Cosines already lie between −1 and 1" in label.text()
     assert label.height() >= label.heightForWidth(label.width())
-    assert person.playground.canvas.height() > label.height()
+    person.press("Show one line")
+    assert person.find(ElidedLabel, ODD).isVisible()
 
 
 def test_two_oddities_are_two_lines_and_stay_above_a_lens(person: "Person") -> None:

@@ -260,6 +260,7 @@ class Playground(QObject):
     def arrange(self, width: int) -> None:
         """Divide a width in pixels among the columns."""
         self.body.arrange(width)
+        self.header.remarks.arrange(self.header.window().height())
 
     @property
     def current_stage(self) -> str:

@@ -2,34 +2,45 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.icons import pixmap
+from attnlab.ui.base.icons import icon, pixmap
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
+LOW = 460
+"""In a window lower than this, in pixels at 100 %, the strip has one line until it is unfolded."""
 
 
 @guarded
 class RemarkStrip(FollowsTheme, QFrame):
-    """Shows sentences one below the other, beside a sign."""
+    """Shows sentences one below the other, beside a sign; in a low window one line, with a button for the rest."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("remarks")
+        self.setProperty("ground", "remark")
+        self._is_low = self._unfolded = False
         self._sign = QLabel()
         self.text = QLabel()
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setWordWrap(True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setProperty("ground", "remark")
+        self.line = ElidedLabel()
+        self.fold_button = QToolButton()
+        self.fold_button.clicked.connect(self._on_fold_clicked)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 5, 16, 5)
         row.setSpacing(8)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.text, 1)
+        row.addWidget(self.line, 1)
+        row.addWidget(self.fold_button, 0, Qt.AlignmentFlag.AlignTop)
+        self._fold()
         self.hide()
 
     def show_sentences(self, sentences: Sequence[str]) -> None:
@@ -37,10 +48,38 @@ class RemarkStrip(FollowsTheme, QFrame):
         text = "\n".join(sentences)
         if text != self.text.text():
             self.text.setText(text)
-            self.text.setAccessibleName(f"Odd about this layer: {text}")
+            self.line.setText(" ".join(sentences))
+            for label in (self.text, self.line):
+                label.setAccessibleName(f"Odd about this layer: {text}")
         self.setVisible(bool(text))
 
+    def arrange(self, window_height: int) -> None:
+        """Fit the strip to the height of the window."""
+        is_low = window_height < px(LOW)
+        if is_low != self._is_low:
+            self._is_low, self._unfolded = is_low, False
+            self._fold()
+
+    def _fold(self) -> None:
+        whole = self._unfolded or not self._is_low
+        self.text.setVisible(whole)
+        self.line.setVisible(not whole)
+        self.fold_button.setVisible(self._is_low)
+        told = "Show one line" if whole else "Show whole sentences"
+        self.fold_button.setToolTip(told)
+        self.fold_button.setAccessibleName(told)
+        self.restyle()
+
     def restyle(self) -> None:
-        """Draw the sign."""
-        self._sign.setPixmap(pixmap("warning", palette_of(self).bad, px(16), self.devicePixelRatioF()))
-        self._sign.setFixedSize(QSize(px(16), px(18)))
+        """Draw the sign and the icon of the button."""
+        palette, side = palette_of(self), px(16)
+        self._sign.setPixmap(pixmap("warning", palette.bad, side, self.devicePixelRatioF()))
+        self._sign.setFixedSize(QSize(side, px(18)))
+        self.fold_button.setIcon(icon("chevron-up" if self._unfolded else "chevron-down", palette, px(12)))
+        self.fold_button.setIconSize(QSize(px(12), px(12)))
+        self.fold_button.setFixedSize(px(20), px(20))
+
+    @Slot()
+    def _on_fold_clicked(self) -> None:
+        self._unfolded = not self._unfolded
+        self._fold()
