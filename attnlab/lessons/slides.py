@@ -20,6 +20,7 @@ from attnlab.lessons.covering import Covering
 from attnlab.lessons.expressions import Scope
 from attnlab.lessons.fixed_sentences import find_open, split_fixed
 from attnlab.lessons.lesson import Lesson, Problem, Step
+from attnlab.lessons.pictures import find_wrong
 from attnlab.lessons.placeholders import Wrong, fill
 from attnlab.lessons.state import begin_state
 
@@ -173,6 +174,10 @@ def _check_texts(slide: Slide, traces: dict[int, Trace]) -> list[Problem]:
     ]
     unclosed = [
         Problem(_find_line(wrong, lines, step.line), wrong.reason) for text, lines in texts for wrong in find_open(text)
+    ]
+    unclosed += [
+        Problem(_find_line(wrong, step.text_lines, step.line), wrong.reason)
+        for wrong in find_wrong(slide.lesson, step.text)
     ]
     if e is None:
         return unclosed

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Run:
     """A piece of text in one style; ``role`` colours it (query, key, value, attention), ``style`` is "", strong,
-    italic, strong italic, muted, code, sup or sub.
+    italic, strong italic, muted, link, code, sup or sub.
 
     ``held`` is a number that a reveal uncovers: ``text`` takes exactly its width, and is "?" while it is covered. An
     ``aside`` is about other numbers than the present ones and steps back.
@@ -44,6 +44,14 @@ class Paragraph:
     runs: Runs
     mark: str = ""
     level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SlidePicture:
+    """A picture as the bytes of a PNG or JPEG file, and the words that are written if it cannot be drawn."""
+
+    data: bytes
+    alt: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,12 +102,13 @@ class BarRow:
 class SlideContent:
     """The whole content of a slide.
 
-    ``answer`` is the text after the reveal, whose place is kept until it is ``answered``. ``title_runs`` and
-    ``ask_runs`` are the title and the question with their covered numbers, if they have any. ``arithmetic`` holds
-    several forms of the same, the fullest first; the first that fits is written, unless it is ``arithmetic_covered``:
-    then its place stays empty. ``side`` and ``table`` reserve space at the right and at the left, ``whole`` all space
-    below the text, for the ``picture`` of a lens or for a widget. ``done`` of ``count`` segments below are filled.
-    ``keys`` are hints; the last ones are left out if they do not fit. ``notes`` are printed below the slide, if wanted.
+    ``pictures`` stand beside the text. ``answer`` is the text after the reveal, whose place is kept until it is
+    ``answered``. ``title_runs`` and ``ask_runs`` are the title and the question with their covered numbers, if they
+    have any. ``arithmetic`` holds several forms of the same, the fullest first; the first that fits is written, unless
+    it is ``arithmetic_covered``: then its place stays empty. ``side`` and ``table`` reserve space at the right and at
+    the left, ``whole`` all space below the text, for the ``picture`` of a lens or for a widget. ``done`` of ``count``
+    segments below are filled. ``keys`` are hints; the last ones are left out if they do not fit. ``notes`` are printed
+    below the slide, if wanted.
     """
 
     heading: str
@@ -107,6 +116,7 @@ class SlideContent:
     text: tuple[Paragraph, ...] = ()
     ask: str = ""
     answer: tuple[Paragraph, ...] = ()
+    pictures: tuple[SlidePicture, ...] = ()
     answered: bool = True
     title_runs: Runs = ()
     ask_runs: Runs = ()

@@ -31,9 +31,12 @@ LINE_BREAK = "\u2028"
 """Separates the lines of code within one paragraph."""
 
 
-def read_document(markdown: str, font: QFont, *, has_tables: bool = False) -> QTextDocument:
-    """Return Markdown as a document: HTML in it is plain text, images are left out, links are only text.
+def read_document(
+    markdown: str, font: QFont, *, has_tables: bool = False, has_addresses: bool = False
+) -> QTextDocument:
+    """Return Markdown as a document: HTML in it is plain text, images are left out, links are underlined text.
 
+    With ``has_addresses`` a link is followed by its address in brackets. Nothing is ever opened or fetched.
     Tables are read only on request: in a lesson a bar may be part of a formula.
     """
     document = QTextDocument()
@@ -45,7 +48,15 @@ def read_document(markdown: str, font: QFont, *, has_tables: bool = False) -> QT
     )
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
+    following = ""
     for start, end, found in reversed(_find_links_and_images(document)):  # an image that is removed moves what follows
+        if has_addresses and found.isAnchor() and found.anchorHref() != following:
+            cursor.setPosition(start)
+            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            if cursor.selectedText() != found.anchorHref():
+                cursor.setPosition(end)
+                cursor.insertText(f" ({found.anchorHref()})", QTextCharFormat())
+        following = found.anchorHref()
         cursor.setPosition(start)
         cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
         if found.isImageFormat():
@@ -71,6 +82,7 @@ def _remove_link(style: QTextCharFormat) -> QTextCharFormat:
     plain_style = QTextCharFormat()
     plain_style.setFontWeight(style.fontWeight())
     plain_style.setFontItalic(style.fontItalic())
+    plain_style.setFontUnderline(style.isAnchor())
     return plain_style
 
 
@@ -197,6 +209,8 @@ def _find_style(found: QTextCharFormat) -> str:
     """Return the style of a run that has this format."""
     if found.fontFixedPitch():
         return "code"
+    if found.fontUnderline():
+        return "link"
     strong = found.fontWeight() > QFont.Weight.Medium
     return " ".join(name for name, is_on in (("strong", strong), ("italic", found.fontItalic())) if is_on)
 

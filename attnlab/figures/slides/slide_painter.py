@@ -21,6 +21,7 @@ from attnlab.figures.slides.slide_layout import (
     stack_boxes,
 )
 from attnlab.figures.slides.slide_maps import Formulas, draw_map
+from attnlab.figures.slides.slide_pictures import WIDTH, draw_pictures
 from attnlab.figures.slides.slide_side import draw_side
 from attnlab.figures.slides.slide_text import Block, Text, draw_line, lay_out_paragraph, make_face
 
@@ -125,13 +126,14 @@ def _draw_words(
     ask = (Paragraph(ask_runs),) if content.ask else ()
     before = content.text + ask
     paragraphs = before + content.answer
+    end = draw_pictures(painter, sheet, y, content.pictures, palette) if content.pictures else y
     if not paragraphs:
-        return y, missing
+        return end, missing
     text = _fit_text(paragraphs, sheet, content, palette, sheet.foot - y)
     text.draw(painter, sheet.left, y, palette.muted, None if content.answered else len(before))
     if y + text.height > sheet.foot or not text.fits:
         missing += ("the text",)
-    return y + text.height, missing
+    return max(y + text.height, end), missing
 
 
 def _fit_title(content: SlideContent, sheet: Sheet, palette: Palette) -> Block:
@@ -150,11 +152,12 @@ def _fit_text(
     alone = content.main is None and not content.side and not content.whole
     sizes = (1.35 * sheet.body, sheet.body, sheet.least_body) if alone else (sheet.body, sheet.least_body)
     kept = 0.0 if alone else (LEAST_PART + 14 + GAP) * sheet.unit
+    width = sheet.inner * (1 - WIDTH - 0.03) if content.pictures else sheet.inner
     for size in sizes:
-        laid = Text(paragraphs, size, min(sheet.inner, TEXT_EM * size), palette)
+        laid = Text(paragraphs, size, min(width, TEXT_EM * size), palette)
         if laid.height <= room - kept and laid.fits:
             return laid
-    return Text(paragraphs, sizes[-1], sheet.inner, palette)
+    return Text(paragraphs, sizes[-1], width, palette)
 
 
 def _draw_sources(

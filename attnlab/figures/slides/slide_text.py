@@ -187,6 +187,8 @@ def _make_format(run: Run, font: QFont, palette: Palette) -> QTextCharFormat:
     elif run.style == "code":
         made.setFontFamilies(MONOSPACE)
         made.setForeground(QColor(palette.ink))
+    elif run.style == "link":
+        made.setFontUnderline(True)
     elif run.style == "muted":
         made.setForeground(QColor(palette.muted))
     if run.role:

@@ -10,6 +10,7 @@ from attnlab.files.atomic import write_bytes, write_text
 from attnlab.files.bounded import read_bytes
 from attnlab.files.sessions.session_archive import TOTAL_LIMIT
 from attnlab.lessons.lesson import Lesson, Step
+from attnlab.lessons.pictures import LIMIT, list_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +164,14 @@ def get_session_folder(lesson: Lesson) -> Path:
 
 
 def _carry_files(lesson: Lesson, path: Path) -> None:
-    """Copy the sessions that a lesson's steps begin with to the folder of its new file; raises FileError."""
+    """Copy the sessions and pictures of a lesson's steps to the folder of its new file; raises FileError."""
     folder = get_session_folder(lesson)
     for name in {step.file for step in lesson.steps if step.file is not None}:
         target = path.parent / name
         if target == folder / name or target.exists():
             continue
         write_bytes(target, read_bytes(folder / name, TOTAL_LIMIT, "a session that a step begins with"))
+    for name in {name for step in lesson.steps for name in list_names(step.text)}:
+        target = path.parent / name
+        if target != folder / name and not target.exists() and (folder / name).is_file():
+            write_bytes(target, read_bytes(folder / name, LIMIT, "a picture"))

@@ -1,4 +1,4 @@
-"""A label for a lesson's Markdown: paragraphs, lists, bold, italics and code, without links and images."""
+"""A label for a lesson's Markdown: paragraphs, lists, bold, italics and code; links are text with their address."""
 
 from PySide6.QtCore import QRegularExpression, Qt
 from PySide6.QtGui import QColor, QFont, QTextCharFormat, QTextDocument
@@ -42,7 +42,7 @@ class MarkdownLabel(FollowsTheme, QLabel):
         self.setText(self._make_html(self.markdown))
 
     def _make_html(self, markdown: str) -> str:
-        document = read_document(markdown, self.font())
+        document = read_document(markdown, self.font(), has_addresses=True)
         show_marks(document, palette_of(self))
         return document.toHtml()  # Qt has escaped all plain text in it
 

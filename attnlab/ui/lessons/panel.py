@@ -29,7 +29,8 @@ from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.lessons.filling import Filling
 from attnlab.ui.lessons.fold import Fold
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
-from attnlab.ui.present.content import Moment
+from attnlab.ui.lessons.picture_label import PictureLabel
+from attnlab.ui.present.content import Moment, find_pictures
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
@@ -115,13 +116,22 @@ class LessonPanel(FollowsTheme, QFrame):
         self._title.setWordWrap(True)
         self._text, self._answer = MarkdownLabel(), MarkdownLabel()
         self._answer.setAccessibleName("Text after the reveal")
+        self._picture = PictureLabel()
         self._question, self._notes = Fold("Question"), Fold("Notes")
         for fold in (self._question, self._notes):
             fold.heading.toggled.connect(self._on_folded)
         self._question.heading.toggled.connect(self._on_asked)
         for label in (self._title, self._text, self._answer):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        for widget in (self._make_away(), self._title, self._text, self._question, self._answer, self._notes):
+        for widget in (
+            self._make_away(),
+            self._title,
+            self._text,
+            self._picture,
+            self._question,
+            self._answer,
+            self._notes,
+        ):
             column.addWidget(widget)
         column.addStretch(1)
         area.setWidget(body)
@@ -230,6 +240,7 @@ class LessonPanel(FollowsTheme, QFrame):
             self._filling.fill_text(slide.step.answer, slide, trace, markdown=True, moment=moment)
         )
         self._answer.setVisible(bool(slide.step.answer) and player.answered)
+        self._picture.show_pictures(find_pictures(slide) if "![" in slide.step.text else ())
         self._ask(slide, trace)
         notes = "\n\n".join(split_note_lines(slide.step.notes))
         self._notes.show_text(self._filling.fill_text(notes, slide, trace, markdown=True))

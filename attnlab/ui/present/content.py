@@ -16,7 +16,7 @@ from attnlab.attention.stages.walk_sources import explain_begun, find_running_su
 from attnlab.base.text_marks import COVER, read_aloud
 from attnlab.document.document import View
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.slides.slide_content import Bar, BarRow, Run, Runs, SlideContent, SlideMap
+from attnlab.figures.slides.slide_content import Bar, BarRow, Run, Runs, SlideContent, SlideMap, SlidePicture
 from attnlab.figures.slides.slide_markdown import read_paragraphs, split_runs
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
@@ -62,6 +62,7 @@ def make_content(
     def fill(text: str, markdown: bool = False) -> str:
         return fill_text(text, slide, trace, before, markdown, covering, own)
 
+    pictures = () if "![" not in step.text else find_pictures(slide)
     title, ask = fill(step.title), fill(question.ask) if question is not None else ""
     words = SlideContent(
         heading=f"{slide.lesson.title}  ·  step {slide.index + 1} of {slide.count}",
@@ -69,6 +70,7 @@ def make_content(
         text=read_paragraphs(fill(step.text, markdown=True)),
         ask=read_aloud(ask),
         answer=read_paragraphs(fill(step.answer, markdown=True)),
+        pictures=pictures,
         answered=moment.answered,
         title_runs=split_runs((Run(title),))[0],
         ask_runs=split_runs((Run(ask, style="strong"),))[0],
@@ -96,6 +98,14 @@ def make_content(
         table=moment.table,
         side=numbers.has_side,
     )
+
+
+def find_pictures(slide: "Slide") -> tuple[SlidePicture, ...]:
+    """Return the pictures of a slide's text, read from the files beside the lesson."""
+    from attnlab.lessons.pictures import read_pictures
+
+    found = read_pictures(slide.lesson, slide.step.text)
+    return tuple(SlidePicture(each.data, each.alt) for each in found)
 
 
 def find_covering(slide: "Slide", trace: "Trace", moment: Moment) -> "Covering":
