@@ -19,6 +19,7 @@ class Preset:
 
     ``group`` is its heading in the gallery, ``rows`` are the systems of the course that it shows ("A1" to "F1").
     ``lens`` is the view that the window opens with it: "" for the canvas, or a page of a lens, "positions/order".
+    ``place`` is the query and the key of the weight that is explained first; None: the largest between two tokens.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Preset:
     group: str = ""
     rows: tuple[str, ...] = ()
     lens: str = ""
+    place: tuple[int, int] | None = None
 
 
 class Draws:

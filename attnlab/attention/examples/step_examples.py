@@ -65,6 +65,7 @@ STEPS = (
         "Six words of 3 numbers; trainable W_q, W_k and W_v make 2 of them.",
         _trainable,
         rows=("A4",),
+        place=(2, 1),
     ),
     _step(
         "journey-untrained",

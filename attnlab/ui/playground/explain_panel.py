@@ -25,7 +25,7 @@ from attnlab.ui.base.theme import plain_tip, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.rich_text import html_of, html_of_code
 from attnlab.ui.playground.row_bars import RowBars
-from attnlab.ui.playground.walk_explanation import explain_in_view, find_unknown_in_row, has_cell
+from attnlab.ui.playground.walk_explanation import choose_example, explain_in_view, find_unknown_in_row, has_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,9 +66,11 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._trace: Trace | None = None
         self._view: View | None = None
         self._shown: tuple[Cell | None, bool] = (None, False)
+        self._cell: Cell | None = None
         self._every_term = False
         self._pinned: Trace | None = None
-        self._about = ""
+        self._about, self._lens = "", ""
+        self._place: tuple[int, int] | None = None
         body = QWidget(self.viewport())
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
@@ -185,19 +187,25 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     def _refresh(self) -> None:
         cell = self._view.subject if self._view is not None else None
+        example = cell is None and self._trace is not None and self._view is not None and not self._lens
+        if self._trace is not None and self._view is not None and example:
+            cell = choose_example(self._trace, self._view, self._place)
         if self._trace is None or self._view is None or cell is None or not has_cell(self._trace, cell):
             self._show_nothing()
             return
         self._show(*explain_in_view(self._trace, self._view, cell, None if self._every_term else 6))
+        if example:
+            self._show_about()
 
     def _show_nothing(self) -> None:
         self._name.setText("")
-        self._where.setText(INVITATION)
+        self._where.setText("")
         self._show_about()
         self._value.setText("")
         self._compared.hide()
         self._lines.setText("")
         self._code.setText("")
+        self._cell = None
         self._name_labels(())
         for widget in (self._dot, self._name, self._more, self._row_title, self._statistics_title, self.bars):
             widget.hide()
@@ -205,18 +213,29 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             self._profile.hide()
         self._show_statistics(None, ())
 
-    def show_about(self, about: str) -> None:
-        """Show what to notice in the open worked example while no cell is explained; "" without an example."""
-        self._about = about
-        self._show_about()
+    def show_about(self, about: str, place: tuple[int, int] | None = None) -> None:
+        """Show what to notice in the open worked example while no cell is held; "" without an example.
+
+        The weight at ``place``, a query and a key, is explained first.
+        """
+        self._about, self._place = about, place
+        self._refresh()
+
+    def show_lens(self, title: str, about: str) -> None:
+        """Say what a lens shows while no cell is held; without a title the canvas is in view."""
+        self._lens = f"{title}: {about[:1].lower()}{about[1:]}." if title else ""
+        self._refresh()
 
     def _show_about(self) -> None:
-        self._example.setText(self._about)
-        self._example.setVisible(bool(self._about) and self._where.text() == INVITATION)
+        """Show what there is to see and to do while no cell is held."""
+        told = self._lens or " ".join(filter(None, (self._about, INVITATION)))
+        self._example.setText(told)
+        self._example.show()
 
     def _show(self, explanation: Explanation, value: str = "") -> None:
         """Show an explanation; ``value`` replaces a number that is not known yet."""
         p, cell, trace = palette_of(self), explanation.cell, self._trace
+        self._cell = cell
         assert trace is not None
         stage = BY_NAME[cell.stage]
         set_sheet(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
@@ -348,7 +367,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     @Slot(int)
     def _on_bar_clicked(self, key: int) -> None:
-        cell = self._view.subject if self._view is not None else None
+        cell = self._cell
         if cell is not None:
             self.cell_clicked.emit(Cell("weights", cell.row, key, cell.head))
 

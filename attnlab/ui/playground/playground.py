@@ -16,6 +16,7 @@ from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
 from attnlab.document.document import Document, View, fit_view
 from attnlab.document.scene import Scene
+from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_export import CodeExport
 from attnlab.ui.playground.columns import Columns
@@ -96,6 +97,7 @@ class Playground(QObject):
         self.inputs.fold_requested.connect(self._on_inputs_fold_requested)
         self.lenses.explain_requested.connect(self._on_explain_requested)
         self.body.folded.connect(self._on_folded)
+        self.lenses.lens_shown.connect(self._on_lens_shown)
         self.lenses.pin_toggled.connect(self.toggle_pin)
         self.lenses.look_chosen.connect(self.look)
         self.lenses.strips_toggled.connect(self.toggle_strips)
@@ -114,7 +116,8 @@ class Playground(QObject):
 
     def _request(self) -> None:
         scene, view = self.document.scene, self.document.view
-        self.explain.show_about(PRESETS[scene.preset].about if scene.preset in PRESETS else "")
+        example = PRESETS.get(scene.preset)
+        self.explain.show_about(*((example.about, example.place) if example is not None else ("", None)))
         mean = view.head == "mean"
         self.service.request(scene.experiment, scene.device, scene.dtype, None, mean)
 
@@ -393,6 +396,11 @@ class Playground(QObject):
     def show_mean(self) -> None:
         """Show the mean of the heads."""
         self._on_head_chosen("mean")
+
+    @Slot(str)
+    def _on_lens_shown(self, name: str) -> None:
+        lens = LENSES.get(name)
+        self.explain.show_lens(*((lens.title, lens.about) if lens is not None else ("", "")))
 
     @Slot(str)
     def _on_table_requested(self, name: str) -> None:
