@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,14 @@ LEAST_GROUPED = 3.0
 """Columns narrower than this, in pixels, have no lines between their groups."""
 THIN_BELOW = 10.0
 """Frames around rows and columns narrower than this, in pixels, are hairlines; thicker ones would cover them."""
+MIN_NUMBER = 6.0
+"""Cells narrower than this, in pixels, have no numbers: one digit would not fit."""
 LABEL_LETTERS = 14
 """Labels of tokens are whole up to this many letters where there is room; longer ones lose their middle."""
 NOTHING_KEPT: Mapping[int, float] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class MapData:
     """Maps to draw: ``values`` [n, rows, columns], ``masked`` [rows, columns] or None, and the end of their scale.
 
@@ -79,13 +82,11 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
     empty = data.empty
     if min(grid.cell_width, grid.cell_height) < 1:
         rows, cols = _count_pixels(grid, painter)
+        values = reduce_maps(_reduce_coarsely(data, rows, cols), rows, cols)
         if empty is not None:
-            values = np.where(empty, np.float32(0), values)
             empty = ~(reduce_maps((~empty).astype(np.float32), rows, cols) > 0)
         if masked is not None:
             masked = ~(reduce_maps((~masked)[None].astype(np.float32), rows, cols)[0] > 0)
-            values = np.where(values == -np.inf, np.float32(0), values)
-        values = reduce_maps(values, rows, cols)
     image = colour_cells(values, data.kind, data.limit, palette, masked)
     if empty is not None:
         image[empty] = QColor(palette.surface).rgba()
@@ -102,6 +103,30 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
         _draw_group_lines(painter, grid, data.column_group, palette)
     if data.empty is not None:
         draw_frames(painter, grid, data.empty, palette)
+
+
+_coarse: "WeakKeyDictionary[MapData, NDArray[np.floating]]" = WeakKeyDictionary()
+
+
+def _reduce_coarsely(data: MapData, rows: int, columns: int) -> NDArray[np.floating]:
+    """Return the numbers of maps reduced to at least twice ``rows`` × ``columns``, and cached, so that the same maps in
+    another size are quickly drawn."""
+    height, width = (1 << (2 * size - 1).bit_length() for size in (rows, columns))
+    if data.values.shape[1] <= height and data.values.shape[2] <= width:
+        return _replace_hidden(data)
+    known = _coarse.get(data)
+    size = min(height, data.values.shape[1]), min(width, data.values.shape[2])
+    if known is None or known.shape[1:] != size:
+        known = _coarse[data] = reduce_maps(_replace_hidden(data), *size)
+    return known
+
+
+def _replace_hidden(data: MapData) -> NDArray[np.floating]:
+    """Return the numbers of maps with 0 in their masked and empty cells, which have no colour."""
+    values, empty = data.values, data.empty
+    if empty is not None:
+        values = np.where(empty, np.float32(0), values)
+    return values if data.masked is None else np.where(values == -np.inf, np.float32(0), values)
 
 
 def _draw_image(painter: QPainter, grid: Grid, data: MapData, palette: Palette, image: NDArray[np.uint32]) -> None:
@@ -142,6 +167,9 @@ def draw_numbers(
     They have this many ``decimals`` if these fit; None: four if these fit, else two.
     Only numbers inside the painter's clip are drawn. Returns whether there is room for numbers at all.
     """
+    fonts = tuple(font for font in fonts if font.pixelSize() + 2 <= grid.cell_height)
+    if not fonts or grid.cell_width < MIN_NUMBER:
+        return False  # first of all, as looking through large maps takes long
     shown = np.ones(data.values.shape[1:], dtype=bool) if data.masked is None else ~data.masked
     written = data.values[:, shown] if data.under is None else np.where(shown, data.values, data.under)
     chosen = _choose_format(painter, grid, written, fonts, (4, 2) if decimals is None else (decimals, 2))
@@ -183,7 +211,6 @@ def _choose_format(
     Shorter formats lose too much of small numbers, so one decimal is only for numbers from 1 on, none for numbers from
     10 on, and powers of ten for numbers from 1000 on.
     """
-    fonts = [font for font in fonts if font.pixelSize() + 2 <= grid.cell_height]
     finite = values[np.isfinite(values)]
     ends = [float(finite.min(initial=0.0)), float(finite.max(initial=0.0))]
     odd = ["NaN"] * (len(finite) < values.size)
