@@ -3,6 +3,7 @@
 import gc
 import time
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from attnlab.attention import edits
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 SIZES = {6: 20, 16: 40, 64: 20, 128: 12, 256: 12}
 """Tokens: the number of rounds; each measures the window twice for each of the two baselines."""
-MAIN = 16
+MAIN, RESIZED, AGAIN = 16, 64, 20
 DRAGS = 5
 SWITCHES: tuple[tuple[str, tuple[object, object]], ...] = (
     ("causal", (False, True)),
@@ -43,6 +44,8 @@ def run_cases(quick: bool = False) -> Iterator[Case]:
             yield from _measure_edits(driver, tokens, 1 if quick else rounds)
         driver.open(make_experiment(MAIN, causal=False))
         yield from measure_drags(driver, 1 if quick else DRAGS)
+        yield from _measure_resizing(driver, 1 if quick else AGAIN)
+        yield from _measure_overview(1 if quick else AGAIN)
         for name, values in SWITCHES:
             driver.open(make_experiment(MAIN, causal=False))
             yield from _measure_switch(driver, name, values, 1 if quick else SIZES[MAIN] // 2)
@@ -76,6 +79,38 @@ def _measure_switch(driver: "Driver", name: str, values: tuple[object, object], 
     for title, ours in (("flip", flip), ("first flip", flip_first)):
         mine, theirs = run_in_turns(rounds, ours, redraw)
         yield make_case("live", f"T={MAIN} {title} {name}", mine, theirs, "ms", TARGETS["flip"])
+
+
+def _measure_resizing(driver: "Driver", rounds: int) -> Iterator[Case]:
+    """Yield the time from a new size of the window to its picture, compared with a figure that is redrawn."""
+    driver.open(make_experiment(RESIZED, causal=False))
+    notebook, shares = Notebook(), cycle((1.0, 0.97, 0.99, 0.96, 0.98))
+    notebook.draw_kept(driver.experiment)
+
+    def resize() -> float:
+        driver.settle()
+        share = next(shares)
+        start = time.perf_counter()
+        driver.resize(round(1440 * share), round(900 * share))
+        return (time.perf_counter() - start) * 1e3
+
+    def redraw() -> float:
+        start = time.perf_counter()
+        notebook.draw_resized(next(shares))
+        return (time.perf_counter() - start) * 1e3
+
+    mine, theirs = run_in_turns(rounds, resize, redraw)
+    yield make_case("live", f"T={RESIZED} resize the window", mine, theirs, "ms", "≤ 33 ms")
+
+
+def _measure_overview(rounds: int) -> Iterator[Case]:
+    """Yield the time to paint 72 maps of 512 tokens again in another size, compared with a figure of 72 images."""
+    from attnlab.bench.overview import Overview
+
+    overview = Overview()
+    overview.paint()
+    mine, theirs = run_in_turns(rounds, overview.time_painting, overview.time_figure)
+    yield make_case("live", "72 maps of 512 tokens, again", mine, theirs, "ms", "≤ 100 ms")
 
 
 def _measure_edits(driver: "Driver", tokens: int, rounds: int) -> Iterator[Case]:

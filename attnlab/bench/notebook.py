@@ -51,6 +51,11 @@ class Notebook:
             image.set_data(numbers)
         self._figure.canvas.draw()
 
+    def draw_resized(self, share: float) -> None:
+        """Redraw the existing figure in another size, a share of the usual one."""
+        self._figure.set_size_inches(SIZE_INCHES[0] * share, SIZE_INCHES[1] * share)
+        self._figure.canvas.draw()
+
     def _make(self, experiment: Experiment, weights: NDArray[np.floating]) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

@@ -16,8 +16,9 @@ from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.playground.canvas_plan import plan_canvas
+from attnlab.ui.playground.card_grid import fit_card
 from attnlab.ui.playground.playground import Playground
-from attnlab.ui.widgets.maps.map_layout import fit
 
 SIZE = (1440, 900)
 PATIENCE_S = 300.0
@@ -35,7 +36,9 @@ class Driver(QObject):
         self.window = window
         self._random = np.random.default_rng(0)
         self.shown: Experiment | None = None
-        self.playground.canvas.cards["weights"].installEventFilter(self)
+        self.pictures = 0
+        for card in self.playground.canvas.cards.values():
+            card.installEventFilter(self)
 
     @property
     def playground(self) -> Playground:
@@ -72,19 +75,26 @@ class Driver(QObject):
 
     def forget(self) -> None:
         """Clear what the cards have cached except what they show, as in a new window."""
-        fit.cache_clear()
+        fit_card.cache_clear()
+        plan_canvas.cache_clear()
         for card in (*self.playground.canvas.cards.values(), self.playground.canvas.heads):
             card.forget()
 
     def wait(self) -> None:
         """Handle events until the changed cards are painted with the numbers of the open experiment.
 
-        Everything is painted at once, so when the weights are painted, all cards are.
+        Everything is painted at once, so when one card is painted, all visible ones are.
 
         Raises:
             AttnlabError: it takes longer than a minute.
         """
         wait_until(lambda: self.shown is self.experiment)
+
+    def resize(self, width: int, height: int) -> None:
+        """Resize the window and wait until the cards are painted in their new places."""
+        before = self.pictures
+        self.window.resize(width, height)
+        wait_until(lambda: self.pictures > before)
 
     def settle(self) -> None:
         """Handle pending events."""
@@ -98,7 +108,7 @@ class Driver(QObject):
         assert reply.request.experiment is self.experiment
         for name, card in self.playground.canvas.cards.items():
             if name in reply.trace:
-                assert card.isVisible()
+                assert card.isVisible() or name == self.playground.canvas.covered
                 assert card.data is not None
                 array = reply.trace.array(name)
                 assert np.array_equal(card.data.values, array if array.ndim == 3 else array[None]), name
@@ -106,6 +116,7 @@ class Driver(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Paint and self.playground.reply is not None:
             self.shown = self.playground.reply.request.experiment
+            self.pictures += 1
             self.painted.emit()
         return False
 

@@ -10,7 +10,7 @@ import torch
 from PySide6.QtWidgets import QApplication
 
 import attnlab
-from attnlab.bench import NAMES, engine, lesson, live, main, measure, notebook, start
+from attnlab.bench import NAMES, engine, lesson, live, overview, main, measure, notebook, start
 from attnlab.bench.drag import EDITS, drag, drag_notebook
 from attnlab.bench.engine import make_experiment
 from attnlab.bench.window import open_window
@@ -116,12 +116,14 @@ def test_the_live_bench_runs_in_the_real_window_and_cleans_up(
     qapp: QApplication, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "SIZES", {3: 1, 16: 1})
+    monkeypatch.setattr(overview, "TOKENS", 40)
     assert main(["live"], True, quick=True) == 0
     names = [str(case["case"]) for case in read_json(capsys.readouterr().out)]
     assert names[:4] == ["T=3 kept", "T=3 new", "T=16 kept", "T=16 new"]
     assert names[4:7] == ["drag, last edit to picture", "drag, stale pictures", "drag, pictures in a second"]
     switches = ("causal", "normalizer", "positions")
-    assert names[7:] == [f"T=16 {kind} {switch}" for switch in switches for kind in ("flip", "first flip")]
+    assert names[7:9] == ["T=64 resize the window", "72 maps of 512 tokens, again"]
+    assert names[9:] == [f"T=16 {kind} {switch}" for switch in switches for kind in ("flip", "first flip")]
 
 
 def test_the_slide_bench_goes_forward_and_back_through_a_lesson(
