@@ -84,7 +84,7 @@ def _measure_switch(driver: "Driver", name: str, values: tuple[object, object], 
 def _measure_resizing(driver: "Driver", rounds: int) -> Iterator[Case]:
     """Yield the time from a new size of the window to its picture, compared with a figure that is redrawn."""
     driver.open(make_experiment(RESIZED, causal=False))
-    notebook, shares = Notebook(), cycle((1.0, 0.97, 0.99, 0.96, 0.98))
+    notebook, shares = Notebook(), cycle((0.98, 0.95, 0.97, 0.94, 0.96))
     notebook.draw_kept(driver.experiment)
 
     def resize() -> float:

@@ -10,7 +10,7 @@ import torch
 from PySide6.QtWidgets import QApplication
 
 import attnlab
-from attnlab.bench import NAMES, engine, lesson, live, overview, main, measure, notebook, start
+from attnlab.bench import NAMES, engine, lesson, live, main, measure, notebook, overview, start
 from attnlab.bench.drag import EDITS, drag, drag_notebook
 from attnlab.bench.engine import make_experiment
 from attnlab.bench.window import open_window

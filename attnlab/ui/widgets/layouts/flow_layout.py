@@ -37,8 +37,19 @@ class FlowLayout(ItemsLayout):
 
     def __init__(self, parent: QWidget | None = None, gap: int = 8) -> None:
         super().__init__(parent, QMargins(), gap)
+        self._known: dict[int, list[tuple[QLayoutItem, QRect]]] = {}
+
+    def invalidate(self) -> None:
+        self._known = {}
+        super().invalidate()
 
     def _places(self, width: int) -> list[tuple[QLayoutItem, QRect]]:
+        """Return the items and their rectangles in a width, cached, as Qt asks for the same heights again and again."""
+        if width not in self._known:
+            self._known[width] = self._flow(width)
+        return self._known[width]
+
+    def _flow(self, width: int) -> list[tuple[QLayoutItem, QRect]]:
         shown = [item for item in self._items if not item.isEmpty()]
         inside = width - self.contentsMargins().left() - self.contentsMargins().right()
         sizes = [item.sizeHint().toTuple() for item in shown]
