@@ -77,6 +77,7 @@ class Canvas(FollowsTheme, QWidget):
         self._zoom, self._offset = 1.0, QPointF(0, 0)
         self._scale = 1.0
         self._needs: Needs | None = None
+        self._needed: tuple[object, ...] = ()
         self.plan: CanvasPlan | None = None
         """The places of the cards, which are drawn magnified by the zoom."""
         self._digits: dict[str, tuple[int, bool]] = {}
@@ -220,7 +221,9 @@ class Canvas(FollowsTheme, QWidget):
         assert self._trace is not None
         assert self._view is not None
         alone = self._view.alone
-        self._needs = collect_needs(self._trace, self._view, self._digits, self._pinned or alone is not None)
+        asked = self._trace, self._view, self._digits, self._pinned or alone is not None
+        if self._needs is None or any(a is not b for a, b in zip(asked, self._needed, strict=True)):
+            self._needs, self._needed = collect_needs(*asked), asked
         return plan_canvas(self._needs, float(self.width()), float(self.height()), scale(), alone)
 
     @property
