@@ -278,7 +278,7 @@ def test_tab_reaches_every_control_in_visual_order(person: "Person") -> None:
     ]
     assert [name for name in names if name in wanted] == wanted
     cards = [name.split(":")[0] for name in names if " by " in name]
-    assert cards == ["Inputs", "Queries", "Keys", "Values", "Scores", "Scaled", "Weights", "Context", "Output"]
+    assert cards == ["Inputs", "Queries", "Keys", "Values", "Scores", "Scaled", "Weights", "Context"]
     first_card = next(i for i, name in enumerate(names) if name.startswith("Inputs:"))
     assert names.index("Sentence") < first_card
 

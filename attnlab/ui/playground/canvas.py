@@ -55,8 +55,8 @@ class Canvas(FollowsTheme, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.heads = HeadsCard(self)  # first, as Tab follows the order of creation
         self.cards = {stage.name: StageCard(stage, self) for stage in STAGES}
-        self.heads = HeadsCard(self)
         self.heads.head_clicked.connect(self.head_clicked)
         self.heads.head_ablated.connect(self.head_ablated)
         self._all: dict[str, StageCard | HeadsCard] = {**self.cards, HEADS: self.heads}

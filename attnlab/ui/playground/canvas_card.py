@@ -79,6 +79,7 @@ class CanvasCard(QWidget):
         if words != self._folded:
             self._folded = words
             self.setToolTip(reason)
+            self.setFocusPolicy(Qt.FocusPolicy.NoFocus if words else Qt.FocusPolicy.StrongFocus)
             self._describe_again()
             self._arrange()
 
