@@ -58,7 +58,7 @@ def draw_slide(
     _draw_foot(painter, sheet, content, palette)
     if content.whole:
         free = lay_out_columns(sheet, y, sources=False, side=False).main
-        if content.picture is not None:
+        if content.picture is not None and content.answered:  # before the reveal it would give the answer
             missing += draw_lens(painter, free, content.picture, sheet, palette, formulas)
         return Drawn(side=free, left_out=missing)
     if content.main is None and not content.side:

@@ -110,8 +110,11 @@ def _make_page(slide: "Slide", trace: "Trace", before: "Trace", moment: Moment) 
 
 
 def _is_covered(slide: "Slide") -> bool:
-    """Return whether the text after the reveal of a step is on the answer sheet only: where something is asked."""
-    return bool(slide.blanks) or (bool(slide.step.answer) and len(slide.frames) == 1)
+    """Return whether the text after the reveal of a step is on the answer sheet only: where something is asked.
+
+    A lens is printed, because the answer sheet has no place for it.
+    """
+    return bool(slide.blanks) or (bool(slide.step.answer) and len(slide.frames) == 1 and not slide.step.lens)
 
 
 def _write_answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Paragraph]:

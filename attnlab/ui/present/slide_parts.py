@@ -102,7 +102,7 @@ class SlideParts(QObject):
     def _mount_lens(self, content: "SlideContent") -> None:
         """Show or hide the lens of a step in the slide's free area; a map replaces a missing lens."""
         slide, trace = self._presenter.slide, self._presenter.find_trace()
-        drawn = content.picture is not None or self._presenter.is_drawn
+        drawn = content.picture is not None or self._presenter.is_drawn or not content.answered
         if slide is None or trace is None or not content.whole or drawn:
             if self.lens is not None:
                 self.lens.hide()

@@ -199,7 +199,8 @@ class SlideView(FollowsTheme, QWidget):
         return found
 
     def _describe(self, content: SlideContent) -> None:
-        words = " ".join("".join(run.text for run in each.runs) for each in content.text)
+        told = content.text + (content.answer if content.answered else ())
+        words = " ".join("".join(run.text for run in each.runs) for each in told)
         self.setAccessibleName(f"{content.heading}: {content.title}")
         self.setAccessibleDescription(f"{words} {content.ask}".strip())
 

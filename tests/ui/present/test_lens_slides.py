@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from attnlab.attention.examples.presets import preset
@@ -90,6 +90,23 @@ def test_a_lens_on_a_slide_has_neither_tabs_nor_fields_until_they_are_wanted(lec
     talk.press(Key.Key_L)
     talk.person.wait_for(lambda: isinstance(talk.content.picture, Charts))
     assert talk.hall.parts.lens.isHidden()
+
+
+def test_a_lens_that_gives_the_answer_comes_with_it(lecture: Callable[..., Any]) -> None:
+    text = "## Look\n\n```state\npreset: rope\nlens: positions/rotation\n```\n\nSame?\n\n```answer\nYes.\n```\n"
+    talk = lecture(parse(text, "look"))
+    talk.person.wait_for(lambda: isinstance(talk.content.picture, Circles))
+    side = talk.hall.view.drawn.side
+    rect = QRect(round(side.x), round(side.y), round(side.width), round(side.height))
+    before = talk.hall.view.grab(rect).toImage()
+    assert {before.pixel(x, y) for x in range(0, rect.width(), 9) for y in range(0, rect.height(), 9)} == {
+        QColor(LIGHT.ground).rgb()
+    }
+    talk.press(Key.Key_Right)
+    assert talk.answer() == "Yes."
+    assert talk.hall.view.drawn.side == side  # nothing moves
+    after = talk.hall.view.grab(rect).toImage()
+    assert len({after.pixel(x, y) for x in range(0, rect.width(), 9) for y in range(0, rect.height(), 9)}) > 5
 
 
 def test_the_picture_is_printed_as_well(qapp: QApplication, tmp_path: Path) -> None:
