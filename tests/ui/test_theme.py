@@ -52,6 +52,8 @@ def test_text_on_filled_controls_has_enough_contrast(palette: theme.Palette) -> 
     )  # a primary button, hovered
     assert compute_contrast(palette.ink, theme.mix(palette.control, palette.ink, 0.06)) >= 4.5  # a pill, hovered
     assert compute_contrast(palette.muted, theme.mix(palette.control, palette.ink, 0.06)) >= 4.3
+    soft = theme.mix(palette.surface, palette.accent, 0.07)  # the card of the first steps
+    assert min(compute_contrast(text, soft) for text in (palette.ink, palette.muted)) >= 4.5
     for role in ("query", "key", "value", "attention"):  # chips
         fill = palette.role_ink(role)
         assert compute_contrast(theme.text_on(fill), fill) >= 4.5
