@@ -76,6 +76,12 @@ class StageCard(StageFace):
         index, row, column = hit
         return Cell(self.stage.name, row, column, self._heads[index])
 
+    def _tip_of(self, cell: Cell) -> str:
+        """Return a cell's tool tip; among several maps it begins with the head and its columns."""
+        titles = self._data.titles if self._data is not None and len(self._heads) > 1 else ()
+        text = self.hover_text(cell)
+        return f"{titles[self._heads.index(cell.head)]}\n{text}" if titles else text
+
     def _find_held(self) -> Cell | None:
         """Return the held cell if it is on this card, else None."""
         cell = self._view.cell if self._view is not None and self._view.pinned else None
@@ -89,7 +95,7 @@ class StageCard(StageFace):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             cell = self.cell_at(QPointF(event.pos()))
-            tip = plain_tip(self.hover_text(cell)) if cell else self.toolTip()
+            tip = plain_tip(self._tip_of(cell)) if cell else self.toolTip()
             QToolTip.showText(event.globalPos(), tip, self)
             self._tipped = cell is not None
             return True

@@ -17,7 +17,7 @@ WIDEST_GAP = 6
 """The greatest gap between two maps in a line, in columns."""
 SMALL_CELL = 11.0
 """Columns narrower than this at zoom 1 have no labels."""
-WIDEST_MAP_CELL = 3.0
+WIDEST_MAP_CELL = 4.0
 """The greatest width of a cell with a number on a map of tokens by tokens, relative to its height."""
 SMALL_LABEL = "cell"
 """The role of the labels of maps side by side, which are smaller."""

@@ -82,6 +82,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._example.setTextFormat(Qt.TextFormat.PlainText)
         self._example.setWordWrap(True)
         self._example.setAccessibleName("What to notice in this example")
+        self._example.setContentsMargins(0, 0, 0, 12)
         column.addWidget(self._example)
         column.addLayout(self._make_heading())
         self._value = QLabel()

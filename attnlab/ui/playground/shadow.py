@@ -16,13 +16,15 @@ def draw_shadow(painter: QPainter, card: QRect) -> None:
     """Draw the shadow of a card around it; the area under the card is untouched, except for its round corners."""
     ratio = painter.device().devicePixelRatioF()
     picture, whole = _picture(ratio), card.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
-    below = whole.y() + max(whole.height(), 2 * CORNER) - CORNER
-    painter.drawPixmap(whole.x(), whole.y(), _strip(whole.width(), 0, ratio))
-    painter.drawPixmap(whole.x(), below, _strip(whole.width(), CORNER + 1, ratio))
-    high = below - whole.y() - CORNER
+    end = min(CORNER, whole.height() // 2)  # the ends of a low card are cut where they meet
+    below = whole.y() + whole.height() - end
+    for y, top, cut in ((whole.y(), 0, 0), (below, CORNER + 1, CORNER - end)):
+        part = QRectF(0, cut * ratio, whole.width() * ratio, end * ratio)
+        painter.drawPixmap(QRectF(whole.x(), y, whole.width(), end), _strip(whole.width(), top, ratio), part)
+    high = below - whole.y() - end
     for x, left in ((whole.x(), 0), (whole.x() + whole.width() - MARGIN, 2 * CORNER + 1 - MARGIN)):
         part = QRectF(left * ratio, CORNER * ratio, MARGIN * ratio, ratio)
-        painter.drawPixmap(QRectF(x, whole.y() + CORNER, MARGIN, high), picture, part)
+        painter.drawPixmap(QRectF(x, whole.y() + end, MARGIN, high), picture, part)
 
 
 @lru_cache(maxsize=64)
