@@ -345,7 +345,7 @@ def draw_titles(
         return
     pen, key = Pen(painter, font), find_key(font)
     painter.setPen(QColor(palette.muted))
-    rooms = [(grid.columns + grid.gap[1]) * grid.cell_width] * len(data.titles)
+    rooms = [(grid.columns + grid.gap[1]) * grid.cell_width - 0.5 * font.pixelSize()] * len(data.titles)
     for index, free in kept.items():
         if free and index < len(rooms):
             rooms[index] = grid.columns * grid.cell_width - free

@@ -32,7 +32,7 @@ MOST_ROWS = 32
 """Maps with more rows show no numbers."""
 LABELLED_ROW = 12.0
 """The height of a row without numbers that has room for its label, at zoom 1."""
-SEVERAL = 1.6
+SEVERAL, SEVERAL_HIGH = 1.6, 1.3
 """How much wider and higher a card with the maps of several heads is at least."""
 TILE, TILE_LABELS, TILES_SHARE = 96.0, 56.0, 0.72
 """The least width of the map of a head and the height of its title and labels at zoom 1, and the share of the heads
@@ -178,7 +178,7 @@ class _Form:
             return _Span(frame + high[0], frame + high[1])
         if need.name not in self.numbered:
             labelled = min(need.rows * LABELLED_ROW, 2 * PICTURE_HEIGHT) * z
-            least = frame + max(PICTURE_HEIGHT * z, labelled) * (SEVERAL if need.count > 1 else 1.0)
+            least = frame + max(PICTURE_HEIGHT * z, labelled) * (SEVERAL_HIGH if need.count > 1 else 1.0)
             return _Span(least, least + PICTURE_GROWTH * z * (0.4 if need.columns > 2 * need.rows else 1.0))
         tall = need.column_label * px + 10 if need.column_label * px + 4 > self.cell_of(need) else 1.5 * px
         return _Span(frame + tall + need.rows * LEAST_ROW * z, frame + tall + need.rows * LARGEST_ROW * z)
