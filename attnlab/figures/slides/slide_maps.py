@@ -32,6 +32,8 @@ LABELS, SOURCE_LABELS = (2.4, 2.15, 1.95, 1.75), (1.75, 1.6)
 """Font sizes of labels: a smaller one is used only if column labels then fit horizontally."""
 AIR = 0.5
 """The space between two numbers side by side, in font sizes."""
+LABEL_AIR = 7.0
+"""The least space between a row's label and its cells, in pixels: labels are drawn 6 pixels from the cells."""
 FLAT = 1.5
 """The height of horizontal labels, in font sizes."""
 FEW = 16
@@ -106,7 +108,9 @@ def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], u
         return arrange(rect, rows, columns, count, limits, each.square, ratio)
 
     bare = grid(0.0, 0.0)
-    wide = min(down_px + 0.6 * label_px, area.width * 0.4) if bare.cell_height >= 0.55 * label_px else 0.0
+    wide = (
+        min(down_px + max(0.6 * label_px, LABEL_AIR), area.width * 0.4) if bare.cell_height >= 0.55 * label_px else 0.0
+    )
     if count > 1 and (bare.cell_height < label_px or bare.cell_width < label_px):
         return bare
     flat = grid(wide, line)

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.figures.palette import PALETTES, Palette
 from attnlab.figures.slides.slide_text import make_face
+from attnlab.lessons.duration import plan_seconds
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.base.themed import application_palette, dress, palette_of
@@ -78,6 +79,7 @@ class PresentWindow(QWidget):
         self.parts = SlideParts(playground, self.presenter, self.view, self)
         self.speaker: SpeakerWindow | None = None
         self.watch = Stopwatch()
+        self._began_s = 0.0
         self._jump = QLabel(self)
         self._jump.setTextFormat(Qt.TextFormat.PlainText)
         self._jump.hide()
@@ -93,6 +95,7 @@ class PresentWindow(QWidget):
         self.presenter.shown.connect(self._on_shown)
         self.presenter.prepared.connect(self.view.prepare)
         self.presenter.rested.connect(self._on_rested)
+        self.presenter.slide_entered.connect(self._on_slide_entered)
         self.parts.table.clicker_pressed.connect(self._on_key)
         document = self._playground.document
         for keys, slot in (
@@ -289,7 +292,12 @@ class PresentWindow(QWidget):
             self.speaker.show_step(
                 place, notes, self.presenter.content, following, self.presenter.lens_ahead if lens else ""
             )
+            self.speaker.plan.show_plan(plan_seconds(slide.lesson), slide.index, self._began_s)
             self._on_speaker_ticked()
+
+    @Slot()
+    def _on_slide_entered(self) -> None:
+        self._began_s = self.watch.elapsed_ms / 1000
 
     @Slot()
     def _on_speaker_ticked(self) -> None:

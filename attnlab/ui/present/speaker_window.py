@@ -11,6 +11,7 @@ from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.present.plan_bar import PlanBar
 from attnlab.ui.present.slide_view import SlideView
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class SpeakerWindow(FollowsTheme, QWidget):
             view.setToolTip(name)
         self.place, self.clock, self.elapsed = _make_label("Step"), _make_label("Clock"), _make_label("Time so far")
         self._captions = _make_label("", "Now"), _make_label("", "Next"), _make_label("", "Notes")
+        self.plan = PlanBar()
         self.notes = _make_label("Notes")
         self.notes.setWordWrap(True)
         self.notes.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -109,12 +111,13 @@ class SpeakerWindow(FollowsTheme, QWidget):
         right.addStretch(1)
         self._grid = QGridLayout(self)
         self._grid.addLayout(top, 0, 0, 1, 2)
-        self._grid.addWidget(self._captions[0], 1, 0)
-        self._grid.addWidget(self.now, 2, 0)
-        self._grid.addLayout(right, 1, 1, 2, 1)
-        self._grid.addWidget(self._captions[2], 3, 0)
-        self._grid.addWidget(scroll, 4, 0, 1, 2)
-        self._grid.setRowStretch(4, 1)
+        self._grid.addWidget(self.plan, 1, 0, 1, 2)
+        self._grid.addWidget(self._captions[0], 2, 0)
+        self._grid.addWidget(self.now, 3, 0)
+        self._grid.addLayout(right, 2, 1, 2, 1)
+        self._grid.addWidget(self._captions[2], 4, 0)
+        self._grid.addWidget(scroll, 5, 0, 1, 2)
+        self._grid.setRowStretch(5, 1)
         self._grid.setColumnStretch(0, 3)
         self._grid.setColumnStretch(1, 2)
         self._grid.setContentsMargins(24, 16, 24, 16)

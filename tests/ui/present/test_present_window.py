@@ -498,3 +498,21 @@ def test_a_sum_in_progress_says_how_far_it_is(lecture: Lecture) -> None:
     talk.press(Key.Key_Right)
     queries, keys = talk.person.painted("queries")[0], talk.person.painted("keys")[0]
     assert talk.arithmetic().endswith(f"so far {number(float(queries[2, 0] * keys[1, 0]))}")
+
+
+def test_the_speaker_sees_the_plan_and_how_far_behind_it_is(lecture: Lecture) -> None:
+    from attnlab.lessons.duration import plan_seconds
+
+    talk = lecture()
+    talk.press(Key.Key_N)
+    plan = talk.hall.speaker.plan
+    talk.person.wait_for(lambda: "on time" in plan.told)
+    assert plan.planned.startswith("planned ")
+    steps = plan_seconds(talk.player.lesson)
+    plan.show_plan(steps, 1, steps[0] + 49)
+    assert plan.told.endswith("49 s behind")
+    plan.show_plan(steps, 2, 0.0)
+    assert plan.told.endswith("ahead")
+    assert plan.told in plan.accessibleDescription()
+    talk.press(Key.Key_4, Key.Key_Return)
+    talk.person.wait_for(lambda: plan.told.endswith("ahead"))  # three steps were skipped
