@@ -121,7 +121,7 @@ def test_pointing_at_a_cell_highlights_its_query_and_key(person: "Person") -> No
     cross(person, "one small step for everyone and me too")
     e = person.experiment
     for stage, card in person.playground.canvas.cards.items():
-        if card.isHidden() or card.data is None:
+        if card.isHidden() or card.data is None or card.folded:
             continue
         *_, rows, columns = card.data.values.shape
         for row, column in ((0, 0), (rows - 1, columns - 1)):

@@ -50,7 +50,7 @@ def test_each_scale_divides_by_its_divisor(person: "Person", title: str, divisor
     person.settle()
     assert person.find(Pill, "Scale").value_text() == title
     if divisor is None:
-        assert not person.card("scaled").isVisible()
+        assert person.card("scaled").folded == "same as the scores"
         logits = person.painted("scores")[0]
     else:
         logits = person.painted("scaled")[0]

@@ -254,6 +254,7 @@ def test_the_history_shows_its_memory_and_limit(sit_down: "Callable[..., Person]
     person = sit_down(remember=True, settings=kept)
     assert person.document.history.budget == 128 << 20
     person.document.set_history_budget(1)
+    person.press("Show the inputs")  # which this window is too small for
     for name in ("Biases", "Output W_o", "Causal"):
         person.press(name)
     open_history(person)

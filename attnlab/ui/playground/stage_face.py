@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
@@ -43,7 +44,6 @@ from attnlab.ui.playground.stage_maps import (
 from attnlab.ui.widgets.maps.map_layout import measure_title_room
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from attnlab.attention.stages.trace import Trace
@@ -274,8 +274,9 @@ class StageFace(CanvasCard):
         """Return the decimals of the numbers: those of the plan, or for given numbers only as many as they have."""
         if self.stage.name not in GIVEN:
             return self._decimals
-        exact = (n for n in range(2, self._decimals) if (data.values == data.values.round(n)).all())
-        return next(exact, self._decimals)
+        with np.errstate(over="ignore", invalid="ignore"):
+            exact = (n for n in range(2, self._decimals) if (data.values == data.values.round(n)).all())
+            return next(exact, self._decimals)
 
     def _header_depends_on(self) -> tuple[object, ...]:
         return self._painting, self._folded, self.title, *self._shape_and_formula()
