@@ -72,7 +72,6 @@ class StepBar(FollowsTheme, QFrame):
             button.setToolTip(tip)
             button.setAccessibleName(tip)
             button.setAutoRaise(True)
-            button.setIconSize(QSize(18, 18))
             button.setObjectName(f"step-{name}")
             button.clicked.connect(getattr(self, f"step_{name}"))
             row.addWidget(button)
@@ -136,7 +135,8 @@ class StepBar(FollowsTheme, QFrame):
         """Set the buttons' icons."""
         palette = palette_of(self)
         for name, button in self.buttons.items():
-            button.setIcon(icon(f"step-{name}" if name != "play" else self._play_icon(), palette))
+            button.setIcon(icon(f"step-{name}" if name != "play" else self._play_icon(), palette, px(18)))
+            button.setIconSize(QSize(px(18), px(18)))
 
     def set_guided(self, guided: bool) -> None:
         """Leave the counting of steps to an open lesson, or count again."""
@@ -298,7 +298,7 @@ class StepBar(FollowsTheme, QFrame):
         told = "Pause (P)" if on else dict(BUTTONS)["play"]
         self.buttons["play"].setToolTip(told)
         self.buttons["play"].setAccessibleName(told)
-        self.buttons["play"].setIcon(icon(self._play_icon(), palette_of(self)))
+        self.buttons["play"].setIcon(icon(self._play_icon(), palette_of(self), px(18)))
 
     def _play_icon(self) -> str:
         return "pause" if self.playing else "play"

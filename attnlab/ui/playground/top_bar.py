@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMargins, Signal, Slot
+from PySide6.QtCore import QMargins, QSize, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from attnlab.compute.engine import DTYPES
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, plain_tip
+from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.layer_switches import LayerSwitches
 from attnlab.ui.playground.title_button import TitleButton
@@ -88,7 +88,8 @@ class TopBar(FollowsTheme, QFrame):
         """Set the icons, and the font of the title."""
         for name in ("undo", "redo", "history"):
             button: QToolButton = getattr(self, f"{name}_button")
-            button.setIcon(icon(name, palette_of(self)))
+            button.setIcon(icon(name, palette_of(self), px(18)))
+            button.setIconSize(QSize(px(18), px(18)))
         self.title_button.setFont(font("title"))
 
     @Slot()

@@ -81,7 +81,6 @@ class TimeBar(FollowsTheme, QFrame):
         button.setToolTip(tip)
         button.setAccessibleName(tip)
         button.setAutoRaise(True)
-        button.setIconSize(QSize(18, 18))
         button.setObjectName(f"time-{name}")
         button.clicked.connect(getattr(self, METHODS[name]))
         return button
@@ -89,6 +88,8 @@ class TimeBar(FollowsTheme, QFrame):
     def restyle(self) -> None:
         """Set the font and the icons."""
         self.memory.setFont(font("number"))
+        for button in self.buttons.values():
+            button.setIconSize(QSize(px(18), px(18)))
         self._show_buttons()
 
     def show_moments(self, steps: Sequence[int], losses: Sequence[float], memory: str) -> None:
@@ -152,7 +153,7 @@ class TimeBar(FollowsTheme, QFrame):
             button = self.buttons[name]
             button.setEnabled(there)
             pausing = name == "play" and self.playing
-            button.setIcon(icon("pause" if pausing else icon_name, palette_of(self)))
+            button.setIcon(icon("pause" if pausing else icon_name, palette_of(self), px(18)))
             told = "Pause (Space)" if pausing else tip
             button.setToolTip(told)
             button.setAccessibleName(told)
