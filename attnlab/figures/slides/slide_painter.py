@@ -32,6 +32,8 @@ TABLE_SHARE = 0.6
 """The share of the left column that an open table has, above the sources."""
 MOST_NUMBERED, MOST_BESIDE = 8, 6
 """The columns of sources that get the width for their numbers, and of the map beside them."""
+WIDE = 1.5
+"""On screens narrower than this, in heights, sources get no extra width for their numbers."""
 NARROW = 1.2
 """On screens narrower than this, in heights, three columns do not fit, so arithmetic replaces the sources."""
 
@@ -66,8 +68,9 @@ def draw_slide(
     has_side = content.side or bool(content.arithmetic) or content.row is not None
     if has_side and sheet.width < NARROW * sheet.height:
         content = replace(content, sources=())
+    numbered = sheet.width >= WIDE * sheet.height and _need_numbers(content)
     parts = lay_out_columns(
-        sheet, y, sources=bool(content.sources), side=has_side, table=content.table, numbered=_need_numbers(content)
+        sheet, y, sources=bool(content.sources), side=has_side, table=content.table, numbered=numbered
     )
     if parts.main.height < LEAST_PART * sheet.unit:
         missing += ("the map below the text",)
