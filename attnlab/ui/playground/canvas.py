@@ -89,7 +89,9 @@ class Canvas(FollowsTheme, QWidget):
         self._ground, self._ground_drawn = QPixmap(), False
         self._pressed: QPointF | None = None
         self._painting = False
-        self._strokes, self._brushing, self._outdated = 0, False, False
+        self._strokes, self._brushing = 0, False
+        self._arranged: tuple[tuple[object, ...], str | None] | None = None
+        self._followed: tuple[object, object] = (None, None)
         self.fade = Fade(self, tuple(self.cards.values()))
         self.setMinimumSize(240, 200)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -130,11 +132,9 @@ class Canvas(FollowsTheme, QWidget):
                 card.show_trace(trace, view)
         self.heads.show_trace(trace, view)
         fresh = before is None or self._shape(before) != self._shape(trace)
-        digits = count_digits(trace, {} if fresh else self._digits)
-        self._outdated |= fresh or digits != self._digits
-        self._digits = digits
-        if self._outdated and not self._brushing:  # a mask may add a card, but none moves under the brush
-            self._place()
+        self._digits = count_digits(trace, {} if fresh else self._digits)
+        self._arrange()
+        self._follow(view)
 
     def show_view(self, view: "View") -> None:
         """Show the same trace with another view."""
@@ -147,20 +147,43 @@ class Canvas(FollowsTheme, QWidget):
         self.heads.show_view(view)
         if before is not None and before.at != view.at:
             self.fade.begin()
-        if before is None or before.alone != view.alone:
+        self._arrange()
+        self._follow(view)
+
+    def _arrange(self) -> None:
+        """Place the cards again if they need other places; a mask may add a card, but none moves under the brush."""
+        assert self._trace is not None
+        assert self._view is not None
+        view = self._view
+        asked = (self._shape(self._trace), self._digits, view.head == "all", view.strips, view.at, self._pinned)
+        if (asked, view.alone) == self._arranged or self._brushing:
+            return
+        other = self._arranged is None or self._arranged[1] != view.alone
+        self._arranged = asked, view.alone
+        if other:
             self.fit()
-        elif (before.head == "all", before.strips, before.at) != (view.head == "all", view.strips, view.at):
+            return
+        self._place()
+        lowest = min(self.height() - self.plan.height, 0.0) if self.plan is not None else 0.0
+        if self._zoom == 1 and self._offset.y() < lowest:  # fewer cards than before
+            self._offset.setY(lowest)
             self._place()
-        if before is None or before.at != view.at:
-            self._show_step(view)
+
+    def _follow(self, view: "View") -> None:
+        """Scroll to the card of a walk's new step, or of a newly held cell."""
+        cell = view.cell if view.pinned else None
+        stage = view.at.stage if view.at is not None else cell.stage if cell is not None else ""
+        if (view.at, cell) != self._followed:
+            self._followed = view.at, cell
+            self.show_card("masked" if stage == self.covered == "scaled" else stage)
 
     def show_pinned(self, pinned: "Trace | None") -> None:
         """Compare every card with another trace, or with none."""
         for card in self._all.values():
             card.show_pinned(pinned)
-        if self._pinned != (pinned is not None):
-            self._pinned = pinned is not None
-            self._place()
+        self._pinned = pinned is not None
+        if self._trace is not None and self._view is not None:
+            self._arrange()
 
     @staticmethod
     def _shape(trace: "Trace") -> tuple[object, ...]:
@@ -191,7 +214,6 @@ class Canvas(FollowsTheme, QWidget):
         """Move every card to its place for the zoom and the offset, and redraw the ground."""
         if self._trace is None or self._view is None:
             return
-        self._outdated = False
         plan = self.plan = self._make_plan()
         z, x, y = self._zoom, self._offset.x(), self._offset.y()
         self._scale = z * plan.zoom
@@ -277,11 +299,6 @@ class Canvas(FollowsTheme, QWidget):
         if over:
             self.scroll_bar.setValue(self.scroll_bar.value() + round(over))
 
-    def _show_step(self, view: "View") -> None:
-        """Scroll to the card of a walk's step."""
-        if view.at is not None:
-            self.show_card("masked" if view.at.stage == self.covered == "scaled" else view.at.stage)
-
     def wires(self) -> list[Link]:
         """Return the wires between the visible cards."""
         if self._trace is None:
@@ -325,8 +342,8 @@ class Canvas(FollowsTheme, QWidget):
     @Slot()
     def _on_stroke_ended(self) -> None:
         self._brushing = False
-        if self._outdated:
-            self._place()
+        if self._trace is not None and self._view is not None:
+            self._arrange()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -1,0 +1,100 @@
+"""A canvas longer than its room: the wheel and the bar scroll it, steps and held cells are scrolled to, inputs fold."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QToolButton
+
+from attnlab.attention.stages.explain import Cell
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+
+@pytest.fixture
+def small(person: "Person") -> "Person":
+    """Return a person at a window in which the cards of cross-attention are longer than the canvas."""
+    person.playground.open_preset("cross-attention")
+    person.settle()
+    person.window.resize(1024, 640)
+    person.window.grab()  # which lays out what was asked for
+    assert person.playground.canvas.is_longer
+    return person
+
+
+def is_whole(person: "Person", stage: str) -> bool:
+    return person.playground.canvas.rect().contains(person.card(stage).geometry())
+
+
+def test_the_wheel_scrolls_to_the_end_and_back(small: "Person") -> None:
+    canvas = small.playground.canvas
+    first = small.card("inputs").y()
+    small.turn(canvas, QPoint(5, 100), -100)
+    assert canvas.scroll_bar.value() == canvas.scroll_bar.maximum()
+    assert is_whole(small, "context")
+    assert canvas.zoom == 1
+    small.turn(canvas, QPoint(5, 100), 100)
+    assert small.card("inputs").y() == first
+
+
+def test_the_wheel_with_ctrl_zooms(small: "Person") -> None:
+    small.turn(small.playground.canvas, QPoint(5, 100), 3, Mod.ControlModifier)
+    assert small.playground.canvas.zoom > 1
+
+
+def test_the_wheel_zooms_a_canvas_that_fits(person: "Person") -> None:
+    assert not person.playground.canvas.is_longer
+    assert not person.playground.canvas.scroll_bar.isVisible()
+    person.turn(person.playground.canvas, QPoint(5, 100), 3)
+    assert person.playground.canvas.zoom > 1
+
+
+def test_a_step_of_a_walk_is_scrolled_to(small: "Person") -> None:
+    assert not is_whole(small, "context")
+    small.key(Key.Key_Left)
+    at = small.document.view.at
+    assert at is not None
+    assert is_whole(small, "context" if at.stage == "output" else at.stage)
+    small.key(Key.Key_Home)
+    assert is_whole(small, "inputs")
+
+
+def test_a_held_cell_is_scrolled_to(small: "Person") -> None:
+    small.document.select(Cell("context", 1, 1, 0), pin=True)
+    assert is_whole(small, "context")
+
+
+def test_tab_scrolls_to_the_card_that_it_reaches(small: "Person") -> None:
+    small.card("inputs").setFocus(Qt.FocusReason.TabFocusReason)
+    assert is_whole(small, "inputs")
+    small.card("context").setFocus(Qt.FocusReason.TabFocusReason)
+    assert is_whole(small, "context")
+
+
+def test_folded_inputs_open_with_the_table_that_was_chosen(small: "Person") -> None:
+    inputs, spine = small.playground.inputs, small.playground.spine
+    assert not inputs.isVisible()
+    small.click(spine.buttons["W_v"])
+    assert inputs.isVisible()
+    assert not spine.isVisible()
+    assert inputs.name == "W_v"
+    small.type_number(0, 0, "0.25")
+    small.settle()
+    assert float(small.experiment.weights.W_v[0, 0]) == 0.25
+    small.click(small.find(QToolButton, "Fold the inputs"))
+    assert not inputs.isVisible()
+    small.key(Key.Key_L, Mod.ControlModifier)  # edit the sentence
+    assert inputs.isVisible()
+    assert inputs.sentence.hasFocus()
+
+
+def test_inputs_folded_by_hand_stay_folded_in_a_wide_window(person: "Person") -> None:
+    person.press("Fold the inputs")
+    assert not person.playground.inputs.isVisible()
+    person.window.resize(1600, 1000)
+    assert not person.playground.inputs.isVisible()
+    person.press("Show the inputs")
+    assert person.playground.inputs.isVisible()
