@@ -192,7 +192,7 @@ def draw_numbers(
                 pen.draw(middle, y + (rows.start + row + 0.5) * grid.cell_height, form(float(values[row, column])), 0.5)
         muted = empty[index, rows, columns] if empty is not None and data.mark else None
         if data.under is not None:
-            muted = ~shown[rows, columns]
+            muted = ~known
         if muted is None:
             continue
         painter.setPen(QColor(palette.muted))
@@ -296,7 +296,9 @@ def draw_labels(
     if data.column_group:
         _draw_group_labels(painter, grid, data, palette, pen, strong[1])
         return
-    flat = all(pen.width(label) <= grid.cell_width - 2 for label in data.column_labels)
+    flat = grid.column_space < 2 * font.pixelSize() or all(
+        pen.width(label) <= grid.cell_width - 2 for label in data.column_labels
+    )
     for place in range(min(grid.per_row, grid.count)):
         x, _ = grid.origin(place)
         seen = _find_visible(painter, x, grid.cell_width, grid.columns, vertical=False)
@@ -306,7 +308,8 @@ def draw_labels(
             painter.setPen(QColor(palette.ink if column == strong[1] else palette.muted))
             middle = x + (column + 0.5) * grid.cell_width
             if flat:
-                pen.draw(middle, grid.y - 4, data.column_labels[column], 0.5, 1.0)
+                text = pen.elide(data.column_labels[column], math.ceil(grid.cell_width - 2), middle=True)
+                pen.draw(middle, grid.y - 4, text, 0.5, 1.0)
             else:
                 text = pen.elide(data.column_labels[column], math.ceil(grid.column_space - 6), middle=True)
                 pen.draw_upwards(middle, grid.y - 4, text)

@@ -47,7 +47,7 @@ def test_the_cards_lie_as_the_flow(sit_down: Callable[..., "Person"]) -> None:
         below = cards[0].geometry().bottom()
     assert person.card("output").folded == "same as the context"
     assert person.card("output").y() > person.card("context").geometry().bottom()
-    assert person.playground.canvas.heads.folded == "only one"
+    assert person.playground.canvas.heads.folded == "one head"
 
 
 def test_every_card_describes_its_stage_and_shape(sit_down: Callable[..., "Person"]) -> None:

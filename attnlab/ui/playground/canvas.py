@@ -100,7 +100,7 @@ class Canvas(FollowsTheme, QWidget):
 
     @property
     def zoom(self) -> float:
-        """The current magnification; 1 shows everything."""
+        """The current magnification; 1 is the planned size."""
         return self._zoom
 
     @property
@@ -145,10 +145,10 @@ class Canvas(FollowsTheme, QWidget):
             if name in self._trace:
                 card.show_view(view)
         self.heads.show_view(view)
-        if before is not None and before.at != view.at:
-            self.fade.begin()
         self._arrange()
         self._follow(view)
+        if before is not None and before.at != view.at:
+            self.fade.begin()
 
     def _arrange(self) -> None:
         """Place the cards again if they need other places; a mask may add a card, but none moves under the brush."""
@@ -163,9 +163,13 @@ class Canvas(FollowsTheme, QWidget):
         if other:
             self.fit()
             return
+        self._place_within()
+
+    def _place_within(self) -> None:
+        """Place the cards, and scroll back if they end above the lower edge."""
         self._place()
         lowest = min(self.height() - self.plan.height, 0.0) if self.plan is not None else 0.0
-        if self._zoom == 1 and self._offset.y() < lowest:  # fewer cards than before
+        if self._zoom == 1 and self._offset.y() < lowest:
             self._offset.setY(lowest)
             self._place()
 
@@ -193,7 +197,7 @@ class Canvas(FollowsTheme, QWidget):
 
     @Slot()
     def fit(self) -> None:
-        """Zoom out to show everything."""
+        """Reset the zoom and scroll to the top."""
         self._zoom, self._offset = 1.0, QPointF(0, 0)
         self._place()
 
@@ -223,7 +227,8 @@ class Canvas(FollowsTheme, QWidget):
             for name, rect in plan.places.items()
             if name != hidden
         }
-        folds = find_folded(self._trace.experiment) if not self._pinned and self._view.alone is None else {}
+        folded = not self._pinned and self._view.alone is None
+        folds = find_folded(self._trace.experiment, self._view.at) if folded else {}
         for name, card in self._all.items():
             place = self._places.get(name)
             if place is None:
@@ -277,11 +282,16 @@ class Canvas(FollowsTheme, QWidget):
         self._offset.setY(-value)
         self._place()
 
-    def suits(self, width: int) -> bool:
-        """Whether the cards would fit a width without scrolling, or have no numbers that must stay legible."""
-        if self._needs is None or self._view is None or self._view.alone is not None or not self._needs.are_legible:
+    def suits(self, width: int, height: int) -> bool | None:
+        """Whether the cards would fit a size without scrolling, or have no numbers that must stay legible.
+
+        None while one card fills the canvas.
+        """
+        if self._needs is None or self._view is None or self._view.alone is not None:
+            return None
+        if not self._needs.are_legible:
             return True
-        return plan_canvas(self._needs, float(width), float(self.height()), scale()).height <= self.height() + 1
+        return plan_canvas(self._needs, float(width), float(height), scale()).height <= height + 1
 
     @property
     def is_longer(self) -> bool:
@@ -355,7 +365,7 @@ class Canvas(FollowsTheme, QWidget):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._place()
+        self._place_within()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         delta = event.angleDelta().y() or event.angleDelta().x()

@@ -8,7 +8,7 @@ to 12 × 12.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, QSizeF
@@ -29,7 +29,7 @@ AIR = 6.0
 PICTURE_WIDTH, PICTURE_HEIGHT, PICTURE_GROWTH = 150.0, 84.0, 900.0
 """The least size of maps without numbers, and how much more of each they take where there is room."""
 MOST_ROWS = 32
-"""Maps with more rows show no numbers."""
+"""The plan reserves no room for numbers in maps with more rows."""
 LABELLED_ROW = 12.0
 """The height of a row without numbers that has room for its label, at zoom 1."""
 SEVERAL, SEVERAL_HIGH = 1.6, 1.3
@@ -57,7 +57,7 @@ class CanvasPlan:
 
 
 class _Size(NamedTuple):
-    """A size of type to try: the pixels of a number, its decimals, and whether column labels stand upright."""
+    """A size of type to try: the pixels of a number, its decimals, and whether column labels lie flat."""
 
     px: int
     decimals: int
@@ -106,12 +106,12 @@ def _find_fitting(needs: Needs, width: float, height: float, scale: float, large
                 for px in sizes if numbered else (max(round(NUMBER_PX * scale), 1),):
                     for flat in (True, False):
                         form = _Form(needs, _Size(px, decimals, flat), numbered, shares)
-                        lines = form.break_lines(width)
-                        if lines is not None and form.height_of(lines, width).least <= height:
-                            fitting.append((px - scale * form.count_breaks(lines), form, lines))
+                        groups = form.break_lines(width)
+                        if groups is not None and form.height_of(list(chain(*groups)), width).least <= height:
+                            fitting.append((px - scale * count_breaks(groups), form, groups))
                 if fitting:
-                    _, form, lines = max(fitting, key=lambda each: each[0])
-                    return form.place(lines, width, height)
+                    _, form, groups = max(fitting, key=lambda each: each[0])
+                    return form.place(form.balance(groups), width, height)
     return None
 
 
@@ -123,11 +123,18 @@ def _plan_scrolling(needs: Needs, width: float, height: float, scale: float) -> 
     for decimals in DECIMALS:
         for flat in (True, False):
             form = _Form(needs, _Size(_least_px(scale), decimals, flat), must, bool(needs.sharing))
-            lines = form.break_lines(width, always=True)
-            assert lines is not None
+            groups = form.break_lines(width, always=True)
+            assert groups is not None
+            lines = form.balance(groups)
             found.append((form.height_of(lines, width).least, -decimals, form, lines))
     _, _, form, lines = min(found, key=lambda each: each[:2])
     return form.place(lines, width, height)
+
+
+def count_breaks(groups: Sequence[Sequence[Line]]) -> float:
+    """Return how many pixels of type the breaks within groups are worth: the projections belong together."""
+    *others, last = groups
+    return 4.0 * sum(len(lines) - 1 for lines in others) + 1.0 * (len(last) - 1)
 
 
 def _least_px(scale: float) -> int:
@@ -183,20 +190,27 @@ class _Form:
         tall = need.column_label * px + 10 if need.column_label * px + 4 > self.cell_of(need) else 1.5 * px
         return _Span(frame + tall + need.rows * LEAST_ROW * z, frame + tall + need.rows * LARGEST_ROW * z)
 
-    def break_lines(self, width: float, *, always: bool = False) -> list[Line] | None:
-        """Return the cards in as few lines as possible; None if one does not fit in a line, unless ``always``."""
-        room, lines = width - 2 * MARGIN, []
+    def break_lines(self, width: float, *, always: bool = False) -> list[list[Line]] | None:
+        """Return the lines of each group, as few as possible; None if a card does not fit in one, unless ``always``."""
+        room, groups = width - 2 * MARGIN, []
         for group in self.groups():
-            count, used = 1, -GAP
+            lines: list[list[CardNeed]] = [[]]
+            used = -GAP
             for need in group:
                 wide = self.width_of(need).least
                 if wide > room and not always:
                     return None
-                if used + GAP + wide > room and used > 0:
-                    count, used = count + 1, -GAP
+                if used + GAP + wide > room and lines[-1]:
+                    lines.append([])
+                    used = -GAP
+                lines[-1].append(need)
                 used += GAP + wide
-            lines += self._balance(group, count)
-        return lines
+            groups.append([tuple(line) for line in lines])
+        return groups
+
+    def balance(self, groups: Sequence[Sequence[Line]]) -> list[Line]:
+        """Return the lines of all groups, with the cards of each group shared evenly among its lines."""
+        return [line for lines in groups for line in self._balance(tuple(chain(*lines)), len(lines))]
 
     def _balance(self, group: Line, count: int) -> list[Line]:
         """Return a group in ``count`` lines whose widest is narrowest, if possible with a break after the last map."""
@@ -211,12 +225,6 @@ class _Form:
 
         best = min(combinations(range(1, len(group)), count - 1), key=cost)
         return [group[a:b] for a, b in pairwise((0, *best, len(group)))]
-
-    def count_breaks(self, lines: Sequence[Line]) -> float:
-        """Return how many pixels of type the broken groups are worth: the projections belong together."""
-        groups = self.groups()
-        of_last = sum(line[0] in groups[-1] for line in lines) - 1
-        return 4.0 * (len(lines) - 1 - of_last - (len(groups) - 1)) + 1.0 * of_last
 
     def height_of(self, lines: Sequence[Line], width: float) -> _Span:
         """Return the least and the largest height of all lines together, for a width of the canvas."""

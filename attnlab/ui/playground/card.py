@@ -9,6 +9,7 @@ from attnlab.attention.stages.table import Stage
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.playground.brush import Brush
+from attnlab.ui.playground.canvas_plan import HEADER
 from attnlab.ui.playground.stage_face import StageFace
 
 _MOVES = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
@@ -38,7 +39,7 @@ class StageCard(StageFace):
         self.setMouseTracking(True)
 
     def _tell_cell(self, cell: Cell | None) -> None:
-        """Emit the selected cell, and remove the tip if Escape released the cell."""
+        """Describe the selected cell, and remove the tip if Escape released it."""
         super()._tell_cell(cell)
         if cell is None and self._tipped:
             self._tipped = False
@@ -135,7 +136,7 @@ class StageCard(StageFace):
         self._pressed, self._panning = None, False
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if event.position().y() < 44 * self._zoom and self._data is not None:
+        if event.position().y() < HEADER * self._zoom and self._data is not None:
             self.title_double_clicked.emit(self.stage.name)
         elif self._painting:
             self.mousePressEvent(event)  # the second of two quick strokes

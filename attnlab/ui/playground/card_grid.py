@@ -120,3 +120,12 @@ def _widest(labels: tuple[str, ...], zoom: float, role: str = "map") -> float:
     """Return the width of the widest of the first labels, each shortened to the letters that are shown."""
     key = find_key(face(role, zoom))
     return max((measure_text(label[:LABEL_LETTERS] or "∅", key) for label in labels[:64]), default=0.0)
+
+
+def measure_title_room(grid: Grid, right: float) -> dict[int, float]:
+    """Return the width that titles at the end of a line must leave free of their map; if negative, the width beyond it.
+
+    ``right`` is the right edge of the card.
+    """
+    ends = range(grid.per_row - 1, grid.count, grid.per_row)
+    return dict.fromkeys(ends, grid.x + grid.width - right or -1e-9)  # 0 would count as no entry

@@ -17,6 +17,7 @@ from attnlab.ui.base.theme import font
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.stages.trace import Trace
+    from attnlab.attention.stages.walk import Place
     from attnlab.document.document import View
 
 HEADS = "heads"
@@ -24,6 +25,8 @@ HEADS = "heads"
 LEGIBLE = 12
 """Maps with up to this many rows and columns always show their numbers."""
 DECIMALS = (4, 3, 2)
+LARGEST = 48
+"""The digits of larger maps are not counted, as they have no room for numbers."""
 MOST_DIGITS = 5
 """Larger numbers are written as powers of ten, or the card shows none."""
 _EM_PX = 200
@@ -59,7 +62,11 @@ def collect_needs(trace: "Trace", view: "View", digits: dict[str, tuple[int, boo
     ``digits`` has the digits before the point of each stage's numbers, and whether any of them is negative.
     """
     e = trace.experiment
-    folds = {} if pinned else find_folded(e)
+    folds = {} if pinned else find_folded(e, view.at)
+    sharing = "masked" if can_share(e) and not pinned else ""
+    if sharing:  # the numbers of its source stand in its masked cells
+        pairs = digits["masked"], digits["scaled"]
+        digits = {**digits, "masked": (max(pair[0] for pair in pairs), any(pair[1] for pair in pairs))}
     needs = {}
     for stage in STAGES:
         if stage.name in trace and stage.name not in folds:
@@ -73,7 +80,7 @@ def collect_needs(trace: "Trace", view: "View", digits: dict[str, tuple[int, boo
         label = _widest_label(e.tokens)
         heads = CardNeed(HEADS, e.n_heads + 1, e.T_q, e.T_k, label, label, (0, 0, 0), True)
         found = ((heads,), *found)
-    return Needs(found, "masked" if can_share(e) and not pinned else "", view.strips)
+    return Needs(found, sharing, view.strips)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +97,20 @@ class Needs:
         return any(need.is_legible for group in self.groups for need in group)
 
 
-FOLD_WORDS = {"output": "same as the context", "scaled": "same as the scores", HEADS: "only one"}
+FOLD_WORDS = {"output": "same as the context", "scaled": "same as the scores", HEADS: "one head"}
 """What the line of a folded card says after its title."""
 FOLD_TIPS = {
-    "output": "W_o is off, so the output is the context itself.",
-    "scaled": "The scores are not divided, so they go on as they are.",
-    HEADS: "With more heads, their maps and the mean stand here side by side: see Heads above.",
+    "output": "W_o is off, so the output equals the context.",
+    "scaled": "The scores are not divided, so the scaled scores equal them.",
+    HEADS: "Increase Heads to see their maps and the mean side by side.",
 }
 
 
-def find_folded(e: "Experiment") -> dict[str, str]:
-    """Return the stages that only repeat another one, and the card below which each is shown as one line."""
+def find_folded(e: "Experiment", at: "Place | None" = None) -> dict[str, str]:
+    """Return the stages that only repeat another one, and the card below which each is shown as one line.
+
+    A stage that a walk computes number by number has its maps.
+    """
     folded = {}
     if e.weights.W_o is None and e.n_heads == 1:
         folded["output"] = "context"
@@ -108,6 +118,8 @@ def find_folded(e: "Experiment") -> dict[str, str]:
         folded["scaled"] = "scores"
     if e.n_heads == 1:
         folded[HEADS] = "weights"
+    if at is not None and at.depth != "stage":
+        folded.pop(at.stage, None)
     return folded
 
 
@@ -128,7 +140,9 @@ def count_digits(trace: "Trace", known: dict[str, tuple[int, bool]]) -> dict[str
             continue
         array = trace.array(stage.name)
         digits, negative = known.get(stage.name, (1, False))
-        if max(array.shape[-2:]) <= LEGIBLE * 4:
+        if max(array.shape[-2:]) <= LARGEST:
+            mask = trace.find_shown_mask(stage.name)
+            array = array if mask is None else array[..., ~mask]  # masked cells have no number, or −1e9
             finite = array[np.isfinite(array)]
             low, high = float(finite.min(initial=0.0)), float(finite.max(initial=0.0))
             largest = max(-low, high)

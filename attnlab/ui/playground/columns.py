@@ -34,15 +34,21 @@ class Columns(QSplitter):
         self._spine: QWidget
         self._inputs: QWidget
         self._explanation: QWidget
-        self._suits: Callable[[int], bool]
+        self._suits: Callable[[int], bool | None]
         self.splitterMoved.connect(self._on_splitter_moved)
 
     def fill(
-        self, spine: QWidget, inputs: QWidget, canvas: QWidget, explanation: QWidget, suits: Callable[[int], bool]
+        self,
+        spine: QWidget,
+        inputs: QWidget,
+        canvas: QWidget,
+        explanation: QWidget,
+        suits: Callable[[int], bool | None],
     ) -> None:
         """Add the columns; the canvas takes the extra width of a wider window.
 
-        ``spine`` takes the place of folded inputs; ``suits`` tells whether a width in pixels is enough for the canvas.
+        ``spine`` takes the place of folded inputs; ``suits`` tells whether a width in pixels is enough for the canvas,
+        None if that is not known.
         """
         self._spine, self._inputs, self._explanation, self._suits = spine, inputs, explanation, suits
         for widget in (spine, inputs, canvas, explanation):
@@ -56,27 +62,17 @@ class Columns(QSplitter):
         self._width = width or self._width
         if not self._width:
             return
-        self._divide(self._choose_folds())
-
-    def _divide(self, folds: tuple[bool, bool]) -> None:
         hint = self._inputs.sizeHint().width()
-        self._fold(folds)
+        self._fold(self._choose_folds())
         if not self._moved:
             spine, inputs, explanation = self._widths()
             self.setSizes([spine, inputs, max(self._width - spine - inputs - explanation, 100), explanation])
         self._inputs_hint = hint
 
     def make_room(self) -> None:
-        """Divide the width again when the inputs need more or less of it, or the canvas needs the inputs' room.
-
-        A column with the keyboard focus does not fold: somebody may be typing in it.
-        """
-        if not self._width:
-            return
-        inputs, explanation = self._choose_folds()
-        folds = inputs and not _has_focus(self._inputs), explanation and not _has_focus(self._explanation)
-        if self._inputs.sizeHint().width() != self._inputs_hint or folds != self._folded:
-            self._divide(folds)
+        """Divide the width again when the inputs need more or less of it, or the canvas needs the inputs' room."""
+        if self._inputs.sizeHint().width() != self._inputs_hint or self._choose_folds() != self._folded:
+            self.arrange()
 
     def unfold(self, place: int, on: bool = True) -> None:
         """Show the inputs (0) or the explanation (1) until they are folded by hand; or fold them, without ``on``."""
@@ -96,18 +92,25 @@ class Columns(QSplitter):
         return self._spine.minimumWidth(), inputs, explanation
 
     def _choose_folds(self) -> tuple[bool, bool]:
-        """Return whether to fold the inputs and the explanation; what the user opened or folded stays so."""
-        if not self._width:
-            return self._folded
+        """Return whether to fold the inputs and the explanation; what the user opened or folded stays so.
+
+        A column with the keyboard focus does not fold by itself: somebody may be typing in it.
+        """
         spine, inputs, explanation = self._open_widths()
-        wide = self._width / scale()
-        if self._suits(self._width - inputs - explanation):
+        fits, wide = self._suits(self._width - inputs - explanation), self._width / scale()
+        if not self._width or fits is None:
+            return self._folded
+        if fits:
             chosen = False, False
         elif self._suits(self._width - spine - explanation):
             chosen = True, False
         else:
             chosen = wide < ROOMY, wide < NARROW
-        return not self._open.get(0, not chosen[0]), not self._open.get(1, not chosen[1])
+        busy = _has_focus(self._inputs), _has_focus(self._explanation)
+        return (
+            not self._open.get(0, busy[0] or not chosen[0]),
+            not self._open.get(1, busy[1] or not chosen[1]),
+        )
 
     def _fold(self, folds: tuple[bool, bool]) -> None:
         if folds == self._folded:
@@ -122,7 +125,7 @@ class Columns(QSplitter):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if event.size().height() != event.oldSize().height() and self._choose_folds() != self._folded:
+        if self._width and event.size().height() != event.oldSize().height():
             self.make_room()
 
     @Slot(int, int)

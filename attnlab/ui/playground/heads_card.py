@@ -22,7 +22,7 @@ from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.canvas_card import CanvasCard
-from attnlab.ui.playground.canvas_plan import HEADER, PADDING
+from attnlab.ui.playground.canvas_plan import HEADER, PADDING, TILES_SHARE
 from attnlab.ui.playground.card_grid import TITLE, CardRoom, fit_card, label_face
 from attnlab.ui.playground.stage_maps import make_overview
 from attnlab.ui.widgets.tokens.token_chips import draw_eye
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
-MEAN_SHARE = 0.34
-"""The largest share of the card's width that the mean takes."""
 ABOUT = "the weights of every head; click one to show it on every card"
 NO_DIFFERENCE = "No difference: the maps have different sizes."
 
@@ -162,7 +160,7 @@ class HeadsCard(CanvasCard):
         area = QRectF(self.rect()).adjusted(PADDING * self._zoom, HEADER * self._zoom, 0, 0)
         area.adjust(0, 0, -PADDING * self._zoom, -PADDING * self._zoom)
         title = TITLE * self._zoom
-        mean = self._fit(self._mean, area.adjusted(area.width() * (1 - MEAN_SHARE), title, 0, 0))
+        mean = self._fit(self._mean, area.adjusted(area.width() * TILES_SHARE, title, 0, 0))
         left = area.right() - mean.width
         self.mean_grid = replace(mean, x=float(round(left)))
         return self._fit(

@@ -48,7 +48,8 @@ class LensArea(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._make_bar())
+        self._bar = self._make_bar()
+        column.addWidget(self._bar)
         column.addWidget(self.stack, 1)
         self.setMinimumSize(_LEAST, 200)
 
@@ -111,6 +112,10 @@ class LensArea(QWidget):
         self.pin.setToolTip(
             "Discard the pinned state" if pinned else "Keep the current state, to compare later changes with it"
         )
+
+    def suits(self, width: int) -> bool | None:
+        """Whether a width is enough for the canvas below the tabs, which may need several lines; None if unknown."""
+        return self.canvas.suits(width, self.height() - self._bar.heightForWidth(width))
 
     def offer_explanation(self, on: bool) -> None:
         """Show the button that unfolds the explanation, or hide it."""

@@ -87,7 +87,8 @@ class Still:
                 _draw_ends(own, ground, place)
             draw(own)
 
-        key = (place, ratio, *depends_on)  # only the widget's own shadow is visible of the ground, and it moves with it
+        where = place.size().toTuple() if ratio.is_integer() else place.getRect()
+        key = (where, ratio, *depends_on)  # only the widget's own shadow is visible of the ground, and it moves with it
         too_large = place.width() * place.height() * ratio**2 > LARGEST_PX
         if too_large or not (key in self._drawn or self._kept.has(key)):
             self._drawn.append(key)

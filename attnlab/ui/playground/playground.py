@@ -62,7 +62,7 @@ class Playground(QObject):
         self.explain = ExplainPanel(self.body)
         self.step_bar = StepBar(page)
         self.spine = InputsSpine(document=self.document, parent=self.body)
-        self.body.fill(self.spine, self.inputs, self.lenses, self.explain, self.canvas.suits)
+        self.body.fill(self.spine, self.inputs, self.lenses, self.explain, self.lenses.suits)
         self.gallery = PresetGallery(parent)
         self.gallery.fill([(p.name, p.title, p.about) for p in PRESETS.values()])
         self.history = HistoryList(parent)

@@ -29,7 +29,7 @@ from attnlab.ui.base.theme import scale
 from attnlab.ui.playground.canvas_card import CanvasCard
 from attnlab.ui.playground.canvas_plan import HEADER, PADDING, STRIP
 from attnlab.ui.playground.card_frames import Strong, frames
-from attnlab.ui.playground.card_grid import CardRoom, fit_card, label_face
+from attnlab.ui.playground.card_grid import CardRoom, fit_card, label_face, measure_title_room
 from attnlab.ui.playground.card_words import describe_card, shape_text
 from attnlab.ui.playground.stage_maps import (
     Look,
@@ -41,7 +41,6 @@ from attnlab.ui.playground.stage_maps import (
     with_source,
     write_figures,
 )
-from attnlab.ui.widgets.maps.map_layout import measure_title_room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +75,8 @@ class StageFace(CanvasCard):
         """Show a stage of a trace with a view: one head, the mean, or all; nothing before its step."""
         before, self._trace = self._trace, trace
         self._titled = None
-        if before is None or not is_same(self.stage, before, trace):
+        shown = (self.stage, *(sources(self.stage, trace.experiment)[:1] if self._shares else ()))
+        if before is None or not all(is_same(stage, before, trace) for stage in shown):
             self._view = None
         self.show_view(view)
 
@@ -105,6 +105,7 @@ class StageFace(CanvasCard):
             self._shares, self._titled = shares, None
             if self._view is not None and self._trace is not None and self.stage.name in self._trace:
                 self._look()
+            self._describe_again()
         self._arrange()
 
     @property
@@ -158,7 +159,7 @@ class StageFace(CanvasCard):
         assert self._view is not None
         look = look_at(self._trace, self._pinned, self.stage, self._view) if self._is_revealed() else Look(None)
         self._data, self._heads, self._reason = look.data, look.heads, look.reason
-        if self._shares and self._data is not None and self._data.unknown is None:
+        if self._shares and self._data is not None:
             self._data = with_source(self._data, self._trace, self.stage, self._view)
         self._strip = ""
         if self._view.strips and look.data is not None and look.data.unknown is None:
@@ -171,8 +172,9 @@ class StageFace(CanvasCard):
         if self._folded:
             return f"{self.stage.title}: {self._folded}. {self.toolTip()}"
         if self._data is None or self._trace is None:
-            return f"{self.stage.title}: {self._reason or 'not computed yet'}"
-        return describe_card(self._trace, self.stage, self._data, self._strip, painting=self._painting)
+            return f"{self.title}: {self._reason or 'not computed yet'}"
+        told = describe_card(self._trace, self.stage, self._data, self._strip, painting=self._painting)
+        return told.replace(self.stage.title, self.title, 1)
 
     def _shape_and_formula(self) -> tuple[str, str]:
         """Return the shape and the formula in the header, computed once per trace."""

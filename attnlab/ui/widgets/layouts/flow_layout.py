@@ -8,6 +8,9 @@ from PySide6.QtWidgets import QLayoutItem, QWidget
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.layouts.items_layout import ItemsLayout
 
+MOST_WIDTHS = 16
+"""The most widths for which a layout keeps its places."""
+
 
 def flow(sizes: Iterable[tuple[int, int]], width: int, gap: int) -> list[QRect]:
     """Return the rectangles of boxes of these sizes in rows of a width, centred vertically in their row.
@@ -46,6 +49,8 @@ class FlowLayout(ItemsLayout):
     def _places(self, width: int) -> list[tuple[QLayoutItem, QRect]]:
         """Return the items and their rectangles in a width, cached, as Qt asks for the same heights again and again."""
         if width not in self._known:
+            if len(self._known) >= MOST_WIDTHS:
+                self._known.clear()
             self._known[width] = self._flow(width)
         return self._known[width]
 

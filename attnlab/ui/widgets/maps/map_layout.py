@@ -6,13 +6,9 @@ from functools import lru_cache
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from attnlab.figures.layout import Grid, Limits, arrange
-from attnlab.figures.map_painter import BAR_HEIGHT
 from attnlab.figures.text import find_key
 from attnlab.ui.base.fonts import face
 
-FOOT, STRIP, STRIP_MIDDLE = 22.0, 14.0, 10.0
-"""At zoom 1: the height of the colour bar with its ends, that of the line of figures below it, and the distance of
-that line's middle from the lower edge."""
 TITLE, LEAST_TITLE = 12.0, 8.0
 """Height of the titles of heads at zoom 1; below the least size they would be illegible and are left out."""
 LABEL_SIZE = 0.92
@@ -101,19 +97,3 @@ def _measure_labels(labels: tuple[str, ...], key: str) -> float:
     (label_font := QFont()).fromString(key)  # cards share their labels, whatever their sizes
     metrics = QFontMetricsF(label_font)
     return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels), default=0.0)
-
-
-def compute_foot_height(zoom: float, with_strip: bool) -> float:
-    """Return the height of the part below the maps; fonts stop shrinking before the card does."""
-    line = 1.2 * face("tiny", zoom).pixelSize()
-    least = BAR_HEIGHT + 2 + line + (STRIP_MIDDLE * zoom + line / 2 if with_strip else 0)
-    return max((FOOT + (STRIP if with_strip else 0)) * zoom, least)
-
-
-def measure_title_room(grid: Grid, right: float) -> dict[int, float]:
-    """Return the width that titles at the end of a line must leave free of their map; if negative, the width beyond it.
-
-    ``right`` is the right edge of the card.
-    """
-    ends = range(grid.per_row - 1, grid.count, grid.per_row)
-    return dict.fromkeys(ends, grid.x + grid.width - right or -1e-9)  # 0 would count as no entry
