@@ -201,7 +201,7 @@ def draw_lens(desk: Desk) -> None:
     person = desk.person()
     desk.plant("attnlab.ui.present.lens_pictures.make_picture")
     player = LessonPlayer(person.document, person.window)
-    player.open(find("positions"), 2)
+    player.open(find("positions"), 3)  # a lens that is not covered by a question
     hall = PresentWindow(person.playground, player, person.window)
     desk.qtbot.addWidget(hall)
     hall.present(size=QSize(1280, 720))
