@@ -229,8 +229,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     def _show_about(self) -> None:
         """Show what there is to see and to do while no cell is held."""
-        told = self._lens or " ".join(filter(None, (self._about, INVITATION)))
-        self._example.setText(told)
+        self._example.setText(" ".join(filter(None, (self._about, self._lens or INVITATION))))
         self._example.show()
 
     def _show(self, explanation: Explanation, value: str = "") -> None:
