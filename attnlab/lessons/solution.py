@@ -175,7 +175,8 @@ def _write_stage(
         for row in range(min(rows, whole.rows or rows)):
             for column in range(columns):
                 explained = explain(trace, Cell(stage.name, row, column, head), None)
-                if all(plain(line).startswith("given: ") for line in explained.lines):
+                given = all(plain(line).startswith("given: ") for line in explained.lines)
+                if given and max(rows, columns) <= WIDEST:
                     continue  # the table above says as much
                 known = seen.setdefault((head, row, column), set()) if stage.is_map else set()
                 yield _write_cell(explained, stage, form, known)

@@ -54,6 +54,7 @@ JUSTIFIED = {
     "bench/memory.py: open": "what Linux says of this process",
     "base/crash_log.py: .open": "attnlab's own log is written to",
     "base/fault_log.py: .open": "attnlab's own log is written to",
+    "ui/app/help_texts.py: .read_bytes": "attnlab's own log, whose size is limited",
     "files/sessions/unsaved.py: .open": "a new file is written",
     "ui/app/window_place.py: QSettings": "where the window stood, in attnlab's own folder",
     "figures/films/film_file.py: .read_bytes": "what ffmpeg wrote into a folder made for it",

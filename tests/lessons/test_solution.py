@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.stages.arithmetic import Span, number
+from attnlab.attention.stages.arithmetic import Span, number, plain, short
+from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import AttnlabError, FileError
 from attnlab.lessons.exercise import trace_exactly
-from attnlab.lessons.solution import LIMIT, find_extent, save, write_latex, write_markdown
+from attnlab.lessons.solution import LIMIT, WIDEST, find_extent, save, write_latex, write_markdown
 from attnlab.lessons.solution_text import escape_latex, escape_markdown, write_latex_line
 
 SMALL = (
@@ -100,10 +101,22 @@ def test_every_stage_and_cell_is_written_out(preset: str) -> None:
     titles = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert titles == [trace.stage(name).title for name in trace.all_stages]
     cells = re.findall(r"^\*\*.* → .*: (\S+)\*\*", text, re.MULTILINE)
-    values = [x for name in trace.all_stages for x in trace.array(name).reshape(-1)]
+    computed = [name for name in trace.all_stages if not is_given(trace, name)]
+    values = [x for name in computed for x in trace.array(name).reshape(-1)]
+    for name in set(trace.all_stages) - set(computed):  # a table says it
+        table = text.split(f"## {trace.stage(name).title}")[1].split("\n## ")[0]
+        assert all(escape_markdown(short(x)) in table for x in trace.array(name).reshape(-1))
     assert len(cells) == len(values)
     assert cells == [escape_markdown(number(x)) for x in values]
     assert "more …" not in text
+
+
+def is_given(trace: Trace, name: str) -> bool:
+    """Whether the numbers of a stage are given, and not computed, and fit in a table."""
+    head = 0 if trace.stage(name).has_heads else None
+    return max(trace.array(name).shape[-2:]) <= WIDEST and all(
+        plain(line).startswith("given: ") for line in explain(trace, Cell(name, 0, 0, head), None).lines
+    )
 
 
 @pytest.mark.parametrize("preset", [*SMALL, *LARGE])

@@ -58,8 +58,8 @@ ANSWERS: dict[str, Answer] = {
     "validate": lambda _, text, place: (QValidator.State.Intermediate, text, place),
 }
 """The value that Qt gets when an override fails, as a function of the override's arguments."""
-AS_QT = ("accept", "done", "reject")
-"""When one of these overrides fails, Qt's own method runs instead: a dialog must close."""
+AS_QT = ("accept", "done", "invalidate", "reject")
+"""When one of these overrides fails, Qt's own method runs instead: a dialog must close, a layout be laid out anew."""
 
 
 def guarded(cls: Class) -> Class:
