@@ -96,7 +96,8 @@ def stage(trace: Trace, name: str, n_rows: int | None, n_heads: int | None) -> I
         for i in range(len(rows[:n_rows])):
             for j in range(len(columns)):
                 lines = explain(trace, Cell(name, i, j, head), None).lines
-                if [plain(each).partition(" ")[0] for each in lines] == ["given:"]:
+                is_given = [plain(each).partition(" ")[0] for each in lines] == ["given:"]
+                if is_given and max(len(rows), len(columns)) <= WIDEST:
                     continue  # inputs without positions: their table says it all
                 title = f"{rows[i]}→{places[j]}:{alike(number(values[i, j]))}"
                 yield Computed(title, tuple(alike(plain(each)) for each in lines))
