@@ -36,8 +36,8 @@ _EM_PX = 200
 class CardNeed:
     """The maps on a card: how many, their size, and the widths in em of their widest labels and numbers.
 
-    ``numbers`` holds the width with 4, 3 and 2 decimals. ``label`` is 0 without row labels; ``folded`` are the cards
-    shown as one line below this one.
+    ``numbers`` holds the width with each of ``DECIMALS``, or 0. ``label`` is 0 without row labels; ``folded`` are the
+    cards shown as one line below this one.
     """
 
     name: str
@@ -46,7 +46,7 @@ class CardNeed:
     columns: int
     label: float
     column_label: float
-    numbers: tuple[float, float, float]
+    numbers: tuple[float, ...]
     is_map: bool
     folded: tuple[str, ...] = ()
 
@@ -161,7 +161,7 @@ def _measure_stage(e: "Experiment", stage: Stage, view: "View", digits: int, neg
         for axis, size in ((down, rows), (across, columns))
     ]
     numbers = tuple(_number_width(digits, decimals, negative) for decimals in DECIMALS)
-    return CardNeed(stage.name, count, rows, columns, labels[0], labels[1], numbers, stage.is_map)  # type: ignore[arg-type]
+    return CardNeed(stage.name, count, rows, columns, labels[0], labels[1], numbers, stage.is_map)
 
 
 @lru_cache(maxsize=64)
