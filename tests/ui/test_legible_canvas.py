@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QApplication
 
 import attnlab
 from attnlab.document.document import View
@@ -94,3 +95,11 @@ def test_maps_up_to_the_promised_size_keep_their_numbers(
     plan = plan_canvas(needs, float(width), float(height), type_size / 100)
     assert {need.name for group in needs.groups for need in group} <= plan.numbered
     assert plan.zoom * NUMBER_PX >= round(LEAST_PX * type_size / 100)
+
+
+def test_a_scrolling_canvas_prefers_fewer_decimals_to_cards_beyond_its_side(qapp: QApplication) -> None:
+    trace = attnlab.compute(attnlab.preset("cross-attention"))
+    needs = collect_needs(trace, View(), count_digits(trace, {}), pinned=False)
+    plan = plan_canvas(needs, 792.0, 387.0, 1.75)
+    assert plan.height > 387
+    assert max(place.right() for place in plan.places.values()) <= 792

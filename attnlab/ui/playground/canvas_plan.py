@@ -119,15 +119,16 @@ def _plan_scrolling(needs: Needs, width: float, height: float, scale: float) -> 
     """Return the plan of least height: the least size of type, and as many cards in a line as fit."""
     every = [need for group in needs.groups for need in group]
     must = frozenset(need.name for need in every if need.is_legible and need.numbers[0])
-    found: list[tuple[float, int, _Form, list[Line]]] = []
+    found: list[tuple[bool, float, int, _Form, list[Line]]] = []
     for decimals in DECIMALS:
         for flat in (True, False):
             form = _Form(needs, _Size(_least_px(scale), decimals, flat), must, bool(needs.sharing))
             groups = form.break_lines(width, always=True)
             assert groups is not None
             lines = form.balance(groups)
-            found.append((form.height_of(lines, width).least, -decimals, form, lines))
-    _, _, form, lines = min(found, key=lambda each: each[:2])
+            beyond = form.break_lines(width) is None
+            found.append((beyond, form.height_of(lines, width).least, -decimals, form, lines))
+    *_, form, lines = min(found, key=lambda each: each[:3])
     return form.place(lines, width, height)
 
 
@@ -161,7 +162,7 @@ class _Form:
         label = need.label * px + 8 if need.label else 0.0
         frame = 2 * PADDING * z + label
         if need.name == HEADS:
-            return _Span(min(need.count, 5) * TILE * z, PICTURE_GROWTH * need.count * z)
+            return _Span(min(need.count, 3) * TILE * z, PICTURE_GROWTH * need.count * z)
         if need.name not in self.numbered:
             least = PICTURE_WIDTH * z * (SEVERAL if need.count > 1 else 1.0)
             return _Span(least, least + PICTURE_GROWTH * z * max(min(need.columns / need.rows, 3.0), 1.0))
