@@ -56,7 +56,7 @@ format: $(READY) ## fix lint and format automatically
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-gallery: $(READY) ## draw the main window in both themes, several sizes and presets, into gallery/
+gallery: $(READY) ## draw every view in every size, type and theme into gallery/; ARGS="train --sizes 1024x640" draws a part
 	@$(OFFSCREEN) $(BIN)/python -m tools.gallery gallery/ $(ARGS)
 
 bench: $(READY) ## compare speed with the usual notebook code; ARGS="live --json"

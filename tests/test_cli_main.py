@@ -248,4 +248,4 @@ def test_an_unknown_gallery_view_is_refused_with_the_known_ones(tmp_path: Path) 
         env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONIOENCODING": "utf-8"},
     )
     assert answer.returncode == 2
-    assert answer.stdout.startswith("No picture's name contains nope; there are, each light and dark: journey-960x620,")
+    assert answer.stdout.startswith("No picture's name contains nope. The views are journey, the-cat-sat,")

@@ -1,28 +1,22 @@
 """Draws the lessons for the gallery: library, steps, recorder, and presentations in every theme."""
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEventLoop, QSize
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QSize
 
-from attnlab.document.settings import Settings
 from attnlab.figures.palette import PALETTES
-from attnlab.files.source import Source
 from attnlab.lessons.library import find, list_shipped
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.workspaces.lessons import LESSONS
+from tools.gallery_window import Variant, View, close, open_view, settle
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.lesson_controller import LessonController
     from attnlab.ui.playground.playground import Playground
     from attnlab.ui.present import PresentWindow
-
-Prepare = Callable[["Playground", MainWindow], QWidget | None]
-HALL = QSize(1440, 900)
 
 
 def _find_controller(window: MainWindow) -> "LessonController":
@@ -31,14 +25,14 @@ def _find_controller(window: MainWindow) -> "LessonController":
     return desk
 
 
-def _open_presentation(desk: "LessonController") -> "PresentWindow":
-    """Return the presentation window in the size of a picture."""
+def _open_presentation(desk: "LessonController", size: QSize) -> "PresentWindow":
+    """Return the presentation window, in a size."""
     if desk.presentation is None:
         desk.present()
     hall = desk.presentation
     assert hall is not None
     hall.showNormal()
-    hall.resize(HALL)
+    hall.resize(size)
     return hall
 
 
@@ -73,36 +67,28 @@ def _record(playground: "Playground", window: MainWindow) -> None:
         desk.draft.edit_step("Text", text="It gives **{{weights[2, 1]:.2f}}**, and not {{weights[2, 9]}}.")
 
 
-def _open_exercise(playground: "Playground", window: MainWindow) -> QWidget | None:
-    desk = _find_controller(window)
-    desk.make_exercise()
-    assert desk.exercise is not None
-    shown = QEventLoop()
-    desk.exercise.previewed.connect(shown.quit)
-    shown.exec()
-    return desk.exercise
-
-
-def _present(theme: str, playground: "Playground", window: MainWindow) -> QWidget | None:
+def _present(theme: str, playground: "Playground", window: MainWindow) -> None:
     """Present a step half way through its rows, as an audience sees it."""
-    desk = _find_controller(window)
-    desk.open("causal-masks", 2)
-    for _ in range(3):
-        desk.player.go_next()
-    hall = _open_presentation(desk)
-    hall.set_theme(PALETTES[theme])
-    return hall
+    _open_presentation(_find_controller(window), window.size()).set_theme(PALETTES[theme])
 
 
-def list_states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
-    """Yield name, size and preparation of each picture of lessons."""
-    sized = {"shelf": _show_shelf, "page": _open_page, "walk": _walk, "recorder": _record}
-    for name, prepare in sized.items():
-        yield f"lessons-{name}", usual, prepare
-        yield f"lessons-{name}-small", small, prepare
-    yield "lessons-exercise", usual, _open_exercise
+def _open_speaker(playground: "Playground", window: MainWindow) -> None:
+    """Present, and open the window with the notes."""
+    hall = _open_presentation(_find_controller(window), window.size())
+    hall.toggle_speaker()
+    assert hall.speaker is not None
+    hall.speaker.resize(window.size())
+
+
+def list_views() -> Iterator[View]:
+    """Yield the views that are drawn in every size."""
+    yield View("lessons-list", prepare=_show_shelf)
+    yield View("lessons-page", prepare=_open_page)
+    yield View("lessons-walk", prepare=_walk)
+    yield View("lessons-editor", prepare=_record)
     for theme in PALETTES:
-        yield f"present-{theme}", usual, partial(_present, theme)
+        yield View(f"present-{theme}", prepare=_walk, open=partial(_present, theme))
+    yield View("speaker", prepare=_walk, open=_open_speaker)
 
 
 def list_step_names() -> Iterator[tuple[str, str, int]]:
@@ -112,18 +98,9 @@ def list_step_names() -> Iterator[tuple[str, str, int]]:
             yield f"lesson-{name}-{step + 1:02}", name, step
 
 
-def draw_steps(
-    theme: str,
-    names: Collection[str],
-    folder: Path,
-    open_window: Callable[[MainWindow], None],
-    settle: Callable[["Playground"], None],
-) -> Iterator[Path]:
+def draw_steps(variant: Variant, names: Collection[str], folder: Path) -> Iterator[Path]:
     """Draw steps as an audience sees them, fully revealed, all in one window."""
-    settings = replace(Settings(), theme=theme, reduced_motion=True)
-    window = MainWindow(settings, Source(preset="journey"), remember=False)
-    open_window(window)
-    assert window.playground is not None
+    window = open_view(View("steps"), variant)
     desk = _find_controller(window)
     for picture, name, step in list_step_names():
         if picture not in names:
@@ -134,10 +111,9 @@ def draw_steps(
         desk.player.go(step)
         while desk.player.frame_index < len(desk.player.frames) - 1:
             desk.player.go_next()
-        hall = _open_presentation(desk)
-        settle(window.playground)
-        path = folder / f"{picture}-{theme}.png"
+        hall = _open_presentation(desk, QSize(*variant.size))
+        settle(window)
+        path = folder / f"{picture}-{variant.name}.png"
         hall.grab().save(str(path))
         yield path
-    window.close()
-    window.deleteLater()
+    close(window)

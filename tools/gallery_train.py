@@ -1,75 +1,63 @@
-"""Draws the train workspace for the gallery: before and after a run, at an earlier step, one map, small windows."""
+"""Lists the views of training for the gallery: before, during and after a run, kinds of model, comparison, dialogs."""
 
-import time
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
+from functools import partial
+from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEventLoop, QTimer
-from PySide6.QtWidgets import QWidget
-
 from attnlab.ui.app.main_window import MainWindow
+from tools.gallery_dialogs import run_action
+from tools.gallery_window import Prepare, View, do_nothing, settle, wait_until
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
+    from attnlab.ui.train.train_tools import TrainTools
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
-Prepare = Callable[["Playground", MainWindow], QWidget | None]
-PATIENCE_S = 120.0
 STEPS = 400
-"""The training steps of the reverse task, enough for clear maps."""
+"""The training steps of a run: enough for clear maps of the reverse task."""
+PAUSED_AT = 20
+REVERSE = ("reverse",)
+CROSS = ("dates",)
+TEXT = ("characters",)
+LARGE = ("reverse", "--set", "layers=6", "--set", "heads=4")
+"""Arguments of ``attnlab train``; the last model has a curve of sharpness for each of 24 heads."""
 
 
-def list_states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
-    """Yield the name, the size and the preparation of every picture."""
-    yield "train-new", usual, _show_new
-    yield "train", usual, _show_trained
-    yield "train-1280", (1280, 800), _show_trained
-    yield "train-small", small, _show_trained
-    yield "train-large-type", (1280, 800), _enlarge_type
-    yield "train-back", usual, _go_back
-    yield "train-one-map", usual, _show_one_map
-    yield "train-gradients", usual, _show_gradients
+def list_views() -> Iterator[View]:
+    """Yield the views that are drawn in every size."""
+    yield _make_view("train-new", lambda p, w: _open(w))
+    yield _make_view("train-paused", _pause)
+    yield _make_view("train", _show_run(REVERSE))
+    yield _make_view("train-cross", _show_run(CROSS))
+    yield _make_view("train-text", _show_run(TEXT))
+    yield _make_view("train-24-heads", _show_run(LARGE))
+    yield _make_view("train-back", _show_run(REVERSE, _go_back))
+    yield _make_view("train-one-map", _show_run(REVERSE, _show_last_map))
+    yield _make_view("train-gradients", _show_run(REVERSE, _show_gradients))
+    yield _make_view("train-compared", _show_run(REVERSE, _compare))
+    for name in ("train-runs", "train-film", "train-figure"):
+        yield _make_view(f"dialog-{name}", _show_run(REVERSE), partial(run_action, name))
 
 
-def _show_new(playground: "Playground", window: MainWindow) -> None:
-    _open(window)
+def _make_view(name: str, prepare: Prepare, open_dialog: Prepare = do_nothing) -> View:
+    return View(name, prepare=prepare, open=open_dialog, remember=True)
 
 
-def _show_trained(playground: "Playground", window: MainWindow) -> None:
-    _train(_open(window))
+def make_run(arguments: tuple[str, ...], seed: int = 0) -> Path:
+    """Return the folder of a run of the seed; train it unless this process has done so."""
+    from attnlab.cli.train_command import main
+    from attnlab.training.store import find_runs_folder
 
-
-def _enlarge_type(playground: "Playground", window: MainWindow) -> None:
-    window.change_settings(type_size=150)
-    _train(_open(window))
-
-
-def _go_back(playground: "Playground", window: MainWindow) -> None:
-    workspace = _open(window)
-    _train(workspace)
-    moments = workspace.footer.line.steps
-    workspace.footer.moment_chosen.emit(len(moments) // 2)
-    workspace.footer.show_current(len(moments) // 2)
-    _wait(
-        lambda: (
-            workspace.session.inspection.seen is not None
-            and workspace.session.inspection.seen.look.step == workspace.session.shown
-        )
-    )
-
-
-def _show_one_map(playground: "Playground", window: MainWindow) -> None:
-    workspace = _open(window)
-    _train(workspace)
-    workspace.maps.open_map(len(workspace.maps.view.data) - 1)
-
-
-def _show_gradients(playground: "Playground", window: MainWindow) -> None:
-    workspace = _open(window)
-    _train(workspace)
-    workspace.maps.gradients.click()
-    _wait(lambda: workspace.maps.view.data[0].kind == "signed")
+    folder = find_runs_folder() / f"{'-'.join(arguments).replace('=', '')}-{seed}"
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            main([*arguments, "--seed", str(seed), "--steps", str(STEPS), "-o", str(folder)])
+    return folder
 
 
 def _open(window: MainWindow) -> "TrainWorkspace":
@@ -77,26 +65,69 @@ def _open(window: MainWindow) -> "TrainWorkspace":
     window.show_workspace("train")
     workspace = window.trainer
     assert workspace is not None
-    _wait(lambda: workspace.session.can_start and bool(workspace.maps.view.data))
+    wait_until(lambda: workspace.session.can_start and bool(workspace.maps.view.data))
     return workspace
 
 
-def _train(workspace: "TrainWorkspace") -> None:
-    """Train to the end and wait for the maps and texts of the last step."""
+def _find_tools(workspace: "TrainWorkspace") -> "TrainTools":
+    from attnlab.ui.train.train_tools import find_tools
+
+    tools = find_tools(workspace)
+    assert tools is not None
+    return tools
+
+
+def _show_run(arguments: tuple[str, ...], then: Callable[["TrainWorkspace"], object] = lambda _: None) -> Prepare:
+    def prepare(playground: "Playground", window: MainWindow) -> None:
+        folders = [make_run(REVERSE, seed) for seed in (0, 1)]  # the list of runs is the same in all pictures
+        folder = make_run(arguments) if arguments != REVERSE else folders[0]
+        workspace = _open(window)
+        _find_tools(workspace).open_run(folder)
+        wait_until(lambda: workspace.maps.step.text() == f"step {STEPS:,}" and len(workspace.written.rows) > 0)
+        settle(window)
+        then(workspace)
+
+    return prepare
+
+
+def _pause(playground: "Playground", window: MainWindow) -> None:
+    """Train for a few steps."""
+    workspace = _open(window)
     spec = workspace.session.spec
-    spec = replace(spec, train=replace(spec.train, steps=STEPS))
+    spec = replace(spec, train=replace(spec.train, steps=100_000))
     workspace.session.set_spec(spec)
     workspace.settings.show_spec(spec)
-    _wait(lambda: workspace.session.can_start)
+    wait_until(lambda: workspace.session.can_start)
     workspace.start()
-    _wait(lambda: not workspace.session.alive)
-    _wait(lambda: workspace.maps.step.text() == f"step {STEPS:,}" and len(workspace.written.rows) > 0)
+    wait_until(lambda: workspace.session.run is not None and workspace.session.run.step >= PAUSED_AT)
+    workspace.session.pause()
+    wait_until(lambda: workspace.session.state == "paused")
 
 
-def _wait(condition: Callable[[], bool]) -> None:
-    """Process the window's events until a condition holds, for a limited time."""
-    late = time.monotonic() + PATIENCE_S
-    while not condition() and time.monotonic() < late:
-        loop = QEventLoop()
-        QTimer.singleShot(50, loop.quit)
-        loop.exec()
+def _go_back(workspace: "TrainWorkspace") -> None:
+    """Show the moment in the middle."""
+    middle = len(workspace.footer.line.steps) // 2
+    workspace.footer.moment_chosen.emit(middle)
+    workspace.footer.show_current(middle)
+    wait_until(
+        lambda: (
+            workspace.session.inspection.seen is not None
+            and workspace.session.inspection.seen.look.step == workspace.session.shown
+        )
+    )
+
+
+def _show_last_map(workspace: "TrainWorkspace") -> None:
+    workspace.maps.open_map(len(workspace.maps.view.data) - 1)
+
+
+def _show_gradients(workspace: "TrainWorkspace") -> None:
+    workspace.maps.gradients.click()
+    wait_until(lambda: workspace.maps.view.data[0].kind == "signed")
+
+
+def _compare(workspace: "TrainWorkspace") -> None:
+    """Show the run of another seed beside this one."""
+    comparing = _find_tools(workspace).comparing
+    comparing.compare(make_run(REVERSE, seed=1))
+    wait_until(lambda: comparing.second is not None and comparing.second.seen is not None)

@@ -1,4 +1,4 @@
-"""Draws the weights dialog for the gallery: its mapping, its preview, and its message about weights that do not fit."""
+"""Lists the views of the weights dialog for the gallery: its mapping, its trial, weights that do not fit."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -6,16 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEventLoop
-from PySide6.QtWidgets import QWidget
-
 from attnlab.ui.app.main_window import MainWindow
+from tools.gallery_window import View, wait_until
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
     from attnlab.ui.weights.weights_dialog import WeightsDialog
 
-Prepare = Callable[["Playground", MainWindow], QWidget | None]
 _LAYERS, _HEADS = 12, 4
 
 
@@ -30,38 +27,43 @@ def _write_weights(folder: Path) -> Path:
     return path
 
 
-def _wait(dialog: "WeightsDialog", start: Callable[[], object] = lambda: None) -> None:
-    loop = QEventLoop()
-    dialog.previewed.connect(loop.quit)
+def _wait_for_trial(dialog: "WeightsDialog", start: Callable[[], object] = lambda: None) -> None:
+    tried: list[None] = []
+    dialog.previewed.connect(lambda: tried.append(None))
     start()
-    loop.exec()
-    dialog.previewed.disconnect(loop.quit)
+    wait_until(lambda: bool(tried))
 
 
-def _open_dialog(
-    size: tuple[int, int], side: str, fitting: bool, playground: "Playground", window: MainWindow
-) -> QWidget | None:
-    """Open the dialog, choose the heads, draw embeddings if the weights should fit, and wait for the preview."""
+def _open_dialog(side: str, fitting: bool, playground: "Playground", window: MainWindow) -> None:
+    """Open the dialog, choose the heads, draw embeddings if the weights should fit, and wait for the trial."""
     from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     with tempfile.TemporaryDirectory() as folder:
         dialog = open_weights_dialog(playground, window, [_write_weights(Path(folder))])
-        assert dialog is not None
-        dialog.resize(*size)
-        _wait(dialog)
+        _wait_for_trial(dialog)
         dialog.form.n_heads.choose(_HEADS)
-        _wait(dialog, lambda: dialog.form.n_heads.activated.emit(dialog.form.n_heads.currentIndex()))
+        _wait_for_trial(dialog, lambda: dialog.form.n_heads.activated.emit(dialog.form.n_heads.currentIndex()))
         if fitting:
-            _wait(dialog, dialog.draw_button.click)
+            _wait_for_trial(dialog, dialog.draw_button.click)
     dialog.show_side(side)
-    return dialog
 
 
-def list_states() -> Iterator[tuple[str, Prepare]]:
-    """Yield name and preparation of each picture."""
-    large, small = (1000, 680), (560, 420)
-    yield "weights-dialog", partial(_open_dialog, large, "preview", True)
-    yield "weights-dialog-misfit", partial(_open_dialog, large, "preview", False)
-    yield "weights-dialog-arrays", partial(_open_dialog, large, "arrays", True)
-    yield "weights-dialog-small", partial(_open_dialog, small, "mapping", True)
-    yield "weights-dialog-small-preview", partial(_open_dialog, small, "preview", True)
+def _open_refused(playground: "Playground", window: MainWindow) -> None:
+    """Open the dialog on a file that it refuses."""
+    from attnlab.ui.weights.weights_dialog import open_weights_dialog
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "notes.npy"
+        path.write_bytes(b"no array")
+        dialog = open_weights_dialog(playground, window, [path])
+        read: list[None] = []
+        dialog.read.connect(lambda: read.append(None))
+        wait_until(lambda: bool(read))
+
+
+def list_views() -> Iterator[View]:
+    """Yield the views that are drawn in every size."""
+    for side in ("mapping", "preview", "arrays"):
+        yield View(f"weights-{side}", "the-cat-sat", open=partial(_open_dialog, side, True))
+    yield View("weights-misfit", "the-cat-sat", open=partial(_open_dialog, "preview", False))
+    yield View("weights-refused", "the-cat-sat", open=_open_refused)
