@@ -14,6 +14,8 @@ from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Problem
 from attnlab.lessons.yaml_block import Pair
 
 MOST_MINUTES = 600
+CHOICES = 2, 4
+"""The least and the most answers to choose from: as many as keys a lecturer finds without looking."""
 Take = Callable[[Pair], Any]
 
 
@@ -135,6 +137,14 @@ def _take_blanks(pair: Pair) -> tuple[Blank, ...]:
     return tuple(blank for value in values for blank in parse_blanks(value))
 
 
+def _take_choices(pair: Pair) -> tuple[str, ...]:
+    texts = _take_texts(pair)
+    least, most = CHOICES
+    if not least <= len(texts) <= most or not all(texts):
+        raise _refuse(pair, f"{least} to {most} answers, each on a line of its own: - about 0.5")
+    return texts
+
+
 def _take_tolerance(pair: Pair) -> float:
     if isinstance(pair.value, bool) or not isinstance(pair.value, int | float) or not 0 <= pair.value < float("inf"):
         raise _refuse(pair, "the accepted difference of an answer, such as 0.01")
@@ -164,4 +174,6 @@ QUESTION: Mapping[str, Take] = {
     "blank": _take_blanks,
     "tolerance": _take_tolerance,
     "hint": _take_text,
+    "choices": _take_choices,
+    "right": _take_whole,
 }

@@ -37,12 +37,17 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about blank cells of a step, with the tolerance of the answers and a hint."""
+    """A question about blank cells of a step, with the tolerance of the answers and a hint.
+
+    With ``choices`` one of these answers is chosen, ``right`` counted from 1; such a question needs no blank cells.
+    """
 
     blanks: tuple[Blank, ...]
     ask: str = ""
     tolerance: float = 0.01
     hint: str = ""
+    choices: tuple[str, ...] = ()
+    right: int = 0
     line: int = field(default=0, compare=False)
 
 
@@ -78,6 +83,11 @@ class Step:
     notes_lines: tuple[int, ...] = field(default=(), compare=False)
     answer_lines: tuple[int, ...] = field(default=(), compare=False)
     at: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether the step has an answer, in words or to choose."""
+        return bool(self.answer) or (self.question is not None and bool(self.question.choices))
 
     def line_of(self, key: str) -> int:
         """Return the line of a key of the state, or of the heading if the state does not have the key."""

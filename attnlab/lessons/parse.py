@@ -7,7 +7,7 @@ from typing import Any
 from attnlab.lessons.fields import FRONT, QUESTION, STATE, take_fields
 from attnlab.lessons.lesson import Lesson, Problem, Question, Step
 from attnlab.lessons.sections import LIMIT, Block, Section, read_text, split, trim
-from attnlab.lessons.yaml_block import read_pairs
+from attnlab.lessons.yaml_block import Pair, read_pairs
 
 
 def read(path: str | os.PathLike[str]) -> Lesson:
@@ -87,9 +87,25 @@ def _parse_answer(block: Block, problems: list[Problem]) -> list[tuple[int, str]
 def _parse_question(block: Block, problems: list[Problem]) -> Question | None:
     found = read_pairs(block.lines, "this question", problems)
     fields = take_fields(found, QUESTION, "a question", problems)
-    if found and "blank" not in fields:
-        if not any(pair.key == "blank" for pair in found):
-            problems.append(Problem(block.line, "The question has no blank; add one, such as blank: weights[2, 1]."))
+    _check_right(found, fields, block, problems)
+    if found and not fields.keys() & {"blank", "choices"}:
+        if not any(pair.key in ("blank", "choices") for pair in found):
+            reason = "The question has no blank; add one, such as blank: weights[2, 1], or choices."
+            problems.append(Problem(block.line, reason))
         return None
     line = next((pair.line for pair in found if pair.key == "blank"), block.line)
-    return Question(fields.pop("blank"), line=line, **fields) if found else None
+    return Question(fields.pop("blank", ()), line=line, **fields) if found else None
+
+
+def _check_right(found: tuple[Pair, ...], fields: dict[str, Any], block: Block, problems: list[Problem]) -> None:
+    """Leave out choices without a right one, and a right one without choices."""
+    lines = {pair.key: pair.line for pair in found}
+    choices, right = fields.get("choices", ()), fields.get("right", 0)
+    if choices and not 1 <= right <= len(choices):
+        reason = f"The choices need a right one: a line right: 1, counted from 1 to {len(choices)}."
+        problems.append(Problem(lines.get("right", lines["choices"]), reason))
+        del fields["choices"]
+    elif "right" in fields and not choices and "choices" not in lines:
+        problems.append(Problem(lines["right"], "There is a right choice, but no choices; add them, or leave it out."))
+    if not fields.get("choices"):
+        fields.pop("right", None)

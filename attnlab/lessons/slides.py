@@ -16,6 +16,7 @@ from attnlab.base.text_marks import drop_marks, mark_aside
 from attnlab.compute.engine import check_size
 from attnlab.lessons.budget import Budget
 from attnlab.lessons.cells import find_cell, list_cells
+from attnlab.lessons.choices import check_choices
 from attnlab.lessons.covering import Covering
 from attnlab.lessons.expressions import Scope
 from attnlab.lessons.fixed_sentences import find_open, split_fixed
@@ -164,13 +165,14 @@ def check(lesson: Lesson) -> tuple[Problem, ...]:
 
 def _check_texts(slide: Slide, traces: dict[int, Trace]) -> list[Problem]:
     step, e = slide.step, slide.experiment
-    asked = [step.question.ask, step.question.hint] if step.question is not None else []
+    question = step.question
+    asked = [question.ask, question.hint, *question.choices] if question is not None else []
     texts = [
         (step.title, (step.line,)),
         (step.text, step.text_lines),
         (step.notes, step.notes_lines),
         (step.answer, step.answer_lines),
-        *((text, (step.question.line if step.question else step.line,)) for text in asked),
+        *((text, (question.line if question is not None else step.line,)) for text in asked),
     ]
     unclosed = [
         Problem(_find_line(wrong, lines, step.line), wrong.reason) for text, lines in texts for wrong in find_open(text)
@@ -185,11 +187,13 @@ def _check_texts(slide: Slide, traces: dict[int, Trace]) -> list[Problem]:
         now, before = _trace(e, traces), _trace(slide.before or e, traces)
         _ = now[slide.stage]
         scope = Scope(now, before, slide.head)
-        return unclosed + [
+        choices = tuple(fill(text, lambda: scope)[0] for text in question.choices) if question is not None else ()
+        found = [
             Problem(_find_line(wrong, lines, step.line), wrong.reason)
             for text, lines in texts
             for wrong in fill(text, lambda: scope)[1]
         ]
+        return unclosed + found + check_choices(slide, choices, now)
     except AttnlabError as error:
         return [Problem(step.line, str(error))]
 

@@ -72,6 +72,9 @@ def _to_flow(value: object) -> object:
 def _write_question(question: Question) -> dict[str, Any]:
     blanks = [write_blank(blank) for blank in question.blanks]
     fields: dict[str, Any] = {"ask": question.ask} if question.ask else {}
-    fields["blank"] = blanks[0] if len(blanks) == 1 else blanks
-    fields["tolerance"] = question.tolerance
+    if question.choices:
+        fields |= {"choices": list(question.choices), "right": question.right}
+    if blanks:
+        fields["blank"] = blanks[0] if len(blanks) == 1 else blanks
+        fields["tolerance"] = question.tolerance
     return fields | ({"hint": question.hint} if question.hint else {})

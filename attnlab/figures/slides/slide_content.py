@@ -98,6 +98,18 @@ class BarRow:
     signed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the answers to choose from, with its votes, or None where nobody votes: on paper.
+
+    ``right`` marks the right one, which is shown with the answer.
+    """
+
+    runs: Runs
+    votes: int | None = None
+    right: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SlideContent:
     """The whole content of a slide.
@@ -105,10 +117,11 @@ class SlideContent:
     ``pictures`` stand beside the text. ``answer`` is the text after the reveal, whose place is kept until it is
     ``answered``. ``title_runs`` and ``ask_runs`` are the title and the question with their covered numbers, if they
     have any. ``arithmetic`` holds several forms of the same, the fullest first; the first that fits is written, unless
-    it is ``arithmetic_covered``: then its place stays empty. ``side`` and ``table`` reserve space at the right and at
+    it is ``arithmetic_covered``: then its place stays empty. A ``pair`` of rows, one computed from the other, stands in
+    place of the maps. ``side`` and ``table`` reserve space at the right and at
     the left, ``whole`` all space below the text, for the ``picture`` of a lens or for a widget. ``done`` of ``count``
-    segments below are filled. ``keys`` are hints; the last ones are left out if they do not fit. ``notes`` are printed
-    below the slide, if wanted.
+    segments below are filled. ``keys`` are hints; the last ones are left out if they do not fit. ``prompt`` is the key
+    to press, on a button. ``choices`` stand in cards above the foot. ``notes`` are printed below the slide, if wanted.
     """
 
     heading: str
@@ -125,6 +138,7 @@ class SlideContent:
     arithmetic: tuple[tuple[Runs, ...], ...] = ()
     arithmetic_covered: bool = False
     row: BarRow | None = None
+    pair: tuple[BarRow, BarRow] | None = None
     side: bool = False
     table: bool = False
     whole: bool = False
@@ -132,5 +146,7 @@ class SlideContent:
     done: int = 0
     count: int = 0
     keys: tuple[str, ...] = ()
+    prompt: str = ""
+    choices: tuple[Choice, ...] = ()
     note: str = ""
     notes: str = ""

@@ -42,13 +42,17 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A slide's rectangle and its type scale, 1 by default; ``unit`` is a hundredth of its height."""
+    """A slide's rectangle and its type scale, 1 by default; ``unit`` is a hundredth of its height.
+
+    ``kept`` is what something above the foot takes of the content's height, in pixels.
+    """
 
     x: float
     y: float
     width: float
     height: float
     zoom: float = 1.0
+    kept: float = 0.0
 
     @property
     def unit(self) -> float:
@@ -84,7 +88,7 @@ class Sheet:
     @property
     def foot(self) -> float:
         """The bottom of the content."""
-        return self.y + FOOT * self.unit
+        return self.y + FOOT * self.unit - self.kept
 
     def title_sizes(self) -> tuple[float, ...]:
         """Return the possible font sizes of a title, largest first."""

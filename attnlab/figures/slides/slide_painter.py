@@ -4,11 +4,12 @@ that did not fit, so that tests can check every slide."""
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.lens_painter import draw_lens
+from attnlab.figures.slides.slide_choices import draw_cards, lay_out_cards
 from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
 from attnlab.figures.slides.slide_layout import (
     FOOT_LINE,
@@ -22,7 +23,7 @@ from attnlab.figures.slides.slide_layout import (
 )
 from attnlab.figures.slides.slide_maps import Formulas, draw_map
 from attnlab.figures.slides.slide_pictures import WIDTH, draw_pictures
-from attnlab.figures.slides.slide_side import draw_side
+from attnlab.figures.slides.slide_side import draw_pair, draw_side
 from attnlab.figures.slides.slide_text import Block, Text, draw_line, lay_out_paragraph, make_face
 
 TEXT_EM = 62
@@ -40,12 +41,14 @@ NARROW = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The result of drawing a slide: the grid of the main map, the free boxes, and the parts that did not fit."""
+    """The result of drawing a slide: the grid of the main map, the free boxes, the parts that did not fit, and where
+    the content below the text begins."""
 
     grid: Grid | None = None
     table: Box | None = None
     side: Box | None = None
     left_out: tuple[str, ...] = ()
+    top: float = 0.0
 
 
 def draw_slide(
@@ -55,16 +58,23 @@ def draw_slide(
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     painter.fillRect(QRectF(sheet.x, sheet.y, sheet.width, sheet.height), QColor(palette.ground))
     missing = _draw_heading(painter, sheet, content, palette)
+    _draw_foot(painter, sheet, content, palette)
+    if content.choices:
+        cards = lay_out_cards(sheet, content.choices, palette)
+        missing += draw_cards(painter, cards, content.choices, sheet, palette, answered=content.answered)
+        sheet = replace(sheet, kept=cards.kept)
     y, more = _draw_words(painter, sheet, content, palette)
     missing += more
-    _draw_foot(painter, sheet, content, palette)
     if content.whole:
         free = lay_out_columns(sheet, y, sources=False, side=False).main
         if content.picture is not None and content.answered:  # before the reveal it would give the answer
             missing += draw_lens(painter, free, content.picture, sheet, palette, formulas)
-        return Drawn(side=free, left_out=missing)
+        return Drawn(side=free, left_out=missing, top=free.y)
     if content.main is None and not content.side:
         return Drawn(left_out=missing)
+    if content.pair is not None and not content.table:
+        place = lay_out_columns(sheet, y, sources=False, side=False).main
+        return Drawn(left_out=missing + draw_pair(painter, place, content.pair, sheet, palette), top=place.y)
     has_side = content.side or bool(content.arithmetic) or content.row is not None
     if has_side and sheet.width < NARROW * sheet.height:
         content = replace(content, sources=())
@@ -91,7 +101,7 @@ def draw_slide(
         missing += draw_side(
             painter, parts.side, content.arithmetic, content.row, sheet, palette, covered=content.arithmetic_covered
         )
-    return Drawn(grid, table, parts.side, missing)
+    return Drawn(grid, table, parts.side, missing, parts.main.y)
 
 
 def _need_numbers(content: SlideContent) -> bool:
@@ -184,12 +194,15 @@ def _draw_sources(
 
 
 def _draw_foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> None:
-    """Draw the progress of the lesson, and as many hints as fit."""
+    """Draw the progress of the lesson, as many hints as fit, and before them the key to press."""
     middle = sheet.y + FOOT_LINE * sheet.unit
     end = _draw_segments(painter, sheet, content, palette, middle)
     font = make_face(0.86 * sheet.small)
     metrics, gap = QFontMetricsF(font), 1.5 * sheet.small
     x = sheet.left + sheet.inner
+    bold = make_face(0.86 * sheet.small, bold=True)
+    prompt = QFontMetricsF(bold).horizontalAdvance(content.prompt) + 1.6 * sheet.small if content.prompt else 0.0
+    end += prompt
     painter.setFont(font)
     painter.setPen(QColor(palette.muted))
     hints = list(content.keys)
@@ -199,6 +212,20 @@ def _draw_foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: 
         x -= metrics.horizontalAdvance(hint)
         painter.drawText(int(x), round(middle + metrics.capHeight() / 2), hint)
         x -= gap
+    if prompt:
+        _draw_prompt(painter, QRectF(x - prompt, middle - sheet.small, prompt, 2 * sheet.small), content, bold, palette)
+
+
+def _draw_prompt(painter: QPainter, place: QRectF, content: SlideContent, font: QFont, palette: Palette) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(palette.accent))
+    painter.drawRoundedRect(place, 0.2 * place.height(), 0.2 * place.height())
+    painter.setFont(font)
+    painter.setPen(QColor(palette.on_accent))
+    painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), content.prompt)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
 
 def _draw_segments(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, middle: float) -> float:

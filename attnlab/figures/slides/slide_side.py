@@ -11,7 +11,8 @@ from attnlab.figures.text import elide_text
 
 ROW_HEIGHT, LEAST_ROW = 5.6, 1.32
 """The height of a bar: the maximum in hundredths of the slide's height, the minimum in font sizes."""
-
+ARROW = 11.0
+"""The space for the arrow between two rows, in hundredths of the slide's height."""
 MOST_BARS = 12
 """A row with at most this many bars is shown in full before the arithmetic gets more space."""
 
@@ -62,6 +63,23 @@ def _choose_form(
             if sum(each.height for each in laid) <= room and all(each.fits for each in laid):
                 return laid
     return None
+
+
+def draw_pair(
+    painter: QPainter, box: Box, pair: tuple[BarRow, BarRow], sheet: Sheet, palette: Palette
+) -> tuple[str, ...]:
+    """Draw a row as bars, and beside it the row that is computed from it, with an arrow between them."""
+    gap = ARROW * sheet.unit
+    width = (box.width - gap) / 2
+    missing: tuple[str, ...] = ()
+    for row, x in zip(pair, (box.x, box.right - width), strict=True):
+        missing += draw_row(painter, Box(x, box.y, width, box.height), row, sheet, palette)
+    bars = min(max(len(row.bars) for row in pair) * ROW_HEIGHT * sheet.unit, box.height - 1.9 * sheet.small)
+    painter.setFont(make_face(1.5 * sheet.body))
+    painter.setPen(QColor(palette.muted))
+    arrow = QRectF(box.x + width, box.y + 1.9 * sheet.small, gap, bars)
+    painter.drawText(arrow, int(Qt.AlignmentFlag.AlignCenter), "→")
+    return missing
 
 
 def draw_row(painter: QPainter, box: Box, row: BarRow, sheet: Sheet, palette: Palette) -> tuple[str, ...]:
@@ -133,7 +151,7 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
     top = lane.y + lane.height / 2 - thick / 2
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    if not row.signed:
+    if not row.signed or bar.held:
         painter.setBrush(QColor(palette.hairline))
         painter.drawRoundedRect(QRectF(lane.x, top, lane.width, thick), thick / 5, thick / 5)
     if bar.held:
@@ -142,7 +160,7 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
     share = 0.0 if bar.value is None else max(min(bar.value / row.limit, 1.0), -1.0) * (1 - zero)
     start, end = sorted((zero, zero + share))
     length = max((end - start) * lane.width, max(thick / 12, 1.0))
-    colour = palette.role(row.role) if bar.current else _make_paler(palette.role(row.role), palette.ground)
+    colour = palette.role(row.role) if bar.current else make_paler(palette.role(row.role), palette.ground)
     if bar.value is None:
         colour = palette.hatch
     painter.setBrush(QColor(colour))
@@ -152,7 +170,7 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
 
-def _make_paler(colour: str, ground: str) -> str:
-    """Return the colour of the bars other than the current one."""
+def make_paler(colour: str, ground: str) -> str:
+    """Return the colour of bars that step back: halfway to the ground."""
     channels = (round(a + (b - a) * 0.5) for a, b in zip(parse_rgb(colour), parse_rgb(ground), strict=True))
     return "#{:02X}{:02X}{:02X}".format(*channels)

@@ -33,7 +33,9 @@ class Fold(FollowsTheme, QWidget):
         self.hide()
 
     def show_widget(self, widget: QWidget) -> None:
-        """Show a widget below the heading, in place of a text."""
+        """Show a widget below the heading, in place of a text or of another one."""
+        if widget is self._content:
+            return
         self._content.hide()
         self._content = widget
         column = self.layout()

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.playground.playground import Playground
     from attnlab.ui.predict.answer_sheet import AnswerSheet
+    from attnlab.ui.predict.choice_sheet import ChoiceSheet
 
 WIDTH, LEAST, SHARE = 300, 248, 0.24
 """The least width of the panel in pixels, its share of a small window, and the least of that."""
@@ -60,6 +61,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._filling = Filling(playground, self)
         self._arranged = False
         self._answers: AnswerSheet | None = None
+        self._choices: ChoiceSheet | None = None
         self.setObjectName("lesson")
         self.setAccessibleName("Lesson")
         self.setProperty("ground", "surface")
@@ -190,8 +192,11 @@ class LessonPanel(FollowsTheme, QFrame):
         self._filling.begin(self._player.slide)
         self._fit_width()
         self._area.verticalScrollBar().setValue(0)
-        self._question.heading.setChecked(bool(self._player.slide.blanks))
+        question = self._player.slide.step.question
+        self._question.heading.setChecked(question is not None and bool(self._player.slide.blanks or question.choices))
         self._notes.fold()
+        if self._choices is not None:
+            self._choices.clear()
         self.show_progress()
         self._fill()
 
@@ -258,21 +263,40 @@ class LessonPanel(FollowsTheme, QFrame):
 
     def _ask(self, slide: "Slide", trace: "Trace") -> None:
         question = slide.step.question
-        self._question.setVisible(question is not None and bool(slide.blanks))
+        self._question.setVisible(question is not None and bool(slide.blanks or question.choices))
         if question is None:
             return
-        if self._answers is None:
-            from attnlab.ui.predict.answer_sheet import AnswerSheet
-
-            self._answers = AnswerSheet()
-            self._question.show_widget(self._answers)
-            self._answers.revealed.connect(self._on_revealed)
         moment = Moment(self._player.frame, self._player.hidden)
         ask, hint = (
             read_aloud(self._filling.fill_text(text, slide, trace, moment=moment))
             for text in (question.ask, question.hint)
         )
-        self._answers.show_question(replace(question, ask=ask, hint=hint), slide.blanks, trace)
+        if question.choices:
+            choices = [self._filling.fill_text(text, slide, trace) for text in question.choices]
+            own = slide.experiment in (None, self._playground.document.experiment)
+            sheet = self._show_choices()
+            sheet.show_question(ask, choices, question.right, hint, known=self._player.answered, usable=own)
+        else:
+            answers = self._show_answers()
+            answers.show_question(replace(question, ask=ask, hint=hint), slide.blanks, trace)
+
+    def _show_choices(self) -> "ChoiceSheet":
+        if self._choices is None:
+            from attnlab.ui.predict.choice_sheet import ChoiceSheet
+
+            self._choices = ChoiceSheet()
+            self._choices.revealed.connect(self._player.finish)
+        self._question.show_widget(self._choices)
+        return self._choices
+
+    def _show_answers(self) -> "AnswerSheet":
+        if self._answers is None:
+            from attnlab.ui.predict.answer_sheet import AnswerSheet
+
+            self._answers = AnswerSheet()
+            self._answers.revealed.connect(self._on_revealed)
+        self._question.show_widget(self._answers)
+        return self._answers
 
     def _make_room(self) -> None:
         """Be as high as the text, leaving the explanation its share, until the user moves the border."""

@@ -106,8 +106,8 @@ class LessonPlayer(QObject):
 
     @property
     def at_start(self) -> bool:
-        """Whether this frame is the first; also without a lesson."""
-        return self._index == self._frame == 0
+        """Whether this frame is the first, with every answer covered; also without a lesson."""
+        return self._index == self._frame == 0 and not self.can_cover
 
     def open(self, lesson: Lesson, step: int = 0) -> None:
         """Make the slides of a lesson and show the first frame of one; a lesson without steps shows nothing.
@@ -196,6 +196,12 @@ class LessonPlayer(QObject):
         self._show_place()
         self.answer_changed.emit()
 
+    @Slot()
+    def finish(self) -> None:
+        """Show the rest of the slide, with its answers."""
+        self._show_frame(len(self._frames) - 1)
+        self.reveal()
+
     def cover(self) -> None:
         """Cover the answers of the slide again."""
         slide = self.slide
@@ -210,8 +216,8 @@ class LessonPlayer(QObject):
         self._answered = not self._hidden and (answered or not self._has_lone_answer(slide))
 
     def _has_lone_answer(self, slide: "Slide") -> bool:
-        """Whether a slide has a text after the reveal, but no cells or frames to reveal before it."""
-        return bool(slide.step.answer) and not slide.blanks and len(self._frames) == 1
+        """Whether a slide has an answer, in words or to choose, but no cells or frames to reveal before it."""
+        return slide.step.has_answer and not slide.blanks and len(self._frames) == 1
 
     def _show_place(self) -> None:
         """Hide in the document what is not revealed: the answers, else the rest of the walk."""

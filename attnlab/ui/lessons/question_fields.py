@@ -6,18 +6,22 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 from attnlab.base.errors import AttnlabError
 from attnlab.base.number_text import NumberError, parse_number, quote
 from attnlab.lessons.cells import parse_blanks, write_blank
+from attnlab.lessons.fields import CHOICES
 from attnlab.lessons.lesson import Question
 
+SEPARATOR, RIGHT = "|", "*"
+"""What stands between choices, and behind the right one."""
 FIELDS = (
     ("blank", "Blank cells", "weights[2, 1], or a row: weights[2, :]; separate several with commas"),
     ("ask", "Question", "For example: How much attention does “starts” give to “journey”?"),
+    ("choices", "Choices", "2 to 4 answers to choose from, the right one with a star: 0.2 | 0.5 * | 0.9"),
     ("tolerance", "Tolerance", "How far an answer may be off: 0.01 if empty"),
     ("hint", "Hint", "For example: Divide each exponential by the sum of its row."),
 )
 
 
 class QuestionFields(QWidget):
-    """Edits a question; without blank cells there is none. Invalid text is kept, with a message below."""
+    """Edits a question; without blank cells and choices there is none. Invalid text is kept, with a message below."""
 
     changed = Signal(object)
 
@@ -56,11 +60,12 @@ class QuestionFields(QWidget):
         if question == self._shown:
             return
         self._shown = question
-        texts = {"blank": "", "ask": "", "tolerance": "", "hint": ""}
+        texts = dict.fromkeys(self.fields, "")
         if question is not None:
             blanks = ", ".join(map(write_blank, question.blanks))
             tolerance = f"{question.tolerance:g}"
-            texts = {"blank": blanks, "ask": question.ask, "tolerance": tolerance, "hint": question.hint}
+            texts |= {"blank": blanks, "ask": question.ask, "tolerance": tolerance, "hint": question.hint}
+            texts["choices"] = _write_choices(question)
         for name, text in texts.items():
             self.fields[name].setText(text)
         self._say("")
@@ -83,11 +88,33 @@ class QuestionFields(QWidget):
 
     def _read(self) -> Question | None:
         text = {name: field.text().strip() for name, field in self.fields.items()}
-        if not text["blank"]:
+        choices, right = _read_choices(text["choices"])
+        if not text["blank"] and not choices:
             if text["ask"] or text["hint"]:
-                raise AttnlabError("A question needs blank cells, such as weights[2, 1].")
+                raise AttnlabError("A question needs blank cells, such as weights[2, 1], or choices.")
             return None
-        return Question(parse_blanks(text["blank"]), text["ask"], _read_tolerance(text["tolerance"]), text["hint"])
+        blanks = parse_blanks(text["blank"]) if text["blank"] else ()
+        return Question(blanks, text["ask"], _read_tolerance(text["tolerance"]), text["hint"], choices, right)
+
+
+def _write_choices(question: Question) -> str:
+    numbered = enumerate(question.choices, 1)
+    return f" {SEPARATOR} ".join(f"{each} {RIGHT}" if i == question.right else each for i, each in numbered)
+
+
+def _read_choices(text: str) -> tuple[tuple[str, ...], int]:
+    """Return the choices and the number of the right one, counted from 1; none and 0 for an empty text."""
+    if not text:
+        return (), 0
+    parts = [part.strip() for part in text.split(SEPARATOR)]
+    right = [i for i, part in enumerate(parts, 1) if part.endswith(RIGHT)]
+    choices = tuple(part.removesuffix(RIGHT).strip() for part in parts)
+    least, most = CHOICES
+    if not least <= len(choices) <= most or not all(choices):
+        raise AttnlabError(f"Type {least} to {most} choices with {SEPARATOR} between them: 0.2 | 0.5 * | 0.9.")
+    if len(right) != 1:
+        raise AttnlabError(f"Mark the right choice, and only that, with a star: {choices[0]} {RIGHT}.")
+    return choices, right[0]
 
 
 def _read_tolerance(text: str) -> float:

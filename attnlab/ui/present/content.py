@@ -8,26 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.attention.stages import walk
-from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.table import BY_NAME, Stage
+from attnlab.attention.stages.table import sources as sources_of
 from attnlab.attention.stages.walk import Place
 from attnlab.attention.stages.walk_sources import explain_begun, find_running_sum
-from attnlab.base.text_marks import COVER, read_aloud
+from attnlab.base.text_marks import read_aloud
 from attnlab.document.document import View
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.slides.slide_content import Bar, BarRow, Run, Runs, SlideContent, SlideMap, SlidePicture
+from attnlab.figures.slides.slide_content import (
+    BarRow,
+    Choice,
+    Run,
+    Runs,
+    SlideContent,
+    SlideMap,
+    SlidePicture,
+)
 from attnlab.figures.slides.slide_markdown import read_paragraphs, split_runs
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
+from attnlab.ui.present.slide_bars import make_bar_row
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.covering import Covering
+    from attnlab.lessons.lesson import Question
     from attnlab.lessons.slides import Slide
 
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+MOST_IN_PAIR = 10
+"""The most bars of rows that stand in place of the maps."""
 LIMITS = (6, 4, 3)
 """How many terms of a sum are written out: as many as fit."""
 
@@ -35,17 +47,20 @@ LIMITS = (6, 4, 3)
 @dataclass(frozen=True, slots=True)
 class Moment:
     """The state of a slide: the place up to which it is revealed, the cells still asked for, whether its numbers were
-    changed live, the hints for keys, whether answers are typed at the right or numbers at the left, whether a lens
-    replaces the map, and whether the text after the reveal is shown."""
+    changed live, the hints for keys and the key on the button, whether answers are typed at the right or numbers at the
+    left, whether a lens replaces the map, whether the text after the reveal is shown, and the votes for each choice,
+    None where nobody votes."""
 
     place: Place | None = None
     hidden: tuple[Cell, ...] = ()
     changed: bool = False
     keys: tuple[str, ...] = ()
+    prompt: str = ""
     sheet: bool = False
     table: bool = False
     lens: bool = False
     answered: bool = True
+    votes: tuple[int, ...] | None = None
 
 
 def make_content(
@@ -62,6 +77,9 @@ def make_content(
     def fill(text: str, markdown: bool = False) -> str:
         return fill_text(text, slide, trace, before, markdown, covering, own)
 
+    def fill_choice(text: str) -> str:
+        return fill_text(text, slide, trace, before)
+
     pictures = () if "![" not in step.text else find_pictures(slide)
     title, ask = fill(step.title), fill(question.ask) if question is not None else ""
     words = SlideContent(
@@ -77,6 +95,8 @@ def make_content(
         done=slide.index + 1,
         count=slide.count,
         keys=moment.keys,
+        prompt=moment.prompt,
+        choices=() if question is None else make_choices(question, tuple(map(fill_choice, question.choices)), moment),
         note="changed live  ·  R restores" if moment.changed else "",
     )
     if trace is None or moment.lens:
@@ -95,8 +115,18 @@ def make_content(
         arithmetic=arithmetic,
         arithmetic_covered=is_covered,
         row=numbers.make_bar_row(),
+        pair=numbers.make_pair(),
         table=moment.table,
         side=numbers.has_side,
+    )
+
+
+def make_choices(question: "Question", texts: tuple[str, ...], moment: Moment) -> tuple[Choice, ...]:
+    """Return the answers to choose from; after a live change none is known to be right."""
+    votes = moment.votes or (0,) * len(texts)
+    return tuple(
+        Choice((Run(text),), None if moment.votes is None else count, i == question.right and not moment.changed)
+        for i, (text, count) in enumerate(zip(texts, votes, strict=True), 1)
     )
 
 
@@ -272,32 +302,26 @@ class SlideNumbers:
         if row is None or not self._stage.is_map or (len(self._look.heads) > 1 and cell is None):
             return None
         head = cell.head if cell is not None and cell.head in self._look.heads else self._look.heads[0]
-        index, e = self._look.heads.index(head), self._trace.experiment
-        values = np.where(np.isfinite(self._data.values[index, row]), self._data.values[index, row], 0)
         current = cell.column if cell is not None and cell.row == row else None
-        bars = tuple(self._make_bar(index, row, j, e.key_tokens[j], j == current) for j in range(len(values)))
-        title = f"{self._stage.title} of “{e.tokens[row]}”"
-        return BarRow(title, bars, self._stage.role, self._find_longest(index, row), bool((values < 0).any()))
+        return make_bar_row(self._trace.experiment, self._stage, self._data, self._look.heads.index(head), row, current)
 
-    def _find_longest(self, index: int, row: int) -> float:
-        """Return the value of the longest bar: the largest of the row, so that small weights are visible too."""
-        values = np.abs(self._data.values[index, row])
-        finite = values[np.isfinite(values)]
-        return float(finite.max(initial=0.0)) or 1.0
-
-    def _make_bar(self, index: int, row: int, column: int, label: str, current: bool) -> Bar:
-        if self._is_masked(row, column):
-            return Bar(label, None, "masked", faint=True)
-        value = float(self._data.values[index, row, column])
-        length, text = value if np.isfinite(value) else None, write_weight(value, self._data.kind)
-        if self._data.unknown is not None and self._data.unknown[index, row, column]:
-            return Bar(label, length, COVER, current=current, held=text)
-        return Bar(label, length, text, current=current)
-
-
-def write_weight(value: float, kind: str) -> str:
-    """Return a number as it is written in large type; a weight too small for four decimals is "< 0.0001"."""
-    return "< 0.0001" if kind == "probability" and 0 < value < 1e-4 else number(value)
+    def make_pair(self) -> tuple[BarRow, BarRow] | None:
+        """Return a row that is asked for as a whole, and the row it is computed from; other rows would give it away."""
+        asked = [blank for blank in self._slide.blanks if blank.stage == self._stage.name]
+        e, heads = self._trace.experiment, self._look.heads
+        rows = {blank.row for blank in asked if frames.has_cell(e, blank)}
+        question = self._slide.step.question
+        if question is None or not question.choices or len(rows) != 1 or len(heads) > 1 or not self._stage.is_map:
+            return None
+        source = next((stage for stage in sources_of(self._stage, e) if stage.is_map), None)
+        row, columns = rows.pop(), self._data.values.shape[2]
+        if source is None or len({blank.column for blank in asked}) != columns or columns > MOST_IN_PAIR:
+            return None
+        look = look_at(self._trace, None, source, self._view)
+        assert look.data is not None
+        data = replace(look.data, unknown=self._find_unknown(source, look.heads))
+        shown = None if asked[0] in self._blanks or self._slide.cell is None else self._slide.cell.column
+        return make_bar_row(e, source, data, 0, row, None), make_bar_row(e, self._stage, self._data, 0, row, shown)
 
 
 def find_stage(slide: "Slide", trace: "Trace") -> str:

@@ -114,7 +114,9 @@ def _is_covered(slide: "Slide") -> bool:
 
     A lens is printed, because the answer sheet has no place for it.
     """
-    return bool(slide.blanks) or (bool(slide.step.answer) and len(slide.frames) == 1 and not slide.step.lens)
+    question = slide.step.question
+    choices = question is not None and bool(question.choices)
+    return bool(slide.blanks) or choices or (bool(slide.step.answer) and len(slide.frames) == 1 and not slide.step.lens)
 
 
 def _write_answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Paragraph]:
@@ -128,6 +130,9 @@ def _write_answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Para
         head = f"head {cell.head}, " if cell.head is not None and trace.experiment.n_heads > 1 else ""
         place = f"{cell.stage}[{head}{cell.row}, {cell.column}] = "
         found.append(Paragraph((Run(place), Run(number(find_shown_value(trace, cell)), style="strong")), "•"))
+    if question is not None and question.choices:
+        right = fill_text(question.choices[question.right - 1], slide, trace, before)
+        found.append(Paragraph((Run(f"{question.right}  "), Run(right, style="strong")), "•"))
     told = read_paragraphs(fill_text(slide.step.answer, slide, trace, before, markdown=True))
     return found + [replace(each, level=each.level + 1) for each in told]
 

@@ -35,6 +35,7 @@ from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_parts import SlideParts
 from attnlab.ui.present.slide_view import SlideView
 from attnlab.ui.present.speaker_window import SpeakerWindow, Stopwatch
+from attnlab.ui.present.votes import read_vote
 
 if TYPE_CHECKING:
     from attnlab.figures.slides.slide_content import SlideContent
@@ -203,6 +204,9 @@ class PresentWindow(QWidget):
         self.view.finish()
         if self.view.cover:
             self.cover("")
+            return True
+        vote = None if self._typed else read_vote(event)
+        if vote is not None and self.presenter.vote(*vote):
             return True
         text = event.text()
         if text.isdigit() and text.isascii() and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:

@@ -12,6 +12,7 @@ from attnlab.lessons.lenses import LENSES
 from attnlab.ui.present.content import Moment, has_earlier_numbers, has_fixed_sentences, make_content
 from attnlab.ui.present.lens_pictures import LensPictures
 from attnlab.ui.present.prefetch import Prefetch
+from attnlab.ui.present.votes import Votes
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -27,6 +28,7 @@ KEPT = 12
 MOST_ANSWERS = 24
 """The most answers with fields at the right, scrolled if needed; more have only question marks."""
 DEPTHS = ("stage", "row", "cell", "term")
+PROMPT = "press → to reveal"
 
 
 class Presenter(QObject):
@@ -54,6 +56,7 @@ class Presenter(QObject):
         self.table = self._answering = False
         self.lenses = self.sheets = True
         self.operates_lens = False
+        self._votes = Votes()
         self._content: SlideContent | None = None
         self._made: dict[tuple[object, ...], tuple[Slide, Trace | None, Trace | None, SlideContent]] = {}
         self._left: list[Callable[[], SlideContent | None]] = []
@@ -101,7 +104,7 @@ class Presenter(QObject):
     def sheet(self) -> bool:
         """Whether answers are typed at the right: if they are few, and until a key shows them all."""
         few = 0 < len(self.hidden) <= MOST_ANSWERS or self._answering
-        return self.sheets and few and self._at_last_frame
+        return self.sheets and few and self._at_last_frame and not self._has_choices(self.slide)
 
     @property
     def is_tour(self) -> bool:
@@ -142,6 +145,22 @@ class Presenter(QObject):
         """Show one answer of the question, or all of them."""
         self._answering = cell is not None
         self.player.reveal(cell)
+
+    @property
+    def voting(self) -> bool:
+        """Whether the audience votes for an answer: until it is shown."""
+        return self._has_choices(self.slide) and not self.player.answered
+
+    def vote(self, choice: int, by: int) -> bool:
+        """Count a vote for an answer, or take it off; False unless there is a vote for this answer."""
+        slide = self.slide
+        if slide is None or not self.voting or not self._votes.count(slide, choice, by):
+            return False
+        self.refresh()
+        return True
+
+    def _has_choices(self, slide: "Slide | None") -> bool:
+        return slide is not None and self._votes.find(slide) is not None
 
     def deepen(self) -> None:
         """Walk a tour in smaller steps; after the smallest come whole stages again."""
@@ -257,12 +276,18 @@ class Presenter(QObject):
             self.operates_lens = not self.operates_lens
             self.refresh()
 
-    def _list_hints(self, open_answer: bool, at_last: bool, slide: "Slide") -> tuple[str, ...]:
-        last = slide.index == slide.count - 1
-        following = "reveal" if open_answer else "the end" if last else "next step"
+    def _list_hints(self, answered: bool, at_last: bool, slide: "Slide") -> tuple[str, ...]:
+        """Return the keys that matter now, the most important first; the key that reveals has a button of its own."""
+        votes = self._votes.find(slide)
+        vote = () if votes is None or answered else (f"1–{len(votes)} count a vote",)
+        if at_last and not answered:
+            return (*vote, "B black", "H help", "Esc leave")
+        if at_last and slide.index == slide.count - 1:
+            return _HINTS
         depth = slide.step.depth if slide.step.depth in DEPTHS else "stage"
-        first = f"→ {following if at_last else _NEXT[depth]}"
-        return (first, "B black", "H help", "Esc leave") if not (at_last and last and not open_answer) else _HINTS
+        first = "→ next step" if at_last else f"→ {_NEXT[depth]}"
+        cover = ("← cover again",) if at_last and (slide.blanks or votes is not None) else ()
+        return (first, *vote, *cover, "B black", "H help", "Esc leave")
 
     def make_next_content(self) -> "SlideContent | None":
         """Return the content after the next key; None at the end and while its numbers are computed."""
@@ -282,7 +307,7 @@ class Presenter(QObject):
     def make_previous_content(self) -> "SlideContent | None":
         """Return the content after the key back; None at the beginning and while its numbers are computed."""
         slide, at = self.slide, self.player.frame_index
-        if slide is None or (at == 0 and slide.index == 0):
+        if slide is None or self.player.at_start:
             return None
         if self.player.can_cover:
             return self._make_frame(slide, at, slide.blanks, False)
@@ -302,7 +327,7 @@ class Presenter(QObject):
         frames = slide.frames or (None,)
         trace = self.find_trace() if slide.experiment is None else self._ahead.find_trace(slide.experiment)
         changed = slide.experiment is None and self.changed
-        answered = at == -1 or (len(frames) == 1 and not hidden and not slide.step.answer)
+        answered = at == -1 or (len(frames) == 1 and not hidden and not slide.step.has_answer)
         moment = self._make_moment(slide, frames[at], at == -1 or len(frames) == 1, hidden, changed, answered)
         return None if trace is None else self._make_content(slide, trace, moment)
 
@@ -316,10 +341,12 @@ class Presenter(QObject):
         answered: bool,
     ) -> Moment:
         """Return the state of a slide, without a table of numbers."""
-        sheet = self.sheets and at_last and 0 < len(hidden) <= MOST_ANSWERS
+        votes = self._votes.find(slide)
+        sheet = self.sheets and at_last and 0 < len(hidden) <= MOST_ANSWERS and votes is None
         lens = self.lenses and slide.step.lens is not None
-        hints = self._list_hints(not answered, at_last, slide)
-        return Moment(place, hidden, changed, hints, sheet, lens=lens, answered=answered)
+        hints = self._list_hints(answered, at_last, slide)
+        prompt = PROMPT if at_last and not answered else ""
+        return Moment(place, hidden, changed, hints, prompt, sheet, lens=lens, answered=answered, votes=votes)
 
     @Slot()
     def _on_idle(self) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QVariantAnimation
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPixmap, QRegion, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from attnlab.base.counted import format_count
 from attnlab.figures.palette import compute_luminance
 from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.figures.slides.slide_layout import Box, Sheet
@@ -202,7 +203,7 @@ class SlideView(FollowsTheme, QWidget):
         told = content.text + (content.answer if content.answered else ())
         words = " ".join("".join(run.text for run in each.runs) for each in told)
         self.setAccessibleName(f"{content.heading}: {content.title}")
-        self.setAccessibleDescription(f"{words} {content.ask}".strip())
+        self.setAccessibleDescription(" ".join(filter(None, (words, content.ask, *describe_choices(content)))))
 
     @Slot()
     def _on_motion(self) -> None:
@@ -262,6 +263,16 @@ class SlideView(FollowsTheme, QWidget):
 
     def hideEvent(self, event: QEvent) -> None:
         self.finish()
+
+
+def describe_choices(content: SlideContent) -> list[str]:
+    """Return the answers to choose from as they are read aloud, with their votes, and which one is right."""
+    said = []
+    for key, choice in enumerate(content.choices, 1):
+        votes = "" if choice.votes is None else f", {format_count(choice.votes, 'vote')}"
+        right = ", right" if content.answered and choice.right else ""
+        said.append(f"{key}: {''.join(run.text for run in choice.runs)}{votes}{right}.")
+    return said
 
 
 def _fill_mask(unknown: "NDArray[np.bool_] | None", shape: tuple[int, ...]) -> "NDArray[np.bool_]":

@@ -303,7 +303,7 @@ def test_a_question_survives_writing_and_reading(person: "Person") -> None:
     fields = editor.question.fields
     fields["ask"].setFocus()
     person.type("How much?")
-    assert editor.question.message == "A question needs blank cells, such as weights[2, 1]."
+    assert editor.question.message == "A question needs blank cells, such as weights[2, 1], or choices."
     fields["blank"].setFocus()
     person.type("weights[2, 1")
     assert "weights[2, 1]" in editor.question.message

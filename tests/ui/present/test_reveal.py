@@ -139,16 +139,45 @@ def test_nothing_moves_when_an_answer_is_revealed(qapp: QApplication, name: str)
         where = f"{name}, step {slide.index + 1}"
         assert before == after, where
         assert before.left_out == (), where
-        side = paint(show(slide, True, sheet=True))[1]
-        if slide.blanks:
+        question = slide.step.question
+        if slide.blanks and question is not None and not question.choices:
+            side = paint(show(slide, True, sheet=True))[1]
             assert side.grid == after.grid, where
         assert _find_ink_above_map(covered, before) <= _find_ink_above_map(shown, after), where
 
 
+@pytest.mark.parametrize("name", list_shipped())
+def test_whatever_is_drawn_stays_where_it_is(qapp: QApplication, name: str) -> None:
+    """Compare every pixel of the covered and the revealed slide: only covers, tracks of bars and the foot change."""
+    ground, cover, track = (QColor(colour).rgb() for colour in (LIGHT.ground, LIGHT.cover, LIGHT.hairline))
+    for slide in make_slides(find(name)):
+        question = slide.step.question
+        if not slide.blanks or (question is not None and question.choices):
+            continue  # test_votes.py compares slides with a vote
+        before, after = (_read_pixels(paint(show(slide, covered))[0]) for covered in (True, False))
+        gone = (before != after) & (before != ground)
+        near = _widen(before == cover, 4) | _widen(before == track, 1)  # with their smoothed edges
+        moved = np.argwhere(gone & ~near)
+        assert not len(moved), f"{name}, step {slide.index + 1}: {moved[:5].tolist()}"
+
+
+def _widen(mask: "np.ndarray[Any, Any]", by: int) -> "np.ndarray[Any, Any]":
+    """Return a mask that reaches some pixels further in all directions."""
+    padded = np.pad(mask, by)
+    height, width = mask.shape
+    steps = range(2 * by + 1)
+    across = np.logical_or.reduce([padded[:, dx : dx + width] for dx in steps])
+    return np.logical_or.reduce([across[dy : dy + height] for dy in steps])
+
+
+def _read_pixels(image: QImage) -> "np.ndarray[tuple[int, int], np.dtype[np.uint32]]":
+    return np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1).copy()
+
+
 def _find_ink_above_map(image: QImage, drawn: Drawn) -> int:
     """Return how far right the title and the text reach: an answer only adds to them."""
-    assert drawn.grid is not None
-    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)[: round(drawn.grid.y) - 60]
+    assert drawn.top > 0
+    pixels = _read_pixels(image)[: round(drawn.top) - 20]
     columns = np.flatnonzero((pixels != QColor(LIGHT.ground).rgb()).any(0))
     return int(columns[-1])
 

@@ -1,0 +1,155 @@
+"""A student beside the playground picks one of the answers of a question and is told whether it is right."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from attnlab.lessons.lesson import Blank, Question
+from attnlab.ui.lessons.question_fields import QuestionFields
+from tests.ui.lessons.test_lessons_workspace import desk_of, panel_of, read, walk
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from attnlab.ui.predict.choice_sheet import ChoiceSheet
+    from tests.ui.conftest import Person
+
+Key = Qt.Key
+LESSON = """---
+title: A vote
+---
+
+## How much?
+
+```state
+preset: journey
+stage: weights
+```
+
+“starts” gives {{weights[2, 1]:.4f}} to “journey”.
+
+```question
+ask: How much is it?
+choices:
+  - about 0.1
+  - about 0.2
+  - about 0.9
+right: 2
+blank: weights[2, 1]
+hint: There are six words.
+```
+
+```answer
+So it is.
+```
+
+## Why?
+
+```state
+depth: stage
+```
+
+```question
+choices:
+  - by chance
+  - by softmax
+right: 2
+```
+
+```answer
+By softmax.
+```
+"""
+
+
+@pytest.fixture
+def sheet(person: "Person", tmp_path: Path) -> "ChoiceSheet":
+    path = tmp_path / "vote.md"
+    path.write_text(LESSON, encoding="utf-8")
+    walk(person, path)
+    person.wait_for(lambda: "How much is it?" in read(person))
+    return sheet_of(person)
+
+
+def sheet_of(person: "Person") -> Any:
+    sheet = panel_of(person)._choices
+    assert sheet is not None
+    return sheet
+
+
+def click(row: Any) -> None:
+    QTest.mouseClick(row, Qt.MouseButton.LeftButton, pos=row.rect().center())
+
+
+def test_the_right_answer_reveals_the_numbers_and_the_text(person: "Person", sheet: "ChoiceSheet") -> None:
+    assert "gives ? to" in " ".join(read(person).split())
+    assert "So it is." not in read(person)
+    click(sheet.rows[1])
+    assert sheet.verdict == "Right: about 0.2."
+    person.wait_for(lambda: "So it is." in read(person))
+    assert "gives 0.2" in read(person)
+    assert [row.mark for row in sheet.rows[:3]] == ["faded", "right", "faded"]
+    assert not sheet.show_button.isVisible()
+
+
+def test_another_answer_may_be_tried_and_then_the_right_one_is_shown(person: "Person", sheet: "ChoiceSheet") -> None:
+    QTest.mouseClick(sheet.rows[0].key, Qt.MouseButton.LeftButton)
+    assert sheet.verdict == "Not that one. Try another."
+    assert "Hint: There are six words." in read(person)
+    assert "gives ? to" in " ".join(read(person).split())
+    QTest.mouseClick(sheet.rows[2].key, Qt.MouseButton.LeftButton)
+    assert sheet.verdict == "Not that one. It is: about 0.2."
+    person.wait_for(lambda: "So it is." in read(person))
+    person.press("Back")  # covers again, and asks again
+    person.wait_for(lambda: "So it is." not in read(person))
+    assert sheet.verdict == ""
+    assert [row.mark for row in sheet.rows[:3]] == ["", "", ""]
+
+
+def test_the_answer_is_shown_on_request_and_the_next_question_begins_anew(
+    person: "Person", sheet: "ChoiceSheet"
+) -> None:
+    person.press("Show the answer")
+    person.wait_for(lambda: "So it is." in read(person))
+    person.press("Next")
+    person.wait_for(lambda: "by softmax" in read(person))
+    assert sheet.verdict == ""
+    assert [row.isVisible() for row in sheet.rows] == [True, True, False]
+    click(sheet.rows[1])
+    person.wait_for(lambda: "By softmax." in read(person))
+    assert desk_of(person).player.answered
+
+
+def test_no_answer_is_called_right_after_the_numbers_were_changed(person: "Person", sheet: "ChoiceSheet") -> None:
+    person.press("Causal")
+    person.settle()
+    person.wait_for(lambda: "The numbers were changed" in sheet.verdict)
+    click(sheet.rows[1])
+    assert not desk_of(person).player.answered
+    person.key(Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    person.settle()
+    person.wait_for(lambda: sheet.verdict == "")
+    click(sheet.rows[1])
+    assert sheet.verdict == "Right: about 0.2."
+
+
+def test_choices_are_typed_in_the_editor(qtbot: "QtBot") -> None:
+    fields = QuestionFields()
+    qtbot.addWidget(fields)
+    found: list[Question] = []
+    fields.changed.connect(found.append)
+    QTest.keyClicks(fields.fields["choices"], "about 0.1 | about 0.2 *")
+    assert found[-1].choices == ("about 0.1", "about 0.2")
+    assert found[-1].right == 2
+    assert found[-1].blanks == ()
+    fields.fields["choices"].clear()
+    QTest.keyClicks(fields.fields["choices"], "a | b")
+    assert fields.message == "Mark the right choice, and only that, with a star: a *."
+    question = Question((Blank("weights", 2, 1),), "How much?", choices=("x", "y", "z"), right=1)
+    fields.show_question(question)
+    assert fields.fields["choices"].text() == "x * | y | z"
+    QTest.keyClicks(fields.fields["ask"], "!")
+    assert found[-1] == Question((Blank("weights", 2, 1),), "How much?!", choices=("x", "y", "z"), right=1)
