@@ -6,7 +6,7 @@ from itertools import cycle
 import numpy as np
 
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.raster import find_limit
+from attnlab.figures.scales import find_scale
 from attnlab.ui.widgets.maps.map_sheet import Lattice, MapSheet
 
 LAYERS, HEADS, TOKENS = 6, 12, 512
@@ -26,7 +26,7 @@ class Overview:
         self._sizes = cycle(SIZES)
         self._sheet = MapSheet()
         self._sheet.resize(*SIZES[0])
-        data = MapData(maps, "probability", find_limit(maps, "probability"), None, tokens, tokens)
+        data = MapData(maps, "probability", find_scale(maps, "probability"), None, tokens, tokens)
         layers, heads = (
             tuple(f"{name} {n}" for n in range(count)) for name, count in (("layer", LAYERS), ("head", HEADS))
         )

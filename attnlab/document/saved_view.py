@@ -11,12 +11,14 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.walk import Place
 from attnlab.document.view import View, fit_view
+from attnlab.figures.scales import AUTOMATIC, SCALES, Colouring
 
 T = TypeVar("T")
 KEY = "shown"
 """The key of the saved view in a session's view."""
-LOOKS = ("present", "pinned", "difference")
+LOOKS = ("present", "pinned", "both", "difference")
 _LONGEST = 4096
+_COLOURING = ("scale", "each_head", "mute_sinks")
 _CALLED = {
     "head": "the head",
     "alone": "the stage that filled the canvas",
@@ -26,6 +28,7 @@ _CALLED = {
     "held": "the selected cell",
     "look": "the comparison",
     "strips": "the figures",
+    "colours": "the colours",
     "lens": "the lens",
     "table": "the table",
     "pinned": "the pinned state",
@@ -69,6 +72,7 @@ def to_plain(saved: SavedView) -> dict[str, Any]:
         "held": view.pinned,
         "look": view.look,
         "strips": view.strips,
+        "colours": {stage: _fields(each, *_COLOURING) for stage, each in view.colours},
         "lens": saved.lens,
         "table": saved.table,
         "pinned": None if saved.pinned is None else dict(zip(("device", "dtype"), saved.pinned, strict=True)),
@@ -100,6 +104,7 @@ def from_plain(plain: object, e: Experiment) -> tuple[SavedView, tuple[str, ...]
         pinned=read("held", False, _switch),
         look=read("look", "present", lambda value: _one_of(value, LOOKS)),
         strips=read("strips", False, _switch),
+        colours=read("colours", (), _colours),
         depth=read("depth", "stage", lambda value: _one_of(value, walk.DEPTHS)),
         at=read("at", None, lambda value: None if value is None else _place(value, e)),
     )
@@ -142,6 +147,16 @@ def _switch(value: object) -> bool:
     if not isinstance(value, bool):
         raise _WrongError
     return value
+
+
+def _colours(value: object) -> tuple[tuple[str, Colouring], ...]:
+    found = {}
+    for stage, each in _check_known(value).items():
+        if stage not in BY_NAME:
+            raise _WrongError
+        scale, *switches = (_check_known(each).get(name, getattr(AUTOMATIC, name)) for name in _COLOURING)
+        found[stage] = Colouring(_one_of(scale, tuple(SCALES)), *map(_switch, switches))
+    return tuple(sorted(found.items()))
 
 
 def _whole(value: object, least: int, below: int) -> int:

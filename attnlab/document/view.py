@@ -8,13 +8,15 @@ from attnlab.attention.stages import walk
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.walk import Place
+from attnlab.figures.scales import AUTOMATIC, Colouring
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """The parts of the scene that are shown; not part of undo. ``head`` is a head, "mean" or "all"; ``alone`` a stage
-    that fills the canvas; ``look`` the state on the cards, "present", "pinned" or "difference"; ``strips`` is True if
-    they show statistics too; ``pinned`` if the cell is pinned. ``at`` is the place of a walk, None at its end, ``step``
+    that fills the canvas; ``look`` the state on the cards, "present", "pinned", "both" side by side, or "difference";
+    ``strips`` is True if they show statistics too; ``pinned`` if the cell is pinned. ``colours`` are the stages whose
+    colours the reader chose. ``at`` is the place of a walk, None at its end, ``step``
     the number of stages begun there, None for all, and ``depth`` the size of a step. If ``at`` and ``step`` disagree,
     ``at`` counts."""
 
@@ -27,6 +29,16 @@ class View:
     strips: bool = False
     depth: str = "stage"
     at: Place | None = None
+    colours: tuple[tuple[str, Colouring], ...] = ()
+
+    def colouring(self, stage: str) -> Colouring:
+        """Return what the reader chose for the colours of a stage."""
+        return dict(self.colours).get(stage, AUTOMATIC)
+
+    def with_colouring(self, stage: str, colouring: Colouring) -> tuple[tuple[str, Colouring], ...]:
+        """Return ``colours`` with another choice for a stage."""
+        others = {name: each for name, each in self.colours if name != stage}
+        return tuple(sorted(({**others, stage: colouring} if colouring != AUTOMATIC else others).items()))
 
     @property
     def subject(self) -> Cell | None:

@@ -30,7 +30,7 @@ def draw_frames(painter: QPainter, grid: Grid, empty: NDArray[np.bool_], palette
             painter.drawRect(QRectF(*grid.rect(index, None, None)))
         return
     tile = draw_hollow(grid.cell_width, grid.cell_height, painter.device().devicePixelRatioF(), palette.hairline)
-    for rect in _find_rects(grid, empty):
+    for rect in find_rects(grid, empty):
         painter.drawTiledPixmap(rect, tile)
 
 
@@ -63,11 +63,11 @@ def draw_veil(painter: QPainter, grid: Grid, cells: NDArray[np.bool_], colour: s
     """Draw a colour over cells [n, rows, columns] with an opacity of ``strength``, 0 to 1."""
     veil = QColor(colour)
     veil.setAlphaF(strength)
-    for rect in _find_rects(grid, cells):
+    for rect in find_rects(grid, cells):
         painter.fillRect(rect, veil)
 
 
-def _find_rects(grid: Grid, cells: NDArray[np.bool_]) -> list[QRectF]:
+def find_rects(grid: Grid, cells: NDArray[np.bool_]) -> list[QRectF]:
     """Return rectangles that cover the cells, with whole rows joined."""
     if cells.all():
         return [QRectF(*grid.rect(index, None, None)) for index in range(grid.count)]

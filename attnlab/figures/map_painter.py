@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPen
 
+from attnlab.figures.cell_marks import draw_marks
 from attnlab.figures.empty_cells import draw_frames
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_shapes import draw_shapes, wants_shapes
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, choose_dark_text
-from attnlab.figures.raster import MAP_OF, colour_cells, find_indices, join_maps, reduce_maps
+from attnlab.figures.raster import MAP_OF, colour_cells, find_indices, join_maps, reduce_cells, reduce_maps
+from attnlab.figures.scales import TO_ONE, Scale
 from attnlab.figures.text import Pen, elide_text, find_key, measure_text
 from attnlab.figures.tiles import RADIUS, draw_frame, make_hatching
 
@@ -30,22 +32,28 @@ MIN_NUMBER = 6.0
 """Cells narrower than this, in pixels, have no numbers: one digit would not fit."""
 LABEL_LETTERS = 14
 """Labels of tokens are whole up to this many letters where there is room; longer ones lose their middle."""
+_CURVES = {"sqrt": "√", "log": "log"}
+"""What a colour bar says of a scale that is not linear."""
 NOTHING_KEPT: Mapping[int, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class MapData:
-    """Maps to draw: ``values`` [n, rows, columns], ``masked`` [rows, columns] or None, and the end of their scale.
+    """Maps to draw: ``values`` [n, rows, columns], their scale, and ``masked`` cells or None.
 
     With ``column_group`` columns form groups of this size, such as heads side by side: a line separates two groups,
-    and one of ``group_labels`` above each replaces the column labels. Cells that are ``unknown`` [rows, columns]
-    or [n, rows, columns] are empty frames with ``mark``, such as "?", in them; masked ones are hatched as well.
+    and one of ``group_labels`` above each replaces the column labels. Which cells are ``masked``, ``unknown``,
+    ``filled`` or ``dropped`` is [n, rows, columns], or [rows, columns] if it is the same on all maps: unknown ones
+    are empty frames with ``mark``, such as "?", in them; masked ones are hatched as well.
     ``under`` [n, rows, columns] are numbers written in the masked cells, such as the scores before the mask.
+    ``filled`` cells are masked too but have an ordinary number, and are hatched over their colour; ``dropped`` ones
+    are crossed out. ``muted`` columns are grey. The last ``aside`` columns are no cells of the stage, such as the
+    share of a sink.
     """
 
     values: NDArray[np.floating]
     kind: str
-    limit: float
+    scale: Scale
     masked: NDArray[np.bool_] | None
     row_labels: Sequence[str]
     column_labels: Sequence[str]
@@ -55,14 +63,36 @@ class MapData:
     unknown: NDArray[np.bool_] | None = None
     mark: str = ""
     under: NDArray[np.floating] | None = None
+    filled: NDArray[np.bool_] | None = None
+    dropped: NDArray[np.bool_] | None = None
+    muted: tuple[int, ...] = ()
+    aside: int = 0
+
+    @property
+    def limit(self) -> float:
+        """The number that the last colour stands for."""
+        return self.scale.limit
+
+    @property
+    def is_muted(self) -> NDArray[np.bool_] | None:
+        """Which columns are grey; None without any."""
+        if not self.muted:
+            return None
+        muted = np.zeros(self.values.shape[-1], bool)
+        muted[list(self.muted)] = True
+        return muted
 
     @property
     def empty(self) -> NDArray[np.bool_] | None:
         """Which cells are drawn as empty frames [n, rows, columns]; None without any."""
         if self.unknown is None:
-            return None
+            return None if self.dropped is None else np.broadcast_to(self.dropped, self.values.shape)
         empty = self.unknown if self.masked is None else self.unknown & ~self.masked
-        return np.broadcast_to(empty, self.values.shape)
+        return np.broadcast_to(empty if self.dropped is None else empty | self.dropped, self.values.shape)
+
+    def masked_on(self, index: int) -> NDArray[np.bool_] | None:
+        """Return which cells [rows, columns] of a map are masked; None if none are."""
+        return self.masked if self.masked is None or self.masked.ndim == 2 else self.masked[index]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +108,25 @@ class Outline:
 
 def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -> None:
     """Draw the cells of all maps: colours, hatching of masked cells, and frames if there is room."""
-    values, masked = data.values, data.masked
+    values, masked, muted = data.values, data.masked, data.is_muted
     empty = data.empty
     if min(grid.cell_width, grid.cell_height) < 1:
         rows, cols = _count_pixels(grid, painter)
         values = reduce_maps(_reduce_coarsely(data, rows, cols), rows, cols)
         if empty is not None:
-            empty = ~(reduce_maps((~empty).astype(np.float32), rows, cols) > 0)
+            empty = reduce_cells(empty, rows, cols)
         if masked is not None:
-            masked = ~(reduce_maps((~masked)[None].astype(np.float32), rows, cols)[0] > 0)
-    image = colour_cells(values, data.kind, data.limit, palette, masked)
+            masked = reduce_cells(masked, rows, cols)
+        if muted is not None:
+            muted = reduce_cells(muted[None], 1, cols)[0]
+    image = colour_cells(values, data.kind, data.scale, palette, masked, muted)
     if empty is not None:
         image[empty] = QColor(palette.surface).rgba()
     if wants_shapes(painter, grid):
         draw_shapes(painter, grid, image, masked, empty, palette)
         if data.column_group:
             _draw_group_lines(painter, grid, data.column_group, palette)
+        draw_marks(painter, grid, data, palette)
         return
     if data.masked is not None:
         for index in range(grid.count):
@@ -103,6 +136,7 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
         _draw_group_lines(painter, grid, data.column_group, palette)
     if data.empty is not None:
         draw_frames(painter, grid, data.empty, palette)
+    draw_marks(painter, grid, data, palette)
 
 
 _coarse: "WeakKeyDictionary[MapData, NDArray[np.floating]]" = WeakKeyDictionary()
@@ -126,6 +160,8 @@ def _replace_hidden(data: MapData) -> NDArray[np.floating]:
     values, empty = data.values, data.empty
     if empty is not None:
         values = np.where(empty, np.float32(0), values)
+    if data.is_muted is not None:
+        values = np.where(data.is_muted, np.float32(0), values)  # the others in a pixel's block count
     return values if data.masked is None else np.where(values == -np.inf, np.float32(0), values)
 
 
@@ -170,21 +206,24 @@ def draw_numbers(
     fonts = tuple(font for font in fonts if font.pixelSize() + 2 <= grid.cell_height)
     if not fonts or grid.cell_width < MIN_NUMBER:
         return False  # first of all, as looking through large maps takes long
-    shown = np.ones(data.values.shape[1:], dtype=bool) if data.masked is None else ~data.masked
-    written = data.values[:, shown] if data.under is None else np.where(shown, data.values, data.under)
+    shown = np.ones(data.values.shape, dtype=bool)
+    if data.masked is not None:
+        shown &= ~data.masked
+    written = data.values[shown] if data.under is None else np.where(shown, data.values, data.under)
     chosen = _choose_format(painter, grid, written, fonts, (4, 2) if decimals is None else (decimals, 2))
     if chosen is None:
         return False
     pen, form = chosen
-    bright = choose_dark_text(MAP_OF[data.kind], palette)
     empty = data.empty
     for index in range(grid.count):
         x, y = grid.origin(index)
         rows = _find_visible(painter, y, grid.cell_height, grid.rows, vertical=True)
         columns = _find_visible(painter, x, grid.cell_width, grid.columns, vertical=False)
         values = data.values[index, rows, columns]
-        known = shown[rows, columns] if empty is None else shown[rows, columns] & ~empty[index, rows, columns]
-        on_dark = ~bright[find_indices(values, data.kind, data.limit)] | ~np.isfinite(values)
+        known = shown[index, rows, columns]
+        if empty is not None:
+            known = known & ~empty[index, rows, columns]
+        on_dark = ~find_bright(data, index, palette)[rows, columns] | ~np.isfinite(values)
         for light in (False, True):
             painter.setPen(QColor(LIGHT_INK if light else DARK_INK))
             for row, column in np.argwhere(known & (on_dark == light)).tolist():
@@ -201,6 +240,17 @@ def draw_numbers(
             under = data.mark if data.under is None else form(float(data.under[index, rows, columns][row, column]))
             pen.draw(middle, y + (rows.start + row + 0.5) * grid.cell_height, under, 0.5)
     return True
+
+
+def find_bright(data: MapData, index: int, palette: Palette) -> NDArray[np.bool_]:
+    """Return on which cells of a map dark text reads better than light text."""
+    scale = data.scale.of(index, index + 1)
+    entries = find_indices(data.values[index : index + 1], data.kind, scale)[0]
+    bright: NDArray[np.bool_] = choose_dark_text(MAP_OF[data.kind], palette)[entries]
+    if data.muted:
+        columns = list(data.muted)
+        bright[:, columns] = choose_dark_text("grey", palette)[entries[:, columns]]
+    return bright
 
 
 def _choose_format(
@@ -429,10 +479,15 @@ def draw_colour_ends(painter: QPainter, rect: QRectF, data: MapData, palette: Pa
 
 
 def write_colour_ends(data: MapData) -> tuple[str, str]:
-    """Return the texts of the smallest and the largest value of the colours of maps."""
-    if MAP_OF[data.kind] == "sequential":
-        return "0", f"{data.limit:.3g}"
-    return _write_end(-data.limit), _write_end(data.limit)
+    """Return the texts of the smallest and the largest value of the colours of maps, with the curve of the scale."""
+    scale = data.scale
+    beyond, curve = "≥ " * scale.clipped, f" {_CURVES[scale.curve]}" if scale.curve in _CURVES else ""
+    if scale.own:
+        return "0" if MAP_OF[data.kind] == "sequential" else "−", f"own{curve}"
+    if MAP_OF[data.kind] != "sequential":
+        return f"{'≤ ' * scale.clipped}{_write_end(-data.limit)}", f"{beyond}{_write_end(data.limit)}{curve}"
+    low = "0" if scale.curve != "log" else f"≤ {scale.find_value(0.0 + 1e-12):.0e}"
+    return low, f"{beyond}{data.limit:.3g}{curve}"
 
 
 def _write_end(value: float) -> str:
@@ -463,4 +518,4 @@ def _to_image(argb: NDArray[np.uint32]) -> QImage:
 def _make_strip(kind: str, palette: Palette) -> QImage:
     """Return a colour bar one pixel high."""
     values = np.linspace(0.0 if MAP_OF[kind] == "sequential" else -1.0, 1.0, 128, dtype=np.float32)
-    return _to_image(np.ascontiguousarray(colour_cells(values[None, None], kind, 1.0, palette, None)[0])).copy()
+    return _to_image(np.ascontiguousarray(colour_cells(values[None, None], kind, TO_ONE, palette, None)[0])).copy()

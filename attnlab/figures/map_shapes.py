@@ -66,6 +66,12 @@ def _make_path(grid: Grid, places: NDArray[np.intp]) -> QPainterPath:
 def _draw_hatching(painter: QPainter, grid: Grid, places: NDArray[np.intp], palette: Palette) -> None:
     """Draw fine diagonal lines over cells, cut off at each cell by arithmetic, because Qt's SVG has no clipping."""
     painter.fillPath(_make_path(grid, places), QColor(palette.control))
+    lines = trace_hatching(grid, places)
+    painter.strokePath(lines, QPen(QColor(palette.hatch), 1, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
+
+
+def trace_hatching(grid: Grid, places: NDArray[np.intp]) -> QPainterPath:
+    """Return fine diagonal lines over cells (index, row, column)."""
     inset = 1.0 + (0.5 if min(grid.cell_width, grid.cell_height) >= 8 else 0.25)
     lines = QPainterPath()
     for index, row, column in places.tolist():
@@ -77,4 +83,4 @@ def _draw_hatching(painter: QPainter, grid: Grid, places: NDArray[np.intp], pale
             if end - start > 0.5:
                 lines.moveTo(start, total - start)
                 lines.lineTo(end, total - end)
-    painter.strokePath(lines, QPen(QColor(palette.hatch), 1, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
+    return lines

@@ -52,6 +52,11 @@ class Palette:
         pairs = zip(parse_rgb(self.muted), parse_rgb(self.ground), strict=True)
         return "#{:02X}{:02X}{:02X}".format(*(round((a + b) / 2) for a, b in pairs))
 
+    @property
+    def grey(self) -> tuple[str, str]:
+        """The ends of the colours of muted cells."""
+        return self.control, self.cover
+
     def role(self, role: str) -> str:
         """Return the mark colour of a role: query, key, value, attention or neutral."""
         return str(getattr(self, role))
@@ -122,7 +127,7 @@ def compute_contrast(one: str, other: str) -> float:
 
 @lru_cache(maxsize=16)
 def colour_map(name: str, palette: Palette) -> NDArray[np.uint32]:
-    """Return 256 ARGB32 entries of the map ``"diverging"`` or ``"sequential"``; the last one is transparent."""
+    """Return 256 ARGB32 entries of the map ``"diverging"``, ``"sequential"`` or ``"grey"``; the last is transparent."""
     stops = np.array([parse_rgb(c) for c in getattr(palette, name)], dtype=np.float64)
     at = np.linspace(0, len(stops) - 1, LEVELS)
     channels = [np.interp(at, np.arange(len(stops)), stops[:, i]).round().astype(np.uint32) for i in range(3)]

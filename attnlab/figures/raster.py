@@ -4,43 +4,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.figures.palette import LEVELS, Palette, colour_map
+from attnlab.figures.scales import Scale
 
 NOT_A_NUMBER = 0xFFE0218A
 """The ARGB colour of NaN and ∞, which no colour map contains."""
 
-LONG_ROW = 32
 MAP_OF = {"signed": "diverging", "probability": "sequential", "positive": "sequential"}
 
 
-def find_limit(
-    values: NDArray[np.floating], kind: str, masked: NDArray[np.bool_] | None = None, *, tight: bool = False
-) -> float:
-    """Return the end of the colour scale of maps [..., rows, columns].
+def find_indices(values: NDArray[np.floating], kind: str, scale: Scale) -> NDArray[np.uint8]:
+    """Return the colour map entry of each value; −∞ and NaN get entry 0, and the caller must mark them.
 
-    Probabilities end at 1; in rows of more than ``LONG_ROW``, or with ``tight``, they end at the largest, rounded up to
-    one digit, because on a scale to 1 a row of hundreds has a single colour. Positive numbers end at the largest, but
-    not below 1. Signed numbers end at the largest finite magnitude, or at 1 if that is 0. Cells that are ``masked`` do
-    not count.
+    If the maps of the scale have limits of their own, the values are [n, rows, columns].
     """
-    if kind == "probability" and values.shape[-1] <= LONG_ROW and not tight:
-        return 1.0
-    if masked is not None and kind == "signed" and np.isfinite(values[..., masked]).any():  # −1e9 instead of −∞
-        values = np.where(masked, 0, values)
-    with np.errstate(invalid="ignore"):
-        largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))  # avoids copying a large map
-    if not np.isfinite(largest):
-        largest = float(np.abs(np.where(np.isfinite(values), values, 0)).max(initial=0.0))
-    if kind == "probability" and largest:
-        digit = 10.0 ** np.floor(np.log10(largest))
-        return min(1.0, float(np.ceil(largest / digit - 1e-9) * digit))
-    return max(largest, 1.0) if kind == "positive" else largest or 1.0
-
-
-def find_indices(values: NDArray[np.floating], kind: str, limit: float) -> NDArray[np.uint8]:
-    """Return the colour map entry of each value; −∞ and NaN get entry 0, and the caller must mark them."""
     middle, share = (0.0, LEVELS - 1.0) if MAP_OF[kind] == "sequential" else ((LEVELS - 1) / 2, (LEVELS - 1) / 2)
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        scaled = values / limit  # first, so that extreme numbers do not overflow
+        scaled = scale.bend(values.copy())
         scaled *= share
         scaled += middle
         np.fmax(scaled, 0, out=scaled)  # NaN becomes 0
@@ -50,13 +29,23 @@ def find_indices(values: NDArray[np.floating], kind: str, limit: float) -> NDArr
 
 
 def colour_cells(
-    values: NDArray[np.floating], kind: str, limit: float, palette: Palette, masked: NDArray[np.bool_] | None
+    values: NDArray[np.floating],
+    kind: str,
+    scale: Scale,
+    palette: Palette,
+    masked: NDArray[np.bool_] | None,
+    muted: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.uint32]:
-    """Return the ARGB of each value [..., rows, columns]; masked cells are transparent, NaN and ∞ pink."""
-    entries = find_indices(values, kind, limit)
+    """Return the ARGB of each value [..., rows, columns]; masked cells are transparent, NaN and ∞ pink.
+
+    The columns that are ``muted`` [columns] are grey.
+    """
+    entries = find_indices(values, kind, scale)
     if masked is not None:
         entries = np.where(masked, np.uint8(LEVELS), entries)
     image: NDArray[np.uint32] = colour_map(MAP_OF[kind], palette)[entries]
+    if muted is not None:
+        image[..., muted] = colour_map("grey", palette)[entries[..., muted]]
     finite = np.isfinite(values)
     if not finite.all():
         bad = ~finite if masked is None else ~finite & ~masked
@@ -80,6 +69,13 @@ def reduce_maps(values: NDArray[np.floating], rows: int, columns: int) -> NDArra
             with np.errstate(invalid="ignore"):
                 values = np.where(-low > high, low, high)
     return values
+
+
+def reduce_cells(cells: NDArray[np.bool_], rows: int, columns: int) -> NDArray[np.bool_]:
+    """Return cells [n, r, c] or [r, c] reduced to at most ``rows`` × ``columns``; a block is True if all of it is."""
+    maps = cells if cells.ndim == 3 else cells[None]
+    reduced = ~(reduce_maps((~maps).astype(np.float32), rows, columns) > 0)
+    return reduced if cells.ndim == 3 else reduced[0]
 
 
 def _reduce_blocks(extreme: np.ufunc, values: NDArray[np.floating], size: int, axis: int) -> NDArray[np.floating]:

@@ -30,13 +30,13 @@ def draw_frame(width: float, height: float, ratio: float, colour: str) -> QPixma
 
 
 @lru_cache(maxsize=8)
-def make_hatching(palette: Palette) -> QBrush:
-    """Return the fine diagonal lines of masked cells."""
+def make_hatching(palette: Palette, *, clear: bool = False) -> QBrush:
+    """Return the fine diagonal lines of masked cells; if ``clear``, lines for cells that keep their colour."""
     tile = QPixmap(6, 6)
-    tile.fill(QColor(palette.control))
+    tile.fill(Qt.GlobalColor.transparent if clear else QColor(palette.control))
     painter = QPainter(tile)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(QColor(palette.hatch), 1))
+    painter.setPen(QPen(QColor(palette.muted), 0.6) if clear else QPen(QColor(palette.hatch), 1))
     for shift in (-6, 0, 6):
         painter.drawLine(QPointF(shift - 1, 7), QPointF(shift + 7, -1))
     painter.end()

@@ -24,6 +24,7 @@ from attnlab.figures.map_painter import (
 )
 from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, colour_map, compute_contrast
 from attnlab.figures.raster import MAP_OF, NOT_A_NUMBER, find_indices
+from attnlab.figures.scales import Scale
 from attnlab.figures.text import Pen, _lay_out
 from attnlab.ui.base.theme import apply_theme
 
@@ -51,7 +52,7 @@ def data_of(
 ) -> MapData:
     _, rows, columns = values.shape
     return MapData(
-        values, kind, limit, masked, [f"r{i}" for i in range(rows)], [f"c{i}" for i in range(columns)], titles
+        values, kind, Scale(limit), masked, [f"r{i}" for i in range(rows)], [f"c{i}" for i in range(columns)], titles
     )
 
 
@@ -94,7 +95,7 @@ def strength(image: QImage, rect: tuple[float, float, float, float], palette: Pa
 
 def expected(data: MapData, palette: Palette) -> NDArray[np.uint32]:
     table = colour_map(MAP_OF[data.kind], palette) & np.uint32(0xFFFFFF)
-    return table[find_indices(data.values, data.kind, data.limit)]
+    return table[find_indices(data.values, data.kind, data.scale)]
 
 
 # Cells

@@ -12,6 +12,7 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData, draw_cells
 from attnlab.figures.palette import LIGHT
 from attnlab.figures.raster import colour_cells
+from attnlab.figures.scales import TO_ONE
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -25,7 +26,7 @@ def data(n: int = 4, *, masked: bool = False, unknown: bool = False) -> MapData:
     mask = np.triu(np.ones((n, n), bool), 1) if masked else None
     hidden = np.arange(n * n).reshape(n, n) >= n * (n - 1) if unknown else None
     labels = tuple(map(str, range(n)))
-    return MapData(values, "probability", 1.0, mask, labels, labels, unknown=hidden)
+    return MapData(values, "probability", TO_ONE, mask, labels, labels, unknown=hidden)
 
 
 def svg(path: Path, shown: MapData, where: Grid) -> str:
@@ -53,7 +54,7 @@ def test_a_cell_of_an_svg_has_its_colour_up_to_its_edge(tmp_path: Path) -> None:
     painter = QPainter(image)
     QSvgRenderer(str(tmp_path / "a.svg")).render(painter)
     painter.end()
-    wanted = colour_cells(shown.values, "probability", 1.0, LIGHT, None)
+    wanted = colour_cells(shown.values, "probability", TO_ONE, LIGHT, None)
     for row, column in ((0, 3), (2, 1), (3, 3)):
         x, y, width, height = where.rect(0, row, column)
         for across in (0.1, 0.5, 0.9):

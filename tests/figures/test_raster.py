@@ -21,15 +21,14 @@ from attnlab.figures.palette import (
     compute_luminance,
 )
 from attnlab.figures.raster import (
-    LONG_ROW,
     MAP_OF,
     NOT_A_NUMBER,
     colour_cells,
     find_indices,
-    find_limit,
     join_maps,
     reduce_maps,
 )
+from attnlab.figures.scales import LONG_ROW, TO_ONE, Scale, find_scale
 
 NUMBERS = st.floats(-(2.0**100), 2.0**100, width=32)
 MAPS = arrays(np.float32, st.tuples(st.integers(1, 3), st.integers(1, 24), st.integers(1, 24)), elements=NUMBERS)
@@ -45,33 +44,33 @@ def entry(value: float, kind: str, limit: float) -> int:
 
 @given(MAPS, KINDS)
 def test_every_value_has_the_palette_entry_of_its_position(values: NDArray[np.float32], kind: str) -> None:
-    limit = find_limit(values, kind)
-    found = find_indices(values, kind, limit)
+    scale = find_scale(values, kind)
+    found = find_indices(values, kind, scale)
     for place in np.ndindex(values.shape):
-        assert abs(int(found[place]) - entry(values[place], kind, limit)) <= 1  # float32 may round the other way
+        assert abs(int(found[place]) - entry(values[place], kind, scale.limit)) <= 1  # float32 may round the other way
 
 
 @given(arrays(np.float32, st.integers(2, 60), elements=NUMBERS), KINDS)
 def test_palette_entries_grow_with_the_values(values: NDArray[np.float32], kind: str) -> None:
     values = np.sort(values)[None, None]
-    found = find_indices(values, kind, find_limit(values, kind)).astype(int)
+    found = find_indices(values, kind, find_scale(values, kind)).astype(int)
     assert (np.diff(found) >= 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_zero_is_the_middle_of_a_diverging_palette(dtype: type) -> None:
     values = np.array([[[-2.0, -1.0, 0.0, 1.0, 2.0]]], dtype=dtype)
-    assert find_indices(values, "signed", 2.0).tolist() == [[[0, 64, 127, 191, 254]]]
-    assert find_indices(values, "probability", 1.0).tolist() == [[[0, 0, 0, 254, 254]]]
-    assert find_indices(values, "positive", 2.0).tolist() == [[[0, 0, 0, 127, 254]]]
+    assert find_indices(values, "signed", Scale(2.0)).tolist() == [[[0, 64, 127, 191, 254]]]
+    assert find_indices(values, "probability", TO_ONE).tolist() == [[[0, 0, 0, 254, 254]]]
+    assert find_indices(values, "positive", Scale(2.0)).tolist() == [[[0, 0, 0, 127, 254]]]
 
 
 def test_infinities_do_not_stretch_the_scale() -> None:
     values = np.array([[[1.0, -1e9], [2.0, 0.5]]], dtype=np.float32)
     masked = np.array([[False, True], [False, False]])
-    assert find_limit(values, "signed", masked) == 2.0
-    assert find_limit(np.array([[[0.2, 1.25]]]), "positive") == 1.25
-    assert find_limit(np.array([[[0.2, 0.4]]]), "positive") == 1.0
+    assert find_scale(values, "signed", masked).limit == 2.0
+    assert find_scale(np.array([[[0.2, 1.25]]]), "positive").limit == 1.25
+    assert find_scale(np.array([[[0.2, 0.4]]]), "positive").limit == 1.0
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
@@ -80,14 +79,14 @@ def test_colours_are_those_of_the_palette(kind: str, palette: Palette) -> None:
     values = np.linspace(-1, 1, 255, dtype=np.float32)[None, None]
     if MAP_OF[kind] == "sequential":
         values = (values + 1) / 2
-    found = colour_cells(values, kind, 1.0, palette, None)[0, 0]
+    found = colour_cells(values, kind, TO_ONE, palette, None)[0, 0]
     np.testing.assert_array_equal(found, colour_map(MAP_OF[kind], palette)[:LEVELS])
 
 
 def test_masked_cells_are_transparent_and_nan_has_its_own_colour() -> None:
     values = np.array([[[np.nan, np.inf, -np.inf, 0.5, -np.inf]]], dtype=np.float32)
     masked = np.array([[False, False, False, False, True]])
-    found = colour_cells(values, "signed", 1.0, LIGHT, masked)[0, 0]
+    found = colour_cells(values, "signed", TO_ONE, LIGHT, masked)[0, 0]
     assert found[:3].tolist() == [NOT_A_NUMBER] * 3
     assert found[4] == 0
     assert NOT_A_NUMBER not in colour_map("diverging", LIGHT)
@@ -146,7 +145,7 @@ def test_a_small_map_is_not_reduced() -> None:
     ],
 )
 def test_a_scale_ends_at_its_largest_number(values: NDArray[np.float64], kind: str, limit: float) -> None:
-    assert find_limit(values, kind) == pytest.approx(limit)
+    assert find_scale(values, kind).limit == pytest.approx(limit)
 
 
 @given(st.integers(1, 9), st.integers(1, 4), st.integers(1, 4), st.data())

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab.figures.map_painter import MapData, Outline
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
+from attnlab.figures.scales import TO_ONE
 from attnlab.figures.slides.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap
 from attnlab.figures.slides.slide_layout import Sheet, choose_bars, lay_out_columns, stack_boxes
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
@@ -34,7 +35,7 @@ def map_of(rows: int = 6, heads: int = 1, unknown: np.ndarray | None = None) -> 
     labels = [TOKENS[i % 6] for i in range(rows)]
     values = np.full((heads, rows, rows), 0.25, np.float32)
     titles = tuple(f"head {head}" for head in range(heads))
-    data = MapData(values, "probability", 1.0, None, labels, labels, titles, unknown=unknown)
+    data = MapData(values, "probability", TO_ONE, None, labels, labels, titles, unknown=unknown)
     return SlideMap(data, "Weights", "attention", (Outline(0, 1, None, "query"), Outline(0, 1, 2, "ink")), (1, 2))
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.map_painter import MapData
+from attnlab.figures.scales import TO_ONE
 from attnlab.training.look import LayerMaps
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
@@ -22,7 +23,7 @@ HIDDEN = np.triu(np.ones((3, 3), bool), 1)
 
 def sheet() -> MapSheet:
     sheet = MapSheet()
-    sheet.show_maps(MapData(WEIGHTS, "probability", 1.0, HIDDEN, TOKENS, TOKENS, ("head 0", "head 1")))
+    sheet.show_maps(MapData(WEIGHTS, "probability", TO_ONE, HIDDEN, TOKENS, TOKENS, ("head 0", "head 1")))
     return sheet
 
 

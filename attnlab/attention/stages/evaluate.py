@@ -5,6 +5,7 @@ and ``bmm``, which are faster on small matrices than operations for any number o
 """
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -15,6 +16,9 @@ from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.computed import Computed
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
 
 
 def _source(t: Computed, name: str, place: int = 0) -> Tensor:
@@ -200,6 +204,11 @@ def dropped(t: Computed) -> Tensor:
     share = e.config.option("dropout")
     kept = _draw_kept(e.n_heads, e.T_q, e.T_k, share, e.config.option("dropout_seed")).to(t.device)
     return torch.where(kept, _source(t, "dropped") / (1 - share), 0)
+
+
+def find_dropped(e: "Experiment") -> Tensor:
+    """Return which weights dropout sets to 0, boolean [h, T_q, T_k] on the CPU."""
+    return ~_draw_kept(e.n_heads, e.T_q, e.T_k, e.config.option("dropout"), e.config.option("dropout_seed"))
 
 
 @lru_cache(maxsize=2)

@@ -26,6 +26,7 @@ _SHOWS_MASK = {
     "0": (),
     "after": ("zeroed", "dropped"),
 }
+_SHOWS_FILL = {"-1e9": ("weights", "dropped"), "0": ("masked", "weights", "dropped")}
 
 
 class Trace:
@@ -199,10 +200,20 @@ class Trace:
     def find_shown_mask(self, name: str) -> NDArray[np.bool_] | None:
         """Return the cells of a stage that are shown as masked, [T_q, T_k] on the CPU; None if none are.
 
-        With a fill of 0 or −1e9 the weights of masked pairs are ordinary numbers and shown as such.
+        With a fill of 0 or −1e9 the weights of masked pairs are ordinary numbers: see :meth:`find_filled`.
         """
         masks = self._mask()
         if masks is None or name not in _SHOWS_MASK[self.experiment.config.option("fill")]:
+            return None
+        return masks.cells.numpy().copy()  # traces share it
+
+    def find_filled(self, name: str) -> NDArray[np.bool_] | None:
+        """Return the cells of a stage that are masked but hold an ordinary number, [T_q, T_k]; None if there are none.
+
+        That is the case with a fill of 0 or −1e9.
+        """
+        masks = self._mask()
+        if masks is None or name not in _SHOWS_FILL.get(self.experiment.config.option("fill"), ()):
             return None
         return masks.cells.numpy().copy()  # traces share it
 

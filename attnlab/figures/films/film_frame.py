@@ -17,6 +17,7 @@ from attnlab.figures.panels.figure_page import Page, lay_out_page
 from attnlab.figures.panels.figure_spec import MM_PER_INCH, FigureSpec
 from attnlab.figures.panels.figure_type import TITLE_PX, make_figure_font
 from attnlab.figures.raster import MAP_OF
+from attnlab.figures.scales import Scale, join_scales
 from attnlab.figures.text import Pen
 
 if TYPE_CHECKING:
@@ -32,13 +33,13 @@ _BLENDS = 14
 class Film:
     """The common properties of all frames: the figure, ``size`` in (even) pixels, and ``strip``, the height of its top.
 
-    ``limits`` are the ends of the colour scales over the whole film, by stage and kind of numbers.
+    ``scales`` are the colour scales of the whole film, by stage and kind of numbers.
     """
 
     spec: FigureSpec
     size: tuple[int, int]
     strip: int
-    limits: dict[tuple[str, str], float]
+    scales: dict[tuple[str, str], Scale]
 
 
 @dataclass(slots=True)
@@ -47,7 +48,7 @@ class Survey:
 
     spec: FigureSpec
     _size: tuple[int, int] = (2, 2)
-    _limits: dict[tuple[str, str], float] = field(default_factory=dict)
+    _scales: dict[tuple[str, str], Scale] = field(default_factory=dict)
 
     def add(self, trace: "Trace") -> None:
         """Measure a state.
@@ -60,13 +61,14 @@ class Survey:
         self._size = max(self._size[0], width), max(self._size[1], height)
         for _, _, each in page.panels:
             key = each.stage.name, each.data.kind
-            self._limits[key] = max(self._limits.get(key, 0.0), each.data.limit)
+            known = self._scales.get(key, each.data.scale)
+            self._scales[key] = join_scales((known, each.data.scale))
 
     def film(self) -> Film:
         """Return the film of the measured states, as large as the largest figure and with the widest scales."""
         strip = round(_STRIP * self.spec.dpi / self.spec.units_per_inch)
         width, height = self._size[0], self._size[1] + strip
-        return Film(self.spec, (width + width % 2, height + height % 2), strip, dict(self._limits))
+        return Film(self.spec, (width + width % 2, height + height % 2), strip, dict(self._scales))
 
 
 def make_film_spec(spec: FigureSpec, width_px: int, width_mm: float) -> FigureSpec:
@@ -86,8 +88,8 @@ def lay_out_film(film: Film, trace: "Trace") -> Page:
     page = lay_out_page(trace, film.spec)
     panels = []
     for x, y, each in page.panels:
-        limit = film.limits.get((each.stage.name, each.data.kind), each.data.limit)
-        panels.append((x, y, replace(each, data=replace(each.data, limit=limit))))
+        scale = film.scales.get((each.stage.name, each.data.kind), each.data.scale)
+        panels.append((x, y, replace(each, data=replace(each.data, scale=scale))))
     return replace(page, panels=tuple(panels))
 
 
@@ -122,7 +124,7 @@ def choose_film_colours(film: Film) -> tuple[tuple[int, int, int], ...]:
     found = [(int(r), int(g), int(b)) for r, g, b in np.round(shades).tolist()]
     found += [channels(each) for each in (palette.hatch, palette.control, palette.hairline)]
     found += [channels(palette.role(role)) for role in ("query", "key", "value", "attention")]  # the colours of wires
-    names = sorted({MAP_OF[kind] for _, kind in film.limits})
+    names = sorted({MAP_OF[kind] for _, kind in film.scales})
     found = list(dict.fromkeys(found))
     for left, name in zip(range(len(names), 0, -1), names, strict=True):
         levels = colour_map(name, palette)[:255]

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter
 
+from attnlab.figures.cell_marks import draw_marks
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.map_shapes import MOST_SHAPES, draw_shapes
 from attnlab.figures.palette import Palette
-from attnlab.figures.raster import colour_cells, join_maps, reduce_maps
+from attnlab.figures.raster import colour_cells, join_maps, reduce_cells, reduce_maps
 
 MOST_DOTS = 6_000_000
 """The largest picture inside a vector file, in pixels."""
@@ -23,17 +24,37 @@ def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Pal
 
     Some renderers smooth pictures and would blur cells of one dot, so each cell is a block of dots.
     """
-    values, masked = data.values, data.masked
+    values, masked, muted = data.values, data.masked, data.is_muted
     rows, columns = _count_dots(grid.rows, grid.cell_height, ratio), _count_dots(grid.columns, grid.cell_width, ratio)
     if rows < grid.rows or columns < grid.columns:
         if masked is not None:
-            masked = ~(reduce_maps((~masked)[None].astype(np.float32), rows, columns)[0] > 0)
+            masked = reduce_cells(masked, rows, columns)
             values = np.where(values == -np.inf, np.float32(0), values)
+        if muted is not None:
+            values = np.where(muted, np.float32(0), values)  # the others in a dot's block count
+            muted = reduce_cells(muted[None], 1, columns)[0]
         values = reduce_maps(values, rows, columns)
-    image = colour_cells(values, data.kind, data.limit, palette, masked)
+    image = colour_cells(values, data.kind, data.scale, palette, masked, muted)
+    if data.dropped is not None and image.shape == data.values.shape:
+        image[np.broadcast_to(data.dropped, image.shape)] = QColor(palette.surface).rgba()
     if grid.framed and image.size <= MOST_SHAPES:
         draw_shapes(painter, grid, image, masked, None, palette)
+        draw_marks(painter, grid, data, palette)
         return
+    _draw_sheet(painter, grid, image, masked, palette, ratio)
+    draw_marks(painter, grid, data, palette)
+
+
+def _draw_sheet(
+    painter: QPainter,
+    grid: Grid,
+    image: NDArray[np.uint32],
+    masked: NDArray[np.bool_] | None,
+    palette: Palette,
+    ratio: float,
+) -> None:
+    """Draw cells of ARGB colours [n, rows, columns] as one lossless picture, masked ones hatched."""
+    rows, columns = image.shape[1:]
     pixels = (
         painter.paintEngine().type() == QPaintEngine.Type.Raster
     )  # raster painting enlarges cells without smoothing
@@ -43,7 +64,7 @@ def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Pal
     blocks = (1, 1) if even and masked is None else _find_block_size(grid, image.size, ratio)
     sheet = image.repeat(blocks[0], 1).repeat(blocks[1], 2)
     if masked is not None and masked.any():
-        hidden = masked.repeat(blocks[0], 0).repeat(blocks[1], 1)
+        hidden = masked.repeat(blocks[0], -2).repeat(blocks[1], -1)
         _hatch(sheet, hidden, _HATCH_UNITS * blocks[1] * columns / (grid.columns * grid.cell_width), palette)
     painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # otherwise a PDF stores a JPEG
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, pixels and not even)  # all cells equally wide
@@ -73,7 +94,7 @@ def _find_block_size(grid: Grid, cells: int, ratio: float) -> tuple[int, int]:
 def _hatch(sheet: NDArray[np.uint32], masked: NDArray[np.bool_], dots: float, palette: Palette) -> None:
     """Fill masked cells with diagonal lines, ``dots`` apart."""
     period = max(round(dots), 2)
-    down, right = np.arange(masked.shape[0])[:, None], np.arange(masked.shape[1])
+    down, right = np.arange(masked.shape[-2])[:, None], np.arange(masked.shape[-1])
     line = (down + right) % period < max(period // 6, 1)
     tones = np.where(line, np.uint32(QColor(palette.hatch).rgba()), np.uint32(QColor(palette.control).rgba()))
     np.copyto(sheet, tones, where=masked)

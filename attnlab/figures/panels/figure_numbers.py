@@ -4,11 +4,10 @@ import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, draw_numbers, write_cell_text
-from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, choose_dark_text
+from attnlab.figures.map_painter import MapData, draw_numbers, find_bright, write_cell_text
+from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import NUMBER_PX, make_figure_font
-from attnlab.figures.raster import MAP_OF, find_indices
 from attnlab.figures.text import Pen
 
 _READABLE_PX, _LEAST_PX = 8, 4
@@ -25,8 +24,11 @@ def draw_figure_numbers(painter: QPainter, grid: Grid, data: MapData, palette: P
     fonts = [make_figure_font(size) for size in range(NUMBER_PX, least - 1, -1)]
     if spec.decimals is None:
         return draw_numbers(painter, grid, data, palette, *fonts)
-    shown = np.ones(data.values.shape[1:], dtype=np.bool_) if data.masked is None else ~data.masked
-    places = [(i, row, column) for i in range(grid.count) for row, column in np.argwhere(shown).tolist()]
+    shown = np.ones(data.values.shape, dtype=np.bool_)
+    for left_out in (data.masked, data.dropped):
+        if left_out is not None:
+            shown &= ~left_out
+    places = [(index, row, column) for index, row, column in np.argwhere(shown).tolist()]
     texts = {place: write_cell_text(float(data.values[place]), spec.decimals) for place in places}
     for font in fonts:
         pen = Pen(painter, font)
@@ -42,8 +44,7 @@ def draw_figure_numbers(painter: QPainter, grid: Grid, data: MapData, palette: P
 def _draw(
     painter: QPainter, pen: Pen, grid: Grid, data: MapData, palette: Palette, texts: dict[tuple[int, int, int], str]
 ) -> None:
-    on_light = choose_dark_text(MAP_OF[data.kind], palette)[find_indices(data.values, data.kind, data.limit)]
-    on_light &= np.isfinite(data.values)
+    on_light = np.stack([find_bright(data, index, palette) for index in range(grid.count)]) & np.isfinite(data.values)
     for dark in (True, False):
         painter.setPen(QColor(DARK_INK if dark else LIGHT_INK))
         for place, text in texts.items():

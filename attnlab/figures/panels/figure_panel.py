@@ -32,15 +32,15 @@ from attnlab.figures.panels.figure_layout import (
     lay_out,
 )
 from attnlab.figures.panels.figure_numbers import draw_figure_numbers
-from attnlab.figures.panels.figure_source import Drawn, Sheets, Source, count_heads
+from attnlab.figures.panels.figure_source import Drawn, Sheet, Sheets, Source, count_heads
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, make_figure_font, wrap
-from attnlab.figures.raster import MAP_OF, find_limit
+from attnlab.figures.raster import MAP_OF
+from attnlab.figures.scales import AUTOMATIC, Colouring, find_scale, find_sinks
 from attnlab.figures.text import Pen
 
 if TYPE_CHECKING:
-    from attnlab.attention.stages.table import Stage
-    from attnlab.attention.stages.trace import Trace
+    pass
 
 _ROW_LABEL, _COLUMN_LABEL, _WORD = 84.0, 64.0, 56.0
 """The widest labels of rows and columns, and the space for a usual word, which narrow figures keep too."""
@@ -69,8 +69,8 @@ class Panel:
         return self.layout.width, self.layout.height
 
 
-def make_map_data(source: Source, stage: str, head: int | str) -> MapData:
-    """Return the maps of a stage with their labels, titles, and the common scale of all heads.
+def make_map_data(source: Source, stage: str, head: int | str, colouring: Colouring = AUTOMATIC) -> MapData:
+    """Return the maps of a stage with their labels, titles, and the scale of their colours.
 
     Raises:
         AttnlabError: the stage or the head does not exist; the sentence names those that do.
@@ -92,26 +92,31 @@ def make_map_data(source: Source, stage: str, head: int | str) -> MapData:
         raise AttnlabError(f"There is no head {head}; there are {heads}, all and mean.")
     if isinstance(source, Sheets):
         sheet = source.stage(stage)
-        return MapData(values, sheet.kind, sheet.limit, sheet.masked, sheet.row_labels, sheet.column_labels, titles)
-    return _make_computed_maps(source, source.stage(stage), values, titles)
+        return _make_sheet_data(sheet, values, tuple(titles), colouring)
+    from attnlab.figures.stage_data import find_stage_scale, make_stage_data  # loads torch
+
+    computed = source.stage(stage)
+    scale = find_stage_scale(source, computed, head, colouring)
+    return make_stage_data(source, computed, values, scale, head, tuple(titles), colouring)
 
 
-def _make_computed_maps(trace: "Trace", entry: "Stage", values: NDArray[np.floating], titles: Sequence[str]) -> MapData:
-    """Return maps of a stage with the labels and the scale of the experiment."""
-    from attnlab.attention.axes import labels
-    from attnlab.attention.stages.table import kind_of
-
-    e = trace.experiment
-    rows, columns = (labels(e, axis, n) for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True))
-    kind, masked = kind_of(entry, e), trace.find_shown_mask(entry.name)
-    return MapData(values, kind, find_limit(trace.array(entry.name), kind, masked), masked, rows, columns, titles)
+def _make_sheet_data(
+    sheet: Sheet, values: NDArray[np.floating], titles: tuple[str, ...], colouring: Colouring
+) -> MapData:
+    """Return maps of a sheet, on its own scale unless the reader chose another."""
+    muted = find_sinks(sheet.column_labels) if colouring.mute_sinks else ()
+    scale = sheet.scale
+    if colouring != AUTOMATIC:
+        scale = find_scale(values, sheet.kind, sheet.masked, colouring, muted=muted)
+    labels = sheet.row_labels, sheet.column_labels
+    return MapData(values, sheet.kind, scale, sheet.masked, *labels, titles, muted=muted)
 
 
 def lay_out_panel(
     source: Source, stage: str, spec: FigureSpec, width: float, ratio: float, height: float | None = None
 ) -> Panel:
     """Return the panel of a stage, ``width`` units wide; its cells are fitted to ``ratio`` dots per unit."""
-    data, entry = make_map_data(source, stage, spec.head), source.stage(stage)
+    data, entry = make_map_data(source, stage, spec.head, spec.colouring), source.stage(stage)
     one = len(data.values) == 1
     which = data.titles[0] if one and entry.has_heads and count_heads(source) > 1 else ""
     shape = " × ".join(map(str, data.values.shape[1 if one else 0 :]))

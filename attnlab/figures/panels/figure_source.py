@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.figures.scales import TO_ONE, Scale
+
 if TYPE_CHECKING:
     from attnlab.attention.stages.table import Stage
     from attnlab.attention.stages.trace import Trace
@@ -18,7 +20,7 @@ Drawn: TypeAlias = Union["Stage", "Sheet"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheet:
-    """Maps to draw: ``values`` [heads, rows, columns] from 0 to ``limit``, or signed numbers from −``limit``.
+    """Maps to draw: ``values`` [heads, rows, columns] and the scale of their colours.
 
     ``masked`` [rows, columns] is True for masked cells, None without a mask; ``kind`` is that of a stage.
     """
@@ -30,7 +32,7 @@ class Sheet:
     column_labels: Sequence[str]
     masked: NDArray[np.bool_] | None = None
     kind: str = "probability"
-    limit: float = 1.0
+    scale: Scale = TO_ONE
     axes: tuple[str, ...] = ("head", "query", "key")
     role: str = "attention"
 

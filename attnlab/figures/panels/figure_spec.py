@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.panels.figure_colours import BY_NAME, OWN
+from attnlab.figures.scales import SCALES, Colouring
 
 MM_PER_INCH, POINTS_PER_INCH = 25.4, 72.0
 DPI, WIDTH_MM, WIDE_MM = 300, 120.0, 170.0
@@ -26,7 +27,8 @@ class FigureSpec:
     ``"mean"``. Width and height are in millimetres; a height of None follows from the maps, a width of None is 120, or
     170 for several maps. ``title`` None is the name of the stage, "" none. ``numbers`` are ``"auto"`` where they are
     legible, ``"on"`` even if very small, or ``"off"``, with ``decimals``, None for as many as fit. ``font_pt`` is
-    the size of labels. ``ground`` is light, dark or transparent.
+    the size of labels. ``ground`` is light, dark or transparent. ``scale``, ``each_head`` and ``mute_sinks`` are those
+    of a :class:`~attnlab.figures.scales.Colouring`.
 
     Raises:
         AttnlabError: a value is invalid; the sentence says what is valid.
@@ -47,6 +49,9 @@ class FigureSpec:
     colour_map: str = OWN
     font_pt: float = FONT_PT
     ground: str = "light"
+    scale: str = "auto"
+    each_head: bool = False
+    mute_sinks: bool = False
 
     def __post_init__(self) -> None:
         if not self.stages and not self.canvas:
@@ -63,11 +68,17 @@ class FigureSpec:
         _check_among(self.numbers, NUMBERS, "Numbers")
         _check_among(self.ground, GROUNDS, "The ground")
         _check_among(self.colour_map, tuple(BY_NAME), "The colour map")
+        _check_among(self.scale, tuple(SCALES), "The scale of the colours")
 
     @property
     def units_per_inch(self) -> float:
         """The number of layout units per inch: 96 with type of the usual size."""
         return POINTS_PER_INCH * _UNITS_PER_LINE / self.font_pt
+
+    @property
+    def colouring(self) -> Colouring:
+        """The choices for the colours of the maps."""
+        return Colouring(self.scale, self.each_head, self.mute_sinks)
 
     @property
     def dark(self) -> bool:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QVBoxLa
 
 from attnlab.document.settings import Settings
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.raster import find_limit
+from attnlab.figures.scales import find_scale
 from attnlab.ui.app.array_maps import ArrayMaps, Floats
 from attnlab.ui.base.faults import show_faults
 from attnlab.ui.base.guard import guarded
@@ -98,11 +98,11 @@ class ArrayWindow(FollowsTheme, QWidget):
         n_layers, n_heads, rows, columns = values.shape
         lattice = Lattice(_names("layer", n_layers), _names("head", n_heads)) if min(n_layers, n_heads) > 1 else None
         titles = _names("layer", n_layers) if n_layers > 1 else _names("head", n_heads)
-        limit = find_limit(of_layers, self._maps.kind)  # one scale for all heads of a layer
+        scale = find_scale(of_layers, self._maps.kind)  # one scale for all heads of a layer
         data = MapData(
             values.reshape(-1, rows, columns),
             self._maps.kind,
-            limit,
+            scale,
             None,
             self._maps.query_tokens,
             self._maps.key_tokens,

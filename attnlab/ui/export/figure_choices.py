@@ -10,8 +10,8 @@ from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.export.table_format import TableFormat
 from attnlab.files.export.table_formats import TABLES
 
-_OF_WHAT_IS_OPEN = ("stages", "canvas", "head", "title", "columns")
-"""Only how a figure is drawn is remembered, not which stage and head it shows."""
+_OF_WHAT_IS_OPEN = ("stages", "canvas", "head", "title", "columns", "scale", "each_head", "mute_sinks")
+"""Only how a figure is drawn is remembered, not which stage, head and colours of the card it shows."""
 _KEPT = tuple(field.name for field in fields(FigureSpec) if field.name not in _OF_WHAT_IS_OPEN)
 _MAY_BE_NONE = frozenset(field.name for field in fields(FigureSpec) if field.default is None)
 _FORMATS: tuple[FigureFormat | TableFormat, ...] = (*FIGURES.values(), *TABLES.values())
@@ -59,4 +59,4 @@ def _read_value(name: str, text: str) -> object:
         return int(text)
     if name in ("width_mm", "height_mm", "font_pt"):
         return float(text)
-    return text == "True" if name in ("labels", "colour_bar") else text
+    return text == "True" if name in ("labels", "colour_bar", "each_head", "mute_sinks") else text

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import Palette
 from attnlab.figures.raster import colour_cells, reduce_maps
+from attnlab.figures.scales import Scale
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.base.jobs import run
 
@@ -30,7 +31,7 @@ class Thumbnail:
 
     values: NDArray[np.floating]
     kind: str
-    limit: float
+    scale: Scale
     masked: NDArray[np.bool_]
     covered: NDArray[np.bool_]
     cell: tuple[int, int] | None
@@ -83,7 +84,7 @@ def _make_thumbnail(slide: "Slide", trace: object) -> Thumbnail:
         values = reduce_maps(shown, MOST_CELLS, MOST_CELLS)
         masked = ~(reduce_maps((~masked)[None].astype(np.float64), MOST_CELLS, MOST_CELLS)[0] > 0)
         covered, held = np.zeros(masked.shape, bool), None
-    return Thumbnail(values[0], data.kind, data.limit, masked, covered, held)
+    return Thumbnail(values[0], data.kind, data.scale, masked, covered, held)
 
 
 def draw_thumbnail(painter: QPainter, area: QRectF, thumbnail: Thumbnail, palette: Palette) -> None:
@@ -94,7 +95,7 @@ def draw_thumbnail(painter: QPainter, area: QRectF, thumbnail: Thumbnail, palett
     left = area.center().x() - wide * columns / 2
     top = area.center().y() - cell * rows / 2
     gap, radius = (1.0 if cell >= 5 else 0.4), min(2.0, cell / 5)
-    image = colour_cells(thumbnail.values, thumbnail.kind, thumbnail.limit, palette, thumbnail.masked)
+    image = colour_cells(thumbnail.values, thumbnail.kind, thumbnail.scale, palette, thumbnail.masked)
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)

@@ -6,7 +6,7 @@ The wheel scrolls a canvas that is longer than its room, and zooms one that is n
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QScrollBar, QWidget
 
@@ -51,6 +51,7 @@ class Canvas(FollowsTheme, QWidget):
     head_clicked = Signal(object)
     head_ablated = Signal(int)
     mask_painted = Signal(object, int)
+    colours_asked = Signal(str, QPoint)
     """The brush crossed a cell, and the number of its stroke, from press to release; each cell once per stroke."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -63,6 +64,7 @@ class Canvas(FollowsTheme, QWidget):
         for name, each in self._all.items():
             each.hide()
             each.panned.connect(self.pan)
+            each.colours_asked.connect(self.colours_asked)
             each.reached.connect(partial(self.show_card, name))
             each.still.lie_on(self.ground)
         for card in self.cards.values():

@@ -3,8 +3,8 @@
 import math
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QPainter
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.layout import Grid
@@ -25,6 +25,7 @@ INSIDE = 4
 """The header's distance from the card's edge, which clears the round corners."""
 STRIP_WIDTH = 44.0
 """The width of the colour bar in the header, at zoom 1."""
+BAR_TIP = "The colours of these numbers: click to choose their scale"
 TITLE_MIDDLE = 22.0
 """How far the middle of the title lies below the card's upper edge, at zoom 1."""
 
@@ -34,10 +35,12 @@ class CanvasCard(QWidget):
     """A card; subclasses choose what it shows and how it is laid out (``_lay_out``)."""
 
     panned = Signal(QPointF)
+    colours_asked = Signal(str, QPoint)
+    """The user asks for the menu of the colours of a stage, at a point of the screen."""
     reached = Signal()
     """The keyboard came to this card, which must be visible."""
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, stage: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._trace: Trace | None = None
         self._view: View | None = None
@@ -46,6 +49,9 @@ class CanvasCard(QWidget):
         self._stale = False
         self._zoom = 1.0
         self._folded = ""
+        self._stage_name = stage
+        self.bar_rect = QRectF()
+        """The rectangle of the colour bar with its ends; empty if there is no room for it."""
         self.still, self._headers = Still(self), Kept()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setObjectName(f"card-{name}")
@@ -160,6 +166,7 @@ class CanvasCard(QWidget):
         z = self._zoom
         pen = Pen(painter, face("map", z))
         low, high = write_colour_ends(data)
+        self.bar_rect = QRectF()
         if right - left < pen.width(low) + pen.width(high) + (STRIP_WIDTH + 10) * z:
             return
         middle = self._title_middle()
@@ -169,6 +176,22 @@ class CanvasCard(QWidget):
         strip = QRectF(x, middle - BAR_HEIGHT / 2, STRIP_WIDTH * z, BAR_HEIGHT)
         draw_colour_strip(painter, strip, data.kind, self._palette)
         pen.draw(x - 5 * z, middle, low, 1.0)
+        start = x - 5 * z - pen.width(low)
+        self.bar_rect = QRectF(start, middle - 10 * z, right - start, 20 * z)
+
+    def _is_on_bar(self, position: QPointF) -> bool:
+        return self._data is not None and not self._folded and self.bar_rect.contains(position)
+
+    def _ask_colours(self, position: QPointF) -> None:
+        """Ask for the menu of colours below a point of the card."""
+        self.colours_asked.emit(self._stage_name, self.mapToGlobal(position.toPoint()))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self._data is None or self._folded:
+            event.ignore()
+            return
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        self._ask_colours(QPointF(self.bar_rect.bottomLeft() if by_key else event.pos()))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.update()

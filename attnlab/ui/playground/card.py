@@ -9,8 +9,10 @@ from attnlab.attention.stages.table import Stage
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.playground.brush import Brush
+from attnlab.ui.playground.canvas_card import BAR_TIP
 from attnlab.ui.playground.canvas_plan import HEADER
 from attnlab.ui.playground.stage_face import StageFace
+from attnlab.ui.playground.stage_maps import cell_text
 
 _MOVES = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
 DRAG_START_PX = 4
@@ -60,6 +62,8 @@ class StageCard(StageFace):
         """Emit the cells that the brush crosses on its way to a point."""
         brush = self._brush
         for index, row, column in brush.move(self.grid, position) if brush and self.grid else ():
+            if self._data is not None and column >= self._data.values.shape[2] - self._data.aside:
+                continue
             if brush and brush is self._brush:  # a slot may have ended the stroke
                 first, brush.used = not brush.used, True
                 self.brushed.emit(Cell(self.stage.name, row, column, self._heads[index]), first)
@@ -72,16 +76,19 @@ class StageCard(StageFace):
     def cell_at(self, position: QPointF) -> Cell | None:
         """Return the cell under a point of the card."""
         hit = self.grid.hit(position.x(), position.y()) if self.grid else None
-        if hit is None:
+        if hit is None or self._data is None:
             return None
         index, row, column = hit
-        return Cell(self.stage.name, row, column, self._heads[index])
+        beside = column >= self._data.values.shape[2] - self._data.aside
+        return None if beside else Cell(self.stage.name, row, column, self._heads[index])
 
-    def _tip_of(self, cell: Cell) -> str:
-        """Return a cell's tool tip; among several maps it begins with the head and its columns."""
-        titles = self._data.titles if self._data is not None and len(self._heads) > 1 else ()
-        text = self.hover_text(cell)
-        return f"{titles[self._heads.index(cell.head)]}\n{text}" if titles else text
+    def _tip_at(self, position: QPointF) -> str:
+        """Return the tool tip of the cell under a point; among several maps it begins with the title of the map."""
+        hit = self.grid.hit(position.x(), position.y()) if self.grid else None
+        if hit is None or self._data is None:
+            return BAR_TIP if self._is_on_bar(position) else self.toolTip()
+        text = cell_text(self._data, *hit)
+        return plain_tip(f"{self._data.titles[hit[0]]}\n{text}" if len(self._heads) > 1 else text)
 
     def _find_held(self) -> Cell | None:
         """Return the held cell if it is on this card, else None."""
@@ -91,13 +98,12 @@ class StageCard(StageFace):
     def _clamp_cell(self, row: int, column: int) -> tuple[int, int]:
         assert self._data is not None
         _, rows, columns = self._data.values.shape
-        return min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)
+        return min(max(row, 0), rows - 1), min(max(column, 0), columns - 1 - self._data.aside)
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             cell = self.cell_at(QPointF(event.pos()))
-            tip = plain_tip(self._tip_of(cell)) if cell else self.toolTip()
-            QToolTip.showText(event.globalPos(), tip, self)
+            QToolTip.showText(event.globalPos(), self._tip_at(QPointF(event.pos())), self)
             self._tipped = cell is not None
             return True
         return super().event(event)
@@ -133,6 +139,8 @@ class StageCard(StageFace):
             cell = self.cell_at(event.position())
             if cell is not None:
                 self.cell_clicked.emit(cell)
+            elif self._is_on_bar(event.position()):
+                self._ask_colours(self.bar_rect.bottomLeft())
         self._pressed, self._panning = None, False
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:

@@ -35,9 +35,10 @@ def frames(
             continue  # its head is not shown
         if (region.row or 0) >= shape[1] or (region.column or 0) >= shape[2]:
             continue  # the maps of a pinned state may have another size
-        index = heads.index(region.head) if region.head in heads and region.head is not None else None
         width = 1.0 if region.row is None and region.column is None else 2.0
-        outlines.append(Outline(index, region.row, region.column, colour, width))
+        known = region.head is not None
+        maps: list[int | None] = [i for i, head in enumerate(heads) if known and head == region.head]
+        outlines += [Outline(index, region.row, region.column, colour, width) for index in maps or [None]]
         row = region.row if region.row is not None else row
         column = region.column if region.column is not None else column
     return outlines, (row, column)

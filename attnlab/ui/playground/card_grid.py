@@ -10,6 +10,7 @@ from attnlab.figures.map_painter import LABEL_LETTERS
 from attnlab.figures.text import Face, find_key, measure_text
 from attnlab.ui.base.fonts import face
 from attnlab.ui.playground.canvas_plan import LARGEST_ROW, WIDEST_CELL
+from attnlab.ui.playground.card_needs import PAIR_GAP
 
 LABELLED_CELL = 6.0
 """Maps side by side have token labels if their cells are at least this high at zoom 1."""
@@ -29,8 +30,8 @@ TITLE = 16.0
 class CardRoom:
     """The room for maps on a card: its ``area`` (x, y, width, height), zoom, and device pixels per pixel.
 
-    ``tokens_down`` and ``tokens_across`` tell which labels are tokens, ``group`` how many columns share a label, and
-    ``numbered`` whether the cells have numbers.
+    ``tokens_down`` and ``tokens_across`` tell which labels are tokens, ``group`` how many columns share a label,
+    ``numbered`` whether the cells have numbers, and ``paired`` whether two maps stand side by side like one.
     """
 
     area: tuple[float, float, float, float]
@@ -40,18 +41,21 @@ class CardRoom:
     tokens_across: bool
     group: int = 1
     numbered: bool = True
+    paired: bool = False
 
 
 @lru_cache(maxsize=128)
 def fit_card(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
     """Return the grid for maps [n, rows, columns] with these labels; it does not depend on the numbers."""
+    if room.paired:
+        return _fit_pair(shape, rows, columns, room)
     return _fit_one(shape, rows, columns, room) if shape[0] == 1 else _fit_many(shape, rows, columns, room)
 
 
 def label_face(grid: Grid, zoom: float) -> Face:
     """Return the font for the labels of maps: the usual one if each row has room for it, else a smaller one."""
     usual = face("map", zoom)
-    return usual if grid.count == 1 and grid.cell_height >= 1.1 * usual.pixelSize() else face(SMALL_LABEL, zoom)
+    return usual if grid.count <= 2 and grid.cell_height >= 1.1 * usual.pixelSize() else face(SMALL_LABEL, zoom)
 
 
 def _fit_one(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
@@ -72,6 +76,23 @@ def _fit_one(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[
     at_x = round((x + left + spare / 2) * room.ratio) / room.ratio
     at_y = round((y + top) * room.ratio) / room.ratio
     return Grid(at_x, at_y, cell_w, cell_h, shape[1], shape[2], 1, 1, (0, 0), left, top)
+
+
+def _fit_pair(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
+    """Return the grid of two maps side by side, each with its title: as large as one map of twice the columns."""
+    title = max(TITLE * room.zoom, QFontMetricsF(face("map", room.zoom)).ascent() + 3)
+    x, y, width, height = room.area
+    below = replace(room, area=(x, y + title, width, height - title))
+    one = _fit_one((1, shape[1], 2 * shape[2] + PAIR_GAP), rows, columns, below)
+    return replace(
+        one,
+        columns=shape[2],
+        count=2,
+        per_row=2,
+        gap=(PAIR_GAP, PAIR_GAP),
+        label_height=one.label_height + title,
+        title_height=title,
+    )
 
 
 def _cell_size(shape: tuple[int, int, int], room: CardRoom, width: float, height: float) -> tuple[float, float]:
@@ -113,7 +134,9 @@ def _arrange(shape: tuple[int, int, int], room: CardRoom, left: float, top: floa
     count, rows, columns = shape
     side = WIDEST_CELL * room.zoom
     limits = Limits(side, side, left, top + title, title)
-    return arrange(room.area, rows, columns, count, limits, True, room.ratio, most_oblong=1.0)
+    # Maps of tokens by tokens have square cells; long and narrow ones would leave most of the card empty.
+    oblong = 1.0 if room.tokens_across else max(1.0, rows / columns)
+    return arrange(room.area, rows, columns, count, limits, True, room.ratio, most_oblong=oblong)
 
 
 def _widest(labels: tuple[str, ...], zoom: float, role: str = "map") -> float:

@@ -30,6 +30,8 @@ LARGEST = 48
 MOST_DIGITS = 5
 """Larger numbers are written as powers of ten, or the card shows none."""
 _EM_PX = 200
+PAIR_GAP = 1
+"""The gap between two states side by side, in columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class CardNeed:
     """The maps on a card: how many, their size, and the widths in em of their widest labels and numbers.
 
     ``numbers`` holds the width with each of ``DECIMALS``, or 0. ``label`` is 0 without row labels; ``folded`` are the
-    cards shown as one line below this one.
+    cards shown as one line below this one. The columns are those of all ``states`` side by side, and the gap.
     """
 
     name: str
@@ -49,11 +51,12 @@ class CardNeed:
     numbers: tuple[float, ...]
     is_map: bool
     folded: tuple[str, ...] = ()
+    states: int = 1
 
     @property
     def is_legible(self) -> bool:
         """Whether the card must show its numbers however small the canvas is."""
-        return self.count == 1 and max(self.rows, self.columns) <= LEGIBLE
+        return self.count == 1 and max(self.rows, self.columns // self.states) <= LEGIBLE
 
 
 def collect_needs(trace: "Trace", view: "View", digits: dict[str, tuple[int, bool]], pinned: bool) -> "Needs":
@@ -72,6 +75,8 @@ def collect_needs(trace: "Trace", view: "View", digits: dict[str, tuple[int, boo
         if stage.name in trace and stage.name not in folds:
             below = tuple(name for name, host in folds.items() if host == stage.name)
             needs[stage.name] = replace(_measure_stage(e, stage, view, *digits[stage.name]), folded=below)
+            if pinned and view.look == "both":
+                needs[stage.name] = _double(needs[stage.name])
     rows = stage_rows([BY_NAME[name] for name in needs])
     maps = next(i for i, row in enumerate(rows) if row[0].is_map)
     groups = [*rows[:maps], [stage for row in rows[maps:] for stage in row]]
@@ -155,6 +160,7 @@ def count_digits(trace: "Trace", known: dict[str, tuple[int, bool]]) -> dict[str
 def _measure_stage(e: "Experiment", stage: Stage, view: "View", digits: int, negative: bool) -> CardNeed:
     down, across = stage.axes[-2:]
     rows, columns = axes.size(e, down), axes.size(e, across)
+    columns += stage.name == "weights" and bool(e.config.option("sink"))
     count = e.n_heads if stage.has_heads and view.head == "all" else 1
     labels = [
         _widest_label(axes.labels(e, axis, size)) if axis in axes.TOKENS else 0.0
@@ -162,6 +168,13 @@ def _measure_stage(e: "Experiment", stage: Stage, view: "View", digits: int, neg
     ]
     numbers = tuple(_number_width(digits, decimals, negative) for decimals in DECIMALS)
     return CardNeed(stage.name, count, rows, columns, labels[0], labels[1], numbers, stage.is_map)
+
+
+def _double(need: CardNeed) -> CardNeed:
+    """Return the need of a card that shows two states side by side."""
+    if need.count > 1:
+        return replace(need, count=2 * need.count)
+    return replace(need, columns=2 * need.columns + PAIR_GAP, states=2)
 
 
 @lru_cache(maxsize=64)

@@ -21,6 +21,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell, Explanation
 from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.attention.stages.table import BY_NAME
+from attnlab.figures.stage_data import SINK, find_sink_share
 from attnlab.ui.base.theme import plain_tip, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.rich_text import html_of, html_of_code
@@ -309,11 +310,15 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             title += ", mean of the heads"
         self._row_title.setText(title.upper())
         current = cell.column if stage.axes[-1] == "key" else None
-        self.bars.set_row(e.key_tokens, row.tolist(), masked, unknown_keys, current, f"Weights, r{title[1:]}")
+        bars, keys = row.tolist(), e.key_tokens
+        if name == "weights" and e.config.option("sink"):
+            bars, keys = [*bars, find_sink_share(row).tolist()], (*keys, SINK)
+            masked, unknown_keys = [*masked, False], [*unknown_keys, any(unknown_keys)]
+        self.bars.set_row(keys, bars, masked, unknown_keys, current, f"Weights, r{title[1:]}")
         partly = any(unknown_keys)
         self._statistics_title.setVisible(not partly)
         self._show_profile(row[:0] if partly else row, e.key_tokens, current)
-        statistics = None if partly else row_statistics(row, masked.count(False), cell.row)
+        statistics = None if partly else row_statistics(row, masked[: e.T_k].count(False), cell.row)
         self._show_statistics(statistics, e.key_tokens)
 
     def _show_profile(self, row: "NDArray[np.floating]", keys: tuple[str, ...], current: int | None) -> None:
@@ -368,7 +373,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
     @Slot(int)
     def _on_bar_clicked(self, key: int) -> None:
         cell = self._cell
-        if cell is not None:
+        if cell is not None and self._trace is not None and key < self._trace.experiment.T_k:  # the sink is no key
             self.cell_clicked.emit(Cell("weights", cell.row, key, cell.head))
 
 

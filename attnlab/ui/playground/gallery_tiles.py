@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, draw_cells
 from attnlab.figures.palette import Palette
+from attnlab.figures.scales import Scale
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import palette_of
@@ -50,7 +51,7 @@ def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:
     finite = data.weights[np.isfinite(data.weights)]
     largest = float(finite.max()) if finite.size else 1.0
     painter = QPainter(pixmap)
-    maps = MapData(data.weights, "probability", min(1.0, max(1.6 * largest, 1e-9)), data.masked, (), ())
+    maps = MapData(data.weights, "probability", Scale(min(1.0, max(1.6 * largest, 1e-9))), data.masked, (), ())
     draw_cells(painter, grid, maps, palette)
     painter.end()
     return pixmap

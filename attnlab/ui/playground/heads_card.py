@@ -21,7 +21,7 @@ from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
-from attnlab.ui.playground.canvas_card import CanvasCard
+from attnlab.ui.playground.canvas_card import BAR_TIP, CanvasCard
 from attnlab.ui.playground.canvas_plan import HEADER, PADDING, TILES_SHARE
 from attnlab.ui.playground.card_grid import TITLE, CardRoom, fit_card, label_face
 from attnlab.ui.playground.stage_maps import make_overview
@@ -44,7 +44,7 @@ class HeadsCard(CanvasCard):
     """The user asks to ablate a head, or to restore an ablated one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("heads", parent)
+        super().__init__("heads", "weights", parent)
         self._pinned: Trace | None = None
         self._mean: MapData | None = None
         self.mean_grid: Grid | None = None
@@ -72,7 +72,7 @@ class HeadsCard(CanvasCard):
     def show_view(self, view: "View") -> None:
         """Mark the heads that a view shows; none while the weights are not revealed."""
         before, self._view = self._view, view
-        if before is None or (before.at, before.look) != (view.at, view.look):
+        if before is None or _select_parts(before) != _select_parts(view):
             maps = self._collect_maps(view)
             self._data, self._mean = maps if maps is not None else (None, None)
             self._arrange()
@@ -277,12 +277,17 @@ class HeadsCard(CanvasCard):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             tip = self.toolTip() if self._folded else self._tip(QPointF(event.pos()))
+            if self._is_on_bar(QPointF(event.pos())):
+                tip = BAR_TIP
             QToolTip.showText(event.globalPos(), tip, self)
             return True
         return super().event(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed = self.control_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and self._is_on_bar(event.position()):
+            self._ask_colours(self.bar_rect.bottomLeft())
+            return
         choice = self.choice_at(event.position())
         if self._pressed is None and choice is not None and len(self.choices) > 1:
             self._choose(choice)
@@ -316,3 +321,8 @@ def _fade_colour(surface: str) -> QColor:
     colour = QColor(surface)
     colour.setAlphaF(0.7)
     return colour
+
+
+def _select_parts(view: "View") -> tuple[object, ...]:
+    """Return the parts of a view that the maps depend on."""
+    return view.at, view.look, view.colouring("weights")

@@ -22,6 +22,7 @@ _LEAST = 240
 LOOKS = (
     Choice("present", "Present", "The cards show the current state"),
     Choice("pinned", "Pinned", "The cards show the pinned state, on the same colour scale"),
+    Choice("both", "Both", "The cards show the pinned state and the current one side by side, on one colour scale"),
     Choice("difference", "Difference", "The cards show current minus pinned, matched by token"),
 )
 

@@ -134,7 +134,7 @@ def _compare(play: "Context[Playground]") -> list[Action[Any]]:
                 enabled=lambda p: p.pinned is not None,
                 checked=partial(looks, name),
             )
-            for name in ("present", "pinned", "difference")
+            for name in ("present", "pinned", "both", "difference")
         ),
         Action(
             "figures",

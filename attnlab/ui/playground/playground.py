@@ -16,9 +16,11 @@ from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
 from attnlab.document.document import Document, View, fit_view
 from attnlab.document.scene import Scene
+from attnlab.figures.scales import Colouring
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_export import CodeExport
+from attnlab.ui.playground.colour_menu import ColourMenu
 from attnlab.ui.playground.columns import Columns
 from attnlab.ui.playground.explain_panel import ExplainPanel
 from attnlab.ui.playground.first_steps import FirstSteps
@@ -91,6 +93,7 @@ class Playground(QObject):
         canvas.head_clicked.connect(self._on_head_chosen)
         canvas.head_ablated.connect(self._on_head_ablated)
         canvas.mask_painted.connect(self.mask.paint_cell)
+        canvas.colours_asked.connect(self.open_colours)
         self.lenses.cell_clicked.connect(self._on_cell_clicked)
         self.lenses.edit_requested.connect(document.edit)
         self.spine.table_requested.connect(self._on_table_requested)
@@ -361,6 +364,17 @@ class Playground(QObject):
         """Show the current state, the pinned one or their difference on every card."""
         self.document.show(look=look if self.pinned is not None else "present")
         self.lenses.show_pin(self.pinned is not None, self.document.view.look)
+
+    @Slot(str, QPoint)
+    def open_colours(self, stage: str, at: QPoint) -> None:
+        """Open the menu of the colours of a stage at a point of the screen."""
+        view = self.document.view
+
+        def choose(colouring: Colouring) -> None:
+            self.document.show(colours=self.document.view.with_colouring(stage, colouring))
+
+        e = self.document.experiment
+        ColourMenu(e, stage, view.colouring(stage), choose, self.canvas).popup(at)
 
     @Slot()
     def toggle_strips(self) -> None:

@@ -59,7 +59,7 @@ class StageFace(CanvasCard):
     """Shows one stage of a trace with a view; subclasses handle the user's actions."""
 
     def __init__(self, stage: Stage, parent: QWidget | None = None) -> None:
-        super().__init__(stage.name, parent)
+        super().__init__(stage.name, stage.name, parent)
         self.stage = stage
         self._heads: tuple[int | None, ...] = (None,)
         self._numbered, self._decimals, self._shares = True, 4, False
@@ -134,13 +134,19 @@ class StageFace(CanvasCard):
 
     def _has_cell(self, row: int | None, column: int | None) -> bool:
         """Whether the visible maps have this row and column: those of a pinned state may have another size."""
-        _, rows, columns = self._data.values.shape if self._data is not None else (0, 0, 0)
+        if self._data is None:
+            return False
+        _, rows, columns = self._data.values.shape
         return bool((row or 0) < rows and (column or 0) < columns)
 
     def hover_text(self, cell: Cell) -> str:
         """Return a cell's tool tip: its exact value and its row and column."""
         assert self._data is not None
-        return cell_text(self._data, self._heads.index(cell.head), cell.row, cell.column)
+        return cell_text(self._data, self._find_map(cell.head), cell.row, cell.column)
+
+    def _find_map(self, head: int | None) -> int:
+        """Return the index of the map of a head: the present one if a pinned one stands before it."""
+        return len(self._heads) - 1 - self._heads[::-1].index(head)
 
     def cell_rect(self, row: int, column: int, index: int = 0) -> QRectF:
         """Return the rectangle of a cell of the map at ``index``, in pixels of the card."""
@@ -211,7 +217,8 @@ class StageFace(CanvasCard):
         rect = (area.x(), area.y(), area.width(), area.height())
         down, over = (axis in TOKENS for axis in self.stage.axes[-2:])
         group = data.column_group or 1
-        room = CardRoom(rect, self._zoom, self.devicePixelRatioF(), down, over, group, self._numbered)
+        paired = self._view is not None and self._view.look == "both" and len(data.values) == 2
+        room = CardRoom(rect, self._zoom, self.devicePixelRatioF(), down, over, group, self._numbered, paired)
         return fit_card(data.values.shape, tuple(data.row_labels), tuple(across), room)
 
     def _outlines(self) -> tuple[list[Outline], Strong]:
@@ -336,4 +343,4 @@ class StageFace(CanvasCard):
 
 def _select_parts(view: "View") -> tuple[object, ...]:
     """Return the parts of a view that a card depends on."""
-    return view.head, view.alone, view.at, view.look, view.strips
+    return view.head, view.alone, view.at, view.look, view.strips, view.colours

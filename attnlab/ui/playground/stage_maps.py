@@ -14,7 +14,9 @@ from attnlab.attention.stages.links import is_concatenated
 from attnlab.attention.stages.table import Stage, kind_of, sources
 from attnlab.attention.stages.walk import fit_place, unknown_cells
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.raster import find_limit
+from attnlab.figures.map_pairs import pair_maps
+from attnlab.figures.scales import Scale, find_scale, join_scales
+from attnlab.figures.stage_data import find_muted, find_stage_scale, make_stage_data
 from attnlab.figures.text import Pen
 from attnlab.ui.playground.head_titles import head_titles
 
@@ -50,30 +52,38 @@ def is_same(stage: Stage, before: "Trace", after: "Trace") -> bool:
 def look_at(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View") -> Look:
     """Return a card's maps; current and pinned numbers share one colour scale while a state is pinned."""
     if pinned is None or view.look == "present":
-        return _make_look(trace, stage, view, _find_limit(trace, pinned, stage))
+        return _make_look(trace, stage, view, _find_scale(trace, pinned, stage, view))
+    if stage.name not in pinned and view.look == "both":
+        return _make_look(trace, stage, view, _find_scale(trace, None, stage, view))
     if stage.name not in pinned:
         return Look(None, reason=f"The pinned state has no stage “{stage.title}”.")
-    if view.look == "pinned":
-        if isinstance(view.head, int) and stage.has_heads and view.head >= pinned.experiment.n_heads:
-            return Look(None, reason=f"The pinned state has no head {view.head}.")
-        return _make_look(pinned, stage, view, _find_limit(trace, pinned, stage))
-    return _make_difference(trace, pinned, stage, view)
+    if view.look == "difference":
+        return _make_difference(trace, pinned, stage, view)
+    if isinstance(view.head, int) and stage.has_heads and view.head >= pinned.experiment.n_heads:
+        return Look(None, reason=f"The pinned state has no head {view.head}.")
+    scale = _find_scale(trace, pinned, stage, view)
+    if view.look == "both":
+        return _stand_together(trace, pinned, stage, view, scale)
+    return _make_look(pinned, stage, view, scale)
 
 
-def _find_limit(trace: "Trace", pinned: "Trace | None", stage: Stage) -> float:
-    """Return the end of the colour scale that both states share."""
+def _stand_together(trace: "Trace", pinned: "Trace", stage: Stage, view: "View", scale: Scale) -> Look:
+    """Return the maps of the pinned state and the present one, each pinned map before its present one."""
+    then, now = (_make_look(each, stage, view, scale) for each in (pinned, trace))
+    assert then.data is not None
+    assert now.data is not None
+    if then.data.values.shape != now.data.values.shape:
+        sizes = [" × ".join(map(str, each.data.values.shape[1:])) for each in (now, then) if each.data is not None]
+        if then.heads != now.heads:
+            sizes = [f"{len(each.heads)} heads" for each in (now, then)]
+        return Look(None, reason=f"The states cannot stand side by side: one has {sizes[0]}, the pinned {sizes[1]}.")
+    return Look(pair_maps(then.data, now.data), tuple(head for head in now.heads for _ in range(2)))
+
+
+def _find_scale(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View") -> Scale:
+    """Return the colour scale that both states share."""
     states = [each for each in (trace, pinned) if each is not None and stage.name in each]
-    return max(
-        find_limit(each.array(stage.name), kind_of(stage, each.experiment), _find_filled(each, stage.name))
-        for each in states
-    )
-
-
-def _find_filled(trace: "Trace", name: str) -> NDArray[np.bool_] | None:
-    """Return the cells that hold −1e9 in place of −∞, which the colour scale ignores."""
-    return (
-        trace.find_shown_mask(name) if name == "masked" and trace.experiment.config.option("fill") == "-1e9" else None
-    )
+    return join_scales([find_stage_scale(each, stage, view.head, view.colouring(stage.name)) for each in states])
 
 
 def _make_difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> Look:
@@ -88,17 +98,36 @@ def _make_difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View"
     masked = masks[0] & reorder_maps(masks[1], moved) if masks[0] is not None and masks[1] is not None else None
     with np.errstate(invalid="ignore", over="ignore"):
         change = np.where(values == before, 0, values - before)  # −∞ stays −∞: no change
-    end = find_limit(change, "signed")
-    return Look(
-        _make_data(trace, stage, change, "signed", end, masked, titles, find_unknown(trace, stage, view)), heads
-    )
+    data = _make_bare(trace, stage, view, change, "signed", masked, titles)
+    return Look(_group_columns(data, trace, stage), heads)
 
 
-def _make_look(trace: "Trace", stage: Stage, view: "View", limit: float) -> Look:
+def _make_bare(
+    trace: "Trace",
+    stage: Stage,
+    view: "View",
+    values: Maps,
+    kind: str,
+    masked: NDArray[np.bool_] | None,
+    titles: tuple[str, ...],
+    *,
+    tight: bool = False,
+) -> MapData:
+    """Return maps without marks, on a scale of their own: differences, and the overview of the heads."""
+    colouring = view.colouring(stage.name)
+    muted = find_muted(trace, stage, colouring)
+    scale = find_scale(values, kind, masked, colouring, tight=tight, muted=muted)
+    e = trace.experiment
+    rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], values.shape[1:], strict=True))
+    unknown = find_unknown(trace, stage, view)
+    return MapData(values, kind, scale, masked, rows, columns, titles, unknown=unknown, muted=muted)
+
+
+def _make_look(trace: "Trace", stage: Stage, view: "View", scale: Scale) -> Look:
     values, heads, titles = _choose_maps(trace, stage, view)
-    kind = kind_of(stage, trace.experiment)
-    mask, hidden = trace.find_shown_mask(stage.name), find_unknown(trace, stage, view)
-    return Look(_make_data(trace, stage, values, kind, limit, mask, titles, hidden), heads)
+    colouring, unknown = view.colouring(stage.name), find_unknown(trace, stage, view)
+    data = make_stage_data(trace, stage, values, scale, view.head, titles, colouring, unknown)
+    return Look(_group_columns(data, trace, stage), heads)
 
 
 def with_source(data: MapData, trace: "Trace", stage: Stage, view: "View") -> MapData:
@@ -127,21 +156,12 @@ def _choose_maps(trace: "Trace", stage: Stage, view: "View") -> tuple[Maps, tupl
     return array[view.head : view.head + 1], (view.head,), (f"head {view.head}",)
 
 
-def _make_data(
-    trace: "Trace",
-    stage: Stage,
-    values: Maps,
-    kind: str,
-    limit: float,
-    masked: NDArray[np.bool_] | None,
-    titles: tuple[str, ...],
-    hidden: NDArray[np.bool_] | None = None,
-) -> MapData:
+def _group_columns(data: MapData, trace: "Trace", stage: Stage) -> MapData:
+    """Return maps whose columns are grouped by head, if the stage holds the heads side by side."""
     e = trace.experiment
-    rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], values.shape[1:], strict=True))
     if not is_concatenated(e, stage) or e.n_heads == 1:
-        return MapData(values, kind, limit, masked, rows, columns, titles, unknown=hidden)
-    return MapData(values, kind, limit, masked, rows, columns, titles, e.d_v, head_titles(e), unknown=hidden)
+        return data
+    return replace(data, column_group=e.d_v, group_labels=head_titles(e))
 
 
 def find_new_cells(before: MapData | None, now: MapData | None) -> NDArray[np.bool_] | None:
@@ -178,10 +198,13 @@ def cell_text(data: MapData, index: int, row: int, column: int) -> str:
     """Return the row and column of a cell of the map at ``index``, and its exact value."""
     value = data.values[index, row, column]
     names = f"{data.row_labels[row]} → {data.column_labels[column]}"
-    if data.masked is not None and data.masked[row, column]:
+    masked = data.masked_on(index)
+    if masked is not None and masked[row, column]:
         return f"{names}: masked"
     if data.unknown is not None and data.unknown[row, column]:
         return f"{names}: not computed yet"
+    if data.dropped is not None and np.broadcast_to(data.dropped, data.values.shape)[index, row, column]:
+        return f"{names}: dropped out"
     exact = repr(float(value)) if data.values.dtype == np.float64 else str(np.float32(value))
     return f"{names}: {exact.replace('-', '−')}" if np.isfinite(value) else f"{names}: {number(float(value))}"
 
@@ -190,20 +213,17 @@ def make_overview(trace: "Trace", pinned: "Trace | None", view: "View") -> tuple
     """Return the weights of every head and their mean, each on its own scale; None if there is nothing to compare."""
     stage, look = trace.stage("weights"), view.look
     shown = pinned if look == "pinned" and pinned is not None else trace
-    hidden = find_unknown(shown, stage, view)
     e = shown.experiment
     values, mean = shown.array("weights"), shown.mean("weights")[None]
-    kind, mask = kind_of(stage, e), shown.find_shown_mask("weights")
+    kind, mask, filled = kind_of(stage, e), shown.find_shown_mask("weights"), shown.find_filled("weights")
     if look == "difference" and pinned is not None:
         before = pinned.array("weights")
         if before.shape != values.shape:
             return None
         places = stage_places(trace.experiment, pinned.experiment, stage)
         values, mean = values - reorder_maps(before, places), mean - reorder_maps(pinned.mean("weights")[None], places)
-        kind, mask = "signed", None
+        kind, mask, filled = "signed", None, None
 
-    def make(maps: Maps, titles: tuple[str, ...]) -> MapData:
-        rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], maps.shape[1:], strict=True))
-        return MapData(maps, kind, find_limit(maps, kind, tight=True), mask, rows, columns, titles, unknown=hidden)
-
-    return make(values, tuple(map(str, range(e.n_heads)))), make(mean, ("mean",))
+    maps = (values, tuple(map(str, range(e.n_heads)))), (mean, ("mean",))
+    heads, average = (_make_bare(shown, stage, view, each, kind, mask, titles, tight=True) for each, titles in maps)
+    return replace(heads, filled=filled), replace(average, filled=filled)

@@ -11,7 +11,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.raster import find_limit
+from attnlab.figures.scales import find_scale
 from attnlab.figures.slides.lens_content import (
     Arrow,
     Chart,
@@ -101,7 +101,7 @@ def _make_encoding(trace: "Trace") -> LensPicture:
     data = MapData(
         values[None],
         "signed",
-        find_limit(values, "signed"),
+        find_scale(values, "signed"),
         None,
         labels(e, "token", length),
         list(map(str, range(width))),
@@ -152,7 +152,7 @@ def _make_weights(
     values: "np.ndarray[tuple[int, ...], np.dtype[np.floating]]", e: "Experiment", title: str
 ) -> SlideMap:
     rows, columns = (labels(e, axis, count) for axis, count in zip(("query", "key"), values.shape, strict=True))
-    data = MapData(values[None], "probability", find_limit(values, "probability"), None, rows, columns)
+    data = MapData(values[None], "probability", find_scale(values, "probability"), None, rows, columns)
     return SlideMap(data, title, "attention")
 
 

@@ -16,7 +16,7 @@ from attnlab.attention.stages.table import sources as sources_of
 from attnlab.attention.stages.walk import Place
 from attnlab.attention.stages.walk_sources import regions
 from attnlab.figures.map_painter import MapData, Outline
-from attnlab.figures.raster import find_limit
+from attnlab.figures.scales import find_scale
 from attnlab.figures.slides.slide_content import SlideMap
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.stage_maps import look_at
@@ -114,7 +114,7 @@ def _make_table(e: "Experiment", name: str, cell: Cell | None) -> SlideMap:
     values = np.asarray(edits.array(e, name), np.float64)
     rows, columns = tables.row_labels(e, name), [str(i) for i in range(values.shape[1])]
     role = tables.role(e, name)
-    data = MapData(values[None], "signed", find_limit(values, "signed"), None, rows, columns)
+    data = MapData(values[None], "signed", find_scale(values, "signed"), None, rows, columns)
     framed = []
     for colour, (_, which) in tables.find_origins(e, name, cell).items():
         framed += [Outline(None, None, column, colour) for column in which]

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_labels, draw_outlines
-from attnlab.figures.raster import find_limit
+from attnlab.figures.scales import TO_ONE, find_scale, join_scales
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
@@ -80,11 +80,11 @@ class MapsView(PointedMaps):
 
         A card's layer counts all of them. Only new tokens or sizes change the layout.
         """
-        limit = max((find_limit(each.weights, kind, each.hidden) for each in layers), default=1.0)
+        scale = join_scales([find_scale(each.weights, kind, each.hidden) for each in layers] or [TO_ONE])
         self._places = tuple(place for place, each in enumerate(layers) if group in ("", find_group(each.layer)))
         layers = [layers[place] for place in self._places]
         self._data = tuple(
-            MapData(each.weights[head : head + 1], kind, limit, each.hidden, *tokens)
+            MapData(each.weights[head : head + 1], kind, scale, each.hidden, *tokens)
             for each, tokens in zip(layers, map(_list_tokens, layers), strict=True)
             for head in range(len(each.weights))
         )

@@ -15,6 +15,7 @@ from attnlab.figures.map_painter import MapData, draw_cells, draw_labels
 from attnlab.figures.panels.figure_colours import OWN, make_palette
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import SMALL_PX, TITLE_PX, make_figure_font
+from attnlab.figures.scales import TO_ONE
 from attnlab.figures.text import Pen
 from attnlab.files.atomic import make_write_error, write_bytes
 from attnlab.training.recorder import Moment
@@ -87,7 +88,7 @@ class RunFilm:
         high = round(height * self.width_px / width)
         spec = FigureSpec(colour_map=self.colours, ground=self.ground)
         wide = self.width_px + self.width_px % 2
-        return Film(spec, (wide, high + high % 2), 0, {("weights", "probability"): 1.0})
+        return Film(spec, (wide, high + high % 2), 0, {("weights", "probability"): TO_ONE})
 
     def draw_image(self, film: Film, trace: "Look", frame: int) -> QImage:
         """Return a frame as an image; in the window's thread only."""
@@ -181,7 +182,7 @@ def _make_grid(layer: "LayerMaps", cell: float) -> Grid:
 
 
 def _make_data(layer: "LayerMaps", head: int) -> MapData:
-    return MapData(layer.weights[head : head + 1], "probability", 1.0, layer.hidden, *list_tokens(layer))
+    return MapData(layer.weights[head : head + 1], "probability", TO_ONE, layer.hidden, *list_tokens(layer))
 
 
 def _encode_png(image: QImage) -> bytes:

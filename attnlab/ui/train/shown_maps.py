@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from attnlab.figures.panels.figure_source import Sheet, Sheets
-from attnlab.figures.raster import find_limit
+from attnlab.figures.scales import find_scale, join_scales
 from attnlab.ui.train.inspector import Seen
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ def make_sheets(seen: Seen) -> Sheets | None:
     layers, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
     if not layers:
         return None
-    limit = max(find_limit(each.weights, kind, each.hidden) for each in layers)
+    scale = join_scales([find_scale(each.weights, kind, each.hidden) for each in layers])
     what = ", gradients" if seen.gradients else ""
     heading = f"{TASKS[seen.spec.task].title}, seed {seen.spec.train.seed}, step {seen.look.step:,}{what}"
     found = (
-        Sheet(each.layer, format_title(each), each.weights, *list_tokens(each), each.hidden, kind, limit)
+        Sheet(each.layer, format_title(each), each.weights, *list_tokens(each), each.hidden, kind, scale)
         for each in layers
     )
     return Sheets(tuple(found), heading, "Layers")

@@ -28,7 +28,7 @@ class SmallMap(QWidget):
         self.small = small
         self._shape = " × ".join(map(str, small.shape))
         self.setAccessibleName(f"{small.name}, {self._shape}")
-        self.setToolTip(plain_tip(f"{small.name}, {self._shape}; the colours range over ±{small.limit:.4g}"))
+        self.setToolTip(plain_tip(f"{small.name}, {self._shape}; the colours range over ±{small.scale.limit:.4g}"))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def _measure_map(self) -> tuple[float, float]:
@@ -54,7 +54,7 @@ class SmallMap(QWidget):
         tall = self._measure_height()
         rows, columns = self.small.values.shape
         grid = Grid(0.0, tall - height, width / columns, height / rows, rows, columns, 1, 1, (0, 0), 0.0, 0.0)
-        data = MapData(self.small.values[None], "signed", self.small.limit, None, (), ())
+        data = MapData(self.small.values[None], "signed", self.small.scale, None, (), ())
         draw_cells(painter, grid, data, palette)
         painter.setPen(QColor(palette.hairline))
         if not grid.framed:

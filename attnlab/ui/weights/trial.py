@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.raster import find_limit, reduce_maps
+from attnlab.figures.raster import reduce_maps
+from attnlab.figures.scales import Scale, find_scale
 from attnlab.files.weights.named_array import NamedArray, shorten_name
 from attnlab.files.weights.projection_layouts import Heads, Part, extract_field, rows_of
 from attnlab.files.weights.weights_apply import Embeddings, apply
@@ -50,7 +51,7 @@ class Small:
     name: str
     shape: tuple[int, ...]
     values: NDArray[np.floating]
-    limit: float
+    scale: Scale
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +129,7 @@ def _make_small(name: str, tensor: "Tensor") -> Small:
     values = tensor.detach().float().numpy()
     flat = values.reshape(1, -1) if values.ndim == 1 else values
     small = reduce_maps(flat[None], FINEST, FINEST)[0]
-    return Small(shorten_name(name), tuple(tensor.shape), small, find_limit(small, "signed"))
+    return Small(shorten_name(name), tuple(tensor.shape), small, find_scale(small, "signed"))
 
 
 def _compute_maps(e: "Experiment", scene: "Scene", progress: Progress) -> MapData:
@@ -142,4 +143,4 @@ def _compute_maps(e: "Experiment", scene: "Scene", progress: Progress) -> MapDat
     values, masked = trace.array("weights"), trace.find_shown_mask("weights")
     kind = kind_of(BY_NAME["weights"], e)
     titles = tuple(f"head {head}" for head in range(e.n_heads)) if e.n_heads > 1 else ()
-    return MapData(values, kind, find_limit(values, kind, masked), masked, e.tokens, e.key_tokens, titles)
+    return MapData(values, kind, find_scale(values, kind, masked), masked, e.tokens, e.key_tokens, titles)

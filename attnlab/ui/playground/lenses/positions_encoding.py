@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.registries.positions import sinusoidal
 from attnlab.figures.map_painter import MapData
+from attnlab.figures.scales import TO_ONE
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Fields, Page, Panel, sentence_label
 from attnlab.ui.playground.lenses.positions_rope import RopePanel, RopeResult, Rotated, rotate_pair
@@ -90,7 +91,7 @@ class EncodingPage(Page):
         self._show_positions(result)
         first = min(FIRST_POSITIONS, count)
         self.panels[1].title.setText(f"The first {first} positions, one per row" if first > 1 else "The one position")
-        self.map.show_map(MapData(result[None, :first], "signed", 1.0, None, (), ()))
+        self.map.show_map(MapData(result[None, :first], "signed", TO_ONE, None, (), ()))
         there = [d for d in DIMENSIONS if d < width]
         self.panels[2].title.setText(f"{_list_positions('Dimension', there)} over the positions")
         x = np.arange(count, dtype=np.float64)

@@ -18,7 +18,7 @@ from attnlab.attention.stages.table import BY_NAME, kind_of
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.raster import find_limit
+from attnlab.figures.scales import Scale, find_scale
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
@@ -199,14 +199,14 @@ def _maps(seen: OrderBlindness, head: int | str, end: float) -> tuple[MapData, .
     e, other = seen.experiment, seen.shuffled
     kind = kind_of(BY_NAME[seen.stage], e)
     shown = [_one(t, head) for t in (seen.weights, seen.shuffled_weights, seen.restored_weights, seen.difference)]
-    limit = find_limit(np.stack(shown[:3]), kind)
+    scale = find_scale(np.stack(shown[:3]), kind)
     hidden = other.hidden()
     back = None if hidden is None else seen.restore_order(hidden)
     return (
-        MapData(shown[0], kind, limit, _array(e.hidden()), e.tokens, e.key_tokens),
-        MapData(shown[1], kind, limit, _array(hidden), other.tokens, other.key_tokens),
-        MapData(shown[2], kind, limit, _array(back), e.tokens, e.key_tokens),
-        MapData(shown[3], "signed", end, None, e.tokens, e.key_tokens),
+        MapData(shown[0], kind, scale, _array(e.hidden()), e.tokens, e.key_tokens),
+        MapData(shown[1], kind, scale, _array(hidden), other.tokens, other.key_tokens),
+        MapData(shown[2], kind, scale, _array(back), e.tokens, e.key_tokens),
+        MapData(shown[3], "signed", Scale(end), None, e.tokens, e.key_tokens),
     )
 
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.attention.stages.arithmetic import number
 from attnlab.figures.map_painter import MapData
+from attnlab.figures.scales import TO_ONE
 from attnlab.ui.playground.lenses.positions_circle import LENGTH, Circle, Turn, later, pair_text, turn
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Card, Fields, Page, sentence_label
@@ -61,7 +62,7 @@ class RotationPage(Page):
     def show_result(self, result: Turn) -> None:
         size = len(result.block)
         labels = [f"{'cos' if i % 2 else 'sin'} {i // 2}" for i in range(size)]
-        self.map.show_map(MapData(result.block[None], "signed", 1.0, None, labels, labels))
+        self.map.show_map(MapData(result.block[None], "signed", TO_ONE, None, labels, labels))
         wide = result.d_model // 2 * 2
         cut = f"The first {size} of {wide} rows and columns of R({result.offset})"
         self._titles[0].setText(cut if size < wide else f"R({result.offset})")

@@ -12,7 +12,7 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.trace import Trace
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.raster import find_limit
+from attnlab.figures.scales import find_scale
 from attnlab.ui.base.formula import formula_pixmap
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
@@ -89,4 +89,4 @@ def bias_maps(e: "Experiment") -> MapData:
     bias = trace.take(scheme.bias(e.n_heads, e.T_q, e.T_k, trace.parameters(scheme)))
     values: NDArray[np.float64] = bias.expand(e.n_heads, e.T_q, e.T_k).numpy()
     titles = tuple(f"head {head}" for head in range(e.n_heads))
-    return MapData(values, "signed", find_limit(values, "signed"), None, e.tokens, e.key_tokens, titles)
+    return MapData(values, "signed", find_scale(values, "signed"), None, e.tokens, e.key_tokens, titles)

@@ -1,0 +1,46 @@
+"""Maps of two states side by side, on the screen and in figures."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.figures.map_painter import MapData
+
+T = TypeVar("T", bound=np.generic)
+THEN, NOW = "pinned", "now"
+"""The titles of the two states."""
+
+
+def pair_maps(then: MapData, now: MapData, names: tuple[str, str] = (THEN, NOW)) -> MapData:
+    """Return the maps of two states in pairs, each map of ``then`` before the same map of ``now``.
+
+    Both have the same sizes and scale.
+    """
+
+    def pair(name: str) -> NDArray[np.bool_] | None:
+        cells = [getattr(each, name) for each in (then, now)]
+        if cells[0] is None and cells[1] is None:
+            return None
+        shape = now.values.shape
+        return _interleave([np.zeros(shape, bool) if each is None else np.broadcast_to(each, shape) for each in cells])
+
+    values = _interleave([then.values, now.values])
+    titles: tuple[str, ...] = names
+    if len(now.values) > 1:
+        titles = tuple(text for title in now.titles for text in (f"{title}, {names[0]}", title))
+    return replace(
+        now,
+        values=values,
+        titles=titles,
+        masked=pair("masked"),
+        unknown=pair("unknown"),
+        filled=pair("filled"),
+        dropped=pair("dropped"),
+    )
+
+
+def _interleave(maps: Sequence[NDArray[T]]) -> NDArray[T]:
+    return np.stack(maps, 1).reshape(-1, *maps[0].shape[1:])

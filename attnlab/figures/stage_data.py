@@ -1,0 +1,104 @@
+"""The maps of a computed stage with everything that is drawn on them: labels, scale, masks, sinks and dropped cells."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.attention.axes import labels
+from attnlab.attention.stages.evaluate import find_dropped
+from attnlab.attention.stages.table import Stage, kind_of
+from attnlab.figures.map_painter import MapData
+from attnlab.figures.scales import AUTOMATIC, Colouring, Scale, find_scale, find_sinks
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+
+SINK = "sink"
+"""The label of the column with the share of the sink."""
+
+
+def find_stage_scale(
+    trace: "Trace", stage: Stage, head: int | str, colouring: Colouring = AUTOMATIC, *, tight: bool = False
+) -> Scale:
+    """Return the colour scale of a stage, common to all heads unless the reader chose one for each.
+
+    ``head`` is a head, "all" or "mean".
+    """
+    alone = colouring.each_head and head == "mean" and stage.has_heads
+    array = trace.mean(stage.name) if alone else trace.array(stage.name)
+    muted = find_muted(trace, stage, colouring)
+    mask = trace.find_shown_mask(stage.name)
+    scale = find_scale(array, kind_of(stage, trace.experiment), mask, colouring, tight=tight, muted=muted)
+    return scale.of(head, head + 1) if isinstance(head, int) else scale
+
+
+def make_stage_data(
+    trace: "Trace",
+    stage: Stage,
+    values: NDArray[np.floating],
+    scale: Scale,
+    head: int | str,
+    titles: tuple[str, ...] = (),
+    colouring: Colouring = AUTOMATIC,
+    unknown: NDArray[np.bool_] | None = None,
+) -> MapData:
+    """Return the maps ``values`` [n, rows, columns] of a stage: those of a head, of "all" heads, or the "mean"."""
+    e = trace.experiment
+    rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], values.shape[1:], strict=True))
+    data = MapData(
+        values,
+        kind_of(stage, e),
+        scale,
+        trace.find_shown_mask(stage.name),
+        rows,
+        columns,
+        titles,
+        unknown=unknown,
+        filled=trace.find_filled(stage.name),
+        dropped=_choose_dropped(trace, stage, head),
+        muted=find_muted(trace, stage, colouring),
+    )
+    return _add_sink(data) if stage.name == "weights" and e.config.option("sink") else data
+
+
+def find_muted(trace: "Trace", stage: Stage, colouring: Colouring) -> tuple[int, ...]:
+    """Return the columns of a stage that are grey."""
+    return find_sinks(trace.experiment.key_tokens) if colouring.mute_sinks and stage.axes[-1] == "key" else ()
+
+
+def _choose_dropped(trace: "Trace", stage: Stage, head: int | str) -> NDArray[np.bool_] | None:
+    """Return which weights dropout has set to 0 on the maps shown; None on other stages and for a mean."""
+    if stage.name != "dropped" or (head == "mean" and trace.experiment.n_heads > 1):
+        return None
+    dropped = find_dropped(trace.experiment).numpy()
+    mask = trace.find_shown_mask(stage.name)
+    dropped = dropped if mask is None else dropped & ~mask
+    return dropped[head : head + 1] if isinstance(head, int) else dropped
+
+
+def _add_sink(data: MapData) -> MapData:
+    """Return maps of weights with what their rows lack of 1, the share of the sink, in a column of its own."""
+    unknown = data.unknown
+    if unknown is not None:  # the share is known once its row is
+        unknown = np.concatenate([unknown, unknown.any(-1, keepdims=True)], -1)
+    return replace(
+        data,
+        values=np.concatenate([data.values, find_sink_share(data.values)[..., None]], -1),
+        column_labels=(*data.column_labels, SINK),
+        masked=_widen(data.masked),
+        filled=_widen(data.filled),
+        unknown=unknown,
+        aside=1,
+    )
+
+
+def find_sink_share(weights: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return what rows of weights [..., keys] lack of 1, which the sink has taken."""
+    share: NDArray[np.floating] = np.maximum(1 - weights.sum(-1, dtype=np.float64), 0).astype(weights.dtype)
+    return share
+
+
+def _widen(cells: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    return None if cells is None else np.concatenate([cells, np.zeros((*cells.shape[:-1], 1), bool)], -1)

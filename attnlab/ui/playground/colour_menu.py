@@ -1,0 +1,74 @@
+"""The menu of a card's colours: where the scale ends, how it curves, whether each head has its own, muted sinks."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu, QWidget
+
+from attnlab.attention.stages.table import BY_NAME, kind_of
+from attnlab.figures.scales import LONG_ROW, SCALES, Colouring
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+TIPS = {
+    "full": "The last colour stands for 1, so maps of different texts can be compared.",
+    "largest": "The last colour stands for the largest number.",
+    "percentile": "One number in a hundred lies beyond the last colour; the colour bar then says “≥”.",
+    "sqrt": "Small numbers have stronger colours: a quarter of the end is half way.",
+    "log": "Each tenth of a number is the same step of colour, over four powers of ten.",
+}
+EACH_HEAD = "A scale for each head"
+MUTE_SINKS = "Mute sinks"
+MUTE_TIP = "Columns of the first token and of separators such as [SEP] become grey and do not count in the scale."
+
+
+class ColourMenu(QMenu):
+    """Offers the choices for the colours of a stage, and calls ``choose`` with the new ones."""
+
+    def __init__(
+        self,
+        e: "Experiment",
+        stage: str,
+        current: Colouring,
+        choose: Callable[[Colouring], None],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setToolTipsVisible(True)
+        self.setTitle(f"Colours of {BY_NAME[stage].title.lower()}")
+        self._current, self._choose = current, choose
+        entry = BY_NAME[stage]
+        kind = kind_of(entry, e)
+        self.addSection(self.title())
+        scales = QActionGroup(self)
+        for name, title in SCALES.items():
+            if name != "full" or kind == "probability":
+                tip = TIPS.get(name, _describe_automatic(kind, e.T_k if entry.is_map else 0))
+                scales.addAction(self._offer(title, tip, name == current.scale, scale=name))
+        self.addSeparator()
+        if entry.has_heads and e.n_heads > 1:
+            tip = "The last colour stands for another number on each head's map."
+            self._offer(EACH_HEAD, tip, current.each_head, each_head=not current.each_head)
+        if entry.axes[-1] == "key":
+            self._offer(MUTE_SINKS, MUTE_TIP, current.mute_sinks, mute_sinks=not current.mute_sinks)
+
+    def _offer(self, title: str, tip: str, on: bool, **change: object) -> QAction:
+        action = self.addAction(title)
+        action.setCheckable(True)
+        action.setChecked(on)
+        action.setToolTip(tip)
+        action.triggered.connect(lambda: self._choose(replace(self._current, **change)))  # type: ignore[arg-type]
+        return action
+
+
+def _describe_automatic(kind: str, columns: int) -> str:
+    if kind != "probability":
+        return "The last colour stands for the largest number."
+    if columns <= LONG_ROW:
+        return f"The last colour stands for 1; in rows of more than {LONG_ROW} keys, for less."
+    return "The last colour stands for a number that about two weights in each row exceed."
