@@ -70,6 +70,11 @@ class Scale:
     clipped: bool = False
     own: tuple[float, ...] = ()
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the scale is linear, the same for all maps, and reaches to the largest number."""
+        return self.curve == "linear" and not self.clipped and not self.own
+
     def limits(self, count: int) -> float | NDArray[np.float64]:
         """Return the limit of ``count`` maps as a number, or as [count, 1, 1] if each has its own."""
         return np.array(self.own[:count])[:, None, None] if self.own else self.limit

@@ -355,13 +355,17 @@ def open_window(
     windows: list[MainWindow] = []
 
     def make(
-        source: Source | None = None, settings: Settings | None = None, remember: bool = False, shown: bool = True
+        source: Source | None = None,
+        settings: Settings | None = None,
+        remember: bool = False,
+        shown: bool = True,
+        size: tuple[int, int] = (1440, 900),
     ) -> MainWindow:
         window = MainWindow(settings or Settings(theme="light"), source or Source(preset="journey"), remember=remember)
         qtbot.addWidget(window)
         windows.append(window)
         if not remember:
-            window.resize(1440, 900)
+            window.resize(*size)
         if shown:
             window.show()
             window.activateWindow()

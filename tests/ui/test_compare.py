@@ -373,6 +373,8 @@ def test_the_views_of_a_comparison_have_shortcuts(person: "Person") -> None:
     person.key(Key.Key_Right)
     assert looks.value() == "pinned"
     person.key(Key.Key_Right)
+    assert looks.value() == "both"
+    person.key(Key.Key_Right)
     assert looks.value() == "difference"
     assert person.document.view.look == "difference"
     person.key(Key.Key_Left)

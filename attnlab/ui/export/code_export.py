@@ -197,6 +197,7 @@ class CodeExport(QObject):
         picture = menu.addAction("Copy picture")
         picture.setEnabled(self._playground.pinned is None or self._playground.document.view.look != "difference")
         picture.triggered.connect(partial(self._on_picture_chosen, stage, head))
+        menu.addMenu(self._playground.make_colour_menu(stage, menu))
         return menu
 
     def _on_menu_wanted(self, stage: str, at: QPoint) -> None:

@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QPainter
+from PySide6.QtGui import QColor, QFocusEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.layout import Grid
@@ -185,13 +185,6 @@ class CanvasCard(QWidget):
     def _ask_colours(self, position: QPointF) -> None:
         """Ask for the menu of colours below a point of the card."""
         self.colours_asked.emit(self._stage_name, self.mapToGlobal(position.toPoint()))
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        if self._data is None or self._folded:
-            event.ignore()
-            return
-        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
-        self._ask_colours(QPointF(self.bar_rect.bottomLeft() if by_key else event.pos()))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.update()

@@ -8,7 +8,7 @@ to 12 × 12.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, combinations, pairwise
+from itertools import chain, combinations, pairwise, product
 from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, QSizeF
@@ -28,6 +28,12 @@ AIR = 6.0
 """The room beside a number in its cell, in pixels."""
 PICTURE_WIDTH, PICTURE_HEIGHT, PICTURE_GROWTH = 150.0, 84.0, 900.0
 """The least size of maps without numbers, and how much more of each they take where there is room."""
+PICTURES = (2.4, 2.0, 1.6, 1.3, 1.0)
+"""How much larger than their least size maps of tokens without numbers may be."""
+PICTURE_WORTH = 8.0
+"""How many pixels of type a map is worth that is as wide as the narrowest card."""
+NARROWEST = 0.4
+"""How much a card with few columns of many rows grows in width, compared with one of as many columns as rows."""
 MOST_ROWS = 32
 """The plan reserves no room for numbers in maps with more rows."""
 LABELLED_ROW = 12.0
@@ -62,6 +68,7 @@ class _Size(NamedTuple):
     px: int
     decimals: int
     flat: bool
+    picture: float = 1.0
 
     @property
     def zoom(self) -> float:
@@ -103,15 +110,20 @@ def _find_fitting(needs: Needs, width: float, height: float, scale: float, large
         for decimals in DECIMALS if numbered else DECIMALS[-1:]:
             for shares in (False, True) if needs.sharing else (False,):
                 fitting = []
-                for px in sizes if numbered else (max(round(NUMBER_PX * scale), 1),):
-                    for flat in (True, False):
-                        form = _Form(needs, _Size(px, decimals, flat), numbered, shares)
-                        groups = form.break_lines(width)
-                        if groups is not None and form.height_of(list(chain(*groups)), width).least <= height:
-                            fitting.append((px - scale * count_breaks(groups), form, groups))
+                pictured = any(need.is_picture(numbered) for need in every)
+                px_sizes = sizes if numbered else (max(round(NUMBER_PX * scale), 1),)
+                for px, flat, picture in product(px_sizes, (True, False), PICTURES if pictured else (1.0,)):
+                    form = _Form(needs, _Size(px, decimals, flat, picture), numbered, shares)
+                    groups = form.break_lines(width)
+                    if groups is None:
+                        continue
+                    lines = form.balance(groups)
+                    if form.height_of(lines, width).least <= height:
+                        pictures = PICTURE_WORTH * form.measure_pictures(lines, width, height) if pictured else 0.0
+                        fitting.append((px + scale * (pictures - count_breaks(groups)), form, lines))
                 if fitting:
-                    _, form, groups = max(fitting, key=lambda each: each[0])
-                    return form.place(form.balance(groups), width, height)
+                    _, form, lines = max(fitting, key=lambda each: each[0])
+                    return form.place(lines, width, height)
     return None
 
 
@@ -165,7 +177,8 @@ class _Form:
             return _Span(min(need.count, 3) * TILE * z, PICTURE_GROWTH * need.count * z)
         if need.name not in self.numbered:
             least = PICTURE_WIDTH * z * (SEVERAL if need.count > 1 else 1.0)
-            return _Span(least, least + PICTURE_GROWTH * z * max(min(need.columns / need.rows, 3.0), 1.0))
+            least *= self.size.picture if need.is_map else 1.0
+            return _Span(least, least + PICTURE_GROWTH * z * min(max(need.columns / need.rows, NARROWEST), 3.0))
         return _Span(frame + need.columns * self.cell_of(need), frame + need.columns * WIDEST_CELL * z)
 
     def cell_of(self, need: CardNeed) -> float:
@@ -185,8 +198,11 @@ class _Form:
             high = [lines * min(side, 2 * TILE * z) + TILE_LABELS * z for side in (TILE * z, tiles / per_row)]
             return _Span(frame + high[0], frame + high[1])
         if need.name not in self.numbered:
-            labelled = min(need.rows * LABELLED_ROW, 2 * PICTURE_HEIGHT) * z
+            labelled = min(need.rows * LABELLED_ROW, (2.0 if self.size.picture == 1 else 1.4) * PICTURE_HEIGHT) * z
             least = frame + max(PICTURE_HEIGHT * z, labelled) * (SEVERAL_HIGH if need.count > 1 else 1.0)
+            if need.is_map and self.size.picture > 1:
+                side = PICTURE_WIDTH * z * self.size.picture - 2 * PADDING * z - need.label * px
+                least = max(least, frame + side)
             return _Span(least, least + PICTURE_GROWTH * z * (0.4 if need.columns > 2 * need.rows else 1.0))
         tall = need.column_label * px + 10 if need.column_label * px + 4 > self.cell_of(need) else 1.5 * px
         return _Span(frame + tall + need.rows * LEAST_ROW * z, frame + tall + need.rows * LARGEST_ROW * z)
@@ -236,6 +252,15 @@ class _Form:
     def _line_height(self, line: Line, width: float) -> _Span:
         spans = [self.card_height(need, width) for need in line]
         return _Span(max(s.least for s in spans), max(s.largest for s in spans))
+
+    def measure_pictures(self, lines: Sequence[Line], width: float, height: float) -> float:
+        """Return the side of the smallest map of tokens without numbers, relative to the least width of its card."""
+        z, places = self.size.zoom, self.place(lines, width, height).places
+        frame = (HEADER + PADDING + STRIP * self.needs.strips) * z
+        pictures = [need for need in chain(*lines) if need.is_picture(self.numbered)]
+        wide = [places[n.name].width() - 2 * PADDING * z - n.label * self.size.px for n in pictures]
+        high = [places[n.name].height() - frame for n in pictures]
+        return min(wide + high, default=0.0) / (PICTURE_WIDTH * z)
 
     def place(self, lines: Sequence[Line], width: float, height: float) -> CanvasPlan:
         """Return the plan with these lines, which fill the size or are longer than it."""

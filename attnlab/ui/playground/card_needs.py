@@ -53,6 +53,10 @@ class CardNeed:
     folded: tuple[str, ...] = ()
     states: int = 1
 
+    def is_picture(self, numbered: frozenset[str]) -> bool:
+        """Whether this is a map of tokens by tokens without numbers, which are on the cards ``numbered``."""
+        return self.is_map and self.name != HEADS and self.name not in numbered
+
     @property
     def is_legible(self) -> bool:
         """Whether the card must show its numbers however small the canvas is."""

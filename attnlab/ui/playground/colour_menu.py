@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -38,13 +37,11 @@ class ColourMenu(QMenu):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setToolTipsVisible(True)
         self.setTitle(f"Colours of {BY_NAME[stage].title.lower()}")
         self._current, self._choose = current, choose
         entry = BY_NAME[stage]
         kind = kind_of(entry, e)
-        self.addSection(self.title())
         scales = QActionGroup(self)
         for name, title in SCALES.items():
             if name != "full" or kind == "probability":

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QContextMenuEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.figures.layout import Grid
@@ -302,6 +302,13 @@ class HeadsCard(CanvasCard):
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hover(None)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self._data is None or self._folded:
+            event.ignore()
+            return
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        self._ask_colours(QPointF(self.bar_rect.bottomLeft() if by_key else event.pos()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         head = self._view.head if self._view is not None else None

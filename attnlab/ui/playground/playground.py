@@ -365,16 +365,20 @@ class Playground(QObject):
         self.document.show(look=look if self.pinned is not None else "present")
         self.lenses.show_pin(self.pinned is not None, self.document.view.look)
 
-    @Slot(str, QPoint)
-    def open_colours(self, stage: str, at: QPoint) -> None:
-        """Open the menu of the colours of a stage at a point of the screen."""
-        view = self.document.view
+    def make_colour_menu(self, stage: str, parent: QWidget) -> ColourMenu:
+        """Return the menu of the colours of a stage."""
 
         def choose(colouring: Colouring) -> None:
             self.document.show(colours=self.document.view.with_colouring(stage, colouring))
 
-        e = self.document.experiment
-        ColourMenu(e, stage, view.colouring(stage), choose, self.canvas).popup(at)
+        return ColourMenu(self.document.experiment, stage, self.document.view.colouring(stage), choose, parent)
+
+    @Slot(str, QPoint)
+    def open_colours(self, stage: str, at: QPoint) -> None:
+        """Open the menu of the colours of a stage at a point of the screen."""
+        menu = self.make_colour_menu(stage, self.canvas)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(at)
 
     @Slot()
     def toggle_strips(self) -> None:

@@ -20,13 +20,14 @@ from attnlab.figures.map_painter import (
     draw_numbers,
     draw_outlines,
     draw_titles,
+    write_colour_ends,
 )
-from attnlab.figures.text import Pen
+from attnlab.figures.text import Pen, find_key, measure_text
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.formula import draw_formula, formula_ascent, formula_size
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import scale
-from attnlab.ui.playground.canvas_card import CanvasCard
+from attnlab.ui.playground.canvas_card import STRIP_WIDTH, CanvasCard
 from attnlab.ui.playground.canvas_plan import HEADER, PADDING, STRIP
 from attnlab.ui.playground.card_frames import Strong, frames
 from attnlab.ui.playground.card_grid import CardRoom, fit_card, label_face, measure_title_room
@@ -230,7 +231,7 @@ class StageFace(CanvasCard):
     def _paint_header(self, painter: QPainter) -> None:
         """Paint the title, the formula and the shape in one line, as far as there is room."""
         z, p = self._zoom, self._palette
-        shape, formula = self._shape_and_formula()
+        shape, formula = self._leave_for_scale()
         left = self._paint_title(painter, self.title, self.stage.role) + 8 * z
         if self._folded:
             self._paint_fold(painter, left)
@@ -257,13 +258,25 @@ class StageFace(CanvasCard):
     def _paint_scale(self, painter: QPainter, data: MapData) -> None:
         """Paint the colour bar left of the shape, if there is room for it beside the title and the formula."""
         z = self._zoom
-        shape, formula = self._shape_and_formula()
+        shape, formula = self._leave_for_scale()
         title, pen = Pen(painter, face("title", z)), Pen(painter, face("map", z))
         left = 26 * z + title.width(self.title) + 8 * z
         if formula:
             left += formula_size(formula, 13 * z).width() + 12 * z
         right = self.width() - 12 * z - pen.width(PAINTING if self._painting else shape) - 14 * z
         self._paint_bar(painter, data, right, left)
+
+    def _leave_for_scale(self) -> tuple[str, str]:
+        """Return the shape and the formula that leave room for a colour bar that says more than where it ends."""
+        shape, formula = self._shape_and_formula()
+        if self._data is None or self._data.scale.is_plain or self._painting:
+            return shape, formula
+        z, key = self._zoom, find_key(face("map", self._zoom))
+        ends = sum(measure_text(text, key) for text in write_colour_ends(self._data))
+        room = self.width() - measure_text(self.title, find_key(face("title", z))) - ends - (STRIP_WIDTH + 75) * z
+        if formula and formula_size(formula, 13 * z).width() + measure_text(shape, key) > room:
+            formula = ""
+        return shape if measure_text(shape, key) <= room else "", formula
 
     def _paint_strip(self, painter: QPainter) -> None:
         """Write the line of figures below the maps, shortened to fit."""
@@ -288,7 +301,7 @@ class StageFace(CanvasCard):
             return next(exact, self._decimals)
 
     def _header_depends_on(self) -> tuple[object, ...]:
-        return self._painting, self._folded, self.title, *self._shape_and_formula()
+        return self._painting, self._folded, self.title, *self._leave_for_scale()
 
     def _still_depends_on(self, grid: Grid | None, strong: Strong) -> tuple[object, ...]:
         header = (self._palette, self._zoom, self.hasFocus(), *self._header_depends_on())
