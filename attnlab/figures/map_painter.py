@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
@@ -89,6 +89,13 @@ class MapData:
             return None if self.dropped is None else np.broadcast_to(self.dropped, self.values.shape)
         empty = self.unknown if self.masked is None else self.unknown & ~self.masked
         return np.broadcast_to(empty if self.dropped is None else empty | self.dropped, self.values.shape)
+
+    def choose_maps(self, first: int, last: int) -> "MapData":
+        """Return some of the maps, with the marks and limits that are theirs."""
+        marks = {name: getattr(self, name) for name in ("masked", "unknown", "filled", "dropped", "under")}
+        own = {name: cells[first:last] for name, cells in marks.items() if cells is not None and cells.ndim == 3}
+        titles = self.titles[first:last]
+        return replace(self, values=self.values[first:last], titles=titles, scale=self.scale.of(first, last), **own)
 
     def masked_on(self, index: int) -> NDArray[np.bool_] | None:
         """Return which cells [rows, columns] of a map are masked; None if none are."""

@@ -144,7 +144,7 @@ def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palet
     first = 0
     for grid in shown.layout.grids:
         last = first + grid.count
-        part = replace(shown.data, values=shown.data.values[first:last], titles=shown.data.titles[first:last])
+        part = shown.data.choose_maps(first, last)
         draw_figure_cells(painter, grid, part, palette, ratio)
         draw_figure_numbers(painter, grid, part, palette, spec)
         if spec.labels:
