@@ -19,6 +19,7 @@ LIMIT = 1 << 20
 RECENT_LIMIT = 12
 FIGURE_LIMIT = 32
 STEPS_LIMIT = 8
+PROGRESS_LIMIT = 200
 HISTORY_MIB, HISTORY_CHOICES = 512, (128, 512, 2048, 8192)
 """The memory limit of the edit history in MiB, by default and the choices."""
 THEMES = ("system", "light", "dark", "contrast-light", "contrast-dark")
@@ -34,7 +35,8 @@ class Settings:
 
     ``figure`` holds the last choices for a figure, each as "name=value". ``history_mib`` is the memory limit of the
     edit history in MiB; beyond it the oldest edits can no longer be undone. ``first_steps`` are those that are done;
-    ``lesson_offered`` is set by the first start, which alone offers a lesson.
+    ``lesson_offered`` is set by the first start, which alone offers a lesson. ``lesson_progress`` says how far the user
+    has come in each lesson, the latest first, as "six-words=9:0-8".
     """
 
     version: int = VERSION
@@ -47,6 +49,7 @@ class Settings:
     first_steps: tuple[str, ...] = ()
     first_steps_shown: bool = True
     lesson_offered: bool = False
+    lesson_progress: tuple[str, ...] = ()
 
     def with_recent(self, path: str) -> "Settings":
         """Return the settings with a file as the newest of the recent ones."""
@@ -153,6 +156,10 @@ _NEEDS: dict[str, _Need] = {
     "first_steps": _Need(
         f"a list of up to {STEPS_LIMIT} names",
         lambda v: isinstance(v, list) and len(v) <= STEPS_LIMIT and all(isinstance(name, str) for name in v),
+    ),
+    "lesson_progress": _Need(
+        f"a list of up to {PROGRESS_LIMIT} texts such as six-words=9:0-8",
+        lambda v: isinstance(v, list) and len(v) <= PROGRESS_LIMIT and all(isinstance(p, str) and "=" in p for p in v),
     ),
     "recent": _Need(
         f"a list of up to {RECENT_LIMIT} paths",

@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import Choice
 from attnlab.figures.slides.slide_layout import GAP, Sheet
 from attnlab.figures.slides.slide_side import make_paler
 from attnlab.figures.slides.slide_text import Block, lay_out_paragraph, make_face
+from attnlab.figures.tick import draw_tick
 
 SIZES = (2.55, 2.25, 2.0)
 """Font sizes of an answer, in hundredths of the slide's height; the largest in which all take two lines at most."""
@@ -20,7 +21,6 @@ LEAST_CARD = 22.0
 """The least width of a card in a row of all; below it there are two in a row."""
 RING, FRAME = 0.37, 0.14
 """The ring around the right answer, 4 px at 1080, and the frame of the others."""
-TICK = ((0.27, 0.53), (0.43, 0.68), (0.73, 0.35))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +120,7 @@ def _draw_badge(painter: QPainter, place: QRectF, key: str, size: float, palette
         painter.setPen(QColor(palette.ink))
         painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), key)
         return
-    pen = QPen(QColor(palette.surface), 0.11 * place.height())
-    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-    painter.setPen(pen)
-    points = [QPointF(place.x() + x * place.width(), place.y() + y * place.height()) for x, y in TICK]
-    painter.drawPolyline(QPolygonF(points))
+    draw_tick(painter, place, palette.surface)
 
 
 def _draw_votes(

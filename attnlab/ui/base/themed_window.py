@@ -11,7 +11,7 @@ from attnlab.ui.base.faults import show_faults
 from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.base.theme import CHOICES, TYPE_SIZES, apply_theme
 
-UNSEEN = {"recent", "figure", "history_mib", "first_steps", "first_steps_shown", "lesson_offered"}
+UNSEEN = {"recent", "figure", "history_mib", "first_steps", "first_steps_shown", "lesson_offered", "lesson_progress"}
 """Settings without an effect on the screen."""
 
 

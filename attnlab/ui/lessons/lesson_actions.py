@@ -14,6 +14,15 @@ def make_lesson_actions(controller: "Context[LessonController]") -> list[Action[
         Action("lesson-open", "Open a lesson…", "Lessons", controller, lambda d: d.ask_open()),
         Action("lesson-new", "New lesson", "Lessons", controller, lambda d: d.start_draft()),
         Action(
+            "lesson-check",
+            "Check the lesson",
+            "Lessons",
+            controller,
+            lambda d: d.check(),
+            enabled=lambda d: d.workspace is not None and d.workspace.chosen is not None,
+            hint="Compute every step of the lesson in view, and fill every number in its text",
+        ),
+        Action(
             "lesson-next",
             "Next in the lesson",
             "Lessons",

@@ -13,6 +13,7 @@ from attnlab.ui.base.workspace import Host
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.panel import LessonPanel
 from attnlab.ui.lessons.player import LessonPlayer
+from attnlab.ui.lessons.progress_keeper import ProgressKeeper
 from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class LessonController(QObject):
         self._unseen = ""
         self._walkable: tuple[bool, bool] | None = None
         self.player = LessonPlayer(playground.document, self)
+        self.progress = ProgressKeeper(self.player, window, self)
         self.panel: LessonPanel | None = None
         self.workspace: LessonPages | None = None
         self.draft: Draft | None = None
@@ -110,6 +112,7 @@ class LessonController(QObject):
 
     def enter(self) -> None:
         """Show the place in the open lesson."""
+        self.progress.save()
         if self.workspace is not None:
             self.workspace.mark_place()
 
@@ -122,13 +125,20 @@ class LessonController(QObject):
         """Leave the layout to the splitter."""
 
     def escape(self) -> None:
-        """Nothing to close with Escape."""
+        """Show all lessons again."""
+        if self.workspace is not None and self.editing is None:
+            self.workspace.go_back()
 
     def show_lesson(self, lesson: Lesson) -> None:
         """Show a lesson's page in the workspace."""
         self._window.show_existing(self)
         if self.workspace is not None:
             self.workspace.show_lesson(lesson)
+
+    def check(self) -> None:
+        """Check the lesson in view."""
+        if self.workspace is not None:
+            self.workspace.check()
 
     # Recording
 
@@ -233,6 +243,7 @@ class LessonController(QObject):
         if self.presentation is not None:
             self.presentation.deleteLater()
             self.presentation = None
+            self.progress.save()
         if self._touring:
             self._touring = False
             self.player.close()
@@ -307,7 +318,8 @@ class LessonController(QObject):
         return dialog
 
     def stop(self) -> None:
-        """End the presentation, and save a draft with unsaved changes."""
+        """End the presentation, and save the progress and a draft with unsaved changes."""
+        self.progress.save()
         if self.presentation is not None:
             self.presentation.close()
         if self.exercise is not None:

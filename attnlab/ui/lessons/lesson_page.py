@@ -4,21 +4,20 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from attnlab.base.counted import format_count
-from attnlab.lessons.duration import estimate_minutes
 from attnlab.lessons.lesson import Lesson, Problem
+from attnlab.lessons.progress import Progress
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.lessons.lesson_extent import LessonExtent
 from attnlab.ui.lessons.list_rows import Row
-from attnlab.ui.lessons.row_list import RowList
+from attnlab.ui.lessons.step_cards import StepCards
 from attnlab.ui.lessons.thumbnails import Thumbnail
 from attnlab.ui.present.paper import PAPERS
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 MOST_PROBLEMS = 6
-WIDTH = 760
 
 
 class LessonPage(FollowsTheme, QWidget):
@@ -28,7 +27,6 @@ class LessonPage(FollowsTheme, QWidget):
     present_requested = Signal()
     print_requested = Signal(object)
     """How to print the lesson: a Paper."""
-    check_requested = Signal()
     edit_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -38,7 +36,17 @@ class LessonPage(FollowsTheme, QWidget):
         self._thumbnails: Mapping[int, Thumbnail] = {}
         self.setProperty("ground", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        column = QVBoxLayout(self)
+        self._area, inside = QScrollArea(), QWidget()
+        self._area.setWidget(inside)
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inside.setProperty("ground", "surface")
+        frame = QVBoxLayout(self)
+        frame.setContentsMargins(0, 0, 0, 0)
+        frame.addWidget(self._area)
+        column = QVBoxLayout(inside)
         column.setContentsMargins(32, 24, 32, 20)
         column.setSpacing(8)
         self._title, self._about = QLabel(), QLabel()
@@ -53,26 +61,24 @@ class LessonPage(FollowsTheme, QWidget):
         self._problems.setAccessibleName("Problems of the lesson")
         self._problems.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sources.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.back = QPushButton("All lessons")
+        self.back.setToolTip("Back to the list of lessons")
+        self.back.hide()
+        column.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         for label in (self._title, self._about):
             column.addWidget(label)
-        column.addSpacing(8)
+        column.addSpacing(4)
         column.addWidget(self._make_buttons())
-        column.addSpacing(8)
+        column.addSpacing(4)
         column.addWidget(self._problems)
-        self._extent = QLabel()
-        self._extent.setProperty("role", "caption")
-        self._steps_title, self._sources_title = _make_section("Steps"), _make_section("Sources")
-        heading = QHBoxLayout()
-        heading.addWidget(self._steps_title)
-        heading.addStretch(1)
-        heading.addWidget(self._extent)
-        column.addLayout(heading)
-        self.steps = RowList("Steps of the lesson", cards=True)
+        self._sources_title = _make_section("To read")
+        self.steps = StepCards()
+        self.steps.currentRowChanged.connect(self._on_step_chosen)
         self.steps.opened.connect(self.walk_requested)
-        self.steps.chosen.connect(self._on_step_chosen)
-        column.addWidget(self.steps, 1)
+        column.addWidget(self.steps)
         column.addWidget(self._sources_title)
         column.addWidget(self._sources)
+        column.addStretch(1)
 
     def _make_buttons(self) -> QWidget:
         holder, row = QWidget(), FlowLayout()
@@ -80,21 +86,21 @@ class LessonPage(FollowsTheme, QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         self._walk, self._present = QPushButton(), QPushButton("Present")
         self._walk.setProperty("primary", True)
-        self._walk.setToolTip("Walk the lesson beside the playground, from the chosen step")
+        self._walk.setToolTip("Walk the lesson beside the playground")
         self._present.setToolTip("Show the lesson to the class, from the chosen step (F5)")
-        self._print, self._check, self._edit = QPushButton("Print as PDF…"), QPushButton("Check"), QPushButton()
+        self._print, self._edit = QPushButton("Print…"), QPushButton()
         self._print.setToolTip("Write the lesson to a PDF file: slides, notes, or several slides a page")
         menu = QMenu(self._print)
         for title, paper in PAPERS:
             menu.addAction(title, partial(self.print_requested.emit, paper))
         self._print.setMenu(menu)
-        self._check.setToolTip("Compute every step and fill every number in its text")
         self._walk.clicked.connect(self._on_walk_clicked)
         self._present.clicked.connect(self.present_requested)
-        self._check.clicked.connect(self.check_requested)
         self._edit.clicked.connect(self.edit_requested)
-        for button in (self._walk, self._present, self._print, self._check, self._edit):
+        for button in (self._walk, self._present, self._print, self._edit):
             row.addWidget(button)
+        self.extent = LessonExtent()
+        row.addWidget(self.extent)
         return holder
 
     def restyle(self) -> None:
@@ -104,26 +110,32 @@ class LessonPage(FollowsTheme, QWidget):
         self._title.setFont(title)
 
     def show_lesson(
-        self, lesson: Lesson, now: int | None, own: bool, thumbnails: Mapping[int, Thumbnail] | None = None
+        self,
+        lesson: Lesson,
+        now: int | None,
+        own: bool,
+        progress: Progress,
+        thumbnails: Mapping[int, Thumbnail] | None = None,
     ) -> None:
-        """Show a lesson, the step being walked, whether the user may change the lesson, and pictures of its steps."""
+        """Show a lesson, the step being walked, whether the user may change it, how far it is, and its pictures."""
         self._thumbnails = thumbnails or {}
         another = self._shown is None or (lesson.name, lesson.path) != (self._shown.name, self._shown.path)
-        self._shown, changed, self._now = lesson, now != self._now, now
+        finished = progress.is_finished(lesson)
+        at = now if now is not None else progress.step if progress.has_begun and not finished else None
+        self._shown, changed, self._now = lesson, at != self._now, at
         self._title.setText(lesson.title or lesson.name)
         self._about.setText(lesson.about)
         self._about.setVisible(bool(lesson.about))
-        questions = sum(step.question is not None for step in lesson.steps)
-        asked = f" · {format_count(questions, 'question')}" if questions else ""
-        self._extent.setText(f"{format_count(len(lesson.steps), 'step')} · {estimate_minutes(lesson)} min{asked}")
-        chosen = (now or 0) if another or (changed and now is not None) else self.chosen
+        self.extent.show_lesson(lesson, progress)
+        chosen = (at or 0) if another or (changed and at is not None) else self.chosen
         rows = [
             Row(
                 step.title or "Untitled",
                 number=i + 1,
-                now=i == now,
+                now=i == at,
                 thumbnail=self._thumbnails.get(i),
                 asks=step.question is not None,
+                done=finished or i in progress.done,
             )
             for i, step in enumerate(lesson.steps)
         ]
@@ -137,12 +149,16 @@ class LessonPage(FollowsTheme, QWidget):
             self.show_problems(lesson.problems)
         for button in (self._walk, self._present, self._print):
             button.setEnabled(bool(lesson.steps))
-        self._on_step_chosen(self.chosen)
+        self._walk.setText("Start again" if finished and now is None else f"Go on at step {at + 1}" if at else "Start")
 
     @property
     def chosen(self) -> int:
         """The chosen step, counted from 0."""
         return max(self.steps.currentRow(), 0)
+
+    def choose(self, step: int) -> None:
+        """Choose a step, counted from 0, and scroll to it."""
+        self.steps.setCurrentRow(step)
 
     def show_problems(self, problems: Sequence[Problem]) -> None:
         """Show the problems of the lesson's file, line by line."""
@@ -158,11 +174,14 @@ class LessonPage(FollowsTheme, QWidget):
 
     @Slot(int)
     def _on_step_chosen(self, step: int) -> None:
-        self._walk.setText(f"Open at step {step + 1}")
+        """Scroll to the chosen step."""
+        if step >= 0 and self._area.isVisible():
+            place = self.steps.visualItemRect(self.steps.item(step)).translated(self.steps.pos())
+            self._area.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + 8)
 
     @Slot()
     def _on_walk_clicked(self) -> None:
-        self.walk_requested.emit(self.chosen)
+        self.walk_requested.emit(self._now or 0)
 
 
 def _make_section(text: str) -> QLabel:

@@ -6,19 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget
 
 from attnlab.base.counted import format_count
 from attnlab.lessons.duration import estimate_minutes
 from attnlab.lessons.lesson import Lesson, Problem
-from attnlab.ui.base.guard import guarded
+from attnlab.lessons.search import find_lessons
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.theme import px
-from attnlab.ui.base.themed import FollowsTheme, set_role
+from attnlab.ui.base.themed import set_role
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.editor import Editor
 from attnlab.ui.lessons.lesson_page import LessonPage
+from attnlab.ui.lessons.lesson_rows import LessonRowPainter
+from attnlab.ui.lessons.lessons_body import LessonsBody
+from attnlab.ui.lessons.lessons_header import LessonsHeader
 from attnlab.ui.lessons.list_rows import Row
 from attnlab.ui.lessons.row_list import RowList
 from attnlab.ui.lessons.thumbnails import Thumbnails, choose_telling_step
@@ -29,42 +31,6 @@ if TYPE_CHECKING:
     from attnlab.ui.present.paper import Paper
 
 NOTE_MS = 8000
-SHELF, NARROW_SHELF, NARROW = 440, 300, 1200
-"""The width of the list at 100 %, and in windows narrower than this."""
-
-
-@guarded
-class _Body(FollowsTheme, QSplitter):
-    """The list beside a page; another size of type resets their widths."""
-
-    def __init__(self, shelf: RowList, page: QWidget) -> None:
-        super().__init__(Qt.Orientation.Horizontal)
-        self._was_narrow: bool | None = None
-        self.setHandleWidth(1)
-        self.setChildrenCollapsible(False)
-        self.side = QWidget()
-        self.side.setProperty("ground", "surface")
-        row = QHBoxLayout(self.side)
-        row.setContentsMargins(4, 8, 4, 8)
-        row.addWidget(shelf)
-        self.addWidget(self.side)
-        self.addWidget(page)
-        self.setStretchFactor(1, 1)
-
-    def restyle(self) -> None:
-        """Set the widths for the size of type."""
-        self.side.setMinimumWidth(px(200))
-        shelf = px(NARROW_SHELF if self._is_narrow() else SHELF)
-        self.setSizes([shelf, max(self.width() - shelf, px(300))])
-
-    def _is_narrow(self) -> bool:
-        return self.width() < px(NARROW)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if self._was_narrow is not self._is_narrow():
-            self._was_narrow = self._is_narrow()
-            self.restyle()
 
 
 class LessonPages(QObject):
@@ -73,16 +39,16 @@ class LessonPages(QObject):
     def __init__(self, controller: "LessonController") -> None:
         super().__init__(controller)
         self._controller = controller
-        self._lessons: tuple[Lesson | None, ...] = ()
+        self._lessons: tuple[Lesson, ...] = ()
+        self._listed: tuple[tuple[Lesson, int | None] | None, ...] = ()
         self._shown: Lesson | None = None
-        self.header, self.footer = self._make_header(), self._make_footer()
-        self.shelf = RowList("Lessons")
+        self.header, self.footer = LessonsHeader(), self._make_footer()
+        self.shelf = RowList("Lessons", LessonRowPainter())
         self.page, self.editor = LessonPage(), Editor(controller)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.page)
         self.stack.addWidget(self.editor)
-        self.body = _Body(self.shelf, self.stack)
-        self._side = self.body.side
+        self.body = LessonsBody(self.shelf, self.stack, self.page.back)
         self._thumbnails = Thumbnails(self)
         self._thumbnails.ready.connect(self._on_thumbnails_ready)
         self._note_timer = QTimer(self)
@@ -91,25 +57,6 @@ class LessonPages(QObject):
         self._note_timer.timeout.connect(self._on_note_read)
         self._connect()
         self.reload()
-
-    def _make_header(self) -> QFrame:
-        bar = QFrame()
-        bar.setProperty("ground", "top")
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(16, 8, 16, 8)
-        row.setSpacing(8)
-        self._title = QLabel("Lessons")
-        self._title.setProperty("role", "title")
-        self._open, self._new, self._draft = QPushButton("Open a file…"), QPushButton("New lesson"), QPushButton()
-        self._open.setToolTip("Open a lesson from a Markdown file")
-        self._new.setToolTip("Start a lesson of your own")
-        self._draft.setToolTip("Continue the lesson that you are writing")
-        self._draft.hide()
-        row.addWidget(self._title)
-        row.addStretch(1)
-        for button in (self._draft, self._open, self._new):
-            row.addWidget(button)
-        return bar
 
     def _make_footer(self) -> QFrame:
         bar = QFrame()
@@ -125,14 +72,17 @@ class LessonPages(QObject):
     def _connect(self) -> None:
         self.shelf.chosen.connect(self._on_chosen)
         self.shelf.opened.connect(self._on_opened)
-        self._open.clicked.connect(self._controller.ask_open)
-        self._new.clicked.connect(self._controller.start_draft)
-        self._draft.clicked.connect(self._controller.show_draft)
+        self.shelf.itemClicked.connect(self._on_clicked)
+        self.header.open.clicked.connect(self._controller.ask_open)
+        self.header.new.clicked.connect(self._controller.start_draft)
+        self.header.draft.clicked.connect(self._controller.show_draft)
+        self.header.search.textChanged.connect(self._on_find_changed)
+        self.header.search.returnPressed.connect(self._on_find_entered)
         page = self.page
+        page.back.clicked.connect(self._on_back_clicked)
         page.walk_requested.connect(self._on_walk_requested)
         page.present_requested.connect(self._controller.present)
         page.print_requested.connect(self._on_print_requested)
-        page.check_requested.connect(self._on_check_requested)
         page.edit_requested.connect(self._on_edit_requested)
         self.editor.left.connect(self._on_editor_left)
         self.editor.saved.connect(self._on_saved)
@@ -145,7 +95,7 @@ class LessonPages(QObject):
     @property
     def lessons(self) -> tuple[Lesson, ...]:
         """The lessons in the list, in order."""
-        return tuple(lesson for lesson in self._lessons if lesson is not None)
+        return self._lessons
 
     @property
     def chosen(self) -> tuple[Lesson, int] | None:
@@ -161,36 +111,43 @@ class LessonPages(QObject):
         from attnlab.lessons.library import list_lessons
 
         lessons = list_lessons()
-        ours = [lesson for lesson in lessons if lesson.path is None]
-        theirs = [lesson for lesson in lessons if lesson.path is not None]
-        extra = self._shown if self._shown is not None and self._shown.path not in [le.path for le in lessons] else None
-        if extra is not None:
-            theirs.append(extra)
-        self._lessons = (None, *ours, *([None, *theirs] if theirs else []))
+        known = [lesson.path for lesson in lessons]
+        extra = (self._shown,) if self._shown is not None and self._shown.path not in known else ()
+        self._lessons = (*lessons, *extra)
         self._show_shelf()
         if self._shown is None and self.lessons:
             self._show(self.lessons[0])
 
     def _show_shelf(self) -> None:
-        titles = iter(("Lessons", "Your lessons"))
-        rows = [Row(next(titles), section=True) if le is None else self._make_row(le) for le in self._lessons]
-        chosen = next((i for i, le in enumerate(self._lessons) if le is not None and self._is(le)), -1)
-        self.shelf.show_rows(rows, chosen)
+        """List the lessons that have the wanted words: the included ones, and under a heading the user's."""
+        found = find_lessons(self._lessons, self.header.search.text())
+        ours = [each for each in found if each[0].path is None]
+        theirs = [each for each in found if each[0].path is not None]
+        self._listed = (*ours, *([None, *theirs] if theirs else []))
+        rows = [Row("Your lessons", section=True) if each is None else self._make_row(*each) for each in self._listed]
+        chosen = next((i for i, each in enumerate(self._listed) if each is not None and self._is(each[0])), -1)
+        self.shelf.show_rows(rows or [Row("No lesson has these words", section=True)], chosen)
+        progress = self._controller.progress
+        finished = sum(progress.find(lesson).is_finished(lesson) for lesson in self._lessons)
+        self.header.show_counts(self._lessons, finished)
 
-    def _make_row(self, lesson: Lesson) -> Row:
-        """Return the row of a lesson: its picture, its minutes or the step at which it is open, and its description."""
-        about, now = lesson.about, self._find_current_slide(lesson)
+    def _make_row(self, lesson: Lesson, at: int | None) -> Row:
+        """Return the row of a lesson: its picture, its minutes, how far it is, and its description or a found step."""
+        progress = self._controller.progress.find(lesson)
+        found = self._thumbnails.find(lesson, whole=False) or {}
+        about = lesson.about if at is None else f"Step {at + 1}: {lesson.steps[at].title}"
         if lesson.problems:
             about = f"Line {lesson.problems[0].line}: {lesson.problems[0].reason}"
-        found = self._thumbnails.find(lesson, whole=False) or {}
         return Row(
             lesson.title or lesson.name,
             about or " ",
-            f"at step {now + 1}" if now is not None else f"{estimate_minutes(lesson)} min" if lesson.steps else "",
-            now=now is not None,
+            f"{estimate_minutes(lesson)} min" if lesson.steps else "",
+            number=self._lessons.index(lesson) + 1 if lesson.path is None else None,
             wrong=bool(lesson.problems),
-            pictured=True,
             thumbnail=found.get(choose_telling_step(lesson)),
+            done=progress.is_finished(lesson),
+            state=progress.describe(lesson),
+            share=progress.compute_share(lesson),
         )
 
     def _want_pictures(self) -> None:
@@ -219,7 +176,7 @@ class LessonPages(QObject):
         draft.changed.connect(self._on_draft_changed, Qt.ConnectionType.UniqueConnection)
         self._on_draft_changed()
         self.stack.setCurrentWidget(self.editor)
-        self._side.hide()
+        self.body.hide_list(True)
         if self.editor.isVisible():  # hidden, it would take the keys typed beside the playground
             self.editor.focus()
 
@@ -230,7 +187,8 @@ class LessonPages(QObject):
 
     def _show_page(self, lesson: Lesson) -> None:
         own, found = self._controller.is_own(lesson), self._thumbnails.find(lesson, whole=True)
-        self.page.show_lesson(lesson, self._find_current_slide(lesson), own, found)
+        progress = self._controller.progress.find(lesson)
+        self.page.show_lesson(lesson, self._find_current_slide(lesson), own, progress, found)
 
     def _find_current_slide(self, lesson: Lesson) -> int | None:
         player = self._controller.player
@@ -277,22 +235,54 @@ class LessonPages(QObject):
     def _show(self, lesson: Lesson) -> None:
         self._shown = lesson
         self.stack.setCurrentWidget(self.page)
-        self._side.show()
+        self.body.hide_list(False)
         self._show_page(lesson)
         self._want_pictures()
 
     @Slot(int)
     def _on_chosen(self, row: int) -> None:
-        lesson = self._lessons[row]
-        if lesson is not None:
-            self.show_message("")
-            self._show(lesson)
+        listed = self._listed[row] if row < len(self._listed) else None
+        if listed is None:
+            return
+        self.show_message("")
+        self._show(listed[0])
+        if listed[1] is not None:
+            self.page.choose(listed[1])
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        self.body.turn_to_page(True)
 
     @Slot(int)
     def _on_opened(self, row: int) -> None:
-        lesson = self._lessons[row]
-        if lesson is not None:
-            self._controller.walk(lesson)
+        listed = self._listed[row] if row < len(self._listed) else None
+        if listed is not None:
+            self._controller.walk(listed[0], listed[1] or 0)
+
+    @Slot()
+    def _on_back_clicked(self) -> None:
+        self.body.turn_to_page(False)
+        self.shelf.setFocus()
+
+    def go_back(self) -> None:
+        """Show all lessons again: clear the search, and in a narrow window return to the list."""
+        self.header.search.clear()
+        self.body.turn_to_page(False)
+
+    @Slot(str)
+    def _on_find_changed(self, _: str) -> None:
+        self.body.turn_to_page(False)
+        self._show_shelf()
+
+    @Slot()
+    def _on_find_entered(self) -> None:
+        """Show the first lesson that was found."""
+        first = next((i for i, each in enumerate(self._listed) if each is not None), None)
+        if first is not None:
+            self.shelf.setCurrentRow(first)
+            self._on_chosen(first)
+            self.body.turn_to_page(True)
+            self.shelf.setFocus()
 
     @Slot(int)
     def _on_walk_requested(self, step: int) -> None:
@@ -306,9 +296,8 @@ class LessonPages(QObject):
         if self._shown is not None:
             ask_print(self._controller, self._shown, paper)
 
-    @Slot()
-    def _on_check_requested(self) -> None:
-        """Compute every step in the worker, as a lesson with large tables takes a while."""
+    def check(self) -> None:
+        """Compute every step of the shown lesson in the worker, as one with large tables takes a while."""
         from attnlab.lessons.slides import check
 
         lesson = self._shown
@@ -352,7 +341,7 @@ class LessonPages(QObject):
 
     @Slot()
     def _on_editor_left(self) -> None:
-        self._side.show()
+        self.body.hide_list(False)
         self.stack.setCurrentWidget(self.page)
         draft = self._controller.draft
         if draft is not None and draft.path is not None and not draft.modified:
@@ -370,10 +359,10 @@ class LessonPages(QObject):
     @Slot()
     def _on_draft_changed(self) -> None:
         draft = self._controller.draft
-        self._draft.setVisible(draft is not None and self.stack.currentWidget() is not self.editor)
+        self.header.draft.setVisible(draft is not None and self.stack.currentWidget() is not self.editor)
         if draft is not None:
             title = draft.lesson.title.replace("&", "&&")  # a single & would underline a letter
-            self._draft.setText(f"Continue “{title}”{' •' if draft.modified else ''}")
+            self.header.draft.setText(f"Continue “{title}”{' •' if draft.modified else ''}")
 
     @Slot()
     def _on_note_read(self) -> None:

@@ -10,11 +10,9 @@ from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.base.themed import palette_of
-from attnlab.ui.lessons.thumbnails import Thumbnail, draw_thumbnail
+from attnlab.ui.lessons.thumbnails import Thumbnail
 
 ROW = Qt.ItemDataRole.UserRole
-WIDE_ROW = 340
-"""The width from which a lesson's description stands in its row."""
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -22,7 +20,8 @@ Index = QModelIndex | QPersistentModelIndex
 class Row:
     """The texts of a row. A section is a heading between rows; ``now`` marks the current place of a walk.
 
-    A ``pictured`` row has a thumbnail, which may be missing until it is computed; a step that ``asks`` has a badge.
+    A thumbnail may be missing until it is computed; a step that ``asks`` has a badge, and one that is ``done`` a tick.
+    ``state`` says how far a lesson is, and ``share`` how much of it is done, 0 to 1.
     """
 
     title: str
@@ -32,15 +31,19 @@ class Row:
     now: bool = False
     section: bool = False
     wrong: bool = False
-    pictured: bool = False
     thumbnail: Thumbnail | None = None
     asks: bool = False
+    done: bool = False
+    state: str = ""
+    share: float = 0.0
 
     @property
     def spoken(self) -> str:
         """The row as a screen reader reads it."""
         number = f"{self.number}. " if self.number is not None else ""
-        return f"{number}{self.title}{' (here)' if self.now else ''}. {self.about} {self.caption}".strip()
+        marks = [*(["here"] if self.now else []), *(["done"] if self.done and not self.state else [])]
+        marked = f" ({', '.join(marks)})" if marks else ""
+        return " ".join(filter(None, (f"{number}{self.title}{marked}.", self.about, self.state, self.caption)))
 
 
 @guarded
@@ -53,8 +56,6 @@ class RowPainter(QStyledItemDelegate):
         if row.section:
             return QSize(px(120), round(small) + px(20))
         room = option.rect.width() or px(300)
-        if row.pictured:
-            return QSize(px(120), round(max(px(_find_picture(room)[1]) + px(8), line + small + px(12))))
         lines = break_text(
             row.title, font("strong"), room - px(24) - self._measure_left(row) - self._measure_right(row), 3
         )
@@ -72,45 +73,16 @@ class RowPainter(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(option.rect).adjusted(4, 1, -4, -1)
         if row.section:
-            self._write(painter, area.adjusted(8, 0, 0, -px(4)), row.title, "section", palette.muted, bottom=True)
+            self.write(painter, area.adjusted(8, 0, 0, -px(4)), row.title, "section", palette.muted, bottom=True)
             painter.restore()
             return
         paint_ground(painter, area, option, palette)
-        if row.pictured:
-            self._paint_pictured(painter, area, row, palette)
-            painter.restore()
-            return
-        self._say(painter, area.adjusted(px(8), px(6), -px(8), -px(6)), row, palette)
+        self.paint_row(painter, area, row, palette)
         painter.restore()
 
-    def _paint_pictured(self, painter: QPainter, area: QRectF, row: Row, palette: Palette) -> None:
-        """Paint a lesson: its picture, its title with the minutes, and its description if there is room."""
-        wide, high = (px(each) for each in _find_picture(area.width()))
-        frame = QRectF(area.left() + px(6), area.center().y() - high / 2, wide, high)
-        painter.setPen(QColor(palette.hairline))
-        painter.setBrush(QColor(palette.ground))
-        painter.drawRoundedRect(frame, 5, 5)
-        if row.thumbnail is not None:
-            draw_thumbnail(painter, frame.adjusted(px(5), px(4), -px(5), -px(4)), row.thumbnail, palette)
-        room = QRectF(frame.right() + px(10), frame.top(), area.right() - frame.right() - px(18), high)
-        caption = QFontMetricsF(font("caption"))
-        right = caption.horizontalAdvance(row.caption)
-        at = room.adjusted(0, px(2), 0, 0)
-        self._write(painter, at, row.caption, "caption", palette.accent if row.now else palette.muted, right=True)
-        one_line = bool(row.about) and area.width() >= px(WIDE_ROW)
-        y = self._paint_block(
-            painter,
-            room.adjusted(0, 0, -right - px(8), 0),
-            row.title,
-            font("strong"),
-            palette.accent if row.now else palette.ink,
-            1 if one_line else 2,
-        )
-        if one_line:
-            below = QRectF(room.left(), y + px(1), room.width(), room.bottom() - y)
-            self._paint_block(
-                painter, below, row.about, font("caption"), palette.bad if row.wrong else palette.muted, 2
-            )
+    def paint_row(self, painter: QPainter, area: QRectF, row: Row, palette: Palette) -> None:
+        """Paint a row over its ground."""
+        self._say(painter, area.adjusted(px(8), px(6), -px(8), -px(6)), row, palette)
 
     def _measure_left(self, row: Row) -> int:
         return px(28) if row.number is not None else 0
@@ -128,7 +100,7 @@ class RowPainter(QStyledItemDelegate):
             painter.drawText(number, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), str(row.number))
         right = self._measure_right(row)
         if right:
-            self._write(
+            self.write(
                 painter,
                 QRectF(room.right() - right, room.top() + px(1), right, px(18)),
                 "here" if row.now else row.caption,
@@ -138,9 +110,9 @@ class RowPainter(QStyledItemDelegate):
             )
         style = "strong" if row.number is None or row.now else "text"
         at = room.adjusted(left, 0, -right, 0)
-        y = self._paint_block(painter, at, row.title, font(style), ink, 3)
+        y = self.paint_block(painter, at, row.title, font(style), ink, 3)
         if row.about:
-            y = self._paint_block(
+            y = self.paint_block(
                 painter,
                 QRectF(room.left(), y + px(2), room.width(), 99),
                 row.about,
@@ -149,9 +121,9 @@ class RowPainter(QStyledItemDelegate):
                 2,
             )
             caption = QRectF(room.left(), y + px(4), room.width(), px(20))
-            self._paint_block(painter, caption, row.caption, font("caption"), palette.muted, 1)
+            self.paint_block(painter, caption, row.caption, font("caption"), palette.muted, 1)
 
-    def _paint_block(self, painter: QPainter, at: QRectF, text: str, face: QFont, colour: str, most: int) -> float:
+    def paint_block(self, painter: QPainter, at: QRectF, text: str, face: QFont, colour: str, most: int) -> float:
         """Write at most this many lines; return the y at which they end."""
         painter.setFont(face)
         painter.setPen(QColor(colour))
@@ -161,7 +133,7 @@ class RowPainter(QStyledItemDelegate):
             y += metrics.height()
         return y
 
-    def _write(
+    def write(
         self,
         painter: QPainter,
         at: QRectF,
@@ -172,16 +144,12 @@ class RowPainter(QStyledItemDelegate):
         right: bool = False,
         bottom: bool = False,
     ) -> None:
+        """Write one line at the left or the right, at the top or the bottom of a rectangle."""
         painter.setFont(font(role))
         painter.setPen(QColor(colour))
         flag = Qt.AlignmentFlag
         across = flag.AlignRight if right else flag.AlignLeft
         painter.drawText(at, int(across | (flag.AlignBottom if bottom else flag.AlignTop)), text)
-
-
-def _find_picture(width: float) -> tuple[int, int]:
-    """Return the width and height of the pictures in rows of a width, at 100 %."""
-    return (84, 55) if width >= px(WIDE_ROW) else (60, 40)
 
 
 def paint_ground(painter: QPainter, area: QRectF, option: QStyleOptionViewItem, palette: Palette) -> None:

@@ -5,13 +5,12 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QDropEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidgetItem, QStyledItemDelegate, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.lessons.list_rows import ROW, Row, RowPainter
-from attnlab.ui.lessons.step_cards import StepCardPainter
 
 
 @guarded
@@ -23,11 +22,20 @@ class RowList(FollowsTheme, QListWidget):
     moved = Signal(int, int)
     deleted = Signal()
 
-    def __init__(self, name: str, *, movable: bool = False, cards: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        painter: QStyledItemDelegate | None = None,
+        *,
+        movable: bool = False,
+        cards: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        """``painter`` paints the rows. Cards stand side by side, and one click opens them; rows need two."""
         super().__init__(parent)
         self._rows: tuple[Row, ...] = ()
         self._movable = movable
-        self._painter = StepCardPainter() if cards else RowPainter()  # Qt does not keep it
+        self._painter = painter or RowPainter()  # Qt does not keep it
         if cards:
             self.setFlow(QListWidget.Flow.LeftToRight)
             self.setWrapping(True)
@@ -42,7 +50,7 @@ class RowList(FollowsTheme, QListWidget):
             self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
             self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.currentRowChanged.connect(self._on_current_changed)
-        self.itemDoubleClicked.connect(self._on_double_clicked)
+        (self.itemClicked if cards else self.itemDoubleClicked).connect(self._on_item_opened)
 
     def restyle(self) -> None:
         """Lay the rows out again: their heights depend on the size of type."""
@@ -89,7 +97,7 @@ class RowList(FollowsTheme, QListWidget):
             self.chosen.emit(row)
 
     @Slot(QListWidgetItem)
-    def _on_double_clicked(self, item: QListWidgetItem) -> None:
+    def _on_item_opened(self, item: QListWidgetItem) -> None:
         self.opened.emit(self.row(item))
 
     def sizeHint(self) -> QSize:

@@ -84,7 +84,13 @@ def _make_thumbnail(slide: "Slide", trace: object) -> Thumbnail:
         values = reduce_maps(shown, MOST_CELLS, MOST_CELLS)
         masked = ~(reduce_maps((~masked)[None].astype(np.float64), MOST_CELLS, MOST_CELLS)[0] > 0)
         covered, held = np.zeros(masked.shape, bool), None
-    return Thumbnail(values[0], data.kind, data.scale, masked, covered, held)
+    return Thumbnail(values[0], data.kind, _find_scale(values[0], masked, data.kind, data.scale), masked, covered, held)
+
+
+def _find_scale(values: NDArray[np.floating], masked: NDArray[np.bool_], kind: str, scale: Scale) -> Scale:
+    """Return the scale of colours: weights are coloured up to the largest, or most of them would be pale."""
+    shown = values[~masked & np.isfinite(values)]
+    return Scale(float(shown.max(initial=0.0)) or scale.limit) if kind == "probability" else scale
 
 
 def draw_thumbnail(painter: QPainter, area: QRectF, thumbnail: Thumbnail, palette: Palette) -> None:
