@@ -34,6 +34,8 @@ LABEL_LETTERS = 14
 """Labels of tokens are whole up to this many letters where there is room; longer ones lose their middle."""
 _CURVES = {"sqrt": "√", "log": "log"}
 """What a colour bar says of a scale that is not linear."""
+LABEL_SPACING = 1.0
+"""Labels of rows are at least so many sizes of type apart; in narrower rows some have none."""
 NOTHING_KEPT: Mapping[int, float] = MappingProxyType({})
 
 
@@ -49,6 +51,7 @@ class MapData:
     ``filled`` cells are masked too but have an ordinary number, and are hatched over their colour; ``dropped`` ones
     are crossed out. ``muted`` columns are grey. The last ``aside`` columns are no cells of the stage, such as the
     share of a sink.
+    The labels of ``bold_rows`` are bold.
     """
 
     values: NDArray[np.floating]
@@ -67,6 +70,7 @@ class MapData:
     dropped: NDArray[np.bool_] | None = None
     muted: tuple[int, ...] = ()
     aside: int = 0
+    bold_rows: frozenset[int] = frozenset()
 
     @property
     def limit(self) -> float:
@@ -340,14 +344,9 @@ def draw_labels(
     painter: QPainter, grid: Grid, data: MapData, palette: Palette, font: QFont, strong: tuple[int | None, int | None]
 ) -> None:
     """Draw row labels left of the first maps and column labels above the top ones; ``strong`` ones in full ink."""
-    pen = Pen(painter, font)
-    for line in range(grid.lines if grid.label_width else 0):
-        _, y = grid.origin(line * grid.per_row)
-        seen = _find_visible(painter, y, grid.cell_height, grid.rows, vertical=True)
-        for row in _thin_out(grid.rows, grid.cell_height, 1.1 * font.pixelSize(), strong[0], seen):
-            painter.setPen(QColor(palette.ink if row == strong[0] else palette.muted))
-            text = pen.elide(data.row_labels[row], math.ceil(grid.label_width - 6), middle=True)
-            pen.draw(grid.x - 6, y + (row + 0.5) * grid.cell_height, text, 1.0)
+    if data.bold_rows:
+        _draw_row_labels(painter, grid, data, palette, _embolden(font), strong[0], bold=True)
+    pen = _draw_row_labels(painter, grid, data, palette, font, strong[0], bold=False)
     if not grid.column_space:
         return
     if data.column_group:
@@ -360,16 +359,40 @@ def draw_labels(
         x, _ = grid.origin(place)
         seen = _find_visible(painter, x, grid.cell_width, grid.columns, vertical=False)
         for column in _thin_out(
-            grid.columns, grid.cell_width, 0.0 if flat else 1.1 * font.pixelSize(), strong[1], seen
+            grid.columns, grid.cell_width, 0.0 if flat else LABEL_SPACING * font.pixelSize(), strong[1], seen
         ):
             painter.setPen(QColor(palette.ink if column == strong[1] else palette.muted))
             middle = x + (column + 0.5) * grid.cell_width
             if flat:
-                text = pen.elide(data.column_labels[column], math.ceil(grid.cell_width - 2), middle=True)
+                text = data.column_labels[column]
+                if len(text) > 1:  # one letter may be a little wider than its cell
+                    text = pen.elide(text, math.ceil(grid.cell_width - 2), middle=True)
                 pen.draw(middle, grid.y - 4, text, 0.5, 1.0)
             else:
                 text = pen.elide(data.column_labels[column], math.ceil(grid.column_space - 6), middle=True)
                 pen.draw_upwards(middle, grid.y - 4, text)
+
+
+def _draw_row_labels(
+    painter: QPainter, grid: Grid, data: MapData, palette: Palette, font: QFont, strong: int | None, *, bold: bool
+) -> Pen:
+    """Draw the labels of the rows that are bold, or of the others; return the pen of the font."""
+    pen = Pen(painter, font)
+    for line in range(grid.lines if grid.label_width else 0):
+        _, y = grid.origin(line * grid.per_row)
+        seen = _find_visible(painter, y, grid.cell_height, grid.rows, vertical=True)
+        for row in _thin_out(grid.rows, grid.cell_height, LABEL_SPACING * font.pixelSize(), strong, seen):
+            if (row in data.bold_rows) == bold:
+                painter.setPen(QColor(palette.ink if row == strong or bold else palette.muted))
+                text = pen.elide(data.row_labels[row], math.ceil(grid.label_width - 6), middle=True)
+                pen.draw(grid.x - 6, y + (row + 0.5) * grid.cell_height, text, 1.0)
+    return pen
+
+
+def _embolden(font: QFont) -> QFont:
+    bold = QFont(font)
+    bold.setWeight(QFont.Weight.Bold)
+    return bold
 
 
 def _draw_group_labels(

@@ -33,6 +33,14 @@ class LayerMaps:
     hidden: NDArray[np.bool_] | None
     query_tokens: tuple[str, ...]
     key_tokens: tuple[str, ...]
+    answers: NDArray[np.bool_] | None = None
+    """The rows from which the model predicts an answer [T_q]; None if no row of the layer does."""
+
+    def list_answers(self) -> frozenset[int]:
+        """Return the rows from which the model predicts an answer; none if it answers in all but perhaps the last."""
+        if self.answers is None or bool(self.answers[:-1].all()):
+            return frozenset()
+        return frozenset(np.flatnonzero(self.answers).tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +223,10 @@ class Viewer:
 
     def _collect_maps(self, batch: Batch, layer: str, trace: LayerTrace, parts: tuple[Tensor, ...] = ()) -> LayerMaps:
         numbers = _to_array(trace.join("weights", parts)[0])
-        return LayerMaps(layer, numbers, layer_experiment.find_hidden(trace), *self._write_sides(batch, layer, trace))
+        sides = self._write_sides(batch, layer, trace)
+        of_source = batch.source is not None and layer.startswith("encoder")
+        answers = None if of_source else _has_target(batch.targets)[0].numpy()
+        return LayerMaps(layer, numbers, layer_experiment.find_hidden(trace), *sides, answers)
 
     def _write_sides(self, batch: Batch, layer: str, trace: LayerTrace) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the query tokens and the key tokens of a layer."""

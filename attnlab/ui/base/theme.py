@@ -41,7 +41,7 @@ _ROLES: dict[str, tuple[float, QFont.Weight]] = {
     "number_small": (11, QFont.Weight.Normal),
     "map": (12, QFont.Weight.Normal),
     "cell": (10, QFont.Weight.Normal),
-    "tiny": (9, QFont.Weight.Normal),
+    "tiny": (10.5, QFont.Weight.Normal),
 }
 ROLES = tuple(_ROLES)
 

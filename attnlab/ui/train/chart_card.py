@@ -9,6 +9,9 @@ from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.charts.line_chart import LineChart
 from attnlab.ui.widgets.surface import Surface
 
+LEAST, MOST = 150, 240
+"""The least and the largest height of the chart, in pixels at 100 %."""
+
 
 @guarded
 class ChartCard(FollowsTheme, Surface):
@@ -27,5 +30,6 @@ class ChartCard(FollowsTheme, Surface):
         column.addWidget(self.chart)
 
     def restyle(self) -> None:
-        """Set the height."""
-        self.chart.setFixedHeight(px(150))
+        """Set the heights."""
+        self.chart.setMinimumHeight(px(LEAST))
+        self.chart.setMaximumHeight(px(MOST))

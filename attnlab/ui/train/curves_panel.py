@@ -76,8 +76,9 @@ class CurvesPanel(FollowsTheme, QWidget):
 
     def restyle(self) -> None:
         """Set the sizes."""
-        self.loss.setFixedHeight(px(176))
-        self.right.setFixedHeight(px(124))
+        for chart, least, most in ((self.loss, 112, 220), (self.right, 80, 150)):
+            chart.setMinimumHeight(px(least))
+            chart.setMaximumHeight(px(most))
 
     def show_curves(
         self,

@@ -1,30 +1,42 @@
-"""Layout of the small maps of all layers and heads: in cards, one or more lines per layer. Arithmetic only."""
+"""Layout of the small maps of all layers and heads: in cards of equal width, up to four per line. Arithmetic only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import groupby
 
 from PySide6.QtCore import QRect
 
 from attnlab.figures.layout import Grid
 from attnlab.ui.base.theme import px
 
-GAP, PAD, HEAD = 14, 10, 28
+GAP, PAD, HEAD = 14, 8, 28
 """Pixels at 100 % between cards, inside them, and of the line with their titles."""
-LEAST, MOST, LARGEST_CELL = 128, 520, 26
-"""Narrowest and widest card, and the largest cell, in pixels at 100 %."""
-LEAST_SMALL, SMALL_CELL = 112, 5
-"""Narrowest card whose cells are no smaller than this."""
+MOST_PER_LINE = 4
+LARGEST_CELL, SMALL_CELL = 48, 5
+"""The largest cell, and the smallest one beside another card, in pixels at 100 %."""
+LEAST = 112
+"""The narrowest card beside another one, in pixels at 100 %."""
+MOST_LABELS = 32
+"""A map of at most so many rows and columns keeps the labels of all of them."""
+
+Pair = tuple[int, int]
+"""A layer and a head."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The size of a layer's maps: heads, rows, columns, and the pixels for its tokens at the left and above."""
+    """The size of a layer's maps: heads, rows, columns, and the pixels for its tokens at the left and above.
+
+    ``label`` is the height of a label: smaller cells do not have one each.
+    """
 
     heads: int
     rows: int
     columns: int
     left: int
     above: int
+    label: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,45 +49,84 @@ class Card:
     grid: Grid
 
 
-def place_cards(shapes: Sequence[Shape], width: int) -> tuple[tuple[Card, ...], int]:
-    """Return a card for each head of each layer in a width, and their total height."""
+def place_cards(shapes: Sequence[Shape], width: int, height: int = 0) -> tuple[tuple[Card, ...], int]:
+    """Return a card for each head of each layer in a width, and their total height.
+
+    If they can all be seen at once in ``height``, their cells are as large as that allows; otherwise they are as many
+    per line as keep their labels.
+    """
+    return _place_cards(tuple(shapes), width, height, px(100))
+
+
+@lru_cache(maxsize=32)
+def _place_cards(shapes: tuple[Shape, ...], width: int, height: int, _unit: int) -> tuple[tuple[Card, ...], int]:
+    pairs = [(layer, head) for layer, shape in enumerate(shapes) for head in range(shape.heads)]
+    if not pairs:
+        return (), 0
+    least = max(map(_measure_least, shapes))
+    fit = max(1, min(MOST_PER_LINE, len(pairs), (width + px(GAP)) // (least + px(GAP))))
+    found = [fitted for across in range(fit, 0, -1) if (fitted := _fit_height(shapes, pairs, width, across, height))]
+    if found:
+        return max(found, key=lambda each: min(card.grid.cell_width for card in each[0]))
+    return _place_lines(shapes, pairs, width, fit, px(LARGEST_CELL))
+
+
+def _fit_height(
+    shapes: tuple[Shape, ...], pairs: list[Pair], width: int, across: int, height: int
+) -> tuple[tuple[Card, ...], int] | None:
+    """Return the largest cards that fit into a height, or None if their labels would not."""
+    least = max(_find_least_cell(shape) for shape in shapes)
+    for cell in range(px(LARGEST_CELL), least - 1, -1):
+        placed = _place_lines(shapes, pairs, width, across, cell)
+        if placed[1] <= height:
+            return placed
+    return None
+
+
+def _place_lines(
+    shapes: tuple[Shape, ...], pairs: list[Pair], width: int, across: int, largest_cell: int
+) -> tuple[tuple[Card, ...], int]:
     cards: list[Card] = []
+    lines = _break_lines(shapes, pairs, across)
+    across = max(map(len, lines))
+    wide = (width - (across - 1) * px(GAP)) // across
     y = 0
-    for group in _group_in_lines(shapes):
-        across = _count_per_line(len(group), width, max(_measure_least(shapes[layer]) for layer, _ in group))
-        wide = min((width - (across - 1) * px(GAP)) // across, px(MOST))
-        for first in range(0, len(group), across):
-            pairs = enumerate(group[first : first + across])
-            line = [_place_card(shapes[layer], layer, head, place, wide, y) for place, (layer, head) in pairs]
-            tall = max(card.rect.height() for card in line)
-            cards += [replace(card, rect=QRect(card.rect.x(), y, wide, tall)) for card in line]
-            y += tall + px(GAP)
-    return tuple(cards), max(y - px(GAP), 0)
+    for line in lines:
+        drawn = [
+            _place_card(shapes[layer], layer, head, place * (wide + px(GAP)), wide, y, largest_cell)
+            for place, (layer, head) in enumerate(line)
+        ]
+        tall = max(card.rect.height() for card in drawn)
+        cards += [replace(card, rect=QRect(card.rect.x(), y, wide, tall)) for card in drawn]
+        y += tall + px(GAP)
+    return tuple(cards), y - px(GAP)
 
 
-def _group_in_lines(shapes: Sequence[Shape]) -> list[list[tuple[int, int]]]:
-    """Return which maps share lines: those of a layer, or all of them if no layer has more than one."""
-    each = [[(layer, head) for head in range(shape.heads)] for layer, shape in enumerate(shapes)]
-    if all(shape.heads == 1 for shape in shapes):
-        return [[pair for layer in each for pair in layer]] if each else []
-    return each
+def _break_lines(shapes: tuple[Shape, ...], pairs: list[Pair], across: int) -> list[list[Pair]]:
+    """Return the maps of each line: several whole layers, or an even part of one."""
+    if all(across % shape.heads == 0 for shape in shapes):
+        return _split_evenly(pairs, across)
+    layers = [list(group) for _, group in groupby(pairs, key=lambda pair: pair[0])]
+    return [line for layer in layers for line in _split_evenly(layer, across)]
+
+
+def _split_evenly(pairs: list[Pair], across: int) -> list[list[Pair]]:
+    each = -(-len(pairs) // -(-len(pairs) // across))
+    return [pairs[first : first + each] for first in range(0, len(pairs), each)]
+
+
+def _find_least_cell(shape: Shape) -> int:
+    return max(shape.label if max(shape.rows, shape.columns) <= MOST_LABELS else 0, px(SMALL_CELL))
 
 
 def _measure_least(shape: Shape) -> int:
     """Return the width of the narrowest card of a shape."""
-    return min(max(2 * px(PAD) + shape.left + px(SMALL_CELL) * shape.columns, px(LEAST_SMALL)), px(LEAST))
+    return max(2 * px(PAD) + shape.left + _find_least_cell(shape) * shape.columns, px(LEAST))
 
 
-def _count_per_line(count: int, width: int, least: int) -> int:
-    """Return the number of cards per line: as many as fit, spread evenly over the lines."""
-    fit = max(1, min(count, (width + px(GAP)) // (least + px(GAP))))
-    return -(-count // -(-count // fit))
-
-
-def _place_card(shape: Shape, layer: int, head: int, place: int, wide: int, y: int) -> Card:
-    x = place * (wide + px(GAP))
+def _place_card(shape: Shape, layer: int, head: int, x: int, wide: int, y: int, largest_cell: int) -> Card:
     room = wide - 2 * px(PAD) - shape.left
-    cell = min(room / shape.columns, float(px(LARGEST_CELL)))
+    cell = min(room / shape.columns, float(largest_cell))
     cell = float(int(cell)) if cell >= 3 else cell
     left = x + px(PAD) + shape.left + int(max(room - cell * shape.columns, 0) / 2)
     top = y + px(HEAD) + shape.above

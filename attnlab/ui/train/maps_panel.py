@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -33,7 +33,9 @@ from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
-"""Colours of the heads' curves, repeated."""
+"""Colours of the layers' curves, repeated."""
+LEAST_PROBE = 240
+"""The least width of the probe beside the tools, in pixels at 100 %."""
 FIRST = "Computing the first maps…"
 NONE = "This model has no attention: its decoder sees the source as one vector. There is no map to show."
 
@@ -52,6 +54,8 @@ class MapsPanel(FollowsTheme, QWidget):
     probe_changed = Signal(str)
     gradients_wanted = Signal(bool)
     step_chosen = Signal(float)
+    height_shared = Signal(int)
+    """The height in pixels for all maps at once has changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,6 +90,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.sheet.map_clicked.connect(self._on_sheet_clicked)
         self.sheet.cell_pointed.connect(self._on_sheet_hovered)
         self.back.clicked.connect(self.close_map)
+        self.area.viewport().installEventFilter(self)
         self.chart.chart.x_chosen.connect(self.step_chosen)
 
     def _dress(self) -> None:
@@ -120,16 +125,40 @@ class MapsPanel(FollowsTheme, QWidget):
         column = QVBoxLayout(head)
         column.setContentsMargins(18, 12, 18, 4)
         column.setSpacing(4)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self._title)
-        row.addWidget(self.probe, 3)
+        self._first_row, self._second_row = QHBoxLayout(), QHBoxLayout()
+        for row in (self._first_row, self._second_row):
+            row.setSpacing(8)
+            column.addLayout(row)
+        self._first_row.addWidget(self._title)
+        self._first_row.addWidget(self.probe, 3)
+        self._put_tools(self._first_row)
+        column.addWidget(self.wrong)
+        return head
+
+    def _put_tools(self, row: QHBoxLayout) -> None:
+        self._row_of_tools = row
         row.addWidget(self.pointed, 2)
         row.addWidget(self.gradients)
         row.addWidget(self.step)
-        column.addLayout(row)
-        column.addWidget(self.wrong)
-        return head
+
+    def _arrange_head(self) -> None:
+        """Put the tools beside the probe, or below it if there is no room."""
+        beside = [self._title, self.gradients, *([self.step] if self.step.isVisibleTo(self.head) else [])]
+        needed = sum(each.sizeHint().width() for each in beside) + px(LEAST_PROBE) + 5 * 8 + 2 * 18
+        row = self._first_row if needed <= self.width() else self._second_row
+        if row is not self._row_of_tools:
+            self._put_tools(row)
+            if (whole := self.head.layout()) is not None:
+                whole.activate()
+
+    def _share_height(self) -> None:
+        """Let the maps fill the height that the chart leaves, or all of it where that is little."""
+        whole = self.area.viewport().height() - 18
+        if self.groups.isVisibleTo(self):
+            whole -= self.groups.sizeHint().height() + self.column.spacing()
+        left = whole - self.chart.sizeHint().height() - self.column.spacing()
+        self.view.set_room(left if 2 * left >= whole else whole)
+        self.height_shared.emit(self.view.room)
 
     def _make_overview(self) -> QScrollArea:
         self.area = QScrollArea()
@@ -148,8 +177,8 @@ class MapsPanel(FollowsTheme, QWidget):
         card = QVBoxLayout()
         card.setContentsMargins(4, 0, 4, 0)  # aligned with the cards, which leave this much for their shadows
         card.addWidget(self.chart)
-        self.column.addLayout(card)
-        self.column.addStretch(1)
+        self.column.addLayout(card, 1)
+        self.column.addStretch(0)
         self.area.setWidget(inside)
         return self.area
 
@@ -173,6 +202,7 @@ class MapsPanel(FollowsTheme, QWidget):
             label.setFont(font("title"))
         self.step.setFont(font("number"))
         self.probe.setMinimumWidth(px(110))
+        self._arrange_head()
 
     @property
     def seen(self) -> Seen | None:
@@ -190,6 +220,8 @@ class MapsPanel(FollowsTheme, QWidget):
         self.view.setVisible(bool(maps))
         self.gradients.setEnabled(bool(maps))
         self.step.setText(f"step {seen.look.step:,}")
+        self._arrange_head()
+        self._share_height()
         typing = self.probe.hasFocus() and self.probe.isModified()
         if not typing and self.probe.text() != seen.probe:
             self.probe.setText(seen.probe)
@@ -226,8 +258,9 @@ class MapsPanel(FollowsTheme, QWidget):
         names: Sequence[str] = list_titles(self._seen.look.maps) if self._seen is not None else ()
         if len(names) != entropies.shape[1]:
             names = [f"head {i}" for i in range(entropies.shape[1])]
-        lines = [Line(name, steps, entropies[:, i], HEADS[i % len(HEADS)], 1.5) for i, name in enumerate(names)]
-        self.chart.chart.show_lines(lines, x_end=end)
+        self.chart.chart.show_lines(
+            make_entropy_lines(names, steps, entropies, self.chart.chart.count_labels()), x_end=end
+        )
 
     def say(self, sentence: str) -> None:
         """Show the problem of the typed probe; "" if there is none."""
@@ -319,11 +352,39 @@ class MapsPanel(FollowsTheme, QWidget):
     def _is_closing(self, event: QKeyEvent) -> bool:
         return event.key() == Qt.Key.Key_Escape and self._large is not None
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange_head()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._share_height()
+        return super().eventFilter(watched, event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self._is_closing(event):
             self.close_map()
         else:
             super().keyPressEvent(event)
+
+
+def make_entropy_lines(
+    names: Sequence[str], steps: NDArray[np.float64], entropies: NDArray[np.float64], most: int
+) -> list[Line]:
+    """Return the curves of entropies [n, heads], in the colour of their layer, and with its name if they are too many.
+
+    Otherwise each curve has the name of its head.
+    """
+    layers = list(dict.fromkeys(name.split(" · ")[0] for name in names))
+    named: set[str] = set()
+    lines = []
+    for name, curve in zip(names, entropies.T, strict=True):
+        layer, _, head = name.partition(" · ")
+        label = f"{layer} {head}".replace("head ", "h").strip() if len(names) <= most else layer
+        label = "" if label in named else label
+        named.add(label)
+        lines.append(Line(name, steps, curve, HEADS[layers.index(layer) % len(HEADS)], 1.5, label=label))
+    return lines
 
 
 def _run_of(seen: Seen) -> tuple[str, str, int]:

@@ -1,5 +1,6 @@
 """The maps of all layers and heads, each in a card with its tokens: static parts are cached, cells are not."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_labels, draw_outlines
+from attnlab.figures.map_painter import LABEL_SPACING, MapData, Outline, draw_cells, draw_labels, draw_outlines
 from attnlab.figures.scales import TO_ONE, find_scale, join_scales
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
@@ -29,6 +30,8 @@ from attnlab.ui.widgets.maps.map_widget import MapCell, PointedMaps, describe_ce
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
 
+SMALL_LABEL = 0.86
+"""The size of the labels of small cells, as a share of the smallest type."""
 WIDEST_LABEL = 40
 """The most pixels at 100 % for tokens beside and above a small map."""
 
@@ -45,9 +48,10 @@ class MapsView(PointedMaps):
         self._titles: tuple[str, ...] = ()
         self._places: tuple[int, ...] = ()
         self._shapes: tuple[Shape, ...] = ()
-        self._labels: tuple[object, ...] = ()
+        self._layers: tuple[LayerMaps, ...] = ()
         self._cards: tuple[Card, ...] = ()
         self._focus, self._ringed = 0, False
+        self._room = 0
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -71,8 +75,20 @@ class MapsView(PointedMaps):
         """The layout of the cards."""
         return self._cards
 
+    @property
+    def room(self) -> int:
+        """The height in pixels in which all maps can be seen at once; 0 before it is set."""
+        return self._room
+
+    def set_room(self, height: int) -> None:
+        """Set the height in pixels in which all maps can be seen at once: if they fit, they fill it."""
+        if height != self._room:
+            self._room = height
+            self._arrange()
+            self.update()
+
     def restyle(self) -> None:
-        self._labels = ()
+        self._shapes = tuple(map(_measure_shape, self._layers))
         super().restyle()
 
     def show_maps(self, layers: Sequence["LayerMaps"], kind: str = "probability", group: str = "") -> None:
@@ -84,15 +100,14 @@ class MapsView(PointedMaps):
         self._places = tuple(place for place, each in enumerate(layers) if group in ("", find_group(each.layer)))
         layers = [layers[place] for place in self._places]
         self._data = tuple(
-            MapData(each.weights[head : head + 1], kind, scale, each.hidden, *tokens)
+            MapData(each.weights[head : head + 1], kind, scale, each.hidden, *tokens, bold_rows=each.list_answers())
             for each, tokens in zip(layers, map(_list_tokens, layers), strict=True)
             for head in range(len(each.weights))
         )
         self._titles = list_titles(layers)
-        labels = tuple((each.layer, each.weights.shape, each.query_tokens, each.key_tokens) for each in layers)
-        if labels != self._labels:
-            self._labels = labels
-            self._shapes = tuple(_measure_shape(each) for each in layers)
+        before, self._layers = self._layers, tuple(layers)
+        if list(map(_list_labels, before)) != list(map(_list_labels, layers)):
+            self._shapes = tuple(map(_measure_shape, layers))
             self._pointed, self._focus = None, min(self._focus, max(len(self._data) - 1, 0))
             self._arrange()
         if self._pointed is not None:
@@ -124,7 +139,7 @@ class MapsView(PointedMaps):
         return next((i for i, card in enumerate(self._cards) if card.rect.contains(at.toPoint())), None)
 
     def _arrange(self) -> None:
-        self._cards, _ = place_cards(self._shapes, self.width() - 2 * _EDGE)
+        self._cards, _ = place_cards(self._shapes, self.width() - 2 * _EDGE, self._room - 2 * _EDGE)
         shift = QPoint(_EDGE, _EDGE)
         self._cards = tuple(_move_card(replace(card, layer=self._places[card.layer]), shift) for card in self._cards)
         self.updateGeometry()
@@ -149,7 +164,8 @@ class MapsView(PointedMaps):
             room = card.rect.right() - left - px(6)
             short = title if pen.width(title) <= room else title.replace("head ", "")  # the number is enough
             pen.draw(left, middle, pen.elide(short, room))
-            draw_labels(painter, card.grid, data, p, font("tiny", 0.9), (None, None))
+            roomy = font("tiny").pixelSize() * LABEL_SPACING <= card.grid.cell_height
+            draw_labels(painter, card.grid, data, p, font("tiny", 1.0 if roomy else SMALL_LABEL), (None, None))
         painter.end()
         return picture
 
@@ -167,7 +183,7 @@ class MapsView(PointedMaps):
         Set as a fixed height when resized, it would make a scroll bar appear and disappear for ever: beside the bar
         the maps are smaller and need none. Scroll areas allow for this height.
         """
-        return place_cards(self._shapes, width - 2 * _EDGE)[1] + 2 * _EDGE
+        return place_cards(self._shapes, width - 2 * _EDGE, self._room - 2 * _EDGE)[1] + 2 * _EDGE
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         heads = max((shape.heads for shape in self._shapes), default=1)
@@ -234,6 +250,10 @@ def _move_card(card: Card, shift: QPoint) -> Card:
     return Card(card.layer, card.head, card.rect.translated(shift), grid)
 
 
+def _list_labels(layer: "LayerMaps") -> tuple[object, ...]:
+    return layer.layer, layer.weights.shape, layer.query_tokens, layer.key_tokens, layer.list_answers()
+
+
 def _list_tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tokens of rows and columns; white space as visible signs."""
     seen = {" ": "␣", "\n": "↵", "\t": "⇥"}
@@ -243,10 +263,10 @@ def _list_tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _measure_shape(layer: "LayerMaps") -> Shape:
     """Return the sizes of a layer's maps, with the width for tokens that they need, up to the maximum."""
-    metrics = QFontMetricsF(font("tiny", 0.9))
+    metrics, least = QFontMetricsF(font("tiny")), font("tiny", SMALL_LABEL).pixelSize()
     heads, rows, columns = layer.weights.shape
     down, across = _list_tokens(layer)
-    left = min(max(map(metrics.horizontalAdvance, down), default=0.0), px(WIDEST_LABEL)) + px(8)
+    left = min(1.1 * max(map(metrics.horizontalAdvance, down), default=0.0), px(WIDEST_LABEL)) + px(8)  # some are bold
     widest = max(map(metrics.horizontalAdvance, across), default=0.0)
     above = metrics.height() + px(4) if widest <= px(9) else min(widest, px(WIDEST_LABEL)) + px(8)
-    return Shape(heads, rows, columns, round(left), round(above))
+    return Shape(heads, rows, columns, round(left), round(above), math.ceil(LABEL_SPACING * least))

@@ -10,8 +10,8 @@ from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.maps_panel import MapsPanel
 from attnlab.ui.train.settings_panel import SettingsPanel
 
-LEFT, NARROW_LEFT, RIGHT = 292, 240, 330
-"""Widths of the panels at the sides, in pixels at 100 %; and of the left one in a narrow window."""
+LEFT, RIGHT = 272, 330
+"""Widths of the panels at the sides, in pixels at 100 %."""
 WIDE = 1000
 """In a window narrower than this, in pixels at 100 %, curves are below the maps."""
 
@@ -69,8 +69,9 @@ class PanelLayout:
         self._header.offer_settings(narrow)
         self._header.settings.setChecked(True)
         self._settings.show()
-        left, right = px(NARROW_LEFT if narrow else LEFT), 0 if narrow else px(RIGHT)
-        self.body.setSizes([left, max(self._width - left - right, px(200)), right])
+        left, right = px(LEFT), 0 if narrow else px(RIGHT)
+        middle = self.body.count() - 2  # the maps, and those of a second run
+        self.body.setSizes([left, *[max((self._width - left - right) // middle, px(200))] * middle, right])
 
     def make_room_for_maps(self) -> None:
         """Hide the settings if the window is narrow."""

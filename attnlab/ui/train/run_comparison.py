@@ -59,6 +59,8 @@ class RunComparison(QObject):
         self._workspace.settings.hide()
         _share_evenly(body, body.indexOf(maps), right)
         bar, other = maps.area.verticalScrollBar(), second.area.verticalScrollBar()
+        second.view.set_room(maps.view.room)
+        maps.height_shared.connect(second.view.set_room)
         bar.valueChanged.connect(other.setValue)
         other.valueChanged.connect(bar.setValue)
         self._match()

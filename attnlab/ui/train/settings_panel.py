@@ -79,7 +79,7 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         inside = QWidget()
         inside.setProperty("ground", "surface")
         column = QVBoxLayout(inside)
-        column.setContentsMargins(16, 14, 16, 14)
+        column.setContentsMargins(16, 14, 8, 14)
         column.setSpacing(6)
         parts: list[QWidget | int] = [
             _heading("Task"),

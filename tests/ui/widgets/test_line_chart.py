@@ -1,14 +1,18 @@
 """Long curves: spikes are drawn, gaps are kept, and the tool tip names the values."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from attnlab.ui.widgets.charts.chart_scale import Scale, decimate, polylines, tick_text, ticks
+from attnlab.ui.base.theme import font
+from attnlab.ui.widgets.charts.chart_scale import Scale, decimate, polylines, spread, tick_text, ticks
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 
 
@@ -119,3 +123,32 @@ def test_larger_values_are_higher_and_ends_are_at_the_ends(log: bool) -> None:
     assert scale.y(10.0) == pytest.approx(70 if log else 120 - 100 * 9 / 99)
     assert (scale.x(0.0), scale.x(2.0), scale.x(4.0)) == (10, 160, 310)
     assert [scale.value_x(scale.x(value)) for value in (0.0, 1.0, 3.5)] == pytest.approx([0.0, 1.0, 3.5])
+
+
+@pytest.mark.parametrize("most", [1.0, 1e6, 1e9, 1e-7])
+def test_numbers_of_the_axis_are_whole(chart: LineChart, most: float) -> None:
+    chart.show_lines([Line("loss", np.arange(3.0), np.array([0.0, most / 2, most]))], x_end=1e6)
+    scale = chart.scale()
+    metrics = QFontMetricsF(font("tiny"))
+    texts = [tick_text(value) for value in ticks(scale.low, scale.high, False, 4)]
+    assert len(texts) > 1
+    assert max(map(metrics.horizontalAdvance, texts)) <= scale.area.left()
+    assert scale.area.width() > chart.width() / 2
+    chart.grab()
+
+
+@given(st.lists(st.floats(0, 100), max_size=8))
+def test_labels_at_the_ends_of_curves_do_not_overlap(wanted: list[float]) -> None:
+    places = spread(sorted(wanted), 12.0, 0.0, 100.0)
+    assert all(after - before >= 12 - 1e-9 for before, after in pairwise(places))
+    assert all(6 - 1e-9 <= place <= 94 + 1e-9 for place in places)
+
+
+def test_labels_at_the_ends_of_curves_have_room(chart: LineChart) -> None:
+    free = chart.scale().area.right()
+    lines = [Line(f"head {i}", np.arange(3.0), np.full(3, 1.0 + i), label=f"Decoder {i}") for i in range(40)]
+    chart.show_lines(lines)
+    widest = QFontMetricsF(font("tiny")).horizontalAdvance("Decoder 39")
+    assert chart.scale().area.right() <= min(free, chart.width() - widest)
+    assert 4 <= chart.count_labels() <= 20
+    chart.grab()

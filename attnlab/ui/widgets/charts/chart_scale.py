@@ -79,6 +79,18 @@ def polylines(x: Floats, y: Floats, scale: Scale) -> Iterator[QPolygonF]:
         yield QPolygonF([stretch[0] - QPointF(1, 0), *stretch] if len(stretch) == 1 else stretch)
 
 
+def spread(wanted: list[float], height: float, top: float, bottom: float) -> list[float]:
+    """Return the middles of labels of a height between top and bottom: the ascending ones wanted, moved apart."""
+    places: list[float] = []
+    for y in wanted:
+        places.append(max(y, places[-1] + height if places else top + height / 2))
+    limit = bottom - height / 2
+    for index in reversed(range(len(places))):
+        places[index] = min(places[index], limit)
+        limit = places[index] - height
+    return places
+
+
 def ticks(low: float, high: float, log: bool, most: int) -> list[float]:
     """Return round values from ``low`` to ``high``, about ``most`` at most: 1, 2 or 5 times a power of ten."""
     if not (math.isfinite(low) and math.isfinite(high) and high > low):

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mix, px
-from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, decimate, polylines, tick_text, ticks
+from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, decimate, polylines, spread, tick_text, ticks
 from attnlab.ui.widgets.maps.drawn import Drawn
 
 FAINT = 0.35
@@ -29,7 +29,7 @@ NEAR, NEAR_MARK = 24, 5
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
     """A curve of ``y`` over ascending ``x``: ``colour`` is a palette's field by name ("accent", "key"); ``faint`` mixes
-    it with the background, for noisy curves."""
+    it with the background, for noisy curves; ``label`` stands at its end, if not empty."""
 
     name: str
     x: NDArray[np.floating]
@@ -37,6 +37,7 @@ class Line:
     colour: str = "accent"
     width: float = 1.75
     faint: bool = False
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +131,28 @@ class LineChart(Drawn):
 
     def scale(self) -> Scale:
         """Return the present scale from values to pixels."""
-        margin = QFontMetricsF(font("tiny")).horizontalAdvance("0.0000") + px(4)
-        area = QRectF(margin, px(6), self.width() - margin - px(6), self.height() - px(6) - px(18))
-        return Scale(area, self._x_end, *(self._y_range or self._reach()), self._log)
+        low, high = self._y_range or self._reach()
+        metrics = QFontMetricsF(font("tiny"))
+        values = ticks(low, high, self._log, self._count_ticks())
+        widest = max(map(metrics.horizontalAdvance, (self._format_tick(value) for value in values)), default=0.0)
+        labels = max((metrics.horizontalAdvance(line.label) for line in self._lines if line.label), default=0.0)
+        left, right = math.ceil(widest) + px(8), math.ceil(labels) + px(10) if labels else px(6)
+        area = QRectF(left, px(6), max(self.width() - left - right, 1), self._height())
+        return Scale(area, self._x_end, low, high, self._log)
+
+    def _height(self) -> int:
+        """Return the height of the area of the curves in pixels."""
+        return max(self.height() - px(6) - px(18), 1)
+
+    def _count_ticks(self) -> int:
+        return max(2, int(self._height() / px(34)))
+
+    def _format_tick(self, value: float) -> str:
+        return f"{tick_text(value)}{self._unit}"
+
+    def count_labels(self) -> int:
+        """Return how many labels can stand below one another at the ends of curves."""
+        return int((self._height() + px(6)) / QFontMetricsF(font("tiny")).height())
 
     def tool_tip(self, at: QPointF) -> str:
         """Return the tool tip at a point: x and the values of the curves near it."""
@@ -176,6 +196,7 @@ class LineChart(Drawn):
         painter = QPainter(picture)
         self._draw_axes(painter, scale)
         self._draw_marks(painter, scale)
+        self._draw_labels(painter, scale)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setClipRect(scale.area.adjusted(-1, -2, 2, 2))
         for line in self._lines:
@@ -190,21 +211,20 @@ class LineChart(Drawn):
     def _draw_axes(self, painter: QPainter, scale: Scale) -> None:
         p, area = self._palette, scale.area
         pen = Pen(painter, font("tiny"))
-        for value in ticks(scale.low, scale.high, self._log, max(2, int(area.height() / px(34)))):
+        for value in ticks(scale.low, scale.high, self._log, self._count_ticks()):
             y = round(scale.y(value)) + 0.5
             painter.setPen(QColor(p.hairline))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(QColor(p.muted))
-            pen.draw(area.left() - px(5), y, f"{tick_text(value)}{self._unit}", 1.0)
+            pen.draw(area.left() - px(5), y, self._format_tick(value), 1.0)
+        free = -math.inf
         for value in ticks(0.0, self._x_end, False, max(2, int(area.width() / px(64)))):
-            text, x = tick_text(value), scale.x(value)
-            pen.draw(
-                min(max(x, pen.width(text) / 2), area.right() - pen.width(text) / 2 + px(4)),
-                area.bottom() + px(4),
-                text,
-                0.5,
-                0.0,
-            )
+            text = tick_text(value)
+            width = pen.width(text)
+            left = min(max(scale.x(value) - width / 2, 0.0), self.width() - width)
+            if left >= free:
+                pen.draw(left, area.bottom() + px(4), text, 0.0, 0.0)
+                free = left + width + px(8)
         for level in self._levels:
             y = scale.y(level.y)
             if area.top() <= y <= area.bottom():
@@ -226,8 +246,19 @@ class LineChart(Drawn):
                 pen.draw(left, area.top(), mark.name, 0.0, 0.0)
                 free = max(left + width, x)
 
+    def _draw_labels(self, painter: QPainter, scale: Scale) -> None:
+        """Draw the labels of curves at their ends, apart where they would overlap, as many as there is room for."""
+        pen, high = Pen(painter, font("tiny")), QFontMetricsF(font("tiny")).height()
+        ends = [(scale.y(float(line.y[-1])), line) for line in self._lines if line.label and len(line.y)]
+        ends = sorted((each for each in ends if math.isfinite(each[0])), key=lambda each: each[0])
+        ends = ends[: self.count_labels()]
+        top, bottom = scale.area.top() - px(3), scale.area.bottom() + px(3)
+        for (_, line), y in zip(ends, spread([y for y, _ in ends], high, top, bottom), strict=True):
+            painter.setPen(QColor(getattr(self._palette, line.colour)))
+            pen.draw(scale.area.right() + px(6), y, line.label)
+
     def sizeHint(self) -> QSize:
-        return QSize(px(260), px(140))
+        return QSize(px(260), px(112))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(px(140), px(96))

@@ -1,0 +1,113 @@
+"""Training at every size of window and type: maps keep their labels and fill the room, nothing covers the probe."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QApplication, QWidget
+
+from attnlab.ui.base.theme import font, px
+from attnlab.ui.train.map_cards import GAP, LARGEST_CELL, MOST_LABELS, MOST_PER_LINE, PAD, Shape, place_cards
+from attnlab.ui.train.maps_panel import make_entropy_lines
+
+if TYPE_CHECKING:
+    from tests.ui.train.conftest import Student
+
+LABEL = 9
+pytestmark = pytest.mark.usefixtures("qapp")
+
+
+@given(
+    st.integers(1, 6), st.integers(1, 8), st.integers(1, 40), st.integers(1, 40), st.integers(300, 3800), st.integers()
+)
+def test_cards_fill_their_width_and_keep_their_labels(
+    layers: int, heads: int, rows: int, columns: int, width: int, height: int
+) -> None:
+    shape = Shape(heads, rows, columns, 20, 14, LABEL)
+    cards, total = place_cards([shape] * layers, width, height % 2000)
+    assert [(card.layer, card.head) for card in cards] == [(la, h) for la in range(layers) for h in range(heads)]
+    tops = [card.rect.top() for card in cards]
+    widest_line = max(tops, key=tops.count)
+    across = tops.count(widest_line)
+    assert across <= MOST_PER_LINE
+    assert max(card.rect.right() for card in cards) in range(width - across, width)
+    for card in cards:
+        assert card.grid.x + card.grid.columns * card.grid.cell_width <= card.rect.right() + 1
+        assert card.rect.bottom() < total
+    if max(rows, columns) <= MOST_LABELS and width >= 2 * px(PAD) + shape.left + LABEL * columns:
+        assert cards[0].grid.cell_height >= LABEL
+
+
+def test_maps_that_fit_fill_the_height() -> None:
+    shapes = [Shape(4, 13, 13, 16, 14, LABEL)] * 2
+    flat, low = place_cards(shapes, 1100, 500)
+    tall, high = place_cards(shapes, 1100, 900)
+    assert low <= 500 < high <= 900
+    assert flat[0].grid.cell_width < tall[0].grid.cell_width <= px(LARGEST_CELL)
+
+
+def test_maps_too_many_for_the_height_are_as_many_per_line_as_keep_their_labels() -> None:
+    cards, total = place_cards([Shape(4, 24, 24, 16, 14, LABEL)] * 6, 800, 500)
+    assert total > 500
+    assert len({card.rect.left() for card in cards}) == 2  # three cards of 252 pixels fit, but four heads are not 3 + 1
+    assert 2 * cards[0].rect.width() + px(GAP) == 800
+
+
+def test_labels_of_maps_follow_the_size_of_type(student: "Student") -> None:
+    view, window = student.ws.maps.view, student.window
+    letter = view.data[0].row_labels[0]
+    for type_size in (100, 175, 250):
+        window.change_settings(type_size=type_size)
+        QApplication.processEvents()
+        width = QFontMetricsF(font("tiny")).horizontalAdvance(letter)
+        assert all(card.grid.label_width - 6 >= width for card in view.cards)
+        assert all(card.grid.cell_height >= font("tiny", 0.86).pixelSize() for card in view.cards)
+
+
+def test_answering_rows_of_the_maps_are_bold(student: "Student") -> None:
+    data = student.ws.maps.view.data[0]
+    start = data.row_labels.index("⟨")
+    assert sorted(data.bold_rows) == list(range(start, len(data.row_labels)))
+
+
+@pytest.mark.parametrize("size", [(800, 600), (1024, 640), (1366, 768)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("type_size", [100, 175])
+def test_nothing_covers_the_probe(student: "Student", size: tuple[int, int], type_size: int) -> None:
+    maps, window = student.ws.maps, student.window
+    window.change_settings(type_size=type_size)
+    window.resize(*size)
+    student.wait_for(lambda: window.width() == size[0])
+    window.grab()
+    probe = _place(maps.probe, maps)
+    assert probe.width() >= px(110)
+    for other in (maps.gradients, maps.step):
+        assert not probe.intersects(_place(other, maps))
+        assert _place(other, maps).right() <= maps.width()
+
+
+def test_generated_text_and_the_entropies_are_seen_at_once(student: "Student") -> None:
+    ws, window = student.ws, student.window
+    window.resize(1366, 768)
+    student.wait_for(lambda: bool(ws.text.text.text()) and window.height() == 768)
+    window.grab()
+    for each in (ws.text.text, ws.maps.chart):
+        bottom = each.mapTo(window, QPoint(0, each.height())).y()
+        assert bottom <= window.height() - ws.footer.height()
+
+
+def test_each_curve_of_entropy_has_the_name_of_its_head_or_layer() -> None:
+    steps, names = np.arange(3.0), [f"Decoder {layer} · head {head}" for layer in range(1, 7) for head in range(4)]
+    few = make_entropy_lines(names[:8], steps, np.ones((3, 8)), 8)
+    assert [line.label for line in few][::4] == ["Decoder 1 h0", "Decoder 2 h0"]
+    assert [line.colour for line in few][:4] == [few[0].colour] * 4
+    many = make_entropy_lines(names, steps, np.ones((3, 24)), 8)
+    assert [line.label for line in many if line.label] == [f"Decoder {layer}" for layer in range(1, 7)]
+    assert len({line.colour for line in many}) == 6
+
+
+def _place(widget: QWidget, above: QWidget) -> QRect:
+    return QRect(widget.mapTo(above, QPoint(0, 0)), widget.size())
