@@ -104,7 +104,7 @@ def test_identities_shared_keys_and_single_biases_are_expanded() -> None:
         (nn.MultiheadAttention(8, 2, add_zero_attn=True), "The module has add_zero_attn, an extra key"),
         (nn.MultiheadAttention(8, 2, kdim=3, vdim=5), "The module has kdim 3 and vdim 5; they must be equal"),
         (nn.Linear(8, 8), "from_multihead was given Linear; it needs a torch.nn.MultiheadAttention."),
-        (nn.MultiheadAttention(6, 2), r"W_q needs 6 columns, but the embeddings have 8; .*in_proj_weight \[18, 6\]"),
+        (nn.MultiheadAttention(6, 2), r"W_q has 6 rows, but the embeddings have 8 columns; .*in_proj_weight \[18, 6\]"),
     ],
 )
 def test_an_unsupported_module_is_refused_in_a_sentence(module: nn.Module, sentence: str) -> None:

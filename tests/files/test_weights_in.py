@@ -213,7 +213,7 @@ def test_embeddings_are_kept_or_drawn_or_read_from_an_array() -> None:
     proposal, arrays = _whole(layer())
     e = configure(attnlab.preset("journey"), causal=True)
     with pytest.raises(
-        ExperimentError, match=r"W_q needs 12 columns, but the embeddings have 3; .* \(W_q is W_q \[12, 12\]\)"
+        ExperimentError, match=r"W_q has 12 rows, but the embeddings have 3 columns; .* \(W_q is W_q \[12, 12\]\)"
     ):
         apply(proposal, arrays, e, n_heads=4)
     drawn = apply(proposal, arrays, e, n_heads=4, embeddings="drawn")
@@ -236,7 +236,7 @@ def test_keys_of_another_width_create_a_second_sequence() -> None:
     tensors = {**truth.tensors, "W_k": torch.randn(5, 12), "W_v": torch.randn(5, 12)}
     arrays = arrays_of(tensors)
     e = base()
-    with pytest.raises(ExperimentError, match="W_k needs 5 columns, but the embeddings have 12"):
+    with pytest.raises(ExperimentError, match="W_k has 5 rows, but the embeddings have 12 columns"):
         apply(guess(arrays)[0], arrays, e, 4)
     made = apply(guess(arrays)[0], arrays, e, 4, embeddings="drawn")
     assert made.memory_tokens == e.tokens

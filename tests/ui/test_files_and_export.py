@@ -20,6 +20,7 @@ import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.stages.explain import Cell
 from attnlab.files.source import Source
+from attnlab.ui.app.help_window import HelpWindow
 from attnlab.ui.export.export_dialog import ExportDialog
 
 if TYPE_CHECKING:
@@ -344,3 +345,34 @@ def test_overflowed_numbers_are_exported_as_infinity(sit_down: Callable[..., "Pe
     for ending in ("png", "svg", "pdf", "csv", "npy"):
         assert person.playground.files.export_to(tmp_path / f"q.{ending}"), person.message()
     assert "inf" in (tmp_path / "q.csv").read_text(encoding="utf-8")
+
+
+def test_a_refusal_goes_when_the_next_dialog_opens_and_a_warning_stays(
+    sit_down: Callable[..., "Person"], tmp_path: Path
+) -> None:
+    person = sit_down()
+    person.playground.files.export_to(tmp_path / "missing" / "weights.png")
+    assert "weights.png" in person.message()
+    person.key(Key.Key_F1)
+    person.wait_for(lambda: person.message() == "")
+    help_window = person.window.findChild(HelpWindow)
+    assert help_window is not None
+    help_window.close()
+    person.playground.open_preset("naive-softmax-overflow")
+    person.settle()
+    warning = person.message()
+    assert warning.startswith("weights: 14 of 36 values are")
+    person.key(Key.Key_F1)
+    person.wait_for(lambda: isinstance(QApplication.activeWindow(), HelpWindow))
+    assert person.message() == warning
+
+
+def test_a_message_of_a_dialog_goes_with_the_dialog(person: "Person") -> None:
+    person.key(Key.Key_F1)
+    person.wait_for(lambda: isinstance(QApplication.activeWindow(), HelpWindow))
+    person.window.say("The folder of the log cannot be shown.")
+    assert person.message() == "The folder of the log cannot be shown."
+    window = person.window.findChild(HelpWindow)
+    assert window is not None
+    QTest.keyClick(window, Key.Key_Escape)
+    person.wait_for(lambda: person.message() == "")

@@ -14,6 +14,7 @@ from attnlab.files.atomic import format_reason
 from attnlab.files.bounded import open_file
 from attnlab.files.weights.named_array import DAMAGE, NamedArray, make_array, shorten_name
 from attnlab.files.weights.numpy_in import from_npy, from_npz
+from attnlab.files.weights.several_files import INDEX, describe_folder, describe_index
 from attnlab.files.weights.state_dict_in import read_state_dict
 from attnlab.files.weights.text_in import from_text
 
@@ -46,6 +47,10 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NamedArray]:
         FileError: the file is missing, of an unknown format, damaged, too large, or contains code or no arrays.
     """
     file = Path(path)
+    if file.is_dir():
+        raise FileError(describe_folder(file))
+    if file.name.lower().endswith(INDEX):
+        raise FileError(describe_index(file))
     reader = ENDINGS.get(file.suffix.lower())
     if reader is None:
         raise FileError(f"{shorten_name(file.name)} is not a file of weights; their names end in {', '.join(ENDINGS)}.")
@@ -65,8 +70,6 @@ def _check_file(file: Path) -> None:
             empty = not opened.read(1)
     except FileNotFoundError:
         raise FileError(f"There is no file {shorten_name(str(file))}.") from None
-    except IsADirectoryError:
-        raise FileError(f"{shorten_name(str(file))} is a folder; choose a file with weights in it.") from None
     except (OSError, ValueError) as error:
         raise FileError(f"{shorten_name(str(file))} cannot be read: {format_reason(error)}.") from None
     if empty:

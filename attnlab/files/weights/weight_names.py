@@ -1,7 +1,12 @@
 """The meanings of the names of weights in common libraries: q_proj, W_Q, in_proj_weight, c_attn."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from attnlab.files.weights.named_array import NamedArray
 
 _WORDS = {
     "q": ("q", "query", "queries"),
@@ -23,6 +28,8 @@ _BIASES = {f"{bias}{word}": role for role, words in _WORDS.items() for word in w
 _LONGEST = max(map(len, (*_WEIGHTS, *_BIASES)))
 _NUMBERED = {"0": "q", "1": "k", "2": "v", "3": "o"}
 _WRAPPERS = ("base_layer", "linear")
+_EMBEDDINGS = re.compile(r"emb|wte|wpe|token|^x$", re.IGNORECASE)
+_IN_LAYER = re.compile(r"(^|[./|_])\d+[./|]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,21 @@ class Meaning:
     transposed: bool = False
     loose: bool = False
     by_head: bool = False
+
+
+def list_embeddings(arrays: "Mapping[str, NamedArray]", most_rows: int, columns: int | None) -> "list[NamedArray]":
+    """Return the arrays that can be embeddings: matrices of these columns that are no weights of a layer.
+
+    If the names of some say that they are embeddings, only those.
+    """
+    found = [
+        array
+        for array in arrays.values()
+        if not array.reason and len(array.shape) == 2 and array.shape[0] <= most_rows
+        if columns is None or array.shape[1] == columns
+        if meaning(array.name) is None and not _IN_LAYER.search(array.name)
+    ]
+    return [array for array in found if _EMBEDDINGS.search(array.name)] or found
 
 
 def meaning(name: str) -> Meaning | None:

@@ -163,7 +163,7 @@ def _describe_misfit(
     queries = d_model != e.d_model
     field, need, have = ("W_q", d_model, e.d_model) if queries else ("W_k", d_memory, e.memory.shape[1])
     whose = "embeddings" if queries or e.memory_embeddings is None else "memory_embeddings"
-    text = f"{field} needs {need} columns, but the {whose} have {have}; draw new ones, or take them from an array."
+    text = f"{field} has {need} rows, but the {whose} have {have} columns; draw new ones, or take them from an array."
     return _append_arrays(text, parts, arrays)
 
 

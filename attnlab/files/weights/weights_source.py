@@ -11,6 +11,7 @@ from attnlab.files.weights.arrays_in import read_arrays
 from attnlab.files.weights.head_counts import heads_beside
 from attnlab.files.weights.named_array import MOST_ARRAYS, NamedArray, shorten_name
 from attnlab.files.weights.projection_layouts import UNKNOWN, Heads
+from attnlab.files.weights.several_files import list_parts
 from attnlab.files.weights.text_in import read_text
 
 CLIPBOARD = "the clipboard"
@@ -42,12 +43,14 @@ class WeightsSource:
 def files_source(paths: Sequence[Path], step: Callable[[], None] = lambda: None) -> WeightsSource:
     """Return the arrays of several files as one source; ``step`` is called before each file, and may raise to stop.
 
+    A folder stands for its files, and the index of a model for the parts beside it.
+
     Raises:
         FileError: one of them cannot be read; the sentence names the file.
     """
     arrays: dict[str, NamedArray] = {}
     heads = UNKNOWN
-    for path in paths:
+    for path in (part for each in paths for part in list_parts(each)):
         step()
         for array in read_arrays(path).values():
             name = _make_unique(array.name, path, arrays)

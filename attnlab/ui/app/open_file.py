@@ -7,6 +7,7 @@ from pathlib import Path
 from attnlab.base import formats
 from attnlab.files.atomic import format_name
 from attnlab.files.source import run_folder
+from attnlab.files.weights.several_files import INDEX, list_weights
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.workspaces.lessons import LESSONS
 from attnlab.ui.workspaces.playground import PLAYGROUND
@@ -24,7 +25,7 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
     if playground is None:
         window.ready.connect(partial(open_paths, window, list(paths)))  # ready is emitted only once
         return
-    weights = [path for path in paths if path.suffix.lower() in formats.WEIGHTS]
+    weights = [path for path in paths if _holds_weights(path)]
     others = [path for path in paths if path not in weights]
     files = playground.files
 
@@ -39,6 +40,13 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
         _open_one(window, others[0], then)
     else:
         then(False)
+
+
+def _holds_weights(path: Path) -> bool:
+    """Return whether a path is a file of weights, the index of one in parts, or a folder with such files."""
+    if path.suffix.lower() in formats.WEIGHTS or path.name.lower().endswith(INDEX):
+        return True
+    return run_folder(path) is None and bool(list_weights(path))
 
 
 def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:

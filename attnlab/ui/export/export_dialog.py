@@ -13,10 +13,10 @@ from attnlab.figures.panels.figure_page import Page
 from attnlab.figures.panels.figure_source import Source
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.ui.base.dialog_parts import ask_where, button, make_scroll_area
+from attnlab.ui.base.dialog_size import fit
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.export.copying import copy_figure
-from attnlab.ui.export.dialog_size import fit
 from attnlab.ui.export.export_form import ExportForm
 from attnlab.ui.export.figure_choices import FORMATS, read_words, write_words
 from attnlab.ui.export.figure_preview import FigurePreview

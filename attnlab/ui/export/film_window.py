@@ -11,11 +11,11 @@ from attnlab.base.errors import AttnlabError
 from attnlab.base.formats import FILMS
 from attnlab.figures.films.film_frame import Film
 from attnlab.ui.base.dialog_parts import ask_where, make_scroll_area
+from attnlab.ui.base.dialog_size import fit
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call, Slices
 from attnlab.ui.base.theme import px
-from attnlab.ui.export.dialog_size import fit
 from attnlab.ui.export.film_saver import FilmSaver, Job
 from attnlab.ui.export.filming import Filmed, Filming
 from attnlab.ui.export.frame_view import FrameView

@@ -31,6 +31,7 @@ from attnlab.ui.playground.inputs_panel import InputsPanel
 from attnlab.ui.playground.inputs_spine import InputsSpine
 from attnlab.ui.playground.lens_area import CANVAS, LensArea
 from attnlab.ui.playground.mask_painting import MaskPainting
+from attnlab.ui.playground.message_life import MessageLife
 from attnlab.ui.playground.preset_gallery import PresetGallery, thumbnail
 from attnlab.ui.playground.session_files import SessionFiles
 from attnlab.ui.playground.step_bar import StepBar
@@ -63,6 +64,7 @@ class Playground(QObject):
         self.canvas = self.lenses.canvas
         self.explain = ExplainPanel(self.body)
         self.step_bar = StepBar(page)
+        MessageLife(self.step_bar, lambda: self._warned)
         self.spine = InputsSpine(document=self.document, parent=self.body)
         self.body.fill(self.spine, self.inputs, self.lenses, self.explain, self.lenses.suits)
         self.gallery = PresetGallery(parent)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QHelpEvent
-from PySide6.QtWidgets import QToolTip
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.charts.bars import BarList
+from attnlab.ui.widgets.tip_beside import show_beside
 
 
 @guarded
@@ -37,6 +37,6 @@ class RowBars(BarList):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             row = self.item_at(event.pos())
             if row is not None and self._unknown[row]:
-                QToolTip.showText(event.globalPos(), "not computed yet", self.viewport(), self.row_rect(row))
+                show_beside("not computed yet", self.viewport(), self.row_rect(row))
                 return True
         return super().viewportEvent(event)

@@ -55,6 +55,8 @@ class StepBar(FollowsTheme, QFrame):
 
     place_requested = Signal(object)
     depth_requested = Signal(object)
+    told = Signal(str)
+    """Another message is visible, or none: ""."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -216,7 +218,7 @@ class StepBar(FollowsTheme, QFrame):
 
     @Slot(str)
     def show_message(self, sentence: str) -> None:
-        """Show one sentence about a refusal, until the next edit or step."""
+        """Show one sentence about a refusal, until the next edit, step or dialog."""
         if sentence == self.message == "":
             return
         self.note_timer.stop()
@@ -226,12 +228,18 @@ class StepBar(FollowsTheme, QFrame):
         self._message.setToolTip(plain_tip(sentence))
         self._message.setVisible(bool(sentence))
         self._about.setVisible(not sentence)
+        self.told.emit(sentence)
 
     def show_note(self, sentence: str) -> None:
         """Show one sentence about a success, for a while or until the next message."""
         self.show_message(sentence)
         self.note_timer.start()
         set_role(self._message, "good")
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether a message is visible that is no note of a success."""
+        return bool(self.message) and not self.note_timer.isActive()
 
     @Slot()
     def _on_note_read(self) -> None:

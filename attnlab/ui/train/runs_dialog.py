@@ -5,8 +5,8 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QTableWidgetItem, QVBoxLayout, QWidget
 
+from attnlab.ui.base.dialog_size import fit
 from attnlab.ui.base.theme import font, px
-from attnlab.ui.export.dialog_size import fit
 from attnlab.ui.train.run_words import describe_state, format_title
 from attnlab.ui.train.runs_panel import RunsPanel
 from attnlab.ui.train.runs_table import FOLDER, KEPT, NAME, RunsTable

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from attnlab.base.counted import divisors
 from attnlab.files.weights.named_array import NamedArray, shorten_name
+from attnlab.files.weights.weight_names import list_embeddings
 from attnlab.files.weights.weights_apply import Embeddings
 from attnlab.files.weights.weights_in import Proposal, fitting_heads, shapes
 from attnlab.ui.base.theme import px
@@ -47,7 +48,7 @@ class MappingForm(QWidget):
         self._arrays, self._proposals, self._experiment = arrays, proposals, e
         self.layer.clear()
         for place, proposal in enumerate(proposals):
-            self.layer.addItem(shorten_name(proposal.name) or "the one layer", place)
+            self.layer.addItem(shorten_name(proposal.name) or "The only layer", place)
         for widget in (self.layer, self._layer_name):
             widget.setVisible(len(proposals) > 1)
         self._show_guess(proposals[0] if proposals else Proposal("", {}))
@@ -133,13 +134,13 @@ class MappingForm(QWidget):
         if "W_q" not in proposal.parts:
             self.n_heads.addItem(f"{e.n_heads}, as now", None)
         elif len(fitting) != 1:
-            self.n_heads.addItem("choose…", None)
+            self.n_heads.addItem("Choose…", None)
         for count in fitting:
             self.n_heads.addItem(str(count), count)
         self.n_heads.choose(wanted)
         self.n_heads.setEnabled(self.n_heads.count() > 1)
         self.n_kv_heads.clear()
-        self.n_kv_heads.addItem("from the shapes", None)
+        self.n_kv_heads.addItem("From the shapes", None)
         for count in divisors(int(self.n_heads.currentData() or 1)):
             self.n_kv_heads.addItem(str(count), count)
         self.n_kv_heads.choose(shared)
@@ -155,12 +156,10 @@ class MappingForm(QWidget):
         chosen = self.embeddings.currentData()
         self.embeddings.clear()
         shape = " × ".join(map(str, self._experiment.embeddings.shape))
-        self.embeddings.addItem(f"keep the present ones, {shape}", KEEP)
-        self.embeddings.addItem("draw new ones if those do not fit", DRAWN)
-        for array in self._arrays.values():
-            if array.reason or array.name in used or len(array.shape) != 2 or array.shape[0] > MAX_TOKENS:
-                continue
-            if rows is None or array.shape[1] == rows:
+        self.embeddings.addItem(f"Keep the present ones, {shape}", KEEP)
+        self.embeddings.addItem("Draw new ones if the present ones do not fit", DRAWN)
+        for array in list_embeddings(self._arrays, MAX_TOKENS, rows):
+            if array.name not in used:
                 self.embeddings.addItem(f"{shorten_name(array.name)}  {array.size}", f"={array.name}")
         self.embeddings.choose(chosen)
 
@@ -183,7 +182,7 @@ class MappingForm(QWidget):
             box.setAccessibleName(label.text())
             box.setToolTip(about)
         head.setColumnStretch(1, 1)
-        for column, title in enumerate(("", "Array", "Part", "Turned", "Gives")):
+        for column, title in enumerate(("", "Array", "Part", "Transposed", "Shape")):
             label = QLabel(title)
             label.setProperty("role", "caption")
             grid.addWidget(label, 0, column)
@@ -258,11 +257,12 @@ def _write_summary(proposal: Proposal) -> str:
     if proposal.refused:
         return f"{proposal.refused}."
     if not proposal.parts:
-        return "The names do not tell which weight an array is; choose below."
+        return "The names of the arrays are not known. Choose an array for each weight below."
     if proposal.notes and proposal.notes[0].startswith("No name"):
         return proposal.notes[0]
     arrays = len({part.array for part in proposal.parts.values()})
     turned = [part.transposed for field, part in proposal.parts.items() if field[0] == "W"]
-    way = "transposed, as in nn.Linear" if all(turned) else "not transposed" if not any(turned) else "some transposed"
-    fused = ", one array holding several" if any(part.fused for part in proposal.parts.values()) else ""
-    return f"Guessed by name from {arrays} array{'s' if arrays > 1 else ''}: {', '.join(proposal.parts)}; {way}{fused}."
+    way = "Transposed, as in nn.Linear" if all(turned) else "Not transposed" if not any(turned) else "Some transposed"
+    fused = "; one array holds several weights" if any(part.fused for part in proposal.parts.values()) else ""
+    found = f"{', '.join(proposal.parts)} found by the names of {arrays} arrays" if arrays > 1 else "Found in one array"
+    return f"{found}. {way}{fused}."

@@ -5,6 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.ui.base.dialog_parts import button, make_scroll_area
+from attnlab.ui.base.dialog_size import fit
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.weights.array_list import ArrayList
@@ -27,8 +28,7 @@ class WeightsFrame(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Import weights")
-        self.setMinimumSize(*_SMALL)
-        self.resize(px(_LARGE[0]), px(_LARGE[1]))
+        fit(self, _SMALL, _LARGE)
         self._side = MAPPING
         self.form, self.arrays, self.view = MappingForm(), ArrayList(), TrialView()
         self._late = QTimer(self)

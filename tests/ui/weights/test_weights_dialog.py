@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QTableView
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from attnlab.ui.weights.weights_dialog import WeightsDialog
 from tests.files.libraries import FIELDS, LIBRARIES, Layer, layer, linear
 from tests.ui.weights.weights_desk import Desk, refused, sit
 
@@ -66,7 +67,7 @@ def test_a_torch_module_is_imported_exactly(
     desk = sit(person, [write(truth.state_dict(), tmp_path / f"mha{ending}")])
     assert "choose one of 1, 2, 3, 4, 6, 12" in desk.message()
     desk.choose("Heads", "4")
-    assert "the embeddings have 3; draw new ones" in desk.message()
+    assert "the embeddings have 3 columns; draw new ones" in desk.message()
     assert not desk.button("Import").isEnabled()
     desk.press("Draw new embeddings")
     assert desk.message() == ""
@@ -110,7 +111,7 @@ def test_linear_layers_are_transposed_and_a_config_gives_the_heads(person: "Pers
     path = write(LIBRARIES["LLaMA"](truth), tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text('{"num_attention_heads": 4, "num_key_value_heads": 2}')
     desk = sit(person, [path])
-    assert "transposed, as in nn.Linear" in desk.texts()
+    assert "Transposed, as in nn.Linear" in desk.texts()
     desk.press("Draw new embeddings")
     desk.bring_in()
     same(person, truth)
@@ -422,3 +423,28 @@ def test_names_with_markup_are_shown_literally(person: "Person", tmp_path: Path)
     desk.choose("Heads", "2")
     desk.bring_in()
     assert person.experiment.weights.W_q is not None
+
+
+def test_the_list_of_embeddings_offers_no_weights_of_other_layers(person: "Person", tmp_path: Path) -> None:
+    layer_of = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    arrays = torch.nn.TransformerEncoder(layer_of, 2, enable_nested_tensor=False).state_dict()
+    desk = sit(person, [write(arrays | {"head.weight": torch.ones(5, 8)}, tmp_path / "two-layers.safetensors")])
+    box = person.find(QComboBox, "Embeddings", desk.dialog)
+    assert [box.itemText(place).split("  ")[0] for place in range(2, box.count())] == ["head.weight"]
+    desk.close()
+    named = arrays | {"head.weight": torch.ones(5, 8), "wte.weight": torch.ones(6, 8)}
+    desk = sit(person, [write(named, tmp_path / "named.safetensors")])
+    box = person.find(QComboBox, "Embeddings", desk.dialog)
+    assert [box.itemText(place).split("  ")[0] for place in range(2, box.count())] == ["wte.weight"]
+    desk.close()
+
+
+def test_a_folder_dropped_on_the_window_opens_its_weights(person: "Person", tmp_path: Path) -> None:
+    write({"W_q": torch.ones(3, 2), "W_k": torch.ones(3, 2), "W_v": torch.ones(3, 2)}, tmp_path / "a.safetensors")
+    person.window.open_paths([tmp_path])
+    dialog = person.window.findChild(WeightsDialog)
+    assert dialog is not None
+    with person.qtbot.waitSignal(dialog.previewed):
+        pass
+    assert dialog.title.text() == f"Weights from {tmp_path.name}"
+    Desk(person, dialog).close()

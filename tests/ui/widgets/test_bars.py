@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
@@ -186,3 +186,20 @@ def test_labels_of_every_kind_leave_room_for_the_bars(bars: BarList) -> None:
 def test_lists_of_different_lengths_are_refused(bars: BarList) -> None:
     with pytest.raises(ValueError, match=re.escape("2 labels, 1 values and 2 masks")):
         bars.set_bars(("a", "b"), (1.0,))
+
+
+@pytest.mark.parametrize("x", [20, 500], ids=["no room at the left", "room at the left"])
+def test_the_tool_tip_of_a_bar_covers_no_bar(qtbot: QtBot, x: int) -> None:
+    bars = BarList()
+    qtbot.addWidget(bars)
+    bars.set_bars([f"token {i}" for i in range(8)], [0.125] * 8, [False] * 8, None, "Row")
+    bars.setGeometry(x, 100, 240, 300)
+    bars.show()
+    place = bars.row_rect(2).center()
+    event = QHelpEvent(QEvent.Type.ToolTip, place, bars.viewport().mapToGlobal(place))
+    QApplication.sendEvent(bars.viewport(), event)
+    tip = next(each for each in QApplication.topLevelWidgets() if each.inherits("QTipLabel") and each.isVisible())
+    assert "token 2" in QToolTip.text()
+    assert not tip.geometry().intersects(QRect(bars.viewport().mapToGlobal(QPoint()), bars.viewport().size()))
+    assert abs(tip.geometry().center().y() - event.globalPos().y()) < tip.height()
+    QToolTip.hideText()

@@ -16,12 +16,13 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.drawn_list import DrawnList
+from attnlab.ui.widgets.tip_beside import show_beside
 from attnlab.ui.widgets.tokens.token_chips import visible
 
 MOST_ROWS = 12
@@ -176,7 +177,7 @@ class BarList(DrawnList):
     def show_tip(self, at: int, event: QHelpEvent) -> None:
         label = escape(visible(self._labels[at][:2000]))
         exact = "masked" if self._masked[at] else repr(self._values[at]).replace("-", "−")
-        QToolTip.showText(event.globalPos(), f"<qt>{label}<br>{exact}</qt>", self.viewport(), self.row_rect(at))
+        show_beside(f"<qt>{label}<br>{exact}</qt>", self.viewport(), self.row_rect(at))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         row = self.item_at(event.position().toPoint())

@@ -1,4 +1,4 @@
-"""A fitting size for the dialogs of this folder."""
+"""A fitting size for dialogs."""
 
 from PySide6.QtWidgets import QDialog
 
