@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.themed import palette_of
+from attnlab.ui.present.stopwatch import write_clock
 
 NEAR_S = 15
 """Up to this many seconds the speaker is on time."""
@@ -23,7 +24,14 @@ class PlanBar(QWidget):
         self._index, self._began_s = 0, 0.0
         self.setAccessibleName("Plan")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setFixedHeight(40)
+        self._size = 13.0
+        self.set_size(self._size)
+
+    def set_size(self, size_px: float) -> None:
+        """Set the size of the words."""
+        self._size = size_px
+        self.setFixedHeight(round(14 + 1.8 * size_px))
+        self.update()
 
     def show_plan(self, plan: tuple[float, ...], index: int, began_s: float) -> None:
         """Show the planned seconds of all steps, the current step, and when it began, in seconds from the start."""
@@ -42,7 +50,7 @@ class PlanBar(QWidget):
         due = sum(self._plan[: self._index])
         late = round(self._began_s - due)
         said = "on time" if abs(late) <= NEAR_S else f"{_span(abs(late))} {'behind' if late > 0 else 'ahead'}"
-        return f"this step was planned for {_clock(due)} and began at {_clock(self._began_s)} · {said}"
+        return f"this step was planned for {write_clock(due)} and began at {write_clock(self._began_s)} · {said}"
 
     def sizeHint(self) -> QSize:
         return QSize(400, 40)
@@ -63,17 +71,23 @@ class PlanBar(QWidget):
             painter.setBrush(done if index <= self._index else QColor(palette.hairline))
             painter.drawRoundedRect(QRectF(x, 4, wide, 7), 3, 3)
             x += wide + GAP
-        painter.setFont(make_face(13))
+        self._write(painter, QRectF(0, 14, self.width(), self.height() - 14))
+
+    def _write(self, painter: QPainter, line: QRectF) -> None:
+        """Write the planned length at the left, and at the right how the speaker is, its last words strong."""
+        palette, font, bold = palette_of(self), make_face(self._size), make_face(self._size, bold=True)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(font)
         painter.setPen(QColor(palette.muted))
-        line = QRectF(0, 16, self.width(), 22)
-        painter.drawText(line, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), self.planned)
-        used = QFontMetricsF(make_face(13)).horizontalAdvance(f"{self.planned}  {self.told}")
-        told = self.told if used <= self.width() else self.told.rpartition(" · ")[2]
-        painter.drawText(line, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), told)
-
-
-def _clock(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+        painter.drawText(line, int(middle | Qt.AlignmentFlag.AlignLeft), self.planned)
+        words, _, said = self.told.rpartition(" · ")
+        metrics, end = QFontMetricsF(font), QFontMetricsF(bold).horizontalAdvance(said)
+        if metrics.horizontalAdvance(f"{self.planned}  {words} · ") + end <= line.width():
+            rest = line.adjusted(0, 0, -end, 0)
+            painter.drawText(rest, int(middle | Qt.AlignmentFlag.AlignRight), f"{words} · ")
+        painter.setFont(bold)
+        painter.setPen(QColor(palette.ink))
+        painter.drawText(line, int(middle | Qt.AlignmentFlag.AlignRight), said)
 
 
 def _span(seconds: int) -> str:

@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QWidget
 
+from attnlab.base.text_marks import read_aloud
 from attnlab.figures.palette import PALETTES, Palette
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.lessons.duration import plan_seconds
@@ -34,11 +35,13 @@ from attnlab.ui.present.content import fill_text
 from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_parts import SlideParts
 from attnlab.ui.present.slide_view import SlideView
-from attnlab.ui.present.speaker_window import SpeakerWindow, Stopwatch
+from attnlab.ui.present.speaker_window import SpeakerWindow
+from attnlab.ui.present.stopwatch import Stopwatch
 from attnlab.ui.present.votes import read_vote
 
 if TYPE_CHECKING:
     from attnlab.figures.slides.slide_content import SlideContent
+    from attnlab.lessons.slides import Slide
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.playground.playground import Playground
 
@@ -273,6 +276,7 @@ class PresentWindow(QWidget):
             return
         self.speaker = SpeakerWindow(self, self.watch)
         self.speaker.key_pressed.connect(self._on_key)
+        self.speaker.steps.jumped.connect(self._player.go)
         self.speaker.closed.connect(self._on_speaker_closed)
         self.speaker.ticked.connect(self._on_speaker_ticked)
         other = next((screen for screen in QGuiApplication.screens() if screen is not self.screen()), None)
@@ -286,18 +290,25 @@ class PresentWindow(QWidget):
     def _tell_speaker(self) -> None:
         slide = self.presenter.slide
         if self.speaker is not None and slide is not None:
-            place = f"{slide.lesson.title} · step {slide.index + 1} of {slide.count}"
             following = self.presenter.make_next_content()
             trace = self.presenter.find_trace()
             notes = fill_text(
                 slide.step.notes, slide, trace, self.presenter.find_earlier_trace(slide, trace), markdown=True
             )
             lens = following is not None and following.whole
-            self.speaker.show_step(
-                place, notes, self.presenter.content, following, self.presenter.lens_ahead if lens else ""
-            )
-            self.speaker.plan.show_plan(plan_seconds(slide.lesson), slide.index, self._began_s)
+            speaker, plan = self.speaker, plan_seconds(slide.lesson)
+            speaker.show_slides(self.presenter.content, following, self.presenter.lens_ahead if lens else "")
+            speaker.notes.show_notes(notes)
+            speaker.head.show_step(slide.lesson.title, f"step {slide.index + 1} of {slide.count}", self._began_s)
+            speaker.plan.show_plan(plan, slide.index, self._began_s)
+            titles = [self._fill_title(each) for each in self._player.slides]
+            speaker.steps.show_steps(titles, plan, slide.index)
             self._on_speaker_ticked()
+
+    def _fill_title(self, slide: "Slide") -> str:
+        """Return the title of a step as the audience reads it; its numbers only if they are known."""
+        trace = self.presenter.find_trace() if slide is self.presenter.slide else None
+        return read_aloud(fill_text(slide.step.title, slide, trace, self.presenter.find_earlier_trace(slide, trace)))
 
     @Slot()
     def _on_slide_entered(self) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QVariantAnimation, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPixmap, QRegion, QResizeEvent
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap, QRegion, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from attnlab.base.counted import format_count
@@ -29,6 +29,7 @@ LARGE_BYTES = 32 << 20
 SPOT, SPOTS = 14.0, (5.0, 40.0)
 """The spotlight's radius, and its limits, in hundredths of the height."""
 DIM = 0.72
+RING_PX = 3.0
 
 
 @guarded
@@ -56,6 +57,8 @@ class SlideView(FollowsTheme, QWidget):
         self._motion.valueChanged.connect(self._on_motion)
         self.framed = False
         """Whether a hairline surrounds the slide, to separate it from others."""
+        self.ringed = False
+        """Whether the frame is a ring in the accent."""
         self.drawn_height = 0
         """The height for which the slide is laid out before it is scaled; 0: that of the widget."""
         self.reduced_motion = False
@@ -229,12 +232,18 @@ class SlideView(FollowsTheme, QWidget):
         if self._inset is not None and self.drawn.side is not None:
             self._paint_inset(painter, self._inset, self.drawn.side)
         if self.framed:
-            painter.setPen(QColor(palette_of(self).hatch))
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+            self._paint_frame(painter)
         if self._spot is not None:
             self._paint_spot(painter, self._spot)
         painter.end()
         self.painted.emit()
+
+    def _paint_frame(self, painter: QPainter) -> None:
+        palette, width = palette_of(self), RING_PX if self.ringed else 1.0
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, self.ringed)
+        painter.setPen(QPen(QColor(palette.accent if self.ringed else palette.hatch), width))
+        half = width / 2
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(half, half, -half, -half), 3 * width, 3 * width)
 
     def _paint_inset(self, painter: QPainter, inset: QPixmap, side: Box) -> None:
         size = inset.deviceIndependentSize().scaled(side.width, side.height, Qt.AspectRatioMode.KeepAspectRatio)

@@ -294,20 +294,21 @@ def test_the_speaker_window_shows_notes_and_can_go_forward(lecture: Lecture, qtb
     talk = lecture()
     talk.press(Key.Key_N)
     speaker = talk.hall.speaker
-    talk.person.wait_for(lambda: speaker.notes.text() == "Say what a weight is.")
-    assert speaker.place.text() == "A short lesson · step 1 of 5"
+    talk.person.wait_for(lambda: speaker.notes.text.text() == "Say what a weight is.")
+    assert speaker.head.title.text() == "A short lesson"
+    assert speaker.head.place.text().startswith("step 1 of 5 · 0:0")
     assert speaker.now.content is talk.content
     assert speaker.next.content.title == "Row by row"
     talk.press(Key.Key_PageDown, widget=speaker)
     assert talk.content.title == "Row by row"
-    talk.person.wait_for(lambda: speaker.notes.text() == "No notes for this step.")
-    speaker.pause_button.click()
-    assert speaker.pause_button.text() == "Go on"
+    talk.person.wait_for(lambda: speaker.notes.text.text() == "No notes for this step.")
+    speaker.head.pause_button.click()
+    assert speaker.head.pause_button.text() == "Go on"
     held = speaker.watch.elapsed_ms
     assert not speaker.watch.running
     assert speaker.watch.elapsed_ms == held
-    speaker.reset_button.click()
-    assert speaker.elapsed.text() == "0:00"
+    speaker.head.reset_button.click()
+    assert speaker.head.elapsed.text() == "0:00"
     talk.press(Key.Key_N)
     assert talk.hall.speaker is None
 
@@ -318,7 +319,7 @@ def test_the_speaker_window_shows_the_audiences_lens(lecture: Lecture) -> None:
     talk.press(Key.Key_N)
     speaker = talk.hall.speaker
     talk.person.wait_for(
-        lambda: any(each.text() == "Next, with the lens Statistics" for each in speaker.findChildren(QLabel))
+        lambda: speaker.next_caption.text().endswith("after one → · step 2 · with the lens Statistics")
     )
     talk.press(Key.Key_PageDown)
     talk.person.wait_for(lambda: speaker.now.content is talk.content)
@@ -338,7 +339,9 @@ def test_the_speaker_window_fits_a_single_screen(lecture: Lecture) -> None:
     room = talk.hall.screen().availableSize()
     assert speaker.width() < room.width()
     assert speaker.height() < room.height()
-    right = max(each.mapTo(speaker, each.rect().topRight()).x() for each in (speaker.clock, speaker.reset_button))
+    right = max(
+        each.mapTo(speaker, each.rect().topRight()).x() for each in (speaker.head.clock, speaker.head.reset_button)
+    )
     assert right < speaker.width()
 
 
@@ -469,11 +472,11 @@ def test_the_clock_runs_from_the_start_of_the_presentation(lecture: Lecture) -> 
     talk.person.wait_for(lambda: talk.hall.watch.elapsed_ms > begun)
     talk.press(Key.Key_N)
     assert talk.hall.speaker.watch is talk.hall.watch
-    talk.hall.speaker.pause_button.click()
+    talk.hall.speaker.head.pause_button.click()
     held = talk.hall.watch.elapsed_ms
     talk.press(Key.Key_N, Key.Key_N)
     assert talk.hall.speaker.watch.elapsed_ms == held  # neither closing nor opening the window changes it
-    assert talk.hall.speaker.pause_button.text() == "Go on"
+    assert talk.hall.speaker.head.pause_button.text() == "Go on"
 
 
 def test_each_line_of_the_notes_is_a_paragraph(lecture: Lecture) -> None:
@@ -481,7 +484,7 @@ def test_each_line_of_the_notes_is_a_paragraph(lecture: Lecture) -> None:
         parse("## One\n\n```state\npreset: journey\n```\n\n```notes\nAsk *this*.\nThen that.\n```\n", "notes")
     )
     talk.press(Key.Key_N)
-    talk.person.wait_for(lambda: talk.hall.speaker.notes.text() == "Ask this.\n\nThen that.")
+    talk.person.wait_for(lambda: talk.hall.speaker.notes.text.text() == "Ask this.\n\nThen that.")
 
 
 def test_the_card_of_shortcuts_has_large_type(lecture: Lecture) -> None:

@@ -1,0 +1,126 @@
+"""The speaker window: what is shown now, what the next press shows, notes, steps, times, and keys of its own."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFontInfo
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from attnlab.figures.palette import LIGHT
+from attnlab.lessons.duration import plan_seconds
+from attnlab.ui.present.stopwatch import write_clock
+
+Key = Qt.Key
+Lecture = Callable[..., Any]
+
+
+def open_speaker(talk: Any, size: tuple[int, int] = (1440, 900)) -> Any:
+    talk.press(Key.Key_N)
+    speaker = talk.hall.speaker
+    speaker.resize(*size)
+    talk.person.wait_for(lambda: speaker.now.content is talk.content and speaker.next.content is not None)
+    return speaker
+
+
+def read_type(label: QLabel) -> int:
+    return QFontInfo(label.font()).pixelSize()
+
+
+def test_sizes_are_those_of_the_design(lecture: Lecture) -> None:
+    speaker = open_speaker(lecture())
+    assert (read_type(speaker.head.elapsed), read_type(speaker.notes.text)) == (34, 21)
+    assert read_type(speaker.head.clock) < read_type(speaker.head.elapsed)
+    assert speaker.now.width() == pytest.approx(800, abs=20)
+    assert speaker.next.width() == pytest.approx(536, abs=20)
+    frame = speaker.now.grab().toImage()
+    middle = frame.height() // 2
+    assert frame.pixelColor(1, middle) == QColor(LIGHT.accent)
+    assert speaker.next.grab().toImage().pixelColor(1, middle // 2) != QColor(LIGHT.accent)
+
+
+def test_next_is_what_one_press_shows(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_2, Key.Key_Return)
+    speaker = open_speaker(talk)
+    assert "after one →" in speaker.next_caption.text()
+    assert "step" not in speaker.next_caption.text()
+    assert speaker.next.content.main.data.unknown.sum() == talk.unknown() - 6  # one more row
+    talk.press(Key.Key_5, Key.Key_Return)
+    talk.person.wait_for(lambda: speaker.now.content is talk.content)
+    assert not speaker.now.content.answered
+    assert speaker.next.content.answered
+    talk.press(Key.Key_Right)
+    talk.person.wait_for(lambda: speaker.next_caption.text() == "<b>This is the end.</b>")
+    assert speaker.next.isHidden()
+    talk.press(Key.Key_1, Key.Key_Return)
+    talk.person.wait_for(lambda: speaker.next_caption.text().endswith("after one → · step 2"))
+
+
+def test_the_size_of_the_notes_changes_nothing_else(lecture: Lecture) -> None:
+    speaker = open_speaker(lecture())
+    now, head = speaker.now.size(), read_type(speaker.head.elapsed)
+    QTest.mouseClick(speaker.notes.larger, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(speaker.notes.larger, Qt.MouseButton.LeftButton)
+    assert read_type(speaker.notes.text) == 29
+    for _ in range(9):
+        QTest.mouseClick(speaker.notes.smaller, Qt.MouseButton.LeftButton)
+    assert read_type(speaker.notes.text) == 15
+    assert not speaker.notes.smaller.isEnabled()
+    assert (speaker.now.size(), read_type(speaker.head.elapsed)) == (now, head)
+
+
+def test_a_click_on_a_step_goes_there(lecture: Lecture) -> None:
+    talk = lecture()
+    speaker = open_speaker(talk)
+    steps = speaker.steps.list
+    assert [steps.item(i).text() for i in range(steps.count())] == [step.title for step in talk.player.lesson.steps]
+    minutes = plan_seconds(talk.player.lesson)
+    assert steps.item(4).data(Qt.ItemDataRole.UserRole + 1) == f"{round(minutes[4] / 60)} min"
+    place = steps.visualItemRect(steps.item(3)).center()
+    QTest.mouseClick(steps.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    talk.wait()
+    assert talk.content.title == "With causal masks"
+    talk.person.wait_for(lambda: steps.item(3).data(Qt.ItemDataRole.UserRole) == "now")
+    assert steps.item(2).data(Qt.ItemDataRole.UserRole) == "past"
+
+
+def test_the_keys_are_shown_to_the_speaker_not_to_the_class(lecture: Lecture) -> None:
+    talk = lecture()
+    speaker = open_speaker(talk)
+    shown = [label.text() for label in speaker.steps.findChildren(QLabel) if label.isVisible()]
+    assert shown.count("next") == shown.count("back") == shown.count("black") == 1
+    QTest.keyClick(speaker, Key.Key_H)
+    assert speaker.help.isVisible()
+    assert speaker.rect().contains(speaker.help.geometry())
+    assert not talk.hall.parts.help.isVisible()
+    QTest.keyClick(speaker, Key.Key_Escape)
+    assert not speaker.help.isVisible()
+    assert talk.hall.isVisible()
+    talk.press(Key.Key_PageDown, widget=speaker)
+    assert talk.content.title == "Row by row"
+
+
+def test_times_are_written_in_words_and_never_in_red(lecture: Lecture) -> None:
+    talk = lecture()
+    speaker = open_speaker(talk)
+    steps = plan_seconds(talk.player.lesson)
+    speaker.plan.show_plan(steps, 1, steps[0] + 49)
+    assert speaker.plan.told.endswith("49 s behind")
+    picture = speaker.plan.grab().toImage()
+    colours = {picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())}
+    assert QColor(LIGHT.bad).name() not in colours
+    assert (write_clock(598), write_clock(3661), write_clock(-2)) == ("9:58", "1:01:01", "0:00")
+
+
+@pytest.mark.parametrize("size", [(1024, 640), (1366, 768), (1920, 1080)])
+def test_every_part_is_inside_the_window(lecture: Lecture, size: tuple[int, int]) -> None:
+    speaker = open_speaker(lecture(), size)
+    assert (speaker.width(), speaker.height()) == size
+    for part in (speaker.now, speaker.next, speaker.notes, speaker.steps, speaker.head.clock, speaker.plan):
+        place = part.rect().translated(part.mapTo(speaker, part.rect().topLeft()))
+        assert speaker.rect().contains(place), part
+    assert speaker.steps.list.height() > 40
+    assert speaker.notes.height() > 60
