@@ -8,13 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attnlab.base.errors import AttnlabError
 from attnlab.cli.command_line import MisuseError, platform_without_display
 from attnlab.cli.many_sources import OUTPUT_HELP, parse_output, write_each
-from attnlab.cli.stage_options import compute_trace, list_warnings, stage_parser
+from attnlab.cli.stage_options import compute_trace, list_warnings, load_experiment, stage_parser
 from attnlab.figures.figure_formats import FIGURES
 from attnlab.files.export.table_formats import TABLES
 
 if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.figures.panels.figure_source import Pair
     from attnlab.figures.panels.figure_spec import FigureSpec
     from attnlab.files.source import Source
 
@@ -22,6 +25,7 @@ USUAL = ".png"
 EXAMPLES = """\
 examples:
   attnlab export preset:journey -o weights.pdf --width 85
+  attnlab export preset:additive --beside preset:luong-dot -o two-scores.pdf
   attnlab export runs -o figures/ --format svg            every session in a folder
   attnlab export 'sessions/**/*.attnlab' -o 'figures/{folder}-{name}.png' --dpi 600
 """
@@ -64,14 +68,33 @@ def _write_one(
     if spec is not None:
         from attnlab.figures.panels.figure_file import encode_figure
 
+        drawn = trace if options.beside is None else _stand_beside(trace, source, options)
         with delay_interrupts():
-            data = encode_figure(trace, spec, ending)
+            data = encode_figure(drawn, spec, ending)
         write_bytes(path, data)
     else:
         from attnlab.files.export.stage_tables import encode, table
 
         write_bytes(path, encode(table(trace, options.stage or "weights", options.head), ending))
     return list_warnings(trace)
+
+
+def _stand_beside(trace: "Trace", source: "Source", options: argparse.Namespace) -> "Pair":
+    """Return a source and the one to draw beside it, each with its name."""
+    from attnlab.figures.panels.figure_source import Pair
+
+    try:
+        other = compute_trace(options.beside, options)
+    except AttnlabError as error:
+        raise MisuseError(f"--beside: {error}") from None
+    for stage in options.stages.split(",") if options.stages else [options.stage or "weights"]:
+        for one, name in ((trace, "The first source"), (other, options.beside)):
+            if not options.canvas and stage.strip() not in one:
+                raise AttnlabError(f"{name} has no stage {stage.strip()!r}; it has {', '.join(one.all_stages)}.")
+    if options.names is not None:
+        left, _, right = options.names.partition(",")
+        return Pair(trace, other, (left.strip(), right.strip()))
+    return Pair(trace, other, (load_experiment(source, options)[1], load_experiment(options.beside, options)[1]))
 
 
 def add_figure_options(parser: argparse.ArgumentParser) -> None:
@@ -91,6 +114,16 @@ def add_figure_options(parser: argparse.ArgumentParser) -> None:
     figure.add_argument(
         "--colour-map", default="attnlab", metavar="NAME", help="attnlab, viridis, cividis, magma, greys, vik, rdbu"
     )
+    figure.add_argument(
+        "--scale",
+        default="auto",
+        metavar="NAME",
+        help="scale of colours: auto, full, largest, percentile, sqrt, log",
+    )
+    figure.add_argument("--each-head", action="store_true", help="a scale of the colours for each head")
+    figure.add_argument("--mute-sinks", action="store_true", help="grey columns for the first token and separators")
+    figure.add_argument("--beside", metavar="SOURCE", help="another source, drawn beside this one on the same scale")
+    figure.add_argument("--names", metavar="A,B", help="titles of the two; the titles of the sources without it")
     figure.add_argument("--font-size", type=float, default=7.5, metavar="PT", help="text size in points (default 7.5)")
     figure.add_argument("--transparent", action="store_true", help="transparent background")
     figure.add_argument("--dark", action="store_true", help="dark background")
@@ -106,6 +139,10 @@ def check_figure_options(options: argparse.Namespace, figure: bool) -> None:
         raise MisuseError("--transparent and --dark both set the background; give one of them.")
     if sum((options.stage is not None, options.stages is not None, options.canvas)) > 1:
         raise MisuseError("--stage, --stages and --canvas cannot be combined; give one of them.")
+    if options.names is not None and (options.beside is None or options.names.count(",") != 1):
+        raise MisuseError("--names takes two names with a comma between them, and needs --beside.")
+    if not figure and options.beside is not None:
+        raise MisuseError(f"A table contains one source; only figures can show two: {', '.join(FIGURES)}.")
     if not figure and (options.stages is not None or options.canvas):
         raise MisuseError(f"A table contains one stage; only figures can show several: {', '.join(FIGURES)}.")
 
@@ -134,6 +171,9 @@ def figure_spec(options: argparse.Namespace) -> "FigureSpec":
         colour_bar=not options.no_colour_bar,
         colour_map=options.colour_map,
         font_pt=options.font_size,
+        scale=options.scale,
+        each_head=options.each_head,
+        mute_sinks=options.mute_sinks,
         ground="transparent" if options.transparent else "dark" if options.dark else "light",
     )
 

@@ -19,7 +19,7 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_shapes import draw_shapes, wants_shapes
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, choose_dark_text
 from attnlab.figures.raster import MAP_OF, colour_cells, find_indices, join_maps, reduce_cells, reduce_maps
-from attnlab.figures.scales import TO_ONE, Scale
+from attnlab.figures.scales import DECADES, TO_ONE, Scale
 from attnlab.figures.text import Pen, elide_text, find_key, measure_text
 from attnlab.figures.tiles import RADIUS, draw_frame, make_hatching
 
@@ -495,11 +495,13 @@ def draw_colour_strip(painter: QPainter, rect: QRectF, kind: str, palette: Palet
     painter.restore()
 
 
-def draw_colour_ends(painter: QPainter, rect: QRectF, data: MapData, palette: Palette, font: QFont) -> None:
-    """Draw the values below a colour bar."""
+def draw_colour_ends(
+    painter: QPainter, rect: QRectF, data: MapData, palette: Palette, font: QFont, *, curve: bool = True
+) -> None:
+    """Draw the values below a colour bar, with the ``curve`` of its scale."""
     painter.setPen(QColor(palette.muted))
     pen = Pen(painter, font)
-    low, high = write_colour_ends(data)
+    low, high = write_colour_ends(data, curve=curve)
     ends = (low, "" if MAP_OF[data.kind] == "sequential" else "0", high)
     widths = [pen.width(text) for text in ends]
     if sum(widths) + 8 > rect.width():  # drop the middle, which is 0, then the end that mirrors the other
@@ -508,16 +510,16 @@ def draw_colour_ends(painter: QPainter, rect: QRectF, data: MapData, palette: Pa
         pen.draw(rect.x() + place * rect.width(), rect.y() + BAR_HEIGHT + 2, text, place, 0.0)
 
 
-def write_colour_ends(data: MapData) -> tuple[str, str]:
-    """Return the texts of the smallest and the largest value of the colours of maps, with the curve of the scale."""
+def write_colour_ends(data: MapData, *, curve: bool = True) -> tuple[str, str]:
+    """Return the texts of the smallest and the largest value of the colours, with the ``curve`` of the scale."""
     scale = data.scale
-    beyond, curve = "≥ " * scale.clipped, f" {_CURVES[scale.curve]}" if scale.curve in _CURVES else ""
+    beyond, bend = "≥ " * scale.clipped, f" {_CURVES[scale.curve]}" if curve and scale.curve in _CURVES else ""
     if scale.own:
-        return "0" if MAP_OF[data.kind] == "sequential" else "−", f"own{curve}"
+        return "0" if MAP_OF[data.kind] == "sequential" else "", f"own{bend}"
     if MAP_OF[data.kind] != "sequential":
-        return f"{'≤ ' * scale.clipped}{_write_end(-data.limit)}", f"{beyond}{_write_end(data.limit)}{curve}"
-    low = "0" if scale.curve != "log" else f"≤ {scale.find_value(0.0 + 1e-12):.0e}"
-    return low, f"{beyond}{data.limit:.3g}{curve}"
+        return f"{'≤ ' * scale.clipped}{_write_end(-data.limit)}", f"{beyond}{_write_end(data.limit)}{bend}"
+    first = np.format_float_positional(scale.limit * 10.0**-DECADES, precision=1, fractional=False, trim="-")
+    return f"≤ {first}" if scale.curve == "log" else "0", f"{beyond}{data.limit:.3g}{bend}"
 
 
 def _write_end(value: float) -> str:

@@ -142,6 +142,12 @@ def find_scale(
     )
 
 
+def describe_scale(scale: Scale) -> str:
+    """Return what is unusual about a scale in a few words; "" for one that is linear and the same for all maps."""
+    words = {"sqrt": ["square root"], "log": ["logarithm"]}.get(scale.curve, [])
+    return ", ".join([*words, *(["each head to its own largest"] if scale.own else [])])
+
+
 def join_scales(scales: Sequence[Scale]) -> Scale:
     """Return a scale that several states share: it reaches as far as the furthest."""
     first = max(scales, key=lambda scale: scale.limit)

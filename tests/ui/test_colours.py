@@ -15,6 +15,7 @@ from attnlab.document.saved_view import SavedView, from_plain, to_plain
 from attnlab.figures.map_painter import MapData, write_colour_ends
 from attnlab.figures.scales import AUTOMATIC, SCALES, Colouring
 from attnlab.figures.stage_data import SINK
+from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.playground.colour_menu import ColourMenu
 
 if TYPE_CHECKING:
@@ -214,3 +215,25 @@ def test_wrong_choices_in_a_file_are_named(person: "Person", wrong: object) -> N
     saved, dropped = from_plain({"colours": wrong}, person.experiment)
     assert dropped == ("the colours",)
     assert saved.view.colours == ()
+
+
+def test_a_figure_has_the_scale_of_the_card_and_both_states(person: "Person") -> None:
+    choose(person, "weights", "Logarithm")
+    person.press("Pin")
+    person.press("Causal")
+    person.settle()
+    person.press("Both")
+    person.click_cell("weights", 2, 1)
+    person.playground.files.ask_export()
+    dialog = person.window.findChild(ExportDialog)
+    assert dialog is not None
+    person.qtbot.waitSignal(dialog.previewed).wait()
+    spec = dialog.form.read_spec()
+    assert (spec.scale, spec.each_head, spec.mute_sinks) == ("log", False, False)
+    assert dialog.preview.page is not None
+    panel = dialog.preview.page.panels[0][2]
+    assert panel.data.titles == ("pinned", "now")
+    assert panel.data.scale.curve == "log"
+    person.click(dialog.form.mute_sinks)
+    assert dialog.form.read_spec().mute_sinks
+    dialog.close()

@@ -16,6 +16,7 @@ from attnlab.figures.panels.figure_wires import PLAIN, TRACK, Point, Routes, Spa
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
+    from attnlab.figures.panels.figure_source import Pair
 
 EDGE = 6.0
 """Space around all cards."""
@@ -41,7 +42,7 @@ class Flow:
 
 
 def lay_out_canvas(
-    trace: "Trace", spec: FigureSpec, width: float, ratio: float, top: float, height: float | None
+    trace: "Trace | Pair", spec: FigureSpec, width: float, ratio: float, top: float, height: float | None
 ) -> Flow:
     """Return the layout of all stages below ``top``, in a figure of the given width and optional height."""
     from attnlab.attention.stages.flow import stage_links
@@ -68,7 +69,7 @@ def lay_out_canvas(
     return Flow(tuple(panels), tuple(cards), routes.wires(tops, heights), y + EDGE)
 
 
-def find_canvas_rows(trace: "Trace") -> list[list[str]]:
+def find_canvas_rows(trace: "Trace | Pair") -> list[list[str]]:
     """Return the names of all stages in the rows of the canvas."""
     from attnlab.attention.stages.flow import stage_rows
 
@@ -151,7 +152,7 @@ def _move_towards(start: Point, end: Point, length: float) -> Point:
     return start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
 
 
-def _find_spans(trace: "Trace", rows: list[list[str]], line: int, right: float) -> dict[str, Span]:
+def _find_spans(trace: "Trace | Pair", rows: list[list[str]], line: int, right: float) -> dict[str, Span]:
     """Return the spans of a row's cards: wide matrices get more, up to twice as much; a short row is centred."""
     row = rows[line]
     longest = (right - EDGE + PLAIN) / max(map(len, rows)) - PLAIN

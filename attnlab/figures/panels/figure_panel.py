@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainte
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, draw_colour_ends, draw_labels, write_cell_text
+from attnlab.figures.map_painter import MapData, draw_colour_ends, draw_labels, write_colour_ends
+from attnlab.figures.map_pairs import pair_maps
 from attnlab.figures.palette import Palette
 from attnlab.figures.panels.figure_cells import draw_figure_cells
 from attnlab.figures.panels.figure_layout import (
@@ -32,11 +33,11 @@ from attnlab.figures.panels.figure_layout import (
     lay_out,
 )
 from attnlab.figures.panels.figure_numbers import draw_figure_numbers
-from attnlab.figures.panels.figure_source import Drawn, Sheet, Sheets, Source, count_heads
+from attnlab.figures.panels.figure_source import Drawn, Pair, Sheet, Sheets, Source, count_heads
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, make_figure_font, wrap
 from attnlab.figures.raster import MAP_OF
-from attnlab.figures.scales import AUTOMATIC, Colouring, find_scale, find_sinks
+from attnlab.figures.scales import AUTOMATIC, Colouring, describe_scale, find_scale, find_sinks, join_scales
 from attnlab.figures.text import Pen
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def make_map_data(source: Source, stage: str, head: int | str, colouring: Colour
     Raises:
         AttnlabError: the stage or the head does not exist; the sentence names those that do.
     """
+    if isinstance(source, Pair):
+        return _make_pair(source, stage, head, colouring)
     if stage not in source:
         names = ", ".join(source.all_stages)
         raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {names}.")
@@ -100,6 +103,20 @@ def make_map_data(source: Source, stage: str, head: int | str, colouring: Colour
     return make_stage_data(source, computed, values, scale, head, tuple(titles), colouring)
 
 
+def _make_pair(pair: Pair, stage: str, head: int | str, colouring: Colouring) -> MapData:
+    """Return the maps of two states side by side on a common scale; those of ``now`` alone if ``then`` has none."""
+    now = make_map_data(pair.now, stage, head, colouring)
+    if stage not in pair.then:
+        return now
+    then = make_map_data(pair.then, stage, head, colouring)
+    if then.values.shape != now.values.shape:
+        sizes = [" × ".join(map(str, each.values.shape[len(each.values) == 1 :])) for each in (then, now)]
+        what = pair.now.stage(stage).title.lower()
+        raise AttnlabError(f"The {what} cannot stand side by side: one has {sizes[0]}, the other {sizes[1]}.")
+    scale = join_scales([then.scale, now.scale])
+    return pair_maps(replace(then, scale=scale), replace(now, scale=scale), pair.names)
+
+
 def _make_sheet_data(
     sheet: Sheet, values: NDArray[np.floating], titles: tuple[str, ...], colouring: Colouring
 ) -> MapData:
@@ -119,6 +136,8 @@ def lay_out_panel(
     data, entry = make_map_data(source, stage, spec.head, spec.colouring), source.stage(stage)
     one = len(data.values) == 1
     which = data.titles[0] if one and entry.has_heads and count_heads(source) > 1 else ""
+    if isinstance(source, Pair) and len(data.values) == 2:  # which head, and the shape, are those of either
+        one, which = True, make_map_data(source.now, stage, spec.head).titles[0] if count_heads(source) > 1 else ""
     shape = " × ".join(map(str, data.values.shape[1 if one else 0 :]))
     text = entry.title if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
     title = wrap(text, width - 2 * MARGIN, make_figure_font(TITLE_PX, QFont.Weight.DemiBold)) if text else ()
@@ -238,18 +257,25 @@ def _draw_colour_bar(painter: QPainter, shown: Panel, palette: Palette) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.fillRect(rect, colours)
     below = rect.translated(0, 2)
-    draw_colour_ends(painter, below, shown.data, palette, make_figure_font(SMALL_PX))
+    words, pen = describe_scale(shown.data.scale), Pen(painter, make_figure_font(SMALL_PX))
+    fits = rect.right() + 8 + pen.width(words) <= layout.width - MARGIN
+    draw_colour_ends(painter, below, shown.data, palette, make_figure_font(SMALL_PX), curve=not fits)
     _draw_quarters(painter, rect, shown.data, palette)
+    if words and fits:
+        painter.setPen(QColor(palette.muted))
+        pen.draw(rect.right() + 8, rect.center().y(), words)
 
 
 def _draw_quarters(painter: QPainter, bar: QRectF, data: MapData, palette: Palette) -> None:
     """Write the quarter values of a colour bar with ticks, if all fit."""
-    limit, signed = data.limit, MAP_OF[data.kind] != "sequential"
+    if data.scale.own:
+        return
+    signed = MAP_OF[data.kind] != "sequential"
     places = (0.25, 0.75) if signed else (0.25, 0.5, 0.75)
-    values = [(2 * place - 1) * limit if signed else place * limit for place in places]
+    values = [data.scale.find_value(2 * place - 1 if signed else place) for place in places]
     texts = [f"{value:.3g}".replace("-", "−") for value in values]
     pen = Pen(painter, make_figure_font(SMALL_PX))
-    end = pen.width(write_cell_text(-limit, 2 if limit < 100 else 0) if signed else f"{limit:.3g}")
+    end = max(map(pen.width, write_colour_ends(data)))
     if end + max(map(pen.width, texts)) / 2 + _APART > bar.width() / 4:
         return
     painter.setPen(QColor(palette.muted))

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from attnlab.figures.scales import TO_ONE, Scale
 
 if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
     from attnlab.attention.stages.table import Stage
     from attnlab.attention.stages.trace import Trace
 
-Source: TypeAlias = Union["Trace", "Sheets"]
+Source: TypeAlias = Union["Trace", "Pair", "Sheets"]
 Drawn: TypeAlias = Union["Stage", "Sheet"]
 """A stage's name, title, axes, role, whether it has heads, and whether it is a map of query by key."""
 
@@ -77,6 +78,43 @@ class Sheets:
         """Return the mean over the heads of a sheet."""
         mean: NDArray[Any] = self.array(name).mean(0)
         return mean
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two traces whose stages are drawn side by side on one scale; the stages are those of ``now``.
+
+    A stage that ``then`` lacks is drawn alone. ``names`` are the titles of the two.
+    """
+
+    then: "Trace"
+    now: "Trace"
+    names: tuple[str, str] = ("pinned", "now")
+
+    @property
+    def experiment(self) -> "Experiment":
+        """The experiment of ``now``."""
+        return self.now.experiment
+
+    @property
+    def all_stages(self) -> tuple[str, ...]:
+        """The names of the stages of ``now``, in their order."""
+        return self.now.all_stages
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.now.all_stages
+
+    def stage(self, name: str) -> "Stage":
+        """Return a stage of ``now``; raises KeyError if the name is unknown."""
+        return self.now.stage(name)
+
+    def array(self, name: str) -> NDArray[np.floating]:
+        """Return the numbers of a stage of ``now``."""
+        return self.now.array(name)
+
+    def mean(self, name: str) -> NDArray[np.floating]:
+        """Return the mean over the heads of a stage of ``now``."""
+        return self.now.mean(name)
 
 
 def count_heads(source: Source) -> int:

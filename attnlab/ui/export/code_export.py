@@ -1,7 +1,7 @@
 """Copies and saves code of the present state, matrices as text, and pictures of cards."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -162,7 +162,8 @@ class CodeExport(QObject):
         """Copy a stage as a figure, as pixels and as SVG, with the settings of the last figure."""
         trace = self._find_trace()
         if trace is not None:
-            self._copy_figure(trace, _format_name(trace, stage, head), stages=(stage,), head=head)
+            colours = asdict(self._playground.document.view.colouring(stage))
+            self._copy_figure(trace, _format_name(trace, stage, head), stages=(stage,), head=head, **colours)
 
     def copy_canvas(self) -> None:
         """Copy the whole canvas as a figure, with the settings of the last figure."""
@@ -173,7 +174,7 @@ class CodeExport(QObject):
     def _copy_figure(self, trace: "Trace", name: str, **changes: Any) -> None:
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
         try:
-            image = copy_figure(trace, replace(read_words(choices)[0], **changes))
+            image = copy_figure(self._playground.choose_source(trace), replace(read_words(choices)[0], **changes))
         except AttnlabError as error:
             self._say(str(error))
             return

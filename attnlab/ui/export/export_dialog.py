@@ -1,6 +1,7 @@
 """The export dialog: the settings of a figure at the left, its preview at the right; to save or copy it."""
 
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -12,6 +13,7 @@ from attnlab.figures.panels.figure_file import lay_out_for
 from attnlab.figures.panels.figure_page import Page
 from attnlab.figures.panels.figure_source import Source
 from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.figures.scales import AUTOMATIC, Colouring
 from attnlab.ui.base.dialog_parts import ask_where, button, make_scroll_area
 from attnlab.ui.base.dialog_size import fit
 from attnlab.ui.base.guard import guarded
@@ -44,8 +46,12 @@ class ExportDialog(QDialog):
         parent: QWidget | None = None,
         *,
         held: bool = False,
+        colouring: Colouring = AUTOMATIC,
     ) -> None:
-        """Create the dialog for a stage and a head of a source; ``held`` if the head is that of the held cell."""
+        """Create the dialog for a stage and a head of a source; ``held`` if the head is that of the held cell.
+
+        ``colouring`` are the choices for the colours of the stage's card.
+        """
         super().__init__(parent)
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -58,7 +64,8 @@ class ExportDialog(QDialog):
         self._soon.setInterval(_SOON_MS)
         self._make()
         self.form.show_source(source, stage, head, held=held)
-        self.form.show_spec(*read_words(choices))
+        spec, ending = read_words(choices)
+        self.form.show_spec(replace(spec, **asdict(colouring)), ending)
         self.form.changed.connect(self._soon.start)
         self._soon.timeout.connect(self._on_soon)
         self.preview.drawn.connect(self.previewed)

@@ -9,6 +9,7 @@ from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.panels.figure_colours import MAPS
 from attnlab.figures.panels.figure_source import Sheets, Source, count_heads
 from attnlab.figures.panels.figure_spec import DECIMALS, FigureSpec
+from attnlab.figures.scales import SCALES
 from attnlab.ui.export.figure_choices import FORMATS
 from attnlab.ui.export.file_name import make_slug
 from attnlab.ui.widgets.fields.form_parts import combo, pair
@@ -49,6 +50,8 @@ class ExportForm(OptionFields):
         counted = [(f"{n} decimals" if n != 1 else "1 decimal", n) for n in range(DECIMALS[0], DECIMALS[1] + 1)]
         self.decimals = combo([("As fits", None), *counted])
         self.colours = combo([(each.title, each.name) for each in MAPS])
+        self.scale = combo([(title, name) for name, title in SCALES.items()])
+        self.each_head, self.mute_sinks = QCheckBox("For each head"), QCheckBox("Mute sinks")
         self.ground = combo([("Light", "light"), ("Dark", "dark"), ("Transparent", "transparent")])
         self.format = combo([(title, ending) for ending, title in FORMATS.items()])
         self.name = TextField()
@@ -92,6 +95,9 @@ class ExportForm(OptionFields):
             colour_map=self.colours.currentData(),
             font_pt=_read_number(self.font_pt, "Size of type") or FigureSpec().font_pt,
             ground=self.ground.currentData(),
+            scale=self.scale.currentData(),
+            each_head=self.each_head.isChecked(),
+            mute_sinks=self.mute_sinks.isChecked(),
         )
 
     def show_spec(self, spec: FigureSpec, ending: str) -> None:
@@ -104,10 +110,13 @@ class ExportForm(OptionFields):
         self.titled.setChecked(spec.title != "")
         self.labels.setChecked(spec.labels)
         self.colour_bar.setChecked(spec.colour_bar)
+        self.each_head.setChecked(spec.each_head)
+        self.mute_sinks.setChecked(spec.mute_sinks)
         for box, value in (
             (self.numbers, spec.numbers),
             (self.decimals, spec.decimals),
             (self.colours, spec.colour_map),
+            (self.scale, spec.scale),
             (self.ground, spec.ground),
             (self.format, ending),
         ):
@@ -196,6 +205,12 @@ class ExportForm(OptionFields):
                 self.colours,
                 "All are safe for colour-blind readers; the first five also in greyscale print",
             ),
+            ("Scale", self.scale, "The number that the last colour stands for, and how colours grow up to it"),
+            (
+                "",
+                pair(self.each_head, self.mute_sinks),
+                "A scale for each head; grey columns, outside the scale, for the first token and separators",
+            ),
             ("Background", self.ground, "The colour behind the figure"),
             ("Format", self.format, "PNG contains pixels; SVG and PDF contain text and shapes; tables contain numbers"),
             ("File name", self.name, "The ending depends on the format"),
@@ -205,9 +220,9 @@ class ExportForm(OptionFields):
     def _connect(self) -> None:
         for field in (self.width_mm, self.height_mm, self.dpi, self.font_pt, self.title, self.name):
             field.textChanged.connect(self._on_changed)
-        for box in (self.heads, self.numbers, self.decimals, self.colours, self.ground, self.format):
+        for box in (self.heads, self.numbers, self.decimals, self.colours, self.scale, self.ground, self.format):
             box.currentIndexChanged.connect(self._on_changed)
-        for check in (self.titled, self.labels, self.colour_bar):
+        for check in (self.titled, self.labels, self.colour_bar, self.each_head, self.mute_sinks):
             check.toggled.connect(self._on_changed)
         self.preset.activated.connect(self._on_size)
 
@@ -227,7 +242,8 @@ class ExportForm(OptionFields):
         found = [title for title, *values in PRESETS if tuple(values) == now]
         self.preset.setCurrentIndex(max(self.preset.findData(found[0]), 0) if found else 0)
         drawn = (self.preset, self.width_mm, self.height_mm, self.dpi, self.font_pt, self.titled, self.title)
-        for field in (*drawn, self.labels, self.colour_bar, self.numbers, self.decimals, self.colours, self.ground):
+        colours = (self.colour_bar, self.colours, self.scale, self.each_head, self.mute_sinks, self.ground)
+        for field in (*drawn, *colours, self.labels, self.numbers, self.decimals):
             field.setEnabled(self.is_figure)
         self.title.setEnabled(self.is_figure and self.titled.isChecked())
         self.decimals.setEnabled(self.is_figure and self.numbers.currentData() != "off")

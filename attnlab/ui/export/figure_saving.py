@@ -6,7 +6,7 @@ from attnlab.base.errors import AttnlabError, FileError
 from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.panels.figure_file import write_figure
 from attnlab.figures.panels.figure_panel import make_map_data
-from attnlab.figures.panels.figure_source import Sheets, Source
+from attnlab.figures.panels.figure_source import Pair, Sheets, Source
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.atomic import write_bytes
 from attnlab.ui.playground.stage_export import export_stage
@@ -30,7 +30,7 @@ def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
     if isinstance(source, Sheets):
         _export_sheet(source, spec, path)
     else:
-        export_stage(source, spec.stages[0], spec.head, path)
+        export_stage(source.now if isinstance(source, Pair) else source, spec.stages[0], spec.head, path)
 
 
 def _export_sheet(sheets: Sheets, spec: FigureSpec, path: Path) -> None:

@@ -16,6 +16,7 @@ from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
 from attnlab.document.document import Document, View, fit_view
 from attnlab.document.scene import Scene
+from attnlab.figures.panels.figure_source import Pair
 from attnlab.figures.scales import Colouring
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.jobs import Lane, run
@@ -366,6 +367,11 @@ class Playground(QObject):
         """Show the current state, the pinned one or their difference on every card."""
         self.document.show(look=look if self.pinned is not None else "present")
         self.lenses.show_pin(self.pinned is not None, self.document.view.look)
+
+    def choose_source(self, trace: "Trace") -> "Trace | Pair":
+        """Return what a figure shows: a trace, beside the pinned state if the cards show both."""
+        both = self.pinned is not None and self.document.view.look == "both"
+        return Pair(self.pinned, trace) if both and self.pinned is not None else trace
 
     def make_colour_menu(self, stage: str, parent: QWidget) -> ColourMenu:
         """Return the menu of the colours of a stage."""

@@ -230,7 +230,16 @@ class SessionFiles(QObject):
             return
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
         held = head != self._playground.document.view.head
-        dialog = ExportDialog(reply.trace, self._playground.current_stage, head, choices, self._window, held=held)
+        stage = self._playground.current_stage
+        dialog = ExportDialog(
+            self._playground.choose_source(reply.trace),
+            stage,
+            head,
+            choices,
+            self._window,
+            held=held,
+            colouring=self._playground.document.view.colouring(stage),
+        )
         dialog.remembered.connect(self._on_figure_remembered)
         dialog.exported.connect(self._on_exported)
         dialog.open()
