@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app.main_window import MainWindow
+from tests.ears import ears, listening  # noqa: F401
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

@@ -110,6 +110,7 @@ class ArrayWindow(FollowsTheme, QWidget):
         )
         self.sheet.show_maps(data, lattice)
         self.sheet.setAccessibleName(f"Maps: {n_layers * n_heads} of {rows} by {columns}. {self._where(None)}")
+        self.sheet.spoken_title = self._where(None) if n_layers * n_heads == 1 else ""
         self._on_cell_pointed(None)
 
     def _place(self, index: int) -> tuple[Which, Which]:

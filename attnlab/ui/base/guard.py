@@ -10,8 +10,8 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainterPath, QValidator
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QAccessible, QPainterPath, QValidator
 from PySide6.QtWidgets import QAbstractSpinBox
 
 from attnlab.base.fault_log import report
@@ -41,20 +41,26 @@ _WITHOUT_ANSWER = """
     focusInEvent focusOutEvent hideEvent keyPressEvent keyReleaseEvent leaveEvent mouseDoubleClickEvent mouseMoveEvent
     mousePressEvent mouseReleaseEvent moveEvent paintEvent resizeEvent showEvent timerEvent wheelEvent
     addItem data headerData itemAt takeAt paint scrollContentsBy setGeometry showPopup stepBy
+    child childAt focusChild object parent setText window
 """
-_YES_OR_NO = "event eventFilter focusNextPrevChild hasHeightForWidth hitButton viewportEvent"
+_YES_OR_NO = "event eventFilter focusNextPrevChild hasHeightForWidth hitButton isValid viewportEvent"
 ANSWERS: dict[str, Answer] = {
     **dict.fromkeys(_WITHOUT_ANSWER.split(), _nothing),
     **dict.fromkeys(_YES_OR_NO.split(), _no),
-    **dict.fromkeys(("columnCount", "count", "rowCount"), _zero),
+    **dict.fromkeys(("childCount", "columnCount", "count", "rowCount"), _zero),
     **dict.fromkeys(("minimumSize", "minimumSizeHint", "sizeHint"), _size),
     "boundingRect": lambda *_: QRectF(),
     "expandingDirections": lambda *_: Qt.Orientation(0),
     "fixup": lambda _, text: text,
     "flags": lambda *_: Qt.ItemFlag.NoItemFlags,
     "heightForWidth": lambda *_: -1,
+    "indexOfChild": lambda *_: -1,
+    "rect": lambda *_: QRect(),
+    "role": lambda *_: QAccessible.Role.NoRole,
     "shape": lambda *_: QPainterPath(),
+    "state": lambda *_: QAccessible.State(),
     "stepEnabled": lambda *_: QAbstractSpinBox.StepEnabledFlag.StepNone,
+    "text": lambda *_: "",
     "validate": lambda _, text, place: (QValidator.State.Intermediate, text, place),
 }
 """The value that Qt gets when an override fails, as a function of the override's arguments."""

@@ -11,11 +11,13 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import BAR_HEIGHT, MapData, draw_colour_strip, write_colour_ends
 from attnlab.figures.palette import Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.playground.canvas_plan import HEADER
 from attnlab.ui.playground.paint_cache import Kept, Still
+from attnlab.ui.widgets.maps.spoken_maps import join_cell, split_cell
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -31,7 +33,7 @@ TITLE_MIDDLE = 22.0
 
 
 @guarded
-class CanvasCard(QWidget):
+class CanvasCard(HasCells, QWidget):
     """A card; subclasses choose what it shows and how it is laid out (``_lay_out``)."""
 
     panned = Signal(QPointF)
@@ -97,6 +99,18 @@ class CanvasCard(QWidget):
     def folded(self) -> str:
         """What the card says in place of its maps; "" if it shows them."""
         return self._folded
+
+    def count_cells(self) -> int:
+        return int(self._data.values.size) if self._data is not None and not self._folded else 0
+
+    def locate_cell(self, place: int) -> QRectF:
+        if self._data is None or self.grid is None:
+            return QRectF()
+        return QRectF(*self.grid.rect(*split_cell(self._data.values.shape, place)))
+
+    def find_cell(self, at: QPointF) -> int | None:
+        hit = self.grid.hit(at.x(), at.y()) if self.grid is not None else None
+        return join_cell(self._data.values.shape, hit) if hit is not None and self._data is not None else None
 
     def forget(self) -> None:
         """Drop the cached pictures that are not visible."""

@@ -13,8 +13,10 @@ from attnlab.ui.playground.canvas_card import BAR_TIP
 from attnlab.ui.playground.canvas_plan import HEADER
 from attnlab.ui.playground.stage_face import StageFace
 from attnlab.ui.playground.stage_maps import cell_text
+from attnlab.ui.widgets.maps.spoken_maps import move_cell
 
-_MOVES = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
+_STEPS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
+"""Keys that walk the steps, unless a cell is held."""
 DRAG_START_PX = 4
 MASK_AXES = ("query", "key")
 
@@ -95,10 +97,18 @@ class StageCard(StageFace):
         cell = self._view.cell if self._view is not None and self._view.pinned else None
         return cell if cell is not None and cell.stage == self.stage.name else None
 
-    def _clamp_cell(self, row: int, column: int) -> tuple[int, int]:
-        assert self._data is not None
-        _, rows, columns = self._data.values.shape
-        return min(max(row, 0), rows - 1), min(max(column, 0), columns - 1 - self._data.aside)
+    def _find_next(self, event: QKeyEvent) -> Cell | None:
+        """Return the cell to which a key leads; the keys of the steps lead to none unless a cell here is held."""
+        if self._data is None or self._view is None or self._folded:
+            return None
+        held, cell = self._find_held(), self._view.cell
+        if held is None and event.key() in _STEPS and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            return None
+        own = cell if cell is not None and cell.stage == self.stage.name and cell.head in self._heads else None
+        at = None if own is None else (self._find_map(own.head), own.row, own.column)
+        count, rows, columns = self._data.values.shape
+        found = move_cell(event, at, (count, rows, columns - self._data.aside), plain=True)
+        return Cell(self.stage.name, found[1], found[2], self._heads[found[0]]) if found is not None else None
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
@@ -156,17 +166,10 @@ class StageCard(StageFace):
         self._end_stroke()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        move = _MOVES.get(Qt.Key(event.key()))
-        if self._data is not None and self._view is not None and move is not None:
-            cell = self._view.cell
-            if self._find_held() is None and move[0] == 0:  # they walk the steps, unless a cell of this card is held
-                event.ignore()
-                return
-            if cell is None or cell.stage != self.stage.name:
-                self.cell_moved.emit(Cell(self.stage.name, 0, 0, self._heads[0]))
-                return
-            row, column = self._clamp_cell(cell.row + move[0], cell.column + move[1])
-            self.cell_moved.emit(Cell(self.stage.name, row, column, cell.head))
+        if (cell := self._find_next(event)) is not None:
+            self.cell_moved.emit(cell)
+        elif event.key() in _STEPS:
+            event.ignore()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._data is not None:
             self.title_double_clicked.emit(self.stage.name)
         elif self._painting and event.key() in (Qt.Key.Key_Space, Qt.Key.Key_M) and self._find_held() is not None:

@@ -25,6 +25,7 @@ from attnlab.ui.playground.canvas_card import BAR_TIP, CanvasCard
 from attnlab.ui.playground.canvas_plan import HEADER, PADDING, TILES_SHARE
 from attnlab.ui.playground.card_grid import TITLE, CardRoom, fit_card, label_face
 from attnlab.ui.playground.stage_maps import make_overview
+from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, move_cell, name_cell, split_cell
 from attnlab.ui.widgets.tokens.token_chips import draw_eye
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class HeadsCard(CanvasCard):
         """The cells of the mean, which stands beside the heads."""
         self._hovered: int | None = None
         self._pressed: int | None = None
+        self._walked: MapCell | None = None
         self.setMouseTracking(True)
 
     @property
@@ -112,6 +114,49 @@ class HeadsCard(CanvasCard):
         if self._view is not None:
             view, self._view = self._view, None
             self.show_view(view)
+
+    def count_cells(self) -> int:
+        return sum(data.values.size for _, data in self._parts())
+
+    def name_cell(self, place: int) -> str:
+        data, cell, index = self._find_map(place)
+        choice = self.choices[index]
+        out = ", off" if choice in self.ablated else ""
+        return name_cell(data, cell, "weights", f"head {choice}{out}" if choice != "mean" else "mean of the heads")
+
+    def locate_cell(self, place: int) -> QRectF:
+        _, cell, index = self._find_map(place)
+        grid = self.mean_grid if self.choices[index] == "mean" else self.grid
+        return QRectF(*grid.rect(*cell)) if grid is not None else QRectF()
+
+    def find_cell(self, at: QPointF) -> int | None:
+        first = 0
+        for grid, data in self._parts():
+            if (hit := grid.hit(at.x(), at.y())) is not None:
+                return first + join_cell(data.values.shape, hit)
+            first += data.values.size
+        return None
+
+    @property
+    def current_cell(self) -> int | None:
+        shape = self._shape()
+        if self._walked is None or any(at >= most for at, most in zip(self._walked, shape, strict=True)):
+            return None
+        return join_cell(shape, self._walked)
+
+    def _shape(self) -> tuple[int, int, int]:
+        """Return the number of maps with the mean, and their rows and columns."""
+        parts = self._parts()
+        rows, columns = parts[0][1].values.shape[1:] if parts else (0, 0)
+        return sum(len(data.values) for _, data in parts), rows, columns
+
+    def _find_map(self, place: int) -> tuple[MapData, MapCell, int]:
+        """Return the maps with a cell, the cell in them, and the index of its map among the choices."""
+        assert self._data is not None
+        assert self._mean is not None
+        index, row, column = split_cell(self._shape(), place)
+        heads = len(self._data.values)
+        return (self._data, (index, row, column), index) if index < heads else (self._mean, (0, row, column), index)
 
     def choice_at(self, position: QPointF) -> int | str | None:
         """Return the choice whose small map is under a point."""
@@ -234,6 +279,10 @@ class HeadsCard(CanvasCard):
             chosen = self._view.head
             frame = Outline(0 if chosen == "mean" else int(chosen), None, None, self._palette.accent, 2.5)
             draw_outlines(painter, self.mean_grid if chosen == "mean" else self.grid, [frame])
+        if self._walked is not None and self.hasFocus() and (place := self.current_cell) is not None:
+            _, cell, index = self._find_map(place)
+            grid = self.mean_grid if self.choices[index] == "mean" else self.grid
+            draw_outlines(painter, grid, [Outline(*cell, self._palette.ink, 1.5)])
 
     def _paint_mean_title(self, painter: QPainter) -> None:
         """Write the title of the mean and the end of its own scale."""
@@ -314,6 +363,13 @@ class HeadsCard(CanvasCard):
         head = self._view.head if self._view is not None else None
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_X) and head in self._heads():
             self.head_ablated.emit(head)
+            return
+        walked = move_cell(event, self._walked, self._shape(), plain=False)
+        if walked is not None:
+            starts = self._walked is None and head in self.choices
+            self._walked = (self.choices.index(head), *walked[1:]) if starts else walked
+            self.update()
+            self.tell_cell()
             return
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
         if step is None or len(self.choices) < 2 or self._view is None:

@@ -198,7 +198,8 @@ class InputsPanel(FollowsTheme, QScrollArea):
         if numbers is self._numbers and (self._name, group, labels) == self._labelled:
             return  # the switch changed none of them
         self._numbers, self._labelled = numbers, (self._name, group, labels)
-        self.table.setAccessibleName(f"Numbers of {tables.title(self._name)}")
+        self.table.spoken_title = tables.title(self._name)
+        self.table.setAccessibleName(f"Numbers of {self.table.spoken_title}")
         columns = [str(i) for i in range(numbers.shape[1])]
         shown = edits.array(e, self._name)
         shown.flags.writeable = False  # shared with the experiment, which never changes: no copy needed

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from attnlab.attention.axes import TOKENS
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.table import Stage, sources
+from attnlab.base.spoken_text import COVERED
 from attnlab.figures.empty_cells import draw_covers, draw_veil
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
@@ -42,6 +43,7 @@ from attnlab.ui.playground.stage_maps import (
     with_source,
     write_figures,
 )
+from attnlab.ui.widgets.maps.spoken_maps import join_cell, name_cell, split_cell
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,6 +73,7 @@ class StageFace(CanvasCard):
         self._titled: tuple[str, str] | None = None
         self._fresh: NDArray[np.bool_] | None = None
         self._veil, self.painted = 0.0, 0
+        self._told: int | None = None
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show a stage of a trace with a view: one head, the mean, or all; nothing before its step."""
@@ -132,6 +135,9 @@ class StageFace(CanvasCard):
         own = cell is not None and cell.stage == self.stage.name and cell.head in self._heads
         shown = own and cell is not None and self._has_cell(cell.row, cell.column)
         self.setAccessibleDescription(self.hover_text(cell) if shown and cell is not None else "")
+        told, self._told = self._told, self.current_cell
+        if told != self._told:
+            self.tell_cell()
 
     def _has_cell(self, row: int | None, column: int | None) -> bool:
         """Whether the visible maps have this row and column: those of a pinned state may have another size."""
@@ -140,9 +146,52 @@ class StageFace(CanvasCard):
         _, rows, columns = self._data.values.shape
         return bool((row or 0) < rows and (column or 0) < columns)
 
+    def name_cell(self, place: int) -> str:
+        assert self._data is not None
+        assert self._trace is not None
+        cell = split_cell(self._data.values.shape, place)
+        head = self._heads[cell[0]]
+        shown = f"head {head}" if head is not None else "mean" if self._data.titles == ("mean",) else ""
+        title = self.title.lower() if self._shares else f"{self.title[:1].lower()}{self.title[1:]}"
+        tokens = self.stage.axes[-2] in TOKENS, self.stage.axes[-1] in TOKENS
+        return name_cell(
+            self._data,
+            cell,
+            title.replace(", ", " and "),
+            self._name_state(cell[0]),
+            shown if self._trace.experiment.n_heads > 1 else "",
+            tokens=tokens,
+            covered=self._asked,
+        )
+
+    def _name_state(self, index: int) -> str:
+        """Return which state a map shows, "" if it is the present one alone."""
+        look = self._view.look if self._view is not None else "present"
+        if look == "both":
+            is_paired = len(self._heads) > 1 and self._heads[::2] == self._heads[1::2]
+            return ("pinned", "present")[index % 2] if is_paired else ""
+        return "" if look == "present" else look
+
+    @property
+    def current_cell(self) -> int | None:
+        cell = self._view.cell if self._view is not None and self._view.pinned else None
+        if cell is None or self._data is None or self._folded or cell.stage != self.stage.name:
+            return None
+        if cell.head not in self._heads or not self._has_cell(cell.row, cell.column):
+            return None
+        return join_cell(self._data.values.shape, (self._find_map(cell.head), cell.row, cell.column))
+
+    @property
+    def _asked(self) -> tuple[tuple[int, int], ...]:
+        """The cells [row, column] that a question covers."""
+        at = self._view.at if self._view is not None else None
+        return at.asked if at is not None and at.stage == self.stage.name else ()
+
     def hover_text(self, cell: Cell) -> str:
         """Return a cell's tool tip: its exact value and its row and column."""
         assert self._data is not None
+        if (cell.row, cell.column) in self._asked:  # nor does it say whether the mask hides it
+            return f"{self._data.row_labels[cell.row]} → {self._data.column_labels[cell.column]}: {COVERED}"
         return cell_text(self._data, self._find_map(cell.head), cell.row, cell.column)
 
     def _find_map(self, head: int | None) -> int:
@@ -330,10 +379,8 @@ class StageFace(CanvasCard):
         draw_numbers(painter, grid, data, self._palette, *self._number_fonts(), decimals=self._own_decimals(data))
         if self._veil and self._fresh is not None:
             draw_veil(painter, grid, self._fresh, self._palette.surface, self._veil)
-        at = None if self._view is None else self._view.at
-        if at is not None and at.stage == self.stage.name:
-            asked = [(index, row, column) for index in range(grid.count) for row, column in at.asked]
-            draw_covers(painter, grid, asked, face("map", self._zoom), self._palette)
+        asked = [(index, row, column) for index in range(grid.count) for row, column in self._asked]
+        draw_covers(painter, grid, asked, face("map", self._zoom), self._palette)
         draw_outlines(painter, grid, outlines)
         if data.unknown is None:  # otherwise the ends would reveal the largest number too early
             self._paint_scale(painter, data)

@@ -99,7 +99,8 @@ class TableSheet(QWidget):
             self._name = "embeddings"
         self._show_buttons(e)
         numbers = edits.array(e, self._name)
-        self.table.setAccessibleName(f"Numbers of {tables.title(self._name)}")
+        self.table.spoken_title = tables.title(self._name)
+        self.table.setAccessibleName(f"Numbers of {self.table.spoken_title}")
         columns = [str(i) for i in range(numbers.shape[1])]
         self.table.set_matrix(numbers, tables.row_labels(e, self._name), columns)
         self._fit()

@@ -31,6 +31,7 @@ from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
+from attnlab.ui.widgets.maps.map_widget import PointedMaps
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
 """Colours of the layers' curves, repeated."""
@@ -282,15 +283,16 @@ class MapsPanel(FollowsTheme, QWidget):
         self._sheet_cell.setText(POINT)
         self._show_large()
         self.stack.setCurrentIndex(1)
-        self.sheet.setFocus()
+        self.sheet.setFocus(_focus_reason(self.view))
 
     @Slot()
     def close_map(self) -> None:
         """Show all maps again."""
         if self._large is not None:
             self._large = None
+            reason = _focus_reason(self.sheet)
             self.stack.setCurrentIndex(0)
-            self.view.setFocus()
+            self.view.setFocus(reason)
 
     @property
     def large(self) -> int | None:
@@ -316,6 +318,8 @@ class MapsPanel(FollowsTheme, QWidget):
         self.sheet.show_maps(replace(data, titles=()))
         hovered = self.sheet.cell_at(self.sheet.mapFromGlobal(self.cursor().pos()).toPointF())
         self._sheet_title.setText(self.view.titles[self._large])
+        self.sheet.spoken_title = self.view.titles[self._large].replace(" · ", ", ")
+        self.sheet.setAccessibleName(f"Attention map: {self.sheet.spoken_title}")
         cell = self._pinned or (hovered[1:] if hovered is not None and self.sheet.underMouse() else None)
         if cell is not None:
             self._sheet_cell.setText(self.view.cell_text((self._large, *cell)))
@@ -389,6 +393,11 @@ def make_entropy_lines(
 
 def _run_of(seen: Seen) -> tuple[str, str, int]:
     return seen.spec.task, seen.spec.model.kind, seen.spec.train.seed
+
+
+def _focus_reason(maps: PointedMaps) -> Qt.FocusReason:
+    """Return why the keyboard goes from some maps to others: by a key if it came to the former by one."""
+    return Qt.FocusReason.TabFocusReason if maps.ringed else Qt.FocusReason.OtherFocusReason
 
 
 def _has(data: MapData, cell: tuple[int, int]) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFocusEvent,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
@@ -21,11 +20,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from attnlab.figures.map_painter import LABEL_SPACING, MapData, Outline, draw_cells, draw_labels, draw_outlines
 from attnlab.figures.scales import TO_ONE, find_scale, join_scales
 from attnlab.figures.text import Pen
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.playground.shadow import draw_shadow
 from attnlab.ui.train.map_cards import HEAD, PAD, Card, Shape, place_cards
 from attnlab.ui.widgets.maps.map_widget import MapCell, PointedMaps, describe_cell
+from attnlab.ui.widgets.maps.spoken_maps import join_cell, move_cell, name_cell, split_cell
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
@@ -50,7 +51,7 @@ class MapsView(PointedMaps):
         self._shapes: tuple[Shape, ...] = ()
         self._layers: tuple[LayerMaps, ...] = ()
         self._cards: tuple[Card, ...] = ()
-        self._focus, self._ringed = 0, False
+        self._focus = 0
         self._room = 0
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
@@ -108,12 +109,54 @@ class MapsView(PointedMaps):
         before, self._layers = self._layers, tuple(layers)
         if list(map(_list_labels, before)) != list(map(_list_labels, layers)):
             self._shapes = tuple(map(_measure_shape, layers))
-            self._pointed, self._focus = None, min(self._focus, max(len(self._data) - 1, 0))
+            self._pointed, self._walked, self._focus = None, None, min(self._focus, max(len(self._data) - 1, 0))
             self._arrange()
         if self._pointed is not None:
             self.cell_pointed.emit(self._pointed)
         self.setAccessibleDescription(f"{len(self._data)} maps; Enter opens one: {', '.join(self._titles)}")
         self.update()
+
+    def shape(self) -> tuple[int, int, int]:
+        """Return the number of maps, and the rows and columns of the largest: those of two layers may differ."""
+        shapes = [each.values.shape[1:] for each in self._data]
+        return len(shapes), max((rows for rows, _ in shapes), default=0), max((most for _, most in shapes), default=0)
+
+    def count_cells(self) -> int:
+        return sum(self._sizes())
+
+    def _sizes(self) -> list[int]:
+        return [int(each.values.size) for each in self._data]
+
+    def _split(self, place: int) -> MapCell:
+        for index, size in enumerate(self._sizes()):
+            if place < size:
+                return (index, *split_cell(self._data[index].values.shape, place)[1:])
+            place -= size
+        raise IndexError(place)
+
+    def _join(self, cell: MapCell) -> int:
+        index, row, column = cell
+        return sum(self._sizes()[:index]) + join_cell(self._data[index].values.shape, (0, row, column))
+
+    def name_cell(self, place: int) -> str:
+        index, row, column = self._split(place)
+        return name_cell(self._data[index], (0, row, column), self._titles[index].replace(" · ", ", "))
+
+    def locate_cell(self, place: int) -> QRectF:
+        index, row, column = self._split(place)
+        return QRectF(*self._cards[index].grid.rect(0, row, column)) if index < len(self._cards) else QRectF()
+
+    def find_cell(self, at: QPointF) -> int | None:
+        cell = self.cell_at(at)
+        return self._join(cell) if cell is not None else None
+
+    @property
+    def current_cell(self) -> int | None:
+        if self._walked is None or self._walked[0] >= len(self._data):
+            return None
+        index, row, column = self._walked
+        rows, columns = self._data[index].values.shape[1:]
+        return self._join(self._walked) if row < rows and column < columns else None
 
     def cell_text(self, cell: MapCell) -> str:
         """Return a cell's query and key tokens, and its exact number."""
@@ -189,20 +232,30 @@ class MapsView(PointedMaps):
         heads = max((shape.heads for shape in self._shapes), default=1)
         ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -heads, Qt.Key.Key_Down: heads}
         way = ways.get(Qt.Key(event.key()))
-        if not self._ringed:  # the keys belong to the time line until Tab moves focus here
+        if (cell := self._find_next(event)) is not None:
+            self._focus = cell[0]
+            self.walk_to(cell)
+        elif not self._ringed:  # the keys belong to the time line until Tab moves focus here
             super().keyPressEvent(event)
         elif way is not None:
+            self._walked = None
+            self._point_at(None)
             self._focus = min(max(self._focus + way, 0), max(len(self._data) - 1, 0))
             self.update()
+            announce(self._titles[self._focus] if self._titles else "", self)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._open(self._focus)
         else:
             super().keyPressEvent(event)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self._ringed = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
-        super().focusInEvent(event)
-        self.update()
+    def _find_next(self, event: QKeyEvent) -> MapCell | None:
+        """Return the cell to which a key leads, which begins in the map with the ring."""
+        start = self._walked if self.current_cell is not None else None
+        found = move_cell(event, start, self.shape(), plain=False)
+        if found is None or start is None:
+            return (self._focus, 0, 0) if found is not None else None
+        rows, columns = self._data[found[0]].values.shape[1:]
+        return found[0], min(found[1], rows - 1), min(found[2], columns - 1)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         index = self._find_card(event.position())

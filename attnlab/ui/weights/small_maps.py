@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from attnlab.base.spoken_text import speak_number
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, draw_cells
+from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, plain_tip, px
+from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.weights.trial import Small
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.maps.map_widget import PointedMaps
+from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, split_cell
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 _SIDE, _THIN, _LARGEST = 88, 8, 14
@@ -20,16 +23,58 @@ _SIDE, _THIN, _LARGEST = 88, 8, 14
 
 
 @guarded
-class SmallMap(QWidget):
-    """One matrix, as large as the limits of its cells and its longer side allow."""
+class SmallMap(PointedMaps):
+    """One matrix, as large as the limits of its cells and its longer side allow; the arrow keys walk its cells."""
+
+    plain_arrows = True
 
     def __init__(self, small: Small, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.small = small
         self._shape = " × ".join(map(str, small.shape))
         self.setAccessibleName(f"{small.name}, {self._shape}")
-        self.setToolTip(plain_tip(f"{small.name}, {self._shape}; the colours range over ±{small.scale.limit:.4g}"))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def tool_tip(self, at: QPointF) -> str:
+        return f"{self.small.name}, {self._shape}; the colours range over ±{self.small.scale.limit:.4g}"
+
+    def shape(self) -> MapCell:
+        rows, columns = self.small.values.shape
+        return 1, rows, columns
+
+    def count_cells(self) -> int:
+        return int(self.small.values.size)
+
+    def name_cell(self, place: int) -> str:
+        """Return a cell in words; in a picture with fewer cells than the matrix it is the largest of several."""
+        _, row, column = split_cell(self.shape(), place)
+        rows, columns = self.small.shape if len(self.small.shape) == 2 else (1, *self.small.shape)
+        value = speak_number(float(self.small.values[row, column]))
+        if (rows, columns) == self.small.values.shape:
+            where = f"row {row}, column {column}" if len(self.small.shape) == 2 else f"column {column}"
+            return f"{self.small.name}, {where}, {value}"
+        shares = (row / self.shape()[1] * rows, column / self.shape()[2] * columns)
+        return f"{self.small.name}, largest from row {shares[0]:.0f}, column {shares[1]:.0f} on, {value}"
+
+    def locate_cell(self, place: int) -> QRectF:
+        return QRectF(*self._make_grid().rect(*split_cell(self.shape(), place)))
+
+    def cell_at(self, at: QPointF) -> MapCell | None:
+        return self._make_grid().hit(at.x(), at.y())
+
+    def find_cell(self, at: QPointF) -> int | None:
+        cell = self.cell_at(at)
+        return join_cell(self.shape(), cell) if cell is not None else None
+
+    def cell_text(self, cell: MapCell) -> str:
+        return self.name_cell(join_cell(self.shape(), cell))
+
+    def _make_grid(self) -> Grid:
+        width, height = self._measure_map()
+        rows, columns = self.small.values.shape
+        top = self._measure_height() - height
+        return Grid(0.0, top, width / columns, height / rows, rows, columns, 1, 1, (0, 0), 0.0, 0.0)
 
     def _measure_map(self) -> tuple[float, float]:
         """Return width and height of the picture: the matrix's proportions, but never too thin to see."""
@@ -51,9 +96,7 @@ class SmallMap(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, palette = QPainter(self), palette_of(self)
         width, height = self._measure_map()
-        tall = self._measure_height()
-        rows, columns = self.small.values.shape
-        grid = Grid(0.0, tall - height, width / columns, height / rows, rows, columns, 1, 1, (0, 0), 0.0, 0.0)
+        tall, grid = self._measure_height(), self._make_grid()
         data = MapData(self.small.values[None], "signed", self.small.scale, None, (), ())
         draw_cells(painter, grid, data, palette)
         painter.setPen(QColor(palette.hairline))
@@ -63,6 +106,10 @@ class SmallMap(QWidget):
         draw_text(painter, 0, tall + px(12), self.small.name, font("caption_strong"))
         painter.setPen(QColor(palette.muted))
         draw_text(painter, 0, tall + px(27), self._shape, font("caption"))
+        if self.hasFocus() and self.ringed:
+            draw_focus_ring(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), palette, 4)
+        if self._walked is not None and self._pointed == self._walked:
+            draw_outlines(painter, grid, [Outline(*self._walked, palette.ink, 1.5)])
         painter.end()
 
 

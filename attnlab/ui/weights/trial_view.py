@@ -23,6 +23,7 @@ class TrialView(QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         self.sheet.setAccessibleName("Preview of the attention weights")
+        self.sheet.plain_arrows, self.sheet.spoken_title = True, "weights"
         self.sheet.setMinimumHeight(px(_LEAST_SHEET))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, px(12), 0)

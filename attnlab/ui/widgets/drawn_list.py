@@ -1,16 +1,19 @@
 """Base of scrolled lists that paint their items themselves: no frame, one item under the pointer, tool tips."""
 
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QHelpEvent, QMouseEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QAccessible, QHelpEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
+from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.own_keys import KeepsKeys
 
 
 @guarded
-class DrawnList(KeepsKeys, QAbstractScrollArea):
+class DrawnList(HasCells, KeepsKeys, QAbstractScrollArea):
     """Keeps the index of the item under the pointer in ``_hovered``; as wide as its room, as high as subclasses say."""
+
+    cells_role, cell_role = QAccessible.Role.List, QAccessible.Role.ListItem
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -21,6 +24,12 @@ class DrawnList(KeepsKeys, QAbstractScrollArea):
         self.viewport().setAutoFillBackground(False)
         self.viewport().setMouseTracking(True)
         self.setAccessibleName(name)
+
+    def find_cell(self, at: QPointF) -> int | None:
+        return self.item_at(at.toPoint())
+
+    def cells_area(self) -> QWidget:
+        return self.viewport()
 
     def item_at(self, point: QPoint) -> int | None:
         """Return the index of the item at a point of the viewport."""

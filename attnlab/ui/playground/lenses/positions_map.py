@@ -4,26 +4,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from PySide6.QtCore import QRectF, QSize
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import (
     MapData,
+    Outline,
     draw_cells,
     draw_colour_bar,
     draw_labels,
     draw_numbers,
+    draw_outlines,
     draw_titles,
     write_cell_text,
 )
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import px, scale
+from attnlab.ui.base.theme import draw_focus_ring, px, scale
 from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.widgets.maps.map_widget import MapWidget, choose_longest
+from attnlab.ui.widgets.maps.spoken_maps import describe_value, name_cell, split_cell
 
 BAR = 32
 """Height of the colour bar below a map, with the space above it."""
@@ -40,10 +43,13 @@ class MapFigure(MapWidget):
     ``names``.
     """
 
+    plain_arrows = True
+
     def __init__(self, title: str = "", names: tuple[str, str] = ("", ""), parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title, self._names = title, names
         self.setAccessibleName(title)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     @property
     def tokens(self) -> bool:
@@ -61,6 +67,15 @@ class MapFigure(MapWidget):
             _, rows, columns = data.values.shape
             self.setAccessibleDescription(f"{rows} by {columns}")
         self._arrange()
+
+    def name_cell(self, place: int) -> str:
+        assert self._data is not None
+        cell = split_cell(self.shape(), place)
+        if self.tokens:
+            return name_cell(self._data, cell, self._title, self.title_of(cell[0]))
+        down, across = self._names
+        parts = self._title, f"{down} {cell[1]}", f"{across} {cell[2]}", describe_value(self._data, cell)
+        return ", ".join(filter(None, parts))
 
     def cell_rect(self, row: int, column: int) -> QRectF:
         """Return the rectangle of a cell, in pixels."""
@@ -129,6 +144,10 @@ class MapFigure(MapWidget):
                 self._paint_counts(painter, grid)
             bar = QRectF(grid.x, grid.y + grid.height + 12 * z, min(grid.width, 160 * z), 16 * z)
             draw_colour_bar(painter, bar, data, self._palette, small)
+            if self._walked is not None and self._pointed == self._walked:
+                draw_outlines(painter, grid, [Outline(*self._walked, self._palette.ink, 1.5)])
+        if self.hasFocus() and self._ringed:
+            draw_focus_ring(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), self._palette, 4)
         painter.end()
 
 

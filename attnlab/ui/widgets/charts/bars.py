@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from attnlab.base.spoken_text import HIDDEN, speak_number, speak_token
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
 from attnlab.ui.base.themed import palette_of
@@ -128,6 +129,20 @@ class BarList(DrawnList):
     def _row_height(self) -> int:
         return px(22)
 
+    def count_cells(self) -> int:
+        return len(self._labels)
+
+    def name_cell(self, place: int) -> str:
+        value = HIDDEN if self._masked[place] else speak_number(self._values[place])
+        return f"{self.accessibleName()}, {speak_token(self._labels[place])}, {value}"
+
+    def locate_cell(self, place: int) -> QRectF:
+        return QRectF(self.row_rect(place))
+
+    @property
+    def current_cell(self) -> int | None:
+        return self._cursor if self._labels else None
+
     def item_at(self, point: QPoint) -> int | None:
         row = (point.y() + self.verticalScrollBar().value()) // self._row_height()
         return row if 0 <= row < len(self._labels) else None
@@ -195,6 +210,7 @@ class BarList(DrawnList):
             self._cursor = min(max(self._cursor + _STEPS[key], 0), len(self._labels) - 1)
             self._show(self._cursor)
             self._describe()
+            self.tell_cell()
             self.viewport().update()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._click(self._cursor)

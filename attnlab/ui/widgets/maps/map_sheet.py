@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPixmap
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.layout import Grid
@@ -22,7 +22,7 @@ from attnlab.figures.map_painter import (
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import scale
+from attnlab.ui.base.theme import draw_focus_ring, scale
 from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.widgets.maps.map_widget import MapCell, MapWidget, choose_longest, describe_cell
 
@@ -60,7 +60,17 @@ class MapSheet(MapWidget):
     def show_maps(self, data: MapData, lattice: Lattice | None = None) -> None:
         """Show other maps, in the lines and columns of the lattice, or as they fit best."""
         self._data, self._lattice, self._pointed = data, lattice, None
+        if self.current_cell is None:
+            self._walked = None
+        elif self.hasFocus():
+            self._pointed = self._walked
         self._arrange()
+
+    def title_of(self, index: int) -> str:
+        if self._lattice is None:
+            return super().title_of(index)
+        line, column = divmod(index, len(self._lattice.columns))
+        return f"{self._lattice.lines[line]}, {self._lattice.columns[column]}"
 
     def cell_rect(self, index: int, row: int, column: int) -> QRectF:
         """Return the rectangle of a cell, in pixels."""
@@ -144,6 +154,12 @@ class MapSheet(MapWidget):
         if cell is not None and event.button() == Qt.MouseButton.LeftButton:
             self.map_clicked.emit(cell[0])
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._walked is not None:
+            self.map_clicked.emit(self._walked[0])
+        else:
+            super().keyPressEvent(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         data, grid = self._data, self._grid
@@ -158,6 +174,8 @@ class MapSheet(MapWidget):
             draw_labels(painter, grid, data, self._palette, face("caption", scale() * LABEL_SIZE), strong)
         if self._pointed is not None:
             draw_outlines(painter, grid, [Outline(*self._pointed, self._palette.ink, 1.5)])
+        if self.hasFocus() and self._ringed:
+            draw_focus_ring(painter, QRectF(self.rect()).adjusted(2, 2, -2, -2), self._palette, 8)
         painter.end()
 
 

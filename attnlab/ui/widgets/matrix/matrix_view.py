@@ -4,10 +4,13 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
+from attnlab.base.spoken_text import speak_number
+from attnlab.ui.base.announcing import announce
+from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -26,8 +29,13 @@ _FEW_CELLS = 64
 
 
 @guarded
-class MatrixView(FollowsTheme, QAbstractScrollArea):
-    """Shows a matrix; the owner and subclasses select in it."""
+class MatrixView(HasCells, FollowsTheme, QAbstractScrollArea):
+    """Shows a matrix; the owner and subclasses select in it.
+
+    ``spoken_title`` is what it holds: the first words of each cell's name for screen readers.
+    """
+
+    spoken_title = ""
 
     selection_changed = Signal(object)  # (row, column, rows, columns), or None when there are no cells
     cell_hovered = Signal(object)  # (row, column), or None
@@ -74,6 +82,8 @@ class MatrixView(FollowsTheme, QAbstractScrollArea):
         limit, labels = _largest(fresh) or 1.0, (tuple(row_labels), tuple(column_labels))
         alike = not reshaped and limit == self._limit and labels == (self._row_labels, self._column_labels)
         changed = np.argwhere(fresh != self._values).tolist() if alike else []
+        at = self._selection
+        edited = at is not None and [at.row, at.column] in changed and self.hasFocus()
         self._values, self._group, self._editable, self._limit = fresh, group, editable, limit
         self._take_labels(*labels)
         if alike and len(changed) <= _FEW_CELLS:
@@ -82,6 +92,8 @@ class MatrixView(FollowsTheme, QAbstractScrollArea):
             grid = self.grid()
             for row, column in changed:
                 self.viewport().update(grid.cell(row, column))
+            if edited and self.current_cell is not None:
+                announce(self.name_cell(self.current_cell), self, "number")
             return
         if reshaped:
             self._on_reshaped()
@@ -139,6 +151,31 @@ class MatrixView(FollowsTheme, QAbstractScrollArea):
         if hit.region == "row":
             return self._row_labels[hit.row]
         return self._column_labels[hit.column] if hit.region == "column" else ""
+
+    # Screen readers
+
+    def count_cells(self) -> int:
+        return int(self._values.size)
+
+    def name_cell(self, place: int) -> str:
+        row, column = divmod(place, self._values.shape[1])
+        where, value = self._name(row, column), speak_number(float(self._values[row, column]))
+        return f"{self.spoken_title}, {where[:1].lower()}{where[1:]}, {value}".removeprefix(", ")
+
+    def locate_cell(self, place: int) -> QRectF:
+        return QRectF(self.grid().cell(*divmod(place, self._values.shape[1])))
+
+    def find_cell(self, at: QPointF) -> int | None:
+        hit = self.grid().hit(at.toPoint())
+        return hit.row * self._values.shape[1] + hit.column if hit.region == "cell" else None
+
+    @property
+    def current_cell(self) -> int | None:
+        at = self._selection
+        return at.end_row * self._values.shape[1] + at.end_column if at is not None else None
+
+    def cells_area(self) -> QWidget:
+        return self.viewport()
 
     # Overridden by subclasses
 
@@ -221,6 +258,7 @@ class MatrixView(FollowsTheme, QAbstractScrollArea):
             self._show_cell(self._selection.end_row, self._selection.end_column)
         self.viewport().update()
         self._describe()
+        self.tell_cell()
         if self.selection() != before:
             self.selection_changed.emit(self.selection())
 

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -188,15 +188,28 @@ class TokenStrip(DrawnList):
 
     def _describe(self) -> None:
         """Tell screen readers which chip has the focus."""
-        if self._current >= len(self._tokens):
-            said = "Add a token"
-        else:
-            roles = [r for r, at in (("query", self._query), ("key", self._key)) if at == self._current]
-            token = self._tokens[self._current][:200] or "empty"
-            masked = [SAID] if self._current in (self._masked or ()) else []
-            said = ", ".join([f"Token {self._current + 1} of {len(self._tokens)}: {token}", *roles, *masked])
+        said = self.name_cell(self._current)
         if said != self.accessibleDescription():
             self.setAccessibleDescription(said)
+            self.tell_cell()
+
+    def count_cells(self) -> int:
+        return len(self._tokens) + 1
+
+    def name_cell(self, place: int) -> str:
+        if place >= len(self._tokens):
+            return "Add a token"
+        roles = [r for r, at in (("query", self._query), ("key", self._key)) if at == place]
+        token = self._tokens[place][:200] or "empty"
+        masked = [SAID] if place in (self._masked or ()) else []
+        return ", ".join([f"Token {place + 1} of {len(self._tokens)}: {token}", *roles, *masked])
+
+    def locate_cell(self, place: int) -> QRectF:
+        return QRectF(self.chip_rect(place))
+
+    @property
+    def current_cell(self) -> int | None:
+        return self._current
 
     def _on_committed(self, index: int, text: str) -> None:
         if index < len(self._tokens) and text != self._tokens[index]:

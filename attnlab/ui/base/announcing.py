@@ -1,0 +1,60 @@
+"""Announcements: what changed, said by an active screen reader when it has finished its sentence."""
+
+from weakref import ref
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
+from PySide6.QtWidgets import QWidget
+from shiboken6 import Shiboken
+
+from attnlab.base.spoken_text import speak_text
+from attnlab.ui.base.guard import guarded
+
+
+def announce(text: str, widget: QWidget, about: str = "") -> None:
+    """Have a screen reader say a text about a widget; without one, and for an empty text, do nothing.
+
+    While a mouse button is down, as when a number is dragged, only the last text ``about`` the same thing is said,
+    once it is released.
+    """
+    if not text or not QAccessible.isActive():
+        return
+    if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
+        _held_back.add(text, widget, about)
+    else:
+        _say(text, widget)
+
+
+def _say(text: str, widget: QWidget) -> None:
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, speak_text(text)))
+
+
+@guarded
+class _HeldBack(QObject):
+    """Keeps the announcements of a drag until the mouse button is released."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._texts: dict[str, tuple[str, ref[QWidget]]] = {}
+
+    def add(self, text: str, widget: QWidget, about: str) -> None:
+        app = QGuiApplication.instance()
+        if not self._texts and app is not None:
+            app.installEventFilter(self)  # only during a drag: a filter of all events is slow
+        self._texts.pop(about, None)
+        self._texts[about] = text, ref(widget)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.MouseButtonRelease and self._texts:
+            app = QGuiApplication.instance()
+            if app is not None:
+                app.removeEventFilter(self)
+            texts, self._texts = self._texts, {}
+            for text, kept in texts.values():
+                widget = kept()
+                if widget is not None and Shiboken.isValid(widget):
+                    _say(text, widget)
+        return False
+
+
+_held_back = _HeldBack()
