@@ -113,7 +113,11 @@ class Person:
     def table_message(self) -> str:
         """Return the sentence below the table, "" for none."""
         label = self.playground.inputs.findChildren(QLabel)
-        shown = [one.text() for one in label if one.accessibleName() == "Message about the table" and one.isVisible()]
+        shown = [
+            one.text()
+            for one in label
+            if one.accessibleName().startswith("Message about the table") and one.isVisible()
+        ]
         return shown[0] if shown else ""
 
     def history(self) -> list[str]:

@@ -4,11 +4,14 @@ from weakref import ref
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 from shiboken6 import Shiboken
 
 from attnlab.base.spoken_text import speak_text
 from attnlab.ui.base.guard import guarded
+
+_TITLE = "spoken_title"
+"""The property with the name that a label had before it showed a text."""
 
 
 def announce(text: str, widget: QWidget, about: str = "") -> None:
@@ -23,6 +26,20 @@ def announce(text: str, widget: QWidget, about: str = "") -> None:
         _held_back.add(text, widget, about)
     else:
         _say(text, widget)
+
+
+def show_text(label: QLabel, text: str) -> None:
+    """Show a text in a label; a new one is announced, and part of the label's name if it has one: "Message: …"."""
+    if text == label.text():
+        return
+    title = label.property(_TITLE)
+    if title is None:
+        title = label.accessibleName()
+        label.setProperty(_TITLE, title)
+    label.setText(text)
+    if title:
+        label.setAccessibleName(f"{title}: {text}" if text else title)
+    announce(text, label)
 
 
 def _say(text: str, widget: QWidget) -> None:

@@ -5,6 +5,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from attnlab.base.fault_log import Fault, log_path
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 
@@ -55,6 +56,7 @@ class FaultBar(QFrame):
             parts.append(f"The details list {len(faults) - 1} more.")
         self.sentence.setText(" ".join(parts))
         self.setAccessibleName(self.sentence.text())
+        announce(self.sentence.text(), self)
         self.copy.setText("Copy details")
         self.copy.setToolTip(f"The details are also in {log_path()}")
         self._place()

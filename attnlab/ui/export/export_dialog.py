@@ -14,6 +14,7 @@ from attnlab.figures.panels.figure_page import Page
 from attnlab.figures.panels.figure_source import Source
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.scales import AUTOMATIC, Colouring
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.dialog_parts import ask_where, button, make_scroll_area
 from attnlab.ui.base.dialog_size import fit
 from attnlab.ui.base.guard import guarded
@@ -177,7 +178,7 @@ class ExportDialog(QDialog):
         return f"{size} mm · {dots} pixels" if FIGURES[f".{self.form.ending}"].in_pixels else f"{size} mm"
 
     def _say(self, sentence: str) -> None:
-        self.message.setText(sentence)
+        show_text(self.message, sentence)
         self.message.setVisible(bool(sentence))
         usable = not sentence
         self.save_button.setEnabled(usable)

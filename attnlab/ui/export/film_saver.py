@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.dialog_parts import button
 from attnlab.ui.base.slices import Call, Slices
 from attnlab.ui.base.theme import px
@@ -84,7 +85,7 @@ class FilmSaver(QWidget):
     def say(self, sentence: str, role: str = "error") -> None:
         """Show an error message, or in the role "muted" a note; "" for none."""
         set_role(self.message, role)
-        self.message.setText(sentence)
+        show_text(self.message, sentence)
         self.message.setVisible(bool(sentence))
 
     def _show_progress(self, steps: int) -> None:

@@ -38,6 +38,7 @@ class LessonController(QObject):
         self._walkable: tuple[bool, bool] | None = None
         self.player = LessonPlayer(playground.document, self)
         self.progress = ProgressKeeper(self.player, window, self)
+        playground.announcements.is_led = lambda: self.player.leads
         self.panel: LessonPanel | None = None
         self.workspace: LessonPages | None = None
         self.draft: Draft | None = None

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPushButton, QScrollArea, Q
 
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.lessons.progress import Progress
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.lessons.lesson_extent import LessonExtent
@@ -164,7 +165,7 @@ class LessonPage(FollowsTheme, QWidget):
         """Show the problems of the lesson's file, line by line."""
         said = [f"Line {p.line}: {p.reason}" for p in problems[:MOST_PROBLEMS]]
         more = len(problems) - len(said)
-        self._problems.setText("\n".join([*said, *([f"And {more} more."] if more else [])]))
+        show_text(self._problems, "\n".join([*said, *([f"And {more} more."] if more else [])]))
         self._problems.setVisible(bool(problems))
 
     @property

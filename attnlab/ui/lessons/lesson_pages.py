@@ -12,6 +12,7 @@ from attnlab.base.counted import format_count
 from attnlab.lessons.duration import estimate_minutes
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.lessons.search import find_lessons
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import set_role
@@ -223,12 +224,12 @@ class LessonPages(QObject):
         """Show one sentence about a failure."""
         self._note_timer.stop()
         set_role(self._message, "error")
-        self._message.setText(sentence)
+        show_text(self._message, sentence)
 
     def show_note(self, sentence: str) -> None:
         """Show one sentence for a while."""
         set_role(self._message, "muted")
-        self._message.setText(sentence)
+        show_text(self._message, sentence)
         if self._message.isVisible():
             self._note_timer.start()
 

@@ -1,5 +1,7 @@
 """A label for a lesson's Markdown: paragraphs, lists, bold, italics and code; links are text with their address."""
 
+import re
+
 from PySide6.QtCore import QRegularExpression, Qt
 from PySide6.QtGui import QColor, QFont, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QLabel, QWidget
@@ -13,6 +15,7 @@ from attnlab.ui.base.themed import FollowsTheme, palette_of
 _NUMBER = QRegularExpression(f"[{SHOWN}{COVERED}][^{END}]*{END}")
 _ASIDE = QRegularExpression(f"{ASIDE}[^{END_ASIDE}]*{END_ASIDE}")
 _SPACE = "\u2007"
+_COVERED = re.compile(f"{_SPACE}+{re.escape(COVER)}{_SPACE}+")
 
 
 class MarkdownLabel(FollowsTheme, QLabel):
@@ -21,6 +24,7 @@ class MarkdownLabel(FollowsTheme, QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._markdown: str | None = None
+        self._words = ""
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -29,6 +33,11 @@ class MarkdownLabel(FollowsTheme, QLabel):
     def markdown(self) -> str:
         """The original text."""
         return self._markdown or ""
+
+    @property
+    def words(self) -> str:
+        """The text for a screen reader; a covered number is "covered"."""
+        return self._words
 
     def show_markdown(self, markdown: str) -> None:
         """Show a text; the same one again costs nothing."""
@@ -44,6 +53,7 @@ class MarkdownLabel(FollowsTheme, QLabel):
     def _make_html(self, markdown: str) -> str:
         document = read_document(markdown, self.font(), has_addresses=True)
         show_marks(document, palette_of(self))
+        self._words = _COVERED.sub("covered", document.toPlainText())
         return document.toHtml()  # Qt has escaped all plain text in it
 
 

@@ -22,6 +22,7 @@ from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.text_marks import read_aloud
 from attnlab.figures.slides.slide_markdown import split_note_lines
 from attnlab.lessons.lenses import LENSES
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, plain_tip, px
@@ -60,6 +61,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._player, self._playground = player, playground
         self._filling = Filling(playground, self)
         self._arranged = False
+        self._told: tuple[int, int, tuple[Cell, ...], bool] | None = None
         self._answers: AnswerSheet | None = None
         self._choices: ChoiceSheet | None = None
         self.setObjectName("lesson")
@@ -189,6 +191,7 @@ class LessonPanel(FollowsTheme, QFrame):
         """Show the player's slide, with numbers when they are computed."""
         if self._player.slide is None:
             return
+        self._told = None
         self._filling.begin(self._player.slide)
         self._fit_width()
         self._area.verticalScrollBar().setValue(0)
@@ -250,6 +253,24 @@ class LessonPanel(FollowsTheme, QFrame):
         notes = "\n\n".join(split_note_lines(slide.step.notes))
         self._notes.show_text(self._filling.fill_text(notes, slide, trace, markdown=True))
         self._make_room()
+        self._tell(slide)
+
+    def _tell(self, slide: "Slide") -> None:
+        """Announce a step with its text, and then what each frame or answer adds to it."""
+        player = self._player
+        place = slide.index, player.frame_index, player.hidden, player.answered
+        if place == self._told:
+            return
+        before, self._told = self._told, place
+        answer = self._answer.words if player.answered else ""
+        if before is None:
+            ask = f"Question: {slide.step.question.ask}" if slide.step.question and slide.blanks else ""
+            texts = f"Step {slide.index + 1} of {slide.count}: {self._title.text()}.", self._text.words, answer, ask
+            announce(" ".join(filter(None, texts)), self, "lesson")
+        elif before[1] != player.frame_index:
+            announce(" ".join(filter(None, (self._playground.step_bar.step_text, answer))), self, "lesson")
+        else:
+            announce(answer, self, "lesson")
 
     def _show_away(self) -> bool:
         """Say that another experiment is open: the text keeps the step's own numbers."""

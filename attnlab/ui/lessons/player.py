@@ -1,5 +1,7 @@
 """Walks a lesson frame by frame: sets each slide's state and view in the document, and emits the place."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -42,6 +44,7 @@ class LessonPlayer(QObject):
         self._hidden: tuple[Cell, ...] = ()
         self._answered = True
         self._moving = self._away = False
+        self._leads = 0
         self._opening = 0
         document.scene_changed.connect(self._on_scene_changed)
 
@@ -93,6 +96,19 @@ class LessonPlayer(QObject):
     def asking(self) -> bool:
         """Whether the next key uncovers an answer: that of a question, or a text that no frame reveals."""
         return not self._answered and self._frame == len(self._frames) - 1
+
+    @property
+    def leads(self) -> bool:
+        """Whether the document is changing because the lesson shows another place."""
+        return self._leads > 0
+
+    @contextmanager
+    def _lead(self) -> Iterator[None]:
+        self._leads += 1
+        try:
+            yield
+        finally:
+            self._leads -= 1
 
     @property
     def elsewhere(self) -> bool:
@@ -222,7 +238,8 @@ class LessonPlayer(QObject):
     def _show_place(self) -> None:
         """Hide in the document what is not revealed: the answers, else the rest of the walk."""
         asked = walk.make_question_place(self._hidden) if self._frame == len(self._frames) - 1 else None
-        self._document.show(at=asked or self.frame)
+        with self._lead():
+            self._document.show(at=asked or self.frame)
 
     @Slot()
     def skip(self) -> None:
@@ -258,7 +275,8 @@ class LessonPlayer(QObject):
         slide = self._slides[self._index]
         self._moving = True
         try:
-            self._bring_state(slide)
+            with self._lead():
+                self._bring_state(slide)
         finally:
             self._moving = self._away = False
         self._opening = self._document.history.current.opening
@@ -267,9 +285,10 @@ class LessonPlayer(QObject):
         self._ask(slide, answered=last)
         depth = slide.step.depth if slide.step.depth in walk.DEPTHS else "stage"
         head, cell = slide.head, slide.cell
-        self._document.show(
-            head=head, cell=cell, pinned=cell is not None, alone=None, depth=depth, at=self.frame, look="present"
-        )
+        with self._lead():
+            self._document.show(
+                head=head, cell=cell, pinned=cell is not None, alone=None, depth=depth, at=self.frame, look="present"
+            )
         self._show_place()
         self.slide_changed.emit(slide)
         self.frame_changed.emit(self.frame)

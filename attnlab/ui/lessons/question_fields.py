@@ -8,6 +8,7 @@ from attnlab.base.number_text import NumberError, parse_number, quote
 from attnlab.lessons.cells import parse_blanks, write_blank
 from attnlab.lessons.fields import CHOICES
 from attnlab.lessons.lesson import Question
+from attnlab.ui.base.announcing import show_text
 
 SEPARATOR, RIGHT = "|", "*"
 """What stands between choices, and behind the right one."""
@@ -71,7 +72,7 @@ class QuestionFields(QWidget):
         self._say("")
 
     def _say(self, sentence: str) -> None:
-        self._wrong.setText(sentence)
+        show_text(self._wrong, sentence)
         self._wrong.setVisible(bool(sentence))
 
     @Slot(str)

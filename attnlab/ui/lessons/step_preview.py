@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.base.errors import AttnlabError
 from attnlab.lessons.lesson import Lesson, Step
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.jobs import run
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.present.slide_view import SlideView
@@ -128,7 +129,7 @@ class Preview(QFrame):
 
     def _show(self, result: Previewed) -> None:
         self.text.show_markdown(result.text)
-        self.wrong.setText("\n".join(result.wrong))
+        show_text(self.wrong, "\n".join(result.wrong))
         self.wrong.setVisible(bool(result.wrong))
         self.picture.setVisible(result.content is not None)
         if result.content is not None:

@@ -9,6 +9,7 @@ from attnlab.attention import edits
 from attnlab.attention.edits import batches, token_edits
 from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.stages import links
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
@@ -264,7 +265,7 @@ class InputsPanel(FollowsTheme, QScrollArea):
 
     @Slot(str)
     def _show_message(self, sentence: str) -> None:
-        self._message.setText(sentence)
+        show_text(self._message, sentence)
         self._message.setVisible(bool(sentence))
         self._hint.setVisible(not sentence)
 

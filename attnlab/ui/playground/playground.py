@@ -21,6 +21,7 @@ from attnlab.figures.scales import Colouring
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_export import CodeExport
+from attnlab.ui.playground.announcements import Announcements
 from attnlab.ui.playground.colour_menu import ColourMenu
 from attnlab.ui.playground.columns import Columns
 from attnlab.ui.playground.explain_panel import ExplainPanel
@@ -78,6 +79,7 @@ class Playground(QObject):
         self.first_steps.watch(self.canvas, self.inputs, self.step_bar)
         self.first_steps_place = FirstStepsPlace(self.first_steps, self.inputs, self.lenses)
         self._connect()
+        self.announcements = Announcements(self)
         self._request()
         self._on_history_changed()
         self._open_lens_of(scene.preset)

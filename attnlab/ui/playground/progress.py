@@ -25,6 +25,7 @@ class Progress(QWidget):
         """Show ``done`` of ``count`` stages; ``told`` is the description for screen readers."""
         if told != self.toolTip():
             self.setToolTip(told)
+            self.setAccessibleName(f"Steps: {told}")
             self.setAccessibleDescription(told)
         if (count, done) == (self._count, self._done):
             return

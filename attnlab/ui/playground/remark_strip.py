@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon, pixmap
 from attnlab.ui.base.theme import px
@@ -51,6 +52,7 @@ class RemarkStrip(FollowsTheme, QFrame):
             self.line.setText(" ".join(sentences))
             for label in (self.text, self.line):
                 label.setAccessibleName(f"Odd about this layer: {text}")
+            announce(text and f"Odd about this layer: {text}", self)
         self.setVisible(bool(text))
 
     def arrange(self, window_height: int) -> None:

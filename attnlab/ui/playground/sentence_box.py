@@ -10,6 +10,7 @@ from attnlab.attention.edits import token_edits
 from attnlab.attention.edits.batches import Side, key_side, list_unpadded_tokens
 from attnlab.attention.edits.new_words import find_new_words
 from attnlab.attention.stages.explain import Cell
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.themed import set_style
 from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.tokens.token_strip import TokenStrip
@@ -177,7 +178,7 @@ class SentenceBox(QWidget):
         """Show below the sentence what is wrong with it."""
         if sentence == self._complaint.text():
             return
-        self._complaint.setText(sentence)
+        show_text(self._complaint, sentence)
         self._complaint.setVisible(bool(sentence))
         set_style(self.sentence, "wrong", bool(sentence))
 

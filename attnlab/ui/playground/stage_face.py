@@ -146,7 +146,8 @@ class StageFace(CanvasCard):
         _, rows, columns = self._data.values.shape
         return bool((row or 0) < rows and (column or 0) < columns)
 
-    def name_cell(self, place: int) -> str:
+    def name_cell(self, place: int, *, now: bool = False) -> str:
+        """Return a cell in words; with ``now``, as one whose value has changed."""
         assert self._data is not None
         assert self._trace is not None
         cell = split_cell(self._data.values.shape, place)
@@ -162,6 +163,7 @@ class StageFace(CanvasCard):
             shown if self._trace.experiment.n_heads > 1 else "",
             tokens=tokens,
             covered=self._asked,
+            now=now,
         )
 
     def _name_state(self, index: int) -> str:

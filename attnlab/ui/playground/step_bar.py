@@ -11,6 +11,7 @@ from attnlab.attention.stages import walk
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.attention.stages.table import BY_NAME, about
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import plain_tip, px
@@ -195,6 +196,11 @@ class StepBar(FollowsTheme, QFrame):
         for name in ("first", "back"):
             self.buttons[name].setEnabled(going_back)
 
+    @property
+    def step_text(self) -> str:
+        """The step in words."""
+        return self._title.text() if self._at is None else f"{self._title.text()}. {self._about.text()}"
+
     def _make_room(self) -> None:
         """Give the step's text the width, unless the last computation's figures fit too."""
         room = self._at is None or self.width() >= px(ROOMY)
@@ -229,6 +235,7 @@ class StepBar(FollowsTheme, QFrame):
         self._message.setVisible(bool(sentence))
         self._about.setVisible(not sentence)
         self.told.emit(sentence)
+        announce(sentence, self)
 
     def show_note(self, sentence: str) -> None:
         """Show one sentence about a success, for a while or until the next message."""

@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import set_role
@@ -59,7 +60,7 @@ class AnswerRow(QWidget):
 
     def say(self, sentence: str, role: str) -> None:
         """Say one sentence about the answer; ``role`` is good, error or muted."""
-        self.verdict.setText(sentence)
+        show_text(self.verdict, sentence)
         set_role(self.verdict, role)
 
     def show_arithmetic(self, html: str, plain: str) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.handout import Page, lay_out
 from attnlab.lessons.lesson import Question
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.dialog_parts import ask_where, ask_which, button, make_scroll_area
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
@@ -312,7 +313,7 @@ class ExerciseDialog(QDialog):
 
     def _say(self, sentence: str, role: str = "error") -> None:
         set_role(self.message, role)
-        self.message.setText(sentence)
+        show_text(self.message, sentence)
         self.message.setVisible(bool(sentence))
 
     def _note(self, sentence: str) -> None:

@@ -16,6 +16,7 @@ KEYS = (
     ("7 Enter", "go to step 7; during a vote, 07 Enter"),
     ("1 – 4", "count a vote; with Shift take it off"),
     ("B or .   W", "black, white; any key returns"),
+    ("Ctrl and an arrow", "walk the cells of the map, for a screen reader"),
     ("S", "spotlight at the mouse; the wheel resizes it"),
     ("E", "edit numbers; Ctrl+Z undoes, R restores"),
     ("L", "operate the lens, as in the window"),

@@ -36,6 +36,7 @@ class PlanBar(QWidget):
     def show_plan(self, plan: tuple[float, ...], index: int, began_s: float) -> None:
         """Show the planned seconds of all steps, the current step, and when it began, in seconds from the start."""
         self._plan, self._index, self._began_s = plan, index, began_s
+        self.setAccessibleName(f"Plan: {self.planned}. {self.told}")
         self.setAccessibleDescription(f"{self.planned}. {self.told}")
         self.update()
 

@@ -28,6 +28,7 @@ from attnlab.base.text_marks import read_aloud
 from attnlab.figures.palette import PALETTES, Palette
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.lessons.duration import plan_seconds
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.base.themed import application_palette, dress, palette_of
@@ -36,6 +37,7 @@ from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_parts import SlideParts
 from attnlab.ui.present.slide_view import SlideView
 from attnlab.ui.present.speaker_window import SpeakerWindow
+from attnlab.ui.present.spoken_slide import speak_change
 from attnlab.ui.present.stopwatch import Stopwatch
 from attnlab.ui.present.votes import read_vote
 
@@ -208,6 +210,8 @@ class PresentWindow(QWidget):
         if self.view.cover:
             self.cover("")
             return True
+        if self.view.walk(event):
+            return True
         vote = None if self._typed else read_vote(event)
         if vote is not None and self.presenter.vote(*vote):
             return True
@@ -331,7 +335,9 @@ class PresentWindow(QWidget):
 
     @Slot(object, bool)
     def _on_shown(self, content: "SlideContent", soft: bool) -> None:
+        before = self.view.content
         self.view.show_content(content, soft)
+        announce(speak_change(before, content), self.view, "slide")
         if self.isVisible() and not self.view.cover:
             self.view.repaint()  # at once: within a frame of the key, before all other work
 

@@ -4,18 +4,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QVariantAnimation, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap, QRegion, QResizeEvent
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap, QRegion, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from attnlab.base.counted import format_count
 from attnlab.figures.palette import compute_luminance
-from attnlab.figures.slides.slide_content import SlideContent
+from attnlab.figures.slides.slide_content import SlideContent, SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
+from attnlab.ui.base.announcing import announce
+from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.motion import motion_ms
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.present.formulas import FORMULAS
+from attnlab.ui.present.spoken_slide import describe_choices, name_slide_cell
+from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, move_cell, split_cell
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,8 +36,8 @@ RING_PX = 3.0
 
 
 @guarded
-class SlideView(FollowsTheme, QWidget):
-    """Shows one slide; ``drawn`` carries its layout."""
+class SlideView(HasCells, FollowsTheme, QWidget):
+    """Shows one slide; ``drawn`` carries its layout. The cells of its main map are named for screen readers."""
 
     painted = Signal()
     """The newest slide is on screen."""
@@ -50,6 +53,7 @@ class SlideView(FollowsTheme, QWidget):
         self._spot: QPointF | None = None
         self._inset: QPixmap | None = None
         self._radius = SPOT
+        self._walked: MapCell | None = None
         self._motion = QVariantAnimation(self)
         self._motion.setDuration(MOTION_MS)
         self._motion.setStartValue(VEIL)
@@ -207,6 +211,52 @@ class SlideView(FollowsTheme, QWidget):
         words = " ".join("".join(run.text for run in each.runs) for each in told)
         self.setAccessibleName(f"{content.heading}: {content.title}")
         self.setAccessibleDescription(" ".join(filter(None, (words, content.ask, *describe_choices(content)))))
+        if self.current_cell is None:
+            self._walked = None
+
+    @property
+    def _main(self) -> SlideMap | None:
+        return self._content.main if self._content is not None and self.drawn.grid is not None else None
+
+    def _shape(self) -> tuple[int, int, int]:
+        return self._main.data.values.shape if self._main is not None else (0, 0, 0)
+
+    def count_cells(self) -> int:
+        return int(self._main.data.values.size) if self._main is not None else 0
+
+    def name_cell(self, place: int) -> str:
+        assert self._main is not None
+        return name_slide_cell(self._main, place)
+
+    def locate_cell(self, place: int) -> QRectF:
+        grid, scale = self.drawn.grid, self._scale
+        x, y, width, height = grid.rect(*split_cell(self._shape(), place)) if grid is not None else (0.0,) * 4
+        return QRectF(x * scale, y * scale, width * scale, height * scale)
+
+    def find_cell(self, at: QPointF) -> int | None:
+        grid, scale = self.drawn.grid, self._scale
+        hit = grid.hit(at.x() / scale, at.y() / scale) if grid is not None and scale else None
+        return join_cell(self._shape(), hit) if hit is not None and self._main is not None else None
+
+    @property
+    def current_cell(self) -> int | None:
+        shape = self._shape()
+        inside = self._walked is not None and all(at < most for at, most in zip(self._walked, shape, strict=True))
+        return join_cell(shape, self._walked) if inside and self._walked is not None else None
+
+    @property
+    def _scale(self) -> float:
+        return self.height() / self.drawn_height if self.drawn_height else 1.0
+
+    def walk(self, event: QKeyEvent) -> bool:
+        """Go to the cell of the main map to which a key with Ctrl leads, and announce it; False for any other key."""
+        cell = move_cell(event, self._walked, self._shape(), plain=False)
+        if cell is None:
+            return False
+        self._walked = cell
+        announce(self.name_cell(join_cell(self._shape(), cell)), self)
+        self.update()
+        return True
 
     @Slot()
     def _on_motion(self) -> None:
@@ -233,6 +283,10 @@ class SlideView(FollowsTheme, QWidget):
             self._paint_inset(painter, self._inset, self.drawn.side)
         if self.framed:
             self._paint_frame(painter)
+        if (place := self.current_cell) is not None:
+            painter.setPen(QPen(QColor(palette_of(self).ink), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.locate_cell(place))
         if self._spot is not None:
             self._paint_spot(painter, self._spot)
         painter.end()
@@ -272,16 +326,6 @@ class SlideView(FollowsTheme, QWidget):
 
     def hideEvent(self, event: QEvent) -> None:
         self.finish()
-
-
-def describe_choices(content: SlideContent) -> list[str]:
-    """Return the answers to choose from as they are read aloud, with their votes, and which one is right."""
-    said = []
-    for key, choice in enumerate(content.choices, 1):
-        votes = "" if choice.votes is None else f", {format_count(choice.votes, 'vote')}"
-        right = ", right" if content.answered and choice.right else ""
-        said.append(f"{key}: {''.join(run.text for run in choice.runs)}{votes}{right}.")
-    return said
 
 
 def _fill_mask(unknown: "NDArray[np.bool_] | None", shape: tuple[int, ...]) -> "NDArray[np.bool_]":

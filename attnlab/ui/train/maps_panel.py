@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.figures.map_painter import MapData
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
@@ -265,7 +266,7 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def say(self, sentence: str) -> None:
         """Show the problem of the typed probe; "" if there is none."""
-        self.wrong.setText(sentence)
+        show_text(self.wrong, sentence)
         self.wrong.setVisible(bool(sentence))
         if (self.probe.property("wrong") == "true") != bool(sentence):
             self.probe.setProperty("wrong", "true" if sentence else "false")

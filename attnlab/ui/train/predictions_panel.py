@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QSize
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize
+from PySide6.QtGui import QAccessible, QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from attnlab.base.spoken_text import speak_text
 from attnlab.figures.text import Pen
+from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -43,11 +45,13 @@ class PredictionRow:
 
 
 @guarded
-class PredictionsPanel(FollowsTheme, QWidget):
+class PredictionsPanel(HasCells, FollowsTheme, QWidget):
     """Shows rows of tokens under headings: source and expected muted, predicted in ink at the right.
 
     If three columns do not fit, the source is on a line of its own above the other two.
     """
+
+    cells_role, cell_role = QAccessible.Role.List, QAccessible.Role.ListItem
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,11 +86,29 @@ class PredictionsPanel(FollowsTheme, QWidget):
             return ()
         return ("asked", "expected", "predicted") if self._asks and not self._stacked else ("expected", "predicted")
 
+    def count_cells(self) -> int:
+        return len(self._rows)
+
+    def name_cell(self, place: int) -> str:
+        return speak_text(self._write_row(place).replace("\n", "; "))
+
+    def locate_cell(self, place: int) -> QRectF:
+        return QRectF(0, px(HEAD) + place * self._measure_row(), self.width(), self._measure_row())
+
+    def find_cell(self, at: QPointF) -> int | None:
+        index = int((at.y() - px(HEAD)) // self._measure_row())
+        return index if at.y() >= px(HEAD) and 0 <= index < len(self._rows) else None
+
+    @property
+    def current_cell(self) -> int | None:
+        return None
+
     def tool_tip(self, at: QPointF) -> str:
         """Return the tool tip at a point: the whole row."""
-        index = int((at.y() - px(HEAD)) // self._measure_row())
-        if at.y() < px(HEAD) or not 0 <= index < len(self._rows):
-            return ""
+        index = self.find_cell(at)
+        return self._write_row(index) if index is not None else ""
+
+    def _write_row(self, index: int) -> str:
         row = self._rows[index]
         asked = f"asked: {_join_tokens(row.source)}\n" if row.source else ""
         return f"{asked}{_describe_row(row)}"

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.training.run import Run
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -114,7 +115,7 @@ class SecondRun(FollowsTheme, QWidget):
         self._worker.stop()
 
     def _say(self, refused: str) -> None:
-        self.wrong.setText(refused)
+        show_text(self.wrong, refused)
         self.wrong.setVisible(bool(refused))
         self.told.setVisible(not refused)
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.training.specs import RunSpec
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import plain_tip, px
@@ -168,7 +169,7 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         at = next((rows for rows in self._groups() if self._last in rows.names() and rows.isVisibleTo(self)), None)
         for rows in self._groups():
             rows.say_at(self._last, sentence if rows is at else "")
-        self.problem.setText("" if at is not None else sentence)
+        show_text(self.problem, "" if at is not None else sentence)
         self.problem.setVisible(bool(self.problem.text()))
 
     def _show_arrow(self) -> None:

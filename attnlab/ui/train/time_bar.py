@@ -7,6 +7,7 @@ from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
@@ -111,7 +112,7 @@ class TimeBar(FollowsTheme, QFrame):
     def show_message(self, sentence: str, *, wrong: bool = True) -> None:
         """Show one sentence, or with "" nothing."""
         set_role(self.message, "error" if wrong else "good")
-        self.message.setText(sentence)
+        show_text(self.message, sentence)
         self.message.setToolTip(sentence)
         self.message.setVisible(bool(sentence))
         self._make_room()

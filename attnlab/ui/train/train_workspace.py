@@ -18,6 +18,7 @@ from attnlab.ui.train.settings_panel import SettingsPanel
 from attnlab.ui.train.text_panel import LENGTH, TextPanel
 from attnlab.ui.train.time_bar import TimeBar
 from attnlab.ui.train.train_session import TrainSession
+from attnlab.ui.train.training_announcements import TrainingAnnouncements
 
 CURVES_EVERY, TEXT_EVERY = 3, 24
 """Frames between two drawings of the curves, and between two texts."""
@@ -51,6 +52,7 @@ class TrainWorkspace(QObject):
         self.body = self.room.body
         self.views = RunViews(self.session, self.footer, self.curves, self.maps)
         self._connect()
+        self.announcements = TrainingAnnouncements(self.session, self.header)
         self.header.show_about(self.session)
         self._show_state()
 

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
 
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.dialog_parts import button, make_scroll_area
 from attnlab.ui.base.dialog_size import fit
 from attnlab.ui.base.guard import guarded
@@ -67,7 +68,7 @@ class WeightsFrame(QDialog):
             self._late.start()
 
     def _say(self, sentence: str) -> None:
-        self.message.setText(sentence)
+        show_text(self.message, sentence)
         self.message.setVisible(bool(sentence))
 
     def _make(self) -> None:

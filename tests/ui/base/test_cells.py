@@ -1,4 +1,4 @@
-"""A painted widget's cells as a screen reader finds them: by index, place and focus; made on demand, released at the end."""
+"""A painted widget's cells for a screen reader: found by index, place and focus, made on demand, then released."""
 
 import gc
 import weakref

@@ -120,7 +120,7 @@ def test_showing_other_numbers_reuses_the_items(curves: Curves) -> None:
 
 
 def test_a_plot_describes_its_name_and_every_curve(curves: Curves) -> None:
-    assert curves.accessibleName() == "Growth"
+    assert curves.accessibleName().startswith("Growth: ")
     assert curves.accessibleDescription() == ("rising: 4 points, 1 to 8; falling: 4 points, 1 to 8; here: 6 at 2")
     names = [child.accessibleName() for child in curves.findChildren(QWidget) if child.isVisible()]
     assert [name for name in names if name] == ["rising", "falling", "here"]

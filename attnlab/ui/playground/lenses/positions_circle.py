@@ -72,9 +72,9 @@ class Circle(FollowsTheme, QWidget):
     def show_turn(self, shown: Turn) -> None:
         """Show another rotation."""
         self._turn = shown
-        self.setAccessibleDescription(
-            f"from {pair_text(shown.before)} at t = {shown.position} to {pair_text(shown.after)} at {later(shown)}"
-        )
+        told = f"from {pair_text(shown.before)} at t = {shown.position} to {pair_text(shown.after)} at {later(shown)}"
+        self.setAccessibleName(f"Circle: {told}")
+        self.setAccessibleDescription(told)
         self.update()
 
     def place(self, point: tuple[float, float]) -> QPointF:

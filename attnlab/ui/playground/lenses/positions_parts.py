@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px
@@ -116,7 +117,7 @@ class Fields(QWidget):
         self._say(f"{sender.accessibleName()}: {sentence}" if isinstance(sender, NumberBox) else sentence)
 
     def _say(self, sentence: str) -> None:
-        self._message.setText(sentence)
+        show_text(self._message, sentence)
         self._message.setVisible(bool(sentence))
 
 

@@ -75,7 +75,9 @@ class TurnsPicture(FollowsTheme, QWidget):
         places = [
             f"query at {turns.query.position + by}, key at {turns.key.position + by}" for by in (0, turns.further)
         ]
-        self.setAccessibleDescription(f"{' and '.join(places)}: each time {turns.between:.0f}° apart")
+        told = f"{' and '.join(places)}: each time {turns.between:.0f}° apart"
+        self.setAccessibleName(f"Rotated query and key: {told}")
+        self.setAccessibleDescription(told)
         self.update()
 
     def find_small(self, pair: int) -> QRectF:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.compute.precision import FORMATS, Difference, compare_formats, format_difference, summarize
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.tab_button import TabButton
@@ -90,6 +91,7 @@ class PrecisionLens(Lens):
     def _say(self, sentence: str) -> None:
         self.sentence.setText(sentence)
         self.sentence.setAccessibleName(f"Precision: {sentence}")
+        announce(sentence, self)
 
     def _refresh(self) -> None:
         look = next(look for look, button in self._looks.items() if button.isChecked())

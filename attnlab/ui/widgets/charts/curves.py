@@ -91,8 +91,10 @@ class Curves(FollowsTheme, Surface):
         self._curves, self._labels, self._log = tuple(curves), (x_label, y_label), (log_x, log_y)
         self._x_ticks = dict(x_ticks or ())
         self._draw()
-        self.setAccessibleName(self._title.text() or f"{y_label} against {x_label}")
-        self.setAccessibleDescription("; ".join(_describe_curve(curve) for curve in self._curves))
+        told = "; ".join(_describe_curve(curve) for curve in self._curves)
+        title = self._title.text() or f"{y_label} against {x_label}"
+        self.setAccessibleName(f"{title}: {told}" if told else title)
+        self.setAccessibleDescription(told)
 
     def tool_tip(self, at: QPointF) -> str:
         """Return the tool tip at a point of the plot: the nearest value, "" outside."""

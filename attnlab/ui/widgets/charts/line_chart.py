@@ -71,6 +71,7 @@ class LineChart(Drawn):
         self._y_range: tuple[float, float] | None = None
         self._unit = ""
         self._cursor: float | None = None
+        self._name = name
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
@@ -187,7 +188,9 @@ class LineChart(Drawn):
 
     def _describe(self) -> None:
         marks = (f"{mark.name} at step {mark.x:,.0f}" for mark in self._marks)
-        self.setAccessibleDescription("; ".join([*map(_describe_line, self._lines), *marks]))
+        told = "; ".join([*map(_describe_line, self._lines), *marks])
+        self.setAccessibleName(f"{self._name}: {told}" if told else self._name)
+        self.setAccessibleDescription(told)
 
     def _draw_static(self) -> QPixmap:
         """Return a picture of all but the cursor, so that its moves need not redraw thousands of points."""

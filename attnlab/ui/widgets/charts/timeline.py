@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QAccessible, QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from attnlab.base.spoken_text import speak_text
+from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.own_keys import KeepsKeys
 from attnlab.ui.base.theme import draw_focus_ring, mix_disabled, px
@@ -28,9 +30,10 @@ class TimeMark:
 
 
 @guarded
-class Timeline(KeepsKeys, Drawn):
+class Timeline(HasCells, KeepsKeys, Drawn):
     """Shows moments by their steps; ``moment_chosen`` carries the index of the chosen one."""
 
+    cells_role, cell_role = QAccessible.Role.List, QAccessible.Role.ListItem
     moment_chosen = Signal(int)
     play_requested = Signal()
     mark_requested = Signal(int)
@@ -112,6 +115,25 @@ class Timeline(KeepsKeys, Drawn):
         marks = [mark.text for mark in self._marks if abs(self._x(mark.step) - at.x()) <= px(6)]
         return "\n".join([*marks, self._describe_moment(index)])
 
+    def count_cells(self) -> int:
+        return len(self._steps)
+
+    def name_cell(self, place: int) -> str:
+        marks = [mark.text for mark in self._marks if mark.step == int(self._steps[place])]
+        moment = self._describe_moment(place).replace(" · ", ", ")
+        return speak_text(", ".join([f"moment {place + 1} of {len(self._steps)}", moment, *marks]))
+
+    def locate_cell(self, place: int) -> QRectF:
+        at, half = self.place_of(place), px(6)
+        return QRectF(at.x() - half, at.y() - half, 2 * half, 2 * half)
+
+    def find_cell(self, at: QPointF) -> int | None:
+        return self.moment_at(at.x())
+
+    @property
+    def current_cell(self) -> int | None:
+        return self._current if len(self._steps) else None
+
     def _describe_moment(self, index: int) -> str:
         return f"step {self._steps[index]:,} · loss {self._losses[index]:.4g}".replace("-", "−")
 
@@ -141,6 +163,7 @@ class Timeline(KeepsKeys, Drawn):
         index = min(max(index, 0), len(self._steps) - 1)
         if index >= 0:
             self.show_current(index)
+            self.tell_cell()
             self.moment_chosen.emit(index)
 
     def _drag_to(self, at: QPointF) -> None:

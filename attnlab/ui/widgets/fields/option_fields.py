@@ -8,6 +8,7 @@ from itertools import pairwise
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QToolButton, QWidget
 
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme
@@ -223,7 +224,7 @@ class _Row(QObject):
         """Show an error message below the field, or none for ""."""
         if sentence == self.complaint.text():
             return
-        self.complaint.setText(sentence)
+        show_text(self.complaint, sentence)
         self.complaint.setVisible(bool(sentence))
         self._describe()
         self.complained.emit()

@@ -8,6 +8,7 @@ from PySide6.QtGui import QCloseEvent, QColor, QKeyEvent, QMouseEvent, QPainter,
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QRadioButton, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.base.errors import AttnlabError
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import cut_corners, font, px, round_corners
 from attnlab.ui.base.themed import palette_of
@@ -221,7 +222,7 @@ class PillPopup(QFrame):
         self._choose(value)
 
     def _complain(self, sentence: str) -> None:
-        self.complaint.setText(sentence)
+        show_text(self.complaint, sentence)
         self.complaint.setVisible(bool(sentence))
         self.field.setProperty("wrong", bool(sentence))
         self.field.style().polish(self.field)

@@ -36,14 +36,16 @@ def name_cell(
     *title: str,
     tokens: tuple[bool, bool] = (True, True),
     covered: Container[tuple[int, int]] = NOTHING,
+    now: bool = False,
 ) -> str:
-    """Return a cell in words: "weights, starts to journey, 0.3791".
+    """Return a cell in words: "weights, starts to journey, 0.3791", or with ``now`` "…, now 0.3791".
 
     ``title`` are the parts before the row, such as the stage and the head; empty ones are left out. ``tokens`` tells
     whether rows and columns are tokens, or numbered. A cell whose place [row, column] is ``covered`` does not say its
     value, nor does one that the mask hides or that is not computed yet.
     """
-    return ", ".join([*filter(None, title), name_place(data, cell, tokens), describe_value(data, cell, covered)])
+    value = describe_value(data, cell, covered)
+    return ", ".join([*filter(None, title), name_place(data, cell, tokens), f"now {value}" if now else value])
 
 
 def name_place(data: MapData, cell: MapCell, tokens: tuple[bool, bool] = (True, True)) -> str:

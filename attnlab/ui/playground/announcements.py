@@ -1,0 +1,106 @@
+"""What the playground announces to a screen reader: edits, undo, steps, what the cards show, and the held cell."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from weakref import ref
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAccessible
+
+from attnlab.document.document import View
+from attnlab.document.scene import Scene
+from attnlab.ui.base.announcing import announce
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.explanation import Cell
+    from attnlab.ui.playground.playground import Playground
+
+LOOKS = {"present": "Current state", "pinned": "Pinned state", "difference": "Difference from the pinned state"}
+
+
+class Announcements(QObject):
+    """Follows the document and the numbers of a playground; says nothing while a lesson brings a step's state.
+
+    Create it after the views, which must show a change before it is announced.
+    """
+
+    def __init__(self, playground: "Playground") -> None:
+        super().__init__(playground)
+        self._playground = playground
+        self._scenes: list[ref[Scene]] = []
+        self._index = 0
+        self._view = playground.document.view
+        self._held: tuple[Cell | None, str] = (None, "")
+        self.is_led: Callable[[], bool] = lambda: False
+        """Whether a lesson is changing the document, which says so itself."""
+        self._remember()
+        playground.document.history_changed.connect(self._on_history_changed)
+        playground.document.view_changed.connect(self._on_view_changed)
+        playground.computed.connect(self._on_computed)
+
+    def _remember(self) -> None:
+        history = self._playground.document.history
+        self._scenes, self._index = [ref(entry.scene) for entry in history.entries], history.index
+
+    @Slot()
+    def _on_history_changed(self) -> None:
+        history = self._playground.document.history
+        now, known = history.current.scene, [scene() for scene in self._scenes]
+        before = known[self._index] if self._index < len(known) else None
+        if now is not before and not self.is_led():
+            places = {id(entry.scene): place for place, entry in enumerate(history.entries)}
+            was = places.get(id(before)) if before is not None else None
+            walked = was is not None and any(scene is now for scene in known)
+            if walked and was == history.index + 1:
+                self._say(f"Undid: {history.entries[was].label}", "edit")
+            elif walked and was == history.index - 1:
+                self._say(f"Redid: {history.current.label}", "edit")
+            else:
+                self._say(f"Back to: {history.current.label}" if walked else history.current.label, "edit")
+        self._remember()
+
+    @Slot(object)
+    def _on_view_changed(self, view: View) -> None:
+        before, self._view = self._view, view
+        if not QAccessible.isActive():
+            return
+        if (view.cell, view.pinned) != (before.cell, before.pinned):
+            self._held = self._find_held()
+        if self.is_led():
+            return
+        if view.at != before.at:
+            self._say(self._playground.step_bar.step_text, "step")
+        if view.head != before.head:
+            self._say(f"Showing head {view.head}" if isinstance(view.head, int) else f"Showing {_HEADS[view.head]}")
+        if view.alone != before.alone:
+            card = self._playground.canvas.cards.get(view.alone or "")
+            self._say(f"{card.title} alone" if card is not None else "All cards")
+        if view.look != before.look:
+            self._say(LOOKS[view.look])
+
+    @Slot(object)
+    def _on_computed(self, _: object) -> None:
+        """Say the new value of the held cell, if it changed."""
+        if not QAccessible.isActive():
+            return
+        before, self._held = self._held, self._find_held()
+        cell, name = self._held
+        if cell is not None and before[0] == cell and before[1] not in ("", name) and name and not self.is_led():
+            self._say(self._name_held(cell, now=True), "cell")
+
+    def _find_held(self) -> "tuple[Cell | None, str]":
+        """Return the held cell, and the cell in words, "" while its card does not show it."""
+        view = self._playground.document.view
+        cell = view.cell if view.pinned else None
+        return cell, self._name_held(cell) if cell is not None else ""
+
+    def _name_held(self, cell: "Cell", *, now: bool = False) -> str:
+        card = self._playground.canvas.cards[cell.stage]
+        place = card.current_cell
+        return card.name_cell(place, now=now) if place is not None else ""
+
+    def _say(self, text: str, about: str = "view") -> None:
+        announce(text, self._playground.canvas, about)
+
+
+_HEADS = {"all": "all heads", "mean": "the mean of the heads"}
