@@ -67,6 +67,12 @@ def _record(playground: "Playground", window: MainWindow) -> None:
         desk.draft.edit_step("Text", text="It gives **{{weights[2, 1]:.2f}}**, and not {{weights[2, 9]}}.")
 
 
+def _ask(playground: "Playground", window: MainWindow) -> None:
+    """Open the first step with a question."""
+    steps = ((name, index) for name in list_shipped() for index, step in enumerate(find(name).steps) if step.question)
+    _find_controller(window).open(*next(steps))
+
+
 def _present(theme: str, playground: "Playground", window: MainWindow) -> None:
     """Present a step half way through its rows, as an audience sees it."""
     _open_presentation(_find_controller(window), window.size()).set_theme(PALETTES[theme])
@@ -85,6 +91,7 @@ def list_views() -> Iterator[View]:
     yield View("lessons-list", prepare=_show_shelf)
     yield View("lessons-page", prepare=_open_page)
     yield View("lessons-walk", prepare=_walk)
+    yield View("lessons-question", prepare=_ask)
     yield View("lessons-editor", prepare=_record)
     for theme in PALETTES:
         yield View(f"present-{theme}", prepare=_walk, open=partial(_present, theme))

@@ -15,9 +15,10 @@ def button(text: str, about: str) -> QPushButton:
     return made
 
 
-def make_scroll_area(inside: QWidget) -> QScrollArea:
-    """Return a widget in an area that scrolls vertically."""
+def make_scroll_area(inside: QWidget, name: str) -> QScrollArea:
+    """Return a widget in an area that scrolls vertically; ``name`` is its name for screen readers."""
     area = QScrollArea()
+    area.setAccessibleName(name)
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -86,7 +86,7 @@ class ExportDialog(QDialog):
         self.save_button.setProperty("primary", True)
         self.save_button.setShortcut("Ctrl+S")
         self.copy_button = button("Copy", "Copy the figure to the clipboard, as a picture and as SVG")
-        form = make_scroll_area(self.form)
+        form = make_scroll_area(self.form, "Choices for the figure")
         form.setFixedWidth(px(352))
         buttons = QHBoxLayout()
         buttons.setContentsMargins(0, 0, px(12), 0)

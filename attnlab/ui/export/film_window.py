@@ -86,7 +86,7 @@ class FilmWindow(QDialog):
         self.place = QSlider(Qt.Orientation.Horizontal)
         self.place.setAccessibleName("Frame")
         self.place.setToolTip("Show any frame of the film")
-        area = make_scroll_area(self._fields)
+        area = make_scroll_area(self._fields, "Choices for the film")
         area.setFixedWidth(px(_FORM))
         self.saver.setFixedWidth(px(_FORM))
         left, right, whole = QVBoxLayout(), QVBoxLayout(), QHBoxLayout(self)

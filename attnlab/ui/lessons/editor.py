@@ -116,6 +116,7 @@ class Editor(FollowsTheme, QWidget):
         area, body = QScrollArea(), QWidget()
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)
+        area.setAccessibleName("Fields of the step")
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         body.setProperty("ground", "ground")
         self._form = QVBoxLayout(body)

@@ -1,11 +1,9 @@
 """A slide in words, for screen readers: its texts, and the names of the cells of its main map."""
 
-from collections.abc import Sequence
-
 from attnlab.base.counted import format_count
 from attnlab.base.spoken_text import speak_text
 from attnlab.figures.slides.slide_content import Paragraph, SlideContent, SlideMap
-from attnlab.ui.widgets.maps.spoken_maps import name_cell, split_cell
+from attnlab.ui.widgets.maps.spoken_maps import are_tokens, name_cell, split_cell
 
 
 def speak_slide(content: SlideContent) -> str:
@@ -30,14 +28,9 @@ def name_slide_cell(shown: SlideMap, place: int, *, title: bool = True) -> str:
     index, row, column = split_cell(shown.data.values.shape, place)
     covered = {(y, x) for each, y, x in shown.marks if each == index}
     head = shown.data.titles[index] if len(shown.data.values) > 1 and index < len(shown.data.titles) else ""
-    tokens = _are_tokens(shown.data.row_labels), _are_tokens(shown.data.column_labels)
+    tokens = are_tokens(shown.data.row_labels), are_tokens(shown.data.column_labels)
     name = f"{shown.title[:1].lower()}{shown.title[1:]}" if title else ""
     return name_cell(shown.data, (index, row, column), name, head, tokens=tokens, covered=covered)
-
-
-def _are_tokens(labels: Sequence[str]) -> bool:
-    """Return whether labels are tokens, and not the numbers of columns."""
-    return not all(label.isdigit() for label in labels)
 
 
 def _read(paragraph: Paragraph) -> str:

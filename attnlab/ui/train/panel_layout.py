@@ -99,6 +99,6 @@ def make_right_panel(curves: QWidget, written: QWidget, text: QWidget) -> QWidge
 
 
 def _make_scroll_area(widget: QWidget) -> QScrollArea:
-    area = make_scroll_area(widget)
+    area = make_scroll_area(widget, "Curves and predictions")
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     return area

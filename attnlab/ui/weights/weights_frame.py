@@ -97,8 +97,8 @@ class WeightsFrame(QDialog):
         self.draw_button.hide()
 
     def _lay_out(self) -> None:
-        self.left, self.right = make_scroll_area(self.form), QStackedWidget()
-        self.right.addWidget(make_scroll_area(self.view))
+        self.left, self.right = make_scroll_area(self.form, "Arrays to import"), QStackedWidget()
+        self.right.addWidget(make_scroll_area(self.view, "Preview"))
         self.right.addWidget(self.arrays)
         self._body = QWidget()
         sides = QHBoxLayout(self._body)

@@ -206,7 +206,7 @@ def test_a_question_is_asked_and_answered_beside_the_playground(person: "Person"
     assert person.document.view.at == Place("weights", asked=((1, 0),)), "what is to be guessed cannot be seen"
     person.settle()
     cards = person.playground.canvas.cards
-    assert cards["weights"].hover_text(Cell("weights", 1, 0, 0)).endswith("not computed yet")
+    assert cards["weights"].hover_text(Cell("weights", 1, 0, 0)).endswith("covered until the answer is shown")
     assert re.search(r"\d\.\d+$", cards["weights"].hover_text(Cell("weights", 1, 1, 0))), "the cells beside it can be"
     assert cards["context"].accessibleName().endswith("not computed yet"), "nor can what is made of it"
     assert person.playground.explain.bars.row_text(0) == "?"

@@ -8,6 +8,7 @@ def scrolling_column(lens: QWidget) -> QVBoxLayout:
     area, body = QScrollArea(), QWidget()
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidgetResizable(True)
+    area.setAccessibleName(f"{lens.accessibleName()}: text and plots")
     area.setWidget(body)
     outside, column = QVBoxLayout(lens), QVBoxLayout(body)
     outside.setContentsMargins(0, 0, 0, 0)

@@ -47,6 +47,9 @@ class EncodingPage(Page):
         self.fields.changed.connect(self.changed)
         self.rows, self.columns, self.bars = Curves(), Curves(), Curves()
         self.map, self.bias = MapFigure("", ("position", "dimension")), MapFigure()
+        self.map.setAccessibleName("Encoding of each position and dimension")
+        self.bias.setAccessibleName("Bias of each query and key")
+        self.map.spoken_title, self.bias.spoken_title = "encoding", "bias"
         self.scheme = SchemeRow()
         self._experiment: Experiment | None = None
         contents = (("positions", self.rows), ("map", self.map), ("dimensions", self.columns), ("bars", self.bars))

@@ -26,7 +26,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, px, scale
 from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.widgets.maps.map_widget import MapWidget, choose_longest
-from attnlab.ui.widgets.maps.spoken_maps import describe_value, name_cell, split_cell
+from attnlab.ui.widgets.maps.spoken_maps import are_tokens, describe_value, name_cell, split_cell
 
 BAR = 32
 """Height of the colour bar below a map, with the space above it."""
@@ -72,10 +72,12 @@ class MapFigure(MapWidget):
         assert self._data is not None
         cell = split_cell(self.shape(), place)
         if self.tokens:
-            return name_cell(self._data, cell, self._title, self.title_of(cell[0]))
+            title = self._title or self.spoken_title
+            tokens = are_tokens(self._data.row_labels), are_tokens(self._data.column_labels)
+            return name_cell(self._data, cell, title, self.title_of(cell[0]), tokens=tokens)
         down, across = self._names
-        parts = self._title, f"{down} {cell[1]}", f"{across} {cell[2]}", describe_value(self._data, cell)
-        return ", ".join(filter(None, parts))
+        place = f"{down} {cell[1]}", f"{across} {cell[2]}"
+        return ", ".join(filter(None, (self._title or self.spoken_title, *place, describe_value(self._data, cell))))
 
     def cell_rect(self, row: int, column: int) -> QRectF:
         """Return the rectangle of a cell, in pixels."""

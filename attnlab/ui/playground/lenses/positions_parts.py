@@ -39,6 +39,7 @@ class Page(QScrollArea):
         super().__init__(parent)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
+        self.setAccessibleName(self.title)
         self._body = QWidget()
         self._body.setProperty("ground", "ground")
         self._column = QVBoxLayout(self._body)

@@ -35,6 +35,8 @@ class RotationPage(Page):
         self.law, self.error = sentence_label(), sentence_label(role="strong")
         self.caption = sentence_label(role="muted")
         self.map, self.circle = MapFigure(), Circle()
+        self.map.setAccessibleName("The first rows and columns of R(φ)")
+        self.map.spoken_title = "rotation matrix"
         self._column.addWidget(self.fields)
         told = QVBoxLayout()
         told.setSpacing(4)

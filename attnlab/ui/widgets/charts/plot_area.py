@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import pyqtgraph as pg
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsWidget, QWidget
 
 SIDES = {"left": (0, 0), "bottom": (1, 1)}
@@ -33,6 +34,8 @@ class PlotArea(pg.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
         layout.setRowStretchFactor(0, 100)
         layout.setColumnStretchFactor(1, 100)
         self.setCentralItem(ground)
+        for part in (self, self.viewport()):  # it takes no keys; the name of the chart around it says what it shows
+            part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def getViewBox(self) -> pg.ViewBox:
         """Return the box that contains the items."""

@@ -47,7 +47,6 @@ class Timeline(HasCells, KeepsKeys, Drawn):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setAccessibleName("Time line")
         self._describe()
 
     @property
@@ -144,6 +143,7 @@ class Timeline(HasCells, KeepsKeys, Drawn):
             if count
             else "nothing is recorded"
         )
+        self.setAccessibleName(f"Time line: {told}")
         self.setAccessibleDescription(told)
 
     def _span(self) -> tuple[float, float]:

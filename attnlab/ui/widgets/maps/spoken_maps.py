@@ -48,6 +48,11 @@ def name_cell(
     return ", ".join([*filter(None, title), name_place(data, cell, tokens), f"now {value}" if now else value])
 
 
+def are_tokens(labels: Sequence[str]) -> bool:
+    """Return whether labels are tokens, and not the numbers of rows or columns."""
+    return not all(label.isdigit() for label in labels)
+
+
 def name_place(data: MapData, cell: MapCell, tokens: tuple[bool, bool] = (True, True)) -> str:
     """Return the row and the column of a cell in words."""
     _, row, column = cell
