@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.explanation import Cell
     from attnlab.ui.playground.playground import Playground
 
-LOOKS = {"present": "Current state", "pinned": "Pinned state", "difference": "Difference from the pinned state"}
+LOOKS = {
+    "present": "Current state",
+    "pinned": "Pinned state",
+    "both": "Pinned and current state side by side",
+    "difference": "Difference from the pinned state",
+}
 
 
 class Announcements(QObject):

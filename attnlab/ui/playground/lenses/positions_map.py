@@ -76,8 +76,8 @@ class MapFigure(MapWidget):
             tokens = are_tokens(self._data.row_labels), are_tokens(self._data.column_labels)
             return name_cell(self._data, cell, title, self.title_of(cell[0]), tokens=tokens)
         down, across = self._names
-        place = f"{down} {cell[1]}", f"{across} {cell[2]}"
-        return ", ".join(filter(None, (self._title or self.spoken_title, *place, describe_value(self._data, cell))))
+        where = f"{down} {cell[1]}, {across} {cell[2]}"
+        return ", ".join(filter(None, (self._title or self.spoken_title, where, describe_value(self._data, cell))))
 
     def cell_rect(self, row: int, column: int) -> QRectF:
         """Return the rectangle of a cell, in pixels."""
