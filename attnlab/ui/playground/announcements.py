@@ -13,7 +13,9 @@ from attnlab.ui.base.announcing import announce
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.explanation import Cell
-    from attnlab.ui.playground.playground import Playground
+    from attnlab.document.document import Document
+    from attnlab.ui.playground.canvas import Canvas
+    from attnlab.ui.playground.step_bar import StepBar
 
 LOOKS = {
     "present": "Current state",
@@ -29,27 +31,26 @@ class Announcements(QObject):
     Create it after the views, which must show a change before it is announced.
     """
 
-    def __init__(self, playground: "Playground") -> None:
-        super().__init__(playground)
-        self._playground = playground
+    def __init__(self, document: "Document", canvas: "Canvas", step_bar: "StepBar", parent: QObject) -> None:
+        super().__init__(parent)
+        self._document, self._canvas, self._step_bar = document, canvas, step_bar
         self._scenes: list[ref[Scene]] = []
         self._index = 0
-        self._view = playground.document.view
+        self._view = document.view
         self._held: tuple[Cell | None, str] = (None, "")
         self.is_led: Callable[[], bool] = lambda: False
         """Whether a lesson is changing the document, which says so itself."""
         self._remember()
-        playground.document.history_changed.connect(self._on_history_changed)
-        playground.document.view_changed.connect(self._on_view_changed)
-        playground.computed.connect(self._on_computed)
+        document.history_changed.connect(self._on_history_changed)
+        document.view_changed.connect(self._on_view_changed)
 
     def _remember(self) -> None:
-        history = self._playground.document.history
+        history = self._document.history
         self._scenes, self._index = [ref(entry.scene) for entry in history.entries], history.index
 
     @Slot()
     def _on_history_changed(self) -> None:
-        history = self._playground.document.history
+        history = self._document.history
         now, known = history.current.scene, [scene() for scene in self._scenes]
         before = known[self._index] if self._index < len(known) else None
         if now is not before and not self.is_led():
@@ -74,17 +75,17 @@ class Announcements(QObject):
         if self.is_led():
             return
         if view.at != before.at:
-            self._say(self._playground.step_bar.step_text, "step")
+            self._say(self._step_bar.step_text, "step")
         if view.head != before.head:
             self._say(f"Showing head {view.head}" if isinstance(view.head, int) else f"Showing {_HEADS[view.head]}")
         if view.alone != before.alone:
-            card = self._playground.canvas.cards.get(view.alone or "")
+            card = self._canvas.cards.get(view.alone or "")
             self._say(f"{card.title} alone" if card is not None else "All cards")
         if view.look != before.look:
             self._say(LOOKS[view.look])
 
     @Slot(object)
-    def _on_computed(self, _: object) -> None:
+    def show_computed(self, _: object) -> None:
         """Say the new value of the held cell, if it changed."""
         if not QAccessible.isActive():
             return
@@ -95,17 +96,17 @@ class Announcements(QObject):
 
     def _find_held(self) -> "tuple[Cell | None, str]":
         """Return the held cell, and the cell in words, "" while its card does not show it."""
-        view = self._playground.document.view
+        view = self._document.view
         cell = view.cell if view.pinned else None
         return cell, self._name_held(cell) if cell is not None else ""
 
     def _name_held(self, cell: "Cell", *, now: bool = False) -> str:
-        card = self._playground.canvas.cards[cell.stage]
+        card = self._canvas.cards[cell.stage]
         place = card.current_cell
         return card.name_cell(place, now=now) if place is not None else ""
 
     def _say(self, text: str, about: str = "view") -> None:
-        announce(text, self._playground.canvas, about)
+        announce(text, self._canvas, about)
 
 
 _HEADS = {"all": "all heads", "mean": "the mean of the heads"}
