@@ -265,7 +265,9 @@ class LessonPanel(FollowsTheme, QFrame):
         answer = self._answer.words if player.answered else ""
         if before is None:
             ask = f"Question: {slide.step.question.ask}" if slide.step.question and slide.blanks else ""
-            texts = f"Step {slide.index + 1} of {slide.count}: {self._title.text()}.", self._text.words, answer, ask
+            title = self._title.text()
+            title = title if title[-1:] in ("?", "!", ".") else f"{title}."
+            texts = f"Step {slide.index + 1} of {slide.count}: {title}", self._text.words, answer, ask
             announce(" ".join(filter(None, texts)), self, "lesson")
         elif before[1] != player.frame_index:
             announce(" ".join(filter(None, (self._playground.step_bar.step_text, answer))), self, "lesson")

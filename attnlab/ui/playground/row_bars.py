@@ -33,6 +33,9 @@ class RowBars(BarList):
     def row_text(self, index: int) -> str:
         return "?" if self._unknown[index] else super().row_text(index)
 
+    def speak_value(self, index: int) -> str:
+        return "not shown yet" if self._unknown[index] else super().speak_value(index)
+
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             row = self.item_at(event.pos())

@@ -32,7 +32,6 @@ from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
-from attnlab.ui.widgets.maps.map_widget import PointedMaps
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
 """Colours of the layers' curves, repeated."""
@@ -284,16 +283,15 @@ class MapsPanel(FollowsTheme, QWidget):
         self._sheet_cell.setText(POINT)
         self._show_large()
         self.stack.setCurrentIndex(1)
-        self.sheet.setFocus(_focus_reason(self.view))
+        self.sheet.take_focus(by_key=self.view.ringed)
 
     @Slot()
     def close_map(self) -> None:
         """Show all maps again."""
         if self._large is not None:
             self._large = None
-            reason = _focus_reason(self.sheet)
             self.stack.setCurrentIndex(0)
-            self.view.setFocus(reason)
+            self.view.take_focus(by_key=self.sheet.ringed)
 
     @property
     def large(self) -> int | None:
@@ -394,11 +392,6 @@ def make_entropy_lines(
 
 def _run_of(seen: Seen) -> tuple[str, str, int]:
     return seen.spec.task, seen.spec.model.kind, seen.spec.train.seed
-
-
-def _focus_reason(maps: PointedMaps) -> Qt.FocusReason:
-    """Return why the keyboard goes from some maps to others: by a key if it came to the former by one."""
-    return Qt.FocusReason.TabFocusReason if maps.ringed else Qt.FocusReason.OtherFocusReason
 
 
 def _has(data: MapData, cell: tuple[int, int]) -> bool:

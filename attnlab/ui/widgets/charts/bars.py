@@ -133,8 +133,11 @@ class BarList(DrawnList):
         return len(self._labels)
 
     def name_cell(self, place: int) -> str:
-        value = HIDDEN if self._masked[place] else speak_number(self._values[place])
-        return f"{self.accessibleName()}, {speak_token(self._labels[place])}, {value}"
+        return f"{self.accessibleName()}, {speak_token(self._labels[place])}, {self.speak_value(place)}"
+
+    def speak_value(self, index: int) -> str:
+        """Return the value of a row in words."""
+        return HIDDEN if self._masked[index] else speak_number(self._values[index])
 
     def locate_cell(self, place: int) -> QRectF:
         return QRectF(self.row_rect(place))

@@ -39,6 +39,12 @@ class PointedMaps(HasCells, Drawn):
         """Return the number of maps, and their rows and columns."""
         raise NotImplementedError
 
+    def take_focus(self, *, by_key: bool) -> None:
+        """Move the keyboard here; ``by_key`` draws the focus, as after Tab."""
+        self.setFocus()
+        self._ringed = by_key
+        self.update()
+
     @property
     def ringed(self) -> bool:
         """Whether the keyboard came here by Tab or another key: then the focus is drawn."""
@@ -53,6 +59,7 @@ class PointedMaps(HasCells, Drawn):
     def walk_to(self, cell: MapCell | None) -> None:
         """Move the keyboard to a cell, which is pointed at, or to none."""
         self._walked = cell
+        self._ringed = self._ringed or cell is not None
         self._point_at(cell)
         self.tell_cell()
 
