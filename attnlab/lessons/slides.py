@@ -24,11 +24,14 @@ from attnlab.lessons.lesson import Lesson, Problem, Step
 from attnlab.lessons.pictures import find_wrong
 from attnlab.lessons.placeholders import Wrong, fill
 from attnlab.lessons.state import begin_state
+from attnlab.lessons.stated_numbers import find_stated
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 DEFAULT_STAGE = "weights"
+TOLD = 4
+"""The texts of a step that tell something: title, text, notes and answer. The others ask, and offer other numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +196,12 @@ def _check_texts(slide: Slide, traces: dict[int, Trace]) -> list[Problem]:
             for text, lines in texts
             for wrong in fill(text, lambda: scope)[1]
         ]
-        return unclosed + found + check_choices(slide, choices, now)
+        stated = [
+            Problem(_find_line(wrong, lines, step.line), wrong.reason)
+            for text, lines in texts[:TOLD]
+            for wrong in find_stated(text, now, before)
+        ]
+        return unclosed + found + stated + check_choices(slide, choices, now)
     except AttnlabError as error:
         return [Problem(step.line, str(error))]
 

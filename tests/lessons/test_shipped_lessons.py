@@ -2,14 +2,18 @@
 
 import re
 
+import numpy as np
 import pytest
 
+from attnlab.attention import edits
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.base import assets
+from attnlab.base.text_marks import split_marks
+from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.library import find, list_shipped
 from attnlab.lessons.parse import parse
-from attnlab.lessons.slides import check, make_slides
+from attnlab.lessons.slides import check, fill_text, make_slides
 from attnlab.lessons.write import write
 
 NAMES = list_shipped()
@@ -50,6 +54,22 @@ def test_a_lesson_has_six_to_fifteen_steps_sources_and_a_final_exercise(lesson: 
 def test_texts_fit_on_a_slide(lesson: Lesson) -> None:
     long = {step.title: len(step.text.split()) for step in lesson.steps if len(step.text.split()) > 70}
     assert not long, "about 60 words are read from the last row"
+
+
+def test_no_stated_number_becomes_false_when_one_is_dragged(lesson: Lesson) -> None:
+    """Change the first embedding: what stays as it was is no number of the step, or marked as the lesson's."""
+    for slide in make_slides(lesson):
+        assert slide.experiment is not None
+        first = float(slide.experiment.embeddings[0, 0])
+        dragged = compute(edits.set_block(slide.experiment, "embeddings", 0, 0, np.array([[first + 0.7]])))
+        own, before = compute(slide.experiment), compute(slide.before or slide.experiment)
+        for text in (slide.step.text, slide.step.answer):
+            filled = fill_text(text, dragged, before, slide, markdown=True, own=own)
+            kept = "".join(piece.text for piece in split_marks(filled)[0] if not piece.aside)
+            by_hand = re.sub(r"\{\{.*?\}\}|\{=.*?=\}|`[^`]*`", " ", text, flags=re.DOTALL)
+            assert not re.findall(r"\d+\.\d+(?! · 10)|\d %", by_hand), f"step {slide.index + 1}: {kept}"
+            assert "{{" not in kept
+            assert "{=" not in kept
 
 
 def test_every_stated_number_is_computed(lesson: Lesson) -> None:

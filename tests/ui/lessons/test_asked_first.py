@@ -1,0 +1,64 @@
+"""Walks every included lesson: what is asked can be read nowhere before the key that reveals it."""
+
+import re
+from functools import cache
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from attnlab.attention.examples.presets import preset
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explanation import find_shown_value
+from attnlab.attention.stages.trace import Trace
+from attnlab.compute.engine import compute
+from attnlab.document.document import Document
+from attnlab.document.scene import Scene
+from attnlab.figures.slides.slide_content import SlideContent
+from attnlab.lessons.library import find, list_shipped
+from attnlab.ui.lessons.player import LessonPlayer
+from attnlab.ui.present.content import Moment, make_content
+
+
+def read(content: SlideContent) -> set[str]:
+    """Return the numbers in everything that is written on a slide beside its maps."""
+    runs = [run.text for each in content.text for run in each.runs]
+    bars = [bar.text for bar in content.row.bars] if content.row is not None else []
+    arithmetic = [run.text for line in content.arithmetic[:1] for each in line for run in each]
+    told = [run.text for each in content.answer for run in each.runs] if content.answered else []
+    written = [content.title, content.ask, *runs, *told]
+    written += [] if content.arithmetic_covered else arithmetic
+    return set(re.findall(r"−?\d+(?:\.\d+)?", " ".join(written))) | set(bars)
+
+
+@pytest.mark.parametrize("name", list_shipped())
+def test_every_question_is_asked_before_its_answer_is_visible(qapp: QApplication, name: str) -> None:
+    document = Document("Open", Scene(preset("journey"), "journey", "journey"))
+    player = LessonPlayer(document, document)
+    player.open(find(name))
+    asked, told = set[int](), set[int]()
+
+    @cache
+    def compute_trace(index: int, before: bool) -> Trace:
+        slide = player.slides[index]
+        e = (slide.before if before else None) or slide.experiment
+        assert e is not None
+        return compute(e)
+
+    while True:
+        slide = player.slide
+        assert slide is not None
+        if slide.blanks or slide.step.has_answer:
+            (told if player.answered else asked).add(slide.index)
+        if not player.answered:
+            trace = compute_trace(slide.index, False)
+            moment = Moment(player.frame, player.hidden, answered=player.answered)
+            content = make_content(slide, trace, compute_trace(slide.index, True), moment)
+            numbers = read(content)
+            for cell in player.hidden:
+                found = number(find_shown_value(trace, cell))
+                assert found not in numbers or abs(float(found.replace("−", "-"))) in (0, 1), f"step {slide.index + 1}"
+        if player.at_end:
+            break
+        player.go_next()
+    assert told == asked, "an answer that was visible at once, or never"
+    assert asked
