@@ -113,6 +113,10 @@ def test_loops_and_matrix_product_are_shown_with_their_difference(window: Window
     assert found is not None, text
     assert float(found[2].replace("−", "-")) < 1e-12
     assert text.endswith("On the CPU, without masks, 1 head of 6 × 6 tokens.")
+    loops, product = re.findall(r"([\d.]+ ms)", text)
+    bars = window.lens.bars
+    assert bars.isVisible()
+    assert [bars.row_text(row) for row in range(2)] == [loops, product]
 
 
 def test_loops_over_a_part_are_labelled_as_such(window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

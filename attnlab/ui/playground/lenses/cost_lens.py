@@ -1,6 +1,6 @@
 """The cost lens: measured milliseconds and bytes on each device, as functions of T, and against plain loops."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import Qt, Slot
@@ -13,8 +13,10 @@ from attnlab.compute import cost
 from attnlab.compute.cost import Cost, Loops
 from attnlab.compute.engine import devices
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
+from attnlab.ui.widgets.charts.bars import BarList
 from attnlab.ui.widgets.charts.curves import Curve, Curves, Style
 from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 
@@ -28,6 +30,19 @@ ROLES = ("attention", "value", "query", "key", "neutral")
 LINE: Style = "line"
 POINTS: Style = "points"
 HEADS = ("Device", "Time", "Memory")
+
+
+@guarded
+class TimeBars(BarList):
+    """Shows times in milliseconds as bars."""
+
+    def show_times(self, times: Mapping[str, float]) -> None:
+        """Show a bar for each name."""
+        self.set_bars(tuple(times), tuple(times.values()), title="Time of loops and of the matrix product")
+        self.setVisible(bool(times))
+
+    def row_text(self, index: int) -> str:
+        return _ms(self._values[index])
 
 
 @guarded
@@ -56,6 +71,10 @@ class CostLens(Lens):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(len(HEADS), 1)
         column.addLayout(self._grid)
+        self.bars = TimeBars()
+        self.bars.setMaximumWidth(px(560))
+        self.bars.show_times({})
+        column.addWidget(self.bars)
         column.addWidget(self.loops)
         column.addWidget(self.growth)
         column.addWidget(SideBySide(self.milliseconds, self.bytes), 1)
@@ -87,6 +106,7 @@ class CostLens(Lens):
         self._steps.append(("loops", "cpu", 0))
         self._steps += [("curve", device, T) for T in cost.SIZES for device in found]
         self.loops.clear()
+        self.bars.show_times({})
         self._say_state()
         self._ask_next()
 
@@ -101,6 +121,7 @@ class CostLens(Lens):
         step = self._steps.pop(0)
         if isinstance(result, Loops):
             self.loops.setText(_loops_text(result))
+            self.bars.show_times({"double loop": result.loops_ms, "matrix product": result.matrix_ms})
         elif step[0] == "loops":
             self.loops.setText(result)
         elif result is None or (step[0] == "curve" and isinstance(result, str)):
