@@ -49,9 +49,8 @@ class MapData:
     are empty frames with ``mark``, such as "?", in them; masked ones are hatched as well.
     ``under`` [n, rows, columns] are numbers written in the masked cells, such as the scores before the mask.
     ``filled`` cells are masked too but have an ordinary number, and are hatched over their colour; ``dropped`` ones
-    are crossed out. ``muted`` columns are grey. The last ``aside`` columns are no cells of the stage, such as the
-    share of a sink.
-    The labels of ``bold_rows`` are bold.
+    are crossed out. ``muted`` columns are grey. Without ``has_numbers`` only colours are drawn. The last ``aside``
+    columns are no cells of the stage, such as the share of a sink.
     """
 
     values: NDArray[np.floating]
@@ -69,6 +68,7 @@ class MapData:
     filled: NDArray[np.bool_] | None = None
     dropped: NDArray[np.bool_] | None = None
     muted: tuple[int, ...] = ()
+    has_numbers: bool = True
     aside: int = 0
     bold_rows: frozenset[int] = frozenset()
 
@@ -215,7 +215,7 @@ def draw_numbers(
     Only numbers inside the painter's clip are drawn. Returns whether there is room for numbers at all.
     """
     fonts = tuple(font for font in fonts if font.pixelSize() + 2 <= grid.cell_height)
-    if not fonts or grid.cell_width < MIN_NUMBER:
+    if not fonts or not data.has_numbers or grid.cell_width < MIN_NUMBER:
         return False  # first of all, as looking through large maps takes long
     shown = np.ones(data.values.shape, dtype=bool)
     if data.masked is not None:

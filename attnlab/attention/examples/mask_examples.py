@@ -113,6 +113,7 @@ MASKS = (
         "Twelve target tokens attend to ten source tokens: to any word, but not to the padding.",
         _source_for_target,
         rows=("B4", "D5"),
+        lens="masks",
     ),
     _mask(
         "sliding-window",

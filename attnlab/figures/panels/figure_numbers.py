@@ -16,7 +16,7 @@ _READABLE_PX, _LEAST_PX = 8, 4
 
 def draw_figure_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, spec: FigureSpec) -> bool:
     """Draw the numbers of one line of maps; return whether they fit."""
-    if spec.numbers == "off":
+    if spec.numbers == "off" or not data.has_numbers:
         return False
     least = _READABLE_PX if spec.numbers == "auto" else _LEAST_PX
     if grid.cell_height < least:

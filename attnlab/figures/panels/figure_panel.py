@@ -125,8 +125,8 @@ def _make_sheet_data(
     scale = sheet.scale
     if colouring != AUTOMATIC:
         scale = find_scale(values, sheet.kind, sheet.masked, colouring, muted=muted)
-    labels = sheet.row_labels, sheet.column_labels
-    return MapData(values, sheet.kind, scale, sheet.masked, *labels, titles, muted=muted)
+    labels, has_numbers = (sheet.row_labels, sheet.column_labels), sheet.has_numbers
+    return MapData(values, sheet.kind, scale, sheet.masked, *labels, titles, muted=muted, has_numbers=has_numbers)
 
 
 def lay_out_panel(
@@ -146,7 +146,7 @@ def lay_out_panel(
         height,
         header=len(title) * LINE,
         axis=AXIS if spec.labels else 0.0,
-        bar=BAR if spec.colour_bar else 0.0,
+        bar=BAR if spec.colour_bar and data.has_numbers else 0.0,
         square=entry.axes[-1] == "key",
         per_row=spec.columns,
         ratio=ratio,
@@ -174,7 +174,7 @@ def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palet
         yield
     if spec.labels:
         _draw_axes(painter, shown, palette)
-    if spec.colour_bar:
+    if spec.colour_bar and shown.data.has_numbers:
         _draw_colour_bar(painter, shown, palette)
 
 

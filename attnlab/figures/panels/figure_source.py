@@ -24,6 +24,7 @@ class Sheet:
     """Maps to draw: ``values`` [heads, rows, columns] and the scale of their colours.
 
     ``masked`` [rows, columns] is True for masked cells, None without a mask; ``kind`` is that of a stage.
+    Without ``has_numbers`` only the colours mean something: no numbers and no colour bar are drawn.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Sheet:
     scale: Scale = TO_ONE
     axes: tuple[str, ...] = ("head", "query", "key")
     role: str = "attention"
+    has_numbers: bool = True
 
     @property
     def has_heads(self) -> bool:

@@ -22,6 +22,7 @@ from attnlab.ui.playground.session_state import LessonWalk, SessionState, find_l
 from attnlab.ui.playground.stage_export import export_stage
 
 if TYPE_CHECKING:
+    from attnlab.figures.panels.figure_source import Sheets
     from attnlab.ui.playground.playground import Playground
 
 FILTER = "attnlab sessions (*.attnlab)"
@@ -240,6 +241,18 @@ class SessionFiles(QObject):
             held=held,
             colouring=self._playground.document.view.colouring(stage),
         )
+        dialog.remembered.connect(self._on_figure_remembered)
+        dialog.exported.connect(self._on_exported)
+        dialog.open()
+
+    @Slot(object)
+    def export_sheets(self, sheets: "Sheets") -> None:
+        """Show the export dialog for the maps of a lens, all below one another."""
+        from attnlab.ui.export.export_dialog import ExportDialog
+
+        choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
+        dialog = ExportDialog(sheets, sheets.all_stages[0], "all", choices, self._window)
+        dialog.form.choose(sheets.all_stages)
         dialog.remembered.connect(self._on_figure_remembered)
         dialog.exported.connect(self._on_exported)
         dialog.open()

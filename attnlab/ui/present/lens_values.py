@@ -37,6 +37,7 @@ OFFSET, STARTS = 10, (5, 15)
 ROPE_AHEAD, ROPE_QUERIES = 2, (3, 6)
 """How many words a key stands before its query, and the queries of the two circles."""
 MOST_DIALS = 8
+MASKS_IN_A_ROW = 3
 WAVES = (0, 4, 16, 32)
 """Pairs of columns whose waves are drawn beside the table of an encoding."""
 _POSITIONS = "none"
@@ -233,9 +234,20 @@ def _degrees(turn: float) -> str:
     return f"{degrees:.0f}°" if degrees >= 10 else f"{degrees:.1f}°" if degrees >= 0.1 else f"{degrees:.2g}°"
 
 
+def _make_masks(trace: "Trace") -> LensPicture:
+    from attnlab.attention.measures.mask_parts import list_mask_parts
+    from attnlab.figures.mask_data import make_mask_data
+
+    parts = list_mask_parts(trace.experiment)
+    rows = [parts[first : first + MASKS_IN_A_ROW] for first in range(0, len(parts), MASKS_IN_A_ROW)]
+    maps = (tuple(SlideMap(make_mask_data(part), part.title, "attention") for part in row) for row in rows)
+    return MapRows(tuple(MapRow("", each, "") for each in maps))
+
+
 _PICTURES: Mapping[str, Callable[["Trace"], LensPicture]] = {
     "saturation": _make_saturation,
     "cost": _make_cost,
+    "masks": _make_masks,
     "positions/encoding": _make_encoding,
     "positions": _make_encoding,
     "positions/order": _make_order,

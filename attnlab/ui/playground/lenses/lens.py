@@ -36,6 +36,8 @@ class Lens(QWidget):
 
     cell_clicked = Signal(object)
     edit_requested = Signal(str, object)
+    export_requested = Signal(object)
+    """Emitted with the Sheets to export as a figure."""
     name = ""
     title = ""
     about = ""

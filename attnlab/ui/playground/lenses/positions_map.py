@@ -137,27 +137,36 @@ class MapFigure(MapWidget):
         pen.draw(0, 8 * z, pen.elide(self._title, self.width()) if self._title else "")
         if data is not None and grid is not None:
             draw_cells(painter, grid, data, self._palette)
-            draw_numbers(painter, grid, data, self._palette, *(face(role, z) for role in ("number", "cell", "tiny")))
+            self._paint_numbers(painter, grid, data)
             small = face("caption", z * LABEL_SIZE)
             if self.tokens:
                 draw_labels(painter, grid, data, self._palette, small, (None, None))
                 draw_titles(painter, grid, data, self._palette, face("tiny", z))
             else:
                 self._paint_counts(painter, grid)
-            bar = QRectF(grid.x, grid.y + grid.height + 12 * z, min(grid.width, 160 * z), 16 * z)
-            draw_colour_bar(painter, bar, data, self._palette, small)
+            self._paint_foot(painter, grid, data)
             if self._walked is not None and self._pointed == self._walked:
                 draw_outlines(painter, grid, [Outline(*self._walked, self._palette.ink, 1.5)])
         if self.hasFocus() and self._ringed:
             draw_focus_ring(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), self._palette, 4)
         painter.end()
 
+    def _paint_numbers(self, painter: QPainter, grid: Grid, data: MapData) -> None:
+        fonts = (face(role, scale()) for role in ("number", "cell", "tiny"))
+        draw_numbers(painter, grid, data, self._palette, *fonts)
+
+    def _paint_foot(self, painter: QPainter, grid: Grid, data: MapData) -> None:
+        """Paint what the colours mean, below the map."""
+        z = scale()
+        bar = QRectF(grid.x, grid.y + grid.height + 12 * z, min(grid.width, 160 * z), 16 * z)
+        draw_colour_bar(painter, bar, data, self._palette, face("caption", z * LABEL_SIZE))
+
 
 @guarded
 class MapRow(QWidget):
-    """Four maps in one row, in two, or one below the other: as many side by side as stay readable."""
+    """Maps in one row, in two, or one below the other: as many side by side, up to four, as stay readable."""
 
-    def __init__(self, figures: Sequence[MapFigure], parent: QWidget | None = None) -> None:
+    def __init__(self, figures: Sequence[QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._figures, self._abreast = tuple(figures), 0
         self._grid = QGridLayout(self)

@@ -1,0 +1,129 @@
+"""The masks lens: the active masks one by one and together, or the three masks of an encoder and a decoder."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+
+from attnlab.attention.measures.mask_parts import MaskPart, list_mask_parts
+from attnlab.figures.layout import Grid
+from attnlab.figures.map_painter import MapData
+from attnlab.figures.mask_data import make_mask_data, make_mask_sheets
+from attnlab.figures.text import Pen
+from attnlab.figures.tiles import make_hatching
+from attnlab.ui.base.fonts import face
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px, scale
+from attnlab.ui.playground.lenses.lens import Lens, Runner
+from attnlab.ui.playground.lenses.page import scrolling_column
+from attnlab.ui.playground.lenses.positions_map import MapFigure, MapRow
+from attnlab.ui.playground.lenses.positions_parts import Card, sentence_label
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.document.document import View
+
+
+@guarded
+class MaskFigure(MapFigure):
+    """One mask; the legend says what hatching means, and a tool tip whether a pair is seen."""
+
+    def cell_text(self, cell: tuple[int, int, int]) -> str:
+        if self._data is None or self._data.masked is None:
+            return ""
+        _, row, column = cell
+        names = f"{self._data.row_labels[row] or '∅'} → {self._data.column_labels[column] or '∅'}"
+        return f"{names}: {'hidden' if self._data.masked[row, column] else 'seen'}"
+
+    def _paint_foot(self, painter: QPainter, grid: Grid, data: MapData) -> None:
+        """Paint the legend in place of the colour bar."""
+        z, p = scale(), self._palette
+        pen, side = Pen(painter, face("caption", z)), 10 * z
+        x, y = grid.x, grid.y + grid.height + 12 * z
+        seen = QColor(p.sequential[2])
+        for text, brush in (("seen", seen), ("hidden", make_hatching(p))):
+            painter.fillRect(int(x), int(y), int(side), int(side), brush)
+            painter.setPen(QColor(p.muted))
+            pen.draw(x + side + 5 * z, y + side / 2, text)
+            x += side + 17 * z + pen.width(text)
+
+
+@guarded
+class MasksLens(Lens):
+    """Shows a map for each mask, with a sentence on what it hides."""
+
+    name = "masks"
+    title = "Masks"
+    about = "Which mask hides which pairs; with a second sequence, the three masks of an encoder and a decoder"
+    tab_order = 25
+
+    def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
+        super().__init__(run, parent)
+        self.sentence = sentence_label(role="strong")
+        self.figures: list[MaskFigure] = []
+        self.labels: list[QLabel] = []
+        self._cards: list[Card] = []
+        self._shown: Experiment | None = None
+        self._column = scrolling_column(self)
+        self.export = QPushButton("Export…")
+        self.export.setAccessibleName("Export the masks")
+        self.export.setToolTip("Save these masks as one figure")
+        self.export.clicked.connect(self._on_export)
+        head = QHBoxLayout()
+        head.addWidget(self.sentence, 1)
+        head.addWidget(self.export)
+        self._column.addLayout(head)
+        self._row: MapRow | None = None
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        e = trace.experiment
+        before, self._shown = self._shown, e
+        if before is not None and _depends_on(before) == _depends_on(e):
+            return
+        parts = list_mask_parts(e)
+        self.sentence.setText(describe_masks(e, parts))
+        if self._row is not None:
+            self._column.removeWidget(self._row)
+            self._row.deleteLater()
+        self._cards, self.figures, self.labels = [], [], []
+        for part in parts:
+            figure, label = MaskFigure(), sentence_label(f"{part.about} {_write_share(part)}".strip(), "muted")
+            figure.setAccessibleName(f"{part.title}: {part.about}")
+            figure.setMinimumHeight(px(220))
+            figure.show_map(make_mask_data(part))
+            card = Card()
+            card.column.addWidget(sentence_label(part.title, "title"))
+            card.column.addWidget(label)
+            card.column.addWidget(figure, 1)
+            self._cards.append(card)
+            self.figures.append(figure)
+            self.labels.append(label)
+        self._row = MapRow(self._cards)
+        self._column.addWidget(self._row, 1)
+
+    @Slot()
+    def _on_export(self) -> None:
+        if self._shown is not None:
+            self.export_requested.emit(make_mask_sheets(self._shown))
+
+
+def describe_masks(e: "Experiment", parts: tuple[MaskPart, ...]) -> str:
+    """Return one sentence on what is shown."""
+    if e.memory_tokens is not None:
+        return "The three masks of an encoder and a decoder; the third is that of this layer."
+    if parts[0].name == "none":
+        return "No mask is on: switch on Causal, or choose one under Mask."
+    return "What each mask hides, and all of them together." if len(parts) > 1 else "What the mask hides."
+
+
+def _write_share(part: MaskPart) -> str:
+    if not part.hidden.any():
+        return "It hides nothing here." if part.name != "none" else ""
+    count = int(part.hidden.sum())
+    return f"It hides {count:,} of {part.hidden.size:,} pairs.".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def _depends_on(e: "Experiment") -> tuple[object, ...]:
+    return e.tokens, e.memory_tokens, e.config.causal, dict(e.config.masks), id(e.config.mask), e.n_items
