@@ -90,6 +90,7 @@ class MasksLens(Lens):
         self._cards, self.figures, self.labels = [], [], []
         for part in parts:
             figure, label = MaskFigure(), sentence_label(f"{part.about} {_write_share(part)}".strip(), "muted")
+            figure.spoken_title = f"{part.title.lower()} mask"
             figure.setAccessibleName(f"{part.title}: {part.about}")
             figure.setMinimumHeight(px(220))
             figure.show_map(make_mask_data(part))

@@ -74,6 +74,8 @@ def describe_value(data: MapData, cell: MapCell, covered: Container[tuple[int, i
         return "unknown" if data.mark else NOT_YET
     if _has(data.dropped, cell):
         return "dropped out"
+    if not data.has_numbers:
+        return "seen"
     value = speak_number(float(data.values[index, row, column]))
     return f"{HIDDEN}, filled with {value}" if _has(data.filled, cell) else value
 
