@@ -196,6 +196,7 @@ def list_views() -> Iterator[View]:
     yield View("lens-positions", "journey", _open_lens("positions"))
     yield View("lens-positions-rotation", "journey", _open_page("rotation"))
     yield View("lens-positions-order", "order-aware", _open_page("order"))
+    yield View("lens-masks", "masks-source-for-target", _open_lens("masks"))
     yield View("lens-saturation", "journey", _open_lens("saturation"))
     yield View("lens-precision", "multi-head-8", _open_lens("precision"))
     yield View("lens-cost", "journey", _open_lens("cost"))
