@@ -73,7 +73,7 @@ def _draw_row(
     painter: QPainter, box: Box, row: MapRow, size: float, sheet: Sheet, palette: Palette, formulas: Formulas | None
 ) -> tuple[str, ...]:
     """Draw a heading, the maps, and the result at their right in large type."""
-    side, gap = 0.16 * box.width, 2 * sheet.unit
+    side, gap = (0.16 * box.width if row.heading or row.result else 0.0), 2 * sheet.unit
     heading = QRectF(box.x, box.y, side - gap, box.height)
     flags = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap)
     painter.setFont(make_face(size, bold=True))

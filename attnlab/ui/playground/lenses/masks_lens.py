@@ -97,6 +97,7 @@ class MasksLens(Lens):
             card = Card()
             card.column.addWidget(sentence_label(part.title, "title"))
             card.column.addWidget(label)
+            card.column.addSpacing(px(10))
             card.column.addWidget(figure, 1)
             self._cards.append(card)
             self.figures.append(figure)
