@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -159,6 +160,9 @@ class AnswerSheet(FollowsTheme, QWidget):
             each.row.deleteLater()
         self._asked = [self._make_row(answer) for answer in answers]
         self.setFocusProxy(self._asked[0].row.field if self._asked else None)  # type: ignore[arg-type]  # which Qt takes
+        order = [*(each.row.field for each in self._asked), self.check_button, self.reveal_button]
+        for before, after in pairwise(order):  # the buttons were created first, and the proxy changes the order, too
+            QWidget.setTabOrder(before, after)
 
     def _make_row(self, answer: "Answer") -> _Asked:
         from attnlab.lessons.exercise import describe_cell
