@@ -56,6 +56,11 @@ class History:
         return self._entries[self._index]
 
     @property
+    def newest(self) -> Entry:
+        """The entry that an edit added last, which may be undone."""
+        return self._entries[-1]
+
+    @property
     def openings(self) -> range:
         """The numbers of the openings from the oldest entry to the newest, inclusive."""
         return range(self._entries[0].opening, self._entries[-1].opening + 1)

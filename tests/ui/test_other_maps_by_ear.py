@@ -15,6 +15,7 @@ from attnlab.ui.app.array_maps import take_maps
 from attnlab.ui.app.array_window import ArrayWindow
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from tests.ears import NAME, Ears, element, names
+from tests.ui.test_accessible_tree import find_nameless, find_without_cells
 from tests.ui.weights.weights_desk import sit
 from tools.gallery_window import settle
 
@@ -79,6 +80,8 @@ def test_the_window_of_an_array_is_walked_with_control(qtbot: QtBot, ears: Ears)
     window.show()
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
+    assert not find_nameless(window)
+    assert not find_without_cells(window)
     window.sheet.setFocus(TAB)
     QTest.keyClick(window.sheet, Key.Key_Right, CTRL)
     QTest.keyClick(window.sheet, Key.Key_Right, CTRL)

@@ -34,36 +34,33 @@ class Announcements(QObject):
     def __init__(self, document: "Document", canvas: "Canvas", step_bar: "StepBar", parent: QObject) -> None:
         super().__init__(parent)
         self._document, self._canvas, self._step_bar = document, canvas, step_bar
-        self._scenes: list[ref[Scene]] = []
-        self._index = 0
+        history = document.history
+        self._index = history.index
+        self._shown: ref[Scene] = ref(history.current.scene)
+        self._newest: ref[Scene] = ref(history.newest.scene)
         self._view = document.view
         self._held: tuple[Cell | None, str] = (None, "")
         self.is_led: Callable[[], bool] = lambda: False
         """Whether a lesson is changing the document, which says so itself."""
-        self._remember()
         document.history_changed.connect(self._on_history_changed)
         document.view_changed.connect(self._on_view_changed)
 
-    def _remember(self) -> None:
-        history = self._document.history
-        self._scenes, self._index = [ref(entry.scene) for entry in history.entries], history.index
-
     @Slot()
     def _on_history_changed(self) -> None:
+        """Say an edit, or that it was undone or redone; only an edit changes the newest entry."""
         history = self._document.history
-        now, known = history.current.scene, [scene() for scene in self._scenes]
-        before = known[self._index] if self._index < len(known) else None
-        if now is not before and not self.is_led():
-            places = {id(entry.scene): place for place, entry in enumerate(history.entries)}
-            was = places.get(id(before)) if before is not None else None
-            walked = was is not None and any(scene is now for scene in known)
-            if walked and was == history.index + 1:
-                self._say(f"Undid: {history.entries[was].label}", "edit")
-            elif walked and was == history.index - 1:
-                self._say(f"Redid: {history.current.label}", "edit")
-            else:
-                self._say(f"Back to: {history.current.label}" if walked else history.current.label, "edit")
-        self._remember()
+        now, newest = history.current, history.newest
+        before, index, self._index = self._shown, self._index, history.index
+        walked = self._newest() is newest.scene
+        self._shown, self._newest = ref(now.scene), ref(newest.scene)
+        if before() is now.scene or self.is_led() or not QAccessible.isActive():
+            return
+        if walked and index == history.index + 1:
+            self._say(f"Undid: {history.entries[index].label}", "edit")
+        elif walked and index == history.index - 1:
+            self._say(f"Redid: {now.label}", "edit")
+        else:
+            self._say(f"Back to: {now.label}" if walked else now.label, "edit")
 
     @Slot(object)
     def _on_view_changed(self, view: View) -> None:

@@ -107,7 +107,7 @@ class SmallMap(PointedMaps):
         painter.setPen(QColor(palette.muted))
         draw_text(painter, 0, tall + px(27), self._shape, font("caption"))
         if self.hasFocus() and self.ringed:
-            draw_focus_ring(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), palette, 4)
+            draw_focus_ring(painter, QRectF(0, tall - height, width, height).adjusted(1, 1, -1, -1), palette, 2)
         if self._walked is not None and self._pointed == self._walked:
             draw_outlines(painter, grid, [Outline(*self._walked, palette.ink, 1.5)])
         painter.end()

@@ -147,8 +147,9 @@ class MapFigure(MapWidget):
             self._paint_foot(painter, grid, data)
             if self._walked is not None and self._pointed == self._walked:
                 draw_outlines(painter, grid, [Outline(*self._walked, self._palette.ink, 1.5)])
-        if self.hasFocus() and self._ringed:
-            draw_focus_ring(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), self._palette, 4)
+            if self.hasFocus() and self._ringed:
+                cells = QRectF(grid.x, grid.y, grid.width, grid.height).adjusted(-4, -4, 4, 4)
+                draw_focus_ring(painter, cells & QRectF(self.rect()).adjusted(1, 1, -1, -1), self._palette, 4)
         painter.end()
 
     def _paint_numbers(self, painter: QPainter, grid: Grid, data: MapData) -> None:

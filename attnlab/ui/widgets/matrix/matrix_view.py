@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAccessible, QFocusEvent, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from attnlab.base.spoken_text import speak_number
@@ -82,8 +82,8 @@ class MatrixView(HasCells, FollowsTheme, QAbstractScrollArea):
         limit, labels = _largest(fresh) or 1.0, (tuple(row_labels), tuple(column_labels))
         alike = not reshaped and limit == self._limit and labels == (self._row_labels, self._column_labels)
         changed = np.argwhere(fresh != self._values).tolist() if alike else []
-        at = self._selection
-        edited = at is not None and [at.row, at.column] in changed and self.hasFocus()
+        at = self._selection if QAccessible.isActive() and self.hasFocus() else None
+        edited = at is not None and [at.row, at.column] in changed
         self._values, self._group, self._editable, self._limit = fresh, group, editable, limit
         self._take_labels(*labels)
         if alike and len(changed) <= _FEW_CELLS:

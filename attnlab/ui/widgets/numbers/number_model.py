@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from attnlab.base.spoken_text import speak_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 
@@ -145,7 +146,9 @@ class NumberModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole and any(column.is_text for column in stacked):
             return plain_tip("\n".join(column.text(row) for column in stacked if column.is_text))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join(f"{column.title}: {column.text(row)}" for column in stacked)
+            first = self.columns[0]
+            name = [first.text(row)] if first.is_text and first not in stacked else []
+            return speak_text(", ".join([*name, *(f"{column.title}: {column.text(row)}" for column in stacked)]))
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
