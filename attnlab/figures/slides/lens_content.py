@@ -87,13 +87,37 @@ class Dial:
 
 @dataclass(frozen=True, slots=True)
 class Circles:
-    """Two circles with the same turn, numbers at the right (label, number, strong), and the turn of every pair."""
+    """Two circles with the same turn, numbers at the right (label, number, strong), and the turn of every pair.
+
+    ``walk`` is the second circle word by word: it begins as the first one and ends as the second.
+    """
 
     circles: tuple[Circle, ...]
     caption: str
     numbers: tuple[tuple[str, str, bool], ...]
     told: tuple[str, str]
     dials: tuple[Dial, ...]
+    walk: tuple[Circle, ...] = ()
 
 
-LensPicture = Charts | MapRows | Circles
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: its cells as written, with ``bars`` or ``tints`` from 0 to 1 for each cell, or neither."""
+
+    title: str
+    cells: tuple[str, ...]
+    bars: tuple[float, ...] = ()
+    tints: tuple[float, ...] = ()
+    role: str = "neutral"
+    right: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of equal length, under one sentence."""
+
+    columns: tuple[Column, ...]
+    sentence: str = ""
+
+
+LensPicture = Charts | MapRows | Circles | Table

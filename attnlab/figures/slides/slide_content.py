@@ -118,10 +118,11 @@ class SlideContent:
     ``answered``. ``title_runs`` and ``ask_runs`` are the title and the question with their covered numbers, if they
     have any. ``arithmetic`` holds several forms of the same, the fullest first; the first that fits is written, unless
     it is ``arithmetic_covered``: then its place stays empty. A ``pair`` of rows, one computed from the other, stands in
-    place of the maps. ``side`` and ``table`` reserve space at the right and at
-    the left, ``whole`` all space below the text, for the ``picture`` of a lens or for a widget. ``done`` of ``count``
-    segments below are filled. ``keys`` are hints; the last ones are left out if they do not fit. ``prompt`` is the key
-    to press, on a button. ``choices`` stand in cards above the foot. ``notes`` are printed below the slide, if wanted.
+    place of the maps. ``side`` and ``table`` reserve space at the right and at the left, ``whole`` all space below the
+    text, for the ``picture`` of a lens or for a widget; ``turned`` is how many words the picture has walked, None for
+    all, and without ``labels`` it has none. ``done`` of ``count`` segments below are filled. ``keys`` are hints; the
+    last ones are left out if they do not fit. ``prompt`` is the key to press, on a button. ``choices`` stand in cards
+    above the foot. ``notes`` are printed below the slide, if wanted.
     """
 
     heading: str
@@ -143,6 +144,8 @@ class SlideContent:
     table: bool = False
     whole: bool = False
     picture: "LensPicture | None" = None
+    turned: float | None = None
+    labels: bool = True
     done: int = 0
     count: int = 0
     keys: tuple[str, ...] = ()

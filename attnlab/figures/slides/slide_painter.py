@@ -8,6 +8,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
+from attnlab.figures.slides.lens_circles import CirclesLook
+from attnlab.figures.slides.lens_content import Circles, LensPicture
 from attnlab.figures.slides.lens_painter import draw_lens
 from attnlab.figures.slides.slide_choices import draw_cards, lay_out_cards
 from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
@@ -67,8 +69,9 @@ def draw_slide(
     missing += more
     if content.whole:
         free = lay_out_columns(sheet, y, sources=False, side=False).main
-        if content.picture is not None and content.answered:  # before the reveal it would give the answer
-            missing += draw_lens(painter, free, content.picture, sheet, palette, formulas)
+        if content.picture is not None and (content.answered or can_walk(content.picture)):
+            look = CirclesLook(content.turned, content.labels, content.answered)
+            missing += draw_lens(painter, free, content.picture, sheet, palette, formulas, look)
         return Drawn(side=free, left_out=missing, top=free.y)
     if content.main is None and not content.side:
         return Drawn(left_out=missing)
@@ -102,6 +105,11 @@ def draw_slide(
             painter, parts.side, content.arithmetic, content.row, sheet, palette, covered=content.arithmetic_covered
         )
     return Drawn(grid, table, parts.side, missing, parts.main.y)
+
+
+def can_walk(picture: LensPicture) -> bool:
+    """Return whether a picture begins before its answer; any other picture would give the answer before the reveal."""
+    return isinstance(picture, Circles) and bool(picture.walk)
 
 
 def _need_numbers(content: SlideContent) -> bool:

@@ -49,7 +49,8 @@ class Moment:
     """The state of a slide: the place up to which it is revealed, the cells still asked for, whether its numbers were
     changed live, the hints for keys and the key on the button, whether answers are typed at the right or numbers at the
     left, whether a lens replaces the map, whether the text after the reveal is shown, and the votes for each choice,
-    None where nobody votes."""
+    None where nobody votes. ``turned`` is how many words a lens has walked, None for all, and ``labels`` whether it has
+    its labels."""
 
     place: Place | None = None
     hidden: tuple[Cell, ...] = ()
@@ -61,6 +62,8 @@ class Moment:
     lens: bool = False
     answered: bool = True
     votes: tuple[int, ...] | None = None
+    turned: int | None = None
+    labels: bool = True
 
 
 def make_content(
@@ -96,6 +99,8 @@ def make_content(
         count=slide.count,
         keys=moment.keys,
         prompt=moment.prompt,
+        turned=moment.turned,
+        labels=moment.labels,
         choices=() if question is None else make_choices(question, tuple(map(fill_choice, question.choices)), moment),
         note="changed live  ·  R restores" if moment.changed else "",
     )

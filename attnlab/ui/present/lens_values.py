@@ -25,6 +25,7 @@ from attnlab.figures.slides.lens_content import (
     MapRows,
 )
 from attnlab.figures.slides.slide_content import SlideMap
+from attnlab.ui.present.lens_tables import make_precision, make_statistics
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -36,6 +37,8 @@ OFFSET, STARTS = 10, (5, 15)
 """The distance of the two positions on each circle, and the first ones."""
 ROPE_AHEAD, ROPE_QUERIES = 2, (3, 6)
 """How many words a key stands before its query, and the queries of the two circles."""
+ROTATION = "positions/rotation"
+"""The lens with labels, which a key hides and shows."""
 MOST_DIALS = 8
 MASKS_IN_A_ROW = 3
 WAVES = (0, 4, 16, 32)
@@ -51,6 +54,12 @@ def make_picture(lens: str, trace: "Trace") -> LensPicture | None:
     """
     make = _PICTURES.get(lens)
     return None if make is None else make(trace)
+
+
+def count_words(lens: str, e: "Experiment") -> int:
+    """Return how many words the second circle of a lens walks, one for each press; 0 for all other lenses."""
+    walks = lens == ROTATION and e.config.positions == "rope" and e.T_q > max(ROPE_QUERIES)
+    return ROPE_QUERIES[1] - ROPE_QUERIES[0] if walks else 0
 
 
 def has_picture(lens: str) -> bool:
@@ -200,13 +209,14 @@ def _make_rope(trace: "Trace") -> LensPicture:
         begun = math.atan2(float(of[t, pair + half]), float(of[t, pair]))
         return float(begun + t * omegas[pair])
 
-    circles = []
-    for t in ROPE_QUERIES:
+    def make_circle(t: int) -> Circle:
         key = t - ROPE_AHEAD
         first = Arrow(turn(queries, t), "query", f"query, word {t}", _list_dots(turn(queries, t), t, omegas[pair]))
         second = Arrow(turn(keys, key), "key", f"key, word {key}", _list_dots(turn(keys, key), key, omegas[pair]))
         between = (first.angle - second.angle + math.pi) % (2 * math.pi) - math.pi
-        circles.append(Circle(first, second, _degrees(abs(between)), between))
+        return Circle(first, second, _degrees(abs(between)), between)
+
+    walk = tuple(make_circle(t) for t in range(ROPE_QUERIES[0], ROPE_QUERIES[1] + 1))
     scores, (a, b) = trace.array("scores")[0], ROPE_QUERIES
     asked = ((a, a - ROPE_AHEAD, True), (b, b - ROPE_AHEAD, True), (b, b - 1, False), (b, b - 3, False))
     numbers = tuple(
@@ -214,7 +224,7 @@ def _make_rope(trace: "Trace") -> LensPicture:
     )
     dials = _make_dials([ROPE_AHEAD * omega for omega in omegas], pair)
     caption = f"Score, all {2 * half} columns"
-    return Circles(tuple(circles), caption, numbers, ("Two words on,", "each pair turns by"), dials)
+    return Circles((walk[0], walk[-1]), caption, numbers, ("Two words on,", "each pair turns by"), dials, walk)
 
 
 def _list_dots(angle: float, t: int, omega: float) -> tuple[float, ...]:
@@ -231,7 +241,7 @@ def _make_dials(turns: list[float], current: int) -> tuple[Dial, ...]:
 
 def _degrees(turn: float) -> str:
     degrees = math.degrees(turn)
-    return f"{degrees:.0f}°" if degrees >= 10 else f"{degrees:.1f}°" if degrees >= 0.1 else f"{degrees:.2g}°"
+    return f"{degrees:.0f}°" if degrees >= 10 else f"{degrees:.1f}°" if degrees >= 0.1 else f"{degrees:.1g}°"
 
 
 def _make_masks(trace: "Trace") -> LensPicture:
@@ -251,5 +261,7 @@ _PICTURES: Mapping[str, Callable[["Trace"], LensPicture]] = {
     "positions/encoding": _make_encoding,
     "positions": _make_encoding,
     "positions/order": _make_order,
-    "positions/rotation": _make_rotation,
+    ROTATION: _make_rotation,
+    "statistics": make_statistics,
+    "precision": make_precision,
 }

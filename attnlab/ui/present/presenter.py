@@ -9,9 +9,11 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from attnlab.attention.stages.explanation import Cell
 from attnlab.document.scene import Scene
 from attnlab.lessons.lenses import LENSES
-from attnlab.ui.present.content import Moment, has_earlier_numbers, has_fixed_sentences, make_content
-from attnlab.ui.present.lens_pictures import LensPictures
+from attnlab.ui.present.content import Moment, has_earlier_numbers, has_fixed_sentences
+from attnlab.ui.present.content_cache import ContentCache
 from attnlab.ui.present.prefetch import Prefetch
+from attnlab.ui.present.slide_hints import DEPTHS, PROMPT, list_hints
+from attnlab.ui.present.slide_lens import SlideLens
 from attnlab.ui.present.votes import Votes
 
 if TYPE_CHECKING:
@@ -23,12 +25,8 @@ if TYPE_CHECKING:
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.playground.playground import Playground
 
-KEPT = 12
-"""The number of slides kept as values, for going back."""
 MOST_ANSWERS = 24
 """The most answers with fields at the right, scrolled if needed; more have only question marks."""
-DEPTHS = ("stage", "row", "cell", "term")
-PROMPT = "press → to reveal"
 
 
 class Presenter(QObject):
@@ -49,16 +47,15 @@ class Presenter(QObject):
         self._playground, self.player = playground, player
         self._start = playground.document.scene
         self._ahead = Prefetch(playground, self)
-        self._pictures = LensPictures(playground, self)
-        self._pictures.ready.connect(self._on_ready)
+        self.lens = SlideLens(playground, self)
+        self.lens.ready.connect(self._on_ready)
         self._index = -1
         self._stale: object = None
         self.table = self._answering = False
-        self.lenses = self.sheets = True
-        self.operates_lens = False
+        self.sheets = True
         self._votes = Votes()
         self._content: SlideContent | None = None
-        self._made: dict[tuple[object, ...], tuple[Slide, Trace | None, Trace | None, SlideContent]] = {}
+        self._contents = ContentCache(self._ahead.has_trace)
         self._left: list[Callable[[], SlideContent | None]] = []
         self._idle = QTimer(self)
         self._idle.setSingleShot(True)
@@ -127,11 +124,19 @@ class Presenter(QObject):
 
     def go_next(self) -> None:
         """Go forward: to the next frame, then to the answers of a question, then to the next slide."""
+        if self.slide is not None and self.lens.turned < self._count_words(self.slide):
+            self.lens.turned += 1
+            self.refresh(soft=True)
+            return
         self._show_first(self.make_next_content())
         self.player.go_next()
 
     def go_back(self) -> None:
         """Go back the same way: answers are covered again."""
+        if self.lens.turned and not self.player.can_cover:
+            self.lens.turned -= 1
+            self.refresh(soft=True)
+            return
         self._show_first(self.make_previous_content())
         self.player.go_back()
 
@@ -222,7 +227,7 @@ class Presenter(QObject):
             return
         player = self.player
         moment = self._make_moment(
-            slide, player.frame, self._at_last_frame, player.hidden, self.changed, player.answered
+            slide, player.frame, self._at_last_frame, player.hidden, self.changed, player.answered, self.lens.turned
         )
         lens = moment.lens and not self.table  # with a table, the map is shown to see the effect of edits
         moment = replace(moment, sheet=self.sheet, table=self.table, lens=lens)
@@ -240,62 +245,41 @@ class Presenter(QObject):
         before = self.find_earlier_trace(slide, trace)
         own = self.find_own_trace(slide, trace) if moment.changed else None
         picture = self._find_picture(slide, trace, moment)
-        key = (id(slide), moment, id(trace), id(before), id(own), id(picture))
-        known = self._made.pop(key, None)
-        if known is None:
-            made = make_content(slide, trace, before, moment, own)
-            made = made if picture is None else replace(made, picture=picture)
-        else:
-            made = known[3]
-        self._made[key] = slide, trace, before, made  # ids are theirs as long as they are kept
-        while len(self._made) > KEPT:
-            del self._made[next(iter(self._made))]
-        self._made = {at: kept for at, kept in self._made.items() if kept[1] is trace or self._ahead.has_trace(kept[1])}
-        return made
+        return self._contents.find(slide, trace, before, own, picture, moment)
 
     def _find_picture(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "LensPicture | None":
         """Return what the lens of a slide shows; computed for the current slide only."""
-        if not moment.lens or trace is None or self.operates_lens:
-            return None
-        return self._pictures.find(slide.step.lens or "", trace, wanted=slide is self.slide)
+        return self.lens.find_picture(slide, trace, wanted=slide is self.slide) if moment.lens else None
 
     @property
     def is_drawn(self) -> bool:
         """Whether the lens of the slide is drawn, now or as soon as it is computed, not shown as in the window."""
-        slide = self.slide
-        return (
-            slide is not None
-            and not self.operates_lens
-            and self._pictures.has_picture(slide.step.lens or "", self.find_trace())
-        )
+        return self.slide is not None and self.lens.is_drawn(self.slide, self.find_trace())
+
+    def _count_words(self, slide: "Slide") -> int:
+        """Return how many words the lens of a slide walks; none while a table of numbers takes its place."""
+        return 0 if self.table else self.lens.count_words(slide)
+
+    def toggle_labels(self) -> None:
+        """Hide or show the labels of the lens."""
+        if self.slide is not None and self.lens.toggle_labels(self.slide):
+            self.refresh()
 
     def operate_lens(self) -> None:
         """Show the lens of the slide as in the window, where it can be operated, or as a picture again."""
-        slide = self.slide
-        if slide is not None and slide.step.lens:
-            self.operates_lens = not self.operates_lens
+        if self.slide is not None and self.slide.step.lens:
+            self.lens.is_operated = not self.lens.is_operated
             self.refresh()
-
-    def _list_hints(self, answered: bool, at_last: bool, slide: "Slide") -> tuple[str, ...]:
-        """Return the keys that matter now, the most important first; the key that reveals has a button of its own."""
-        votes = self._votes.find(slide)
-        vote = () if votes is None or answered else (f"1–{len(votes)} count a vote",)
-        if at_last and not answered:
-            return (*vote, "B black", "H help", "Esc leave")
-        if at_last and slide.index == slide.count - 1:
-            return _HINTS
-        depth = slide.step.depth if slide.step.depth in DEPTHS else "stage"
-        first = "→ next step" if at_last else f"→ {_NEXT[depth]}"
-        cover = ("← cover again",) if at_last and (slide.blanks or votes is not None) else ()
-        return (first, *vote, *cover, "B black", "H help", "Esc leave")
 
     def make_next_content(self) -> "SlideContent | None":
         """Return the content after the next key; None at the end and while its numbers are computed."""
         slide, at = self.slide, self.player.frame_index
         if slide is None:
             return None
+        if self.lens.turned < self._count_words(slide):
+            return self._make_frame(slide, at, self.hidden, self.player.answered, self.lens.turned + 1)
         if self.asking:
-            return self._make_frame(slide, at, (), True)
+            return self._make_frame(slide, at, (), True, self.lens.turned)
         if not self._at_last_frame:
             answered = self.player.will_answer(at + 1)
             return self._make_frame(slide, at + 1, self.hidden, answered)
@@ -310,16 +294,20 @@ class Presenter(QObject):
         if slide is None or self.player.at_start:
             return None
         if self.player.can_cover:
-            return self._make_frame(slide, at, slide.blanks, False)
+            return self._make_frame(slide, at, slide.blanks, False, self.lens.turned)
+        if self.lens.turned:
+            return self._make_frame(slide, at, self.hidden, self.player.answered, self.lens.turned - 1)
         if at > 0:
             return self._make_frame(slide, at - 1, self.hidden, False)
         entered = self.player.slides[slide.index - 1]
         return self._make_end_frame(entered, -1, ())
 
-    def _make_frame(self, slide: "Slide", at: int, hidden: tuple[Cell, ...], answered: bool) -> "SlideContent | None":
+    def _make_frame(
+        self, slide: "Slide", at: int, hidden: tuple[Cell, ...], answered: bool, turned: int = 0
+    ) -> "SlideContent | None":
         """Return another frame of the current slide."""
         frames, trace = self.player.frames, self.find_trace()
-        moment = self._make_moment(slide, frames[at], at == len(frames) - 1, hidden, self.changed, answered)
+        moment = self._make_moment(slide, frames[at], at == len(frames) - 1, hidden, self.changed, answered, turned)
         return None if trace is None else self._make_content(slide, trace, replace(moment, table=self.table))
 
     def _make_end_frame(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
@@ -328,7 +316,8 @@ class Presenter(QObject):
         trace = self.find_trace() if slide.experiment is None else self._ahead.find_trace(slide.experiment)
         changed = slide.experiment is None and self.changed
         answered = at == -1 or (len(frames) == 1 and not hidden and not slide.step.has_answer)
-        moment = self._make_moment(slide, frames[at], at == -1 or len(frames) == 1, hidden, changed, answered)
+        turned = self._count_words(slide) if at == -1 else 0
+        moment = self._make_moment(slide, frames[at], at == -1 or len(frames) == 1, hidden, changed, answered, turned)
         return None if trace is None else self._make_content(slide, trace, moment)
 
     def _make_moment(
@@ -339,14 +328,28 @@ class Presenter(QObject):
         hidden: tuple[Cell, ...],
         changed: bool,
         answered: bool,
+        turned: int,
     ) -> Moment:
         """Return the state of a slide, without a table of numbers."""
         votes = self._votes.find(slide)
         sheet = self.sheets and at_last and 0 < len(hidden) <= MOST_ANSWERS and votes is None
-        lens = self.lenses and slide.step.lens is not None
-        hints = self._list_hints(answered, at_last, slide)
-        prompt = PROMPT if at_last and not answered else ""
-        return Moment(place, hidden, changed, hints, prompt, sheet, lens=lens, answered=answered, votes=votes)
+        lens = self.lens.usable and slide.step.lens is not None
+        walks = turned < self._count_words(slide)
+        hints = list_hints(slide, 0 if votes is None else len(votes), answered=answered, at_last=at_last, walks=walks)
+        prompt = PROMPT if at_last and not answered and not walks else ""
+        return Moment(
+            place,
+            hidden,
+            changed,
+            hints,
+            prompt,
+            sheet,
+            lens=lens,
+            answered=answered,
+            votes=votes,
+            turned=turned,
+            labels=self.lens.labels,
+        )
 
     @Slot()
     def _on_idle(self) -> None:
@@ -371,8 +374,9 @@ class Presenter(QObject):
         entered = self.slide
         if entered is None:
             return
-        self._index = entered.index
-        self.table = self._answering = self.operates_lens = False
+        backwards, self._index = entered.index < self._index, entered.index
+        self.table = self._answering = False
+        self.lens.enter(entered, at_end=backwards and self.player.answered)
         self._stale = self._playground.reply
         self.slide_entered.emit()
         self.refresh()
@@ -402,7 +406,3 @@ class Presenter(QObject):
     @Slot()
     def _on_ready(self) -> None:
         self.refresh()
-
-
-_NEXT = {"stage": "show it", "row": "next row", "cell": "next cell", "term": "next term"}
-_HINTS = ("Home first step", "B black", "H help", "Esc leave")

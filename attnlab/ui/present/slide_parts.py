@@ -112,7 +112,7 @@ class SlideParts(QObject):
 
             self.lens = LensSheet(self._playground, self._over)
         if not self.lens.open(slide.step.lens or "", palette_of(self._over)):
-            self._presenter.lenses = False
+            self._presenter.lens.usable = False
             self._presenter.refresh()
             return
         self.place()

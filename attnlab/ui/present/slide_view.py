@@ -1,5 +1,6 @@
 """Paints a slide: a picture prepared in advance, with a fade of new cells, a spotlight, a black screen."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, move_cell, s
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOTION_MS = 180
+MOTION_MS, TURN_MS = 180, 300
 VEIL = 0.55
 """The veil over new cells at the start of a fade: their numbers are readable from the first frame."""
 PICTURES, MOST_PIXELS = 6, 30_000_000
@@ -59,6 +60,11 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         self._motion.setStartValue(VEIL)
         self._motion.setEndValue(0.0)
         self._motion.valueChanged.connect(self._on_motion)
+        self._turning: tuple[SlideContent, QPixmap, Drawn] | None = None
+        self._turn = QVariantAnimation(self)
+        self._turn.setDuration(TURN_MS)
+        self._turn.valueChanged.connect(self._on_turned)
+        self._turn.finished.connect(self.finish)
         self.framed = False
         """Whether a hairline surrounds the slide, to separate it from others."""
         self.ringed = False
@@ -114,6 +120,7 @@ class SlideView(HasCells, FollowsTheme, QWidget):
             self._fresh = self._find_new_cells(before, content)
             if self._fresh:
                 self._motion.start()
+            self._begin_turn(before, content)
         self._describe(content)
         self.laid_out.emit()
         self.update()
@@ -124,9 +131,33 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         if not self.size().isEmpty():
             self._find_picture(content)
 
+    def _begin_turn(self, before: SlideContent, content: SlideContent) -> None:
+        """Turn the arrows of a lens from one word to the next."""
+        same = content.picture is not None and content.picture is before.picture
+        if same and None not in (before.turned, content.turned) and before.turned != content.turned:
+            self._turn.setStartValue(float(before.turned or 0))
+            self._turn.setEndValue(float(content.turned or 0))
+            self._turn.start()
+
+    @Slot(object)
+    def _on_turned(self, turned: float) -> None:
+        if self._content is not None and self.turning:
+            self._turning = self._draw(replace(self._content, turned=turned))
+            self.update()
+
+    @property
+    def turning(self) -> bool:
+        """Whether arrows are turning."""
+        return self._turn.state() == QVariantAnimation.State.Running
+
+    @Slot()
     def finish(self) -> None:
-        """End the fade: show all new cells."""
+        """End all motion: show all new cells, and arrows where they belong."""
         self._motion.stop()
+        self._turn.stop()
+        if self._turning is not None:
+            self._turning = None
+            self.update()
         if self._fresh:
             self._fresh = []
             self.update()
@@ -272,7 +303,7 @@ class SlideView(HasCells, FollowsTheme, QWidget):
                 event.rect(), QColor({"black": "#000000", "white": "#FFFFFF"}.get(self._cover, palette_of(self).ground))
             )
             return
-        _, picture, _ = self._find_picture(self._content)
+        _, picture, _ = self._turning or self._find_picture(self._content)
         painter.drawPixmap(0, 0, picture)
         if self._fresh and self.moving:
             veil = QColor(palette_of(self).ground)

@@ -1,19 +1,24 @@
 """Lenses on slides: drawn for the last row, the same on paper, and operated as in the window by a key."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from attnlab.attention.examples.presets import preset
+from attnlab.attention.stages.arithmetic import number
 from attnlab.compute.engine import compute
 from attnlab.figures.palette import LIGHT
-from attnlab.figures.slides.lens_content import Charts, Circles, MapRows
+from attnlab.figures.slides import slide_text
+from attnlab.figures.slides.lens_circles import find_circle
+from attnlab.figures.slides.lens_content import Charts, Circles, MapRows, Table
 from attnlab.figures.slides.lens_painter import find_type
+from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.figures.slides.slide_layout import Sheet
 from attnlab.figures.slides.slide_painter import draw_slide
 from attnlab.lessons.library import find, list_shipped
@@ -84,29 +89,148 @@ def test_a_lens_on_a_slide_has_neither_tabs_nor_fields_until_they_are_wanted(lec
     talk = lecture(parse(text, "look"), size=(1920, 1080))
     talk.person.wait_for(lambda: isinstance(talk.content.picture, Charts))
     assert talk.hall.parts.lens is None
-    talk.press(Key.Key_L)
+    talk.press(Key.Key_O)
     talk.person.wait_for(lambda: talk.hall.parts.lens is not None and talk.hall.parts.lens.isVisible())
     assert talk.hall.parts.lens.lens.name == "saturation"
-    talk.press(Key.Key_L)
+    talk.press(Key.Key_O)
     talk.person.wait_for(lambda: isinstance(talk.content.picture, Charts))
     assert talk.hall.parts.lens.isHidden()
 
 
-def test_a_lens_that_gives_the_answer_comes_with_it(lecture: Callable[..., Any]) -> None:
-    text = "## Look\n\n```state\npreset: rope\nlens: positions/rotation\n```\n\nSame?\n\n```answer\nYes.\n```\n"
-    talk = lecture(parse(text, "look"))
-    talk.person.wait_for(lambda: isinstance(talk.content.picture, Circles))
+def read_side(talk: Any) -> QImage:
+    """Return what is drawn in the free part of the slide."""
     side = talk.hall.view.drawn.side
     rect = QRect(round(side.x), round(side.y), round(side.width), round(side.height))
-    before = talk.hall.view.grab(rect).toImage()
-    assert {before.pixel(x, y) for x in range(0, rect.width(), 9) for y in range(0, rect.height(), 9)} == {
-        QColor(LIGHT.ground).rgb()
-    }
+    return QImage(talk.hall.view.grab(rect).toImage())
+
+
+def list_colours(image: QImage) -> set[int]:
+    return {image.pixel(x, y) for x in range(0, image.width(), 9) for y in range(0, image.height(), 9)}
+
+
+def test_a_lens_that_gives_the_answer_comes_with_it(lecture: Callable[..., Any]) -> None:
+    text = "## Look\n\n```state\npreset: saturated\nlens: saturation\n```\n\nSame?\n\n```answer\nNo.\n```\n"
+    talk = lecture(parse(text, "look"))
+    talk.person.wait_for(lambda: isinstance(talk.content.picture, Charts))
+    side = talk.hall.view.drawn.side
+    assert list_colours(read_side(talk)) == {QColor(LIGHT.ground).rgb()}
     talk.press(Key.Key_Right)
-    assert talk.answer() == "Yes."
+    assert talk.answer() == "No."
     assert talk.hall.view.drawn.side == side  # nothing moves
-    after = talk.hall.view.grab(rect).toImage()
-    assert len({after.pixel(x, y) for x in range(0, rect.width(), 9) for y in range(0, rect.height(), 9)}) > 5
+    assert len(list_colours(read_side(talk))) > 5
+
+
+ROPE = "## Before\n\n```state\npreset: rope\n```\n\nFirst.\n\n## Look\n\n```state\nlens: positions/rotation\n```\n\n"
+ROPE += "Same?\n\n```answer\nYes.\n```\n\n## After\n\nLast.\n"
+
+
+def test_each_press_turns_the_arrows_by_one_word(lecture: Callable[..., Any]) -> None:
+    talk = lecture(parse(ROPE, "look"), size=(1280, 720))
+    talk.press(Key.Key_Right)
+    talk.person.wait_for(lambda: isinstance(talk.content.picture, Circles))
+    pictures = [read_side(talk)]
+    for word in (1, 2, 3):
+        assert talk.content.keys[:2] == ("→ next word", "L labels")
+        assert talk.hall.presenter.make_next_content().turned == word
+        talk.press(Key.Key_Right)
+        assert talk.content.turned == word
+        assert not talk.content.answered
+        talk.hall.view.finish()
+        pictures.append(read_side(talk))
+        assert pictures[-1] != pictures[-2]
+    assert talk.content.prompt == "press → to reveal"
+    talk.press(Key.Key_Right)
+    assert talk.answer() == "Yes."  # now with the scores, which would have given it
+    assert read_side(talk) != pictures[-1]
+    talk.press(Key.Key_Left)
+    assert read_side(talk) == pictures[-1]
+    for picture in pictures[-2::-1]:
+        talk.press(Key.Key_Left)
+        talk.hall.view.finish()
+        assert read_side(talk) == picture
+    talk.press(Key.Key_Left)
+    assert talk.content.title == "Before"
+    talk.press(Key.Key_End, Key.Key_Left)
+    assert talk.content.title == "Look"
+    assert (talk.content.answered, talk.content.turned) == (True, 3)  # back shows the end of a step
+
+
+def test_the_turn_takes_300_ms_and_none_where_motion_is_reduced(
+    lecture: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnlab.ui.present.slide_view.motion_ms", lambda _: 150)
+    talk = lecture(parse(ROPE, "look"), size=(1280, 720))
+    talk.press(Key.Key_Right)
+    talk.person.wait_for(lambda: isinstance(talk.content.picture, Circles))
+    still = read_side(talk)
+    talk.press(Key.Key_Right)
+    view = talk.hall.view
+    assert view._turn.duration() == 300
+    talk.person.wait_for(lambda: not view.turning)
+    end = read_side(talk)
+    assert end != still
+    talk.press(Key.Key_Left)
+    talk.person.wait_for(lambda: not view.turning)
+    view.reduced_motion = True
+    talk.press(Key.Key_Right)
+    assert not view.turning
+    assert read_side(talk) == end
+
+
+def test_between_two_words_the_arrows_turn_together() -> None:
+    picture = make_picture("positions/rotation", compute(preset("rope")))
+    assert isinstance(picture, Circles)
+    assert (picture.walk[0], picture.walk[-1]) == picture.circles
+    begin, middle, end = (find_circle(picture.walk, at) for at in (1.0, 1.5, 2.0))
+    assert middle.first.angle == pytest.approx((begin.first.angle + end.first.angle) / 2)
+    for circle in (begin, middle, end):
+        between = circle.first.angle - circle.second.angle
+        assert math.remainder(between - picture.circles[0].turn, 2 * math.pi) == pytest.approx(0, abs=1e-9)
+    assert find_circle(picture.walk, None) == picture.circles[1]
+
+
+def test_l_hides_and_shows_the_labels(lecture: Callable[..., Any]) -> None:
+    talk = lecture(parse(ROPE, "look"), size=(1280, 720))
+    talk.press(Key.Key_Right)
+    talk.person.wait_for(lambda: isinstance(talk.content.picture, Circles))
+    labelled, ink = read_side(talk), QColor(LIGHT.query_ink).rgb()
+    every = {labelled.pixel(x, y) for x in range(labelled.width()) for y in range(labelled.height())}
+    talk.press(Key.Key_L)
+    bare = read_side(talk)
+    assert ink in every
+    assert ink not in {bare.pixel(x, y) for x in range(bare.width()) for y in range(bare.height())}
+    talk.press(Key.Key_L)
+    assert read_side(talk) == labelled
+
+
+@pytest.mark.parametrize("size", [(1024, 640), (1366, 768), (1920, 1080)])
+@pytest.mark.parametrize("lens", ["statistics", "precision"])
+@pytest.mark.parametrize("name", ["journey", "multi-head-8", "sinusoidal-100x128"])
+def test_tables_of_lenses_fit_in_large_type(
+    qapp: QApplication, name: str, lens: str, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dress_type()
+    fonts: list[float] = []
+
+    def make_face(size_px: float, *, bold: bool = False) -> QFont:
+        fonts.append(size_px)
+        return slide_text.make_face(size_px, bold=bold)
+
+    monkeypatch.setattr("attnlab.figures.slides.lens_table.make_face", make_face)
+    trace = compute(preset(name))
+    picture = make_picture(lens, trace)
+    assert isinstance(picture, Table)
+    content = SlideContent("A lesson", "A lens", picture=picture, whole=True)
+    image = QImage(QSize(*size), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    assert draw_slide(painter, Sheet(0, 0, *size), content, LIGHT).left_out == ()
+    painter.end()
+    assert min(fonts) >= 24 * size[1] / 1080
+    weights = trace.array("weights")
+    if lens == "statistics" and trace.experiment.n_heads == 1:
+        found = {column.title: column.cells for column in picture.columns}
+        assert found["largest"] == tuple(number(float(row.max())) for row in weights[0])
+        assert found["strongest"] == tuple(trace.experiment.key_tokens[int(row.argmax())] for row in weights[0])
 
 
 def test_the_picture_is_printed_as_well(qapp: QApplication, tmp_path: Path) -> None:

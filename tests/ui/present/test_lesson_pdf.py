@@ -14,6 +14,7 @@ import attnlab
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.stages.arithmetic import number
 from attnlab.base.errors import AttnlabError, FileError
+from attnlab.figures.slides.lens_content import Table
 from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.parse import parse
 from attnlab.lessons.tour import make_tour
@@ -101,7 +102,21 @@ def test_a_cancelled_print_keeps_the_old_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lens", ["statistics", "precision"])
-def test_a_lens_is_printed_in_place_of_the_map(tmp_path: Path, lens: str) -> None:
+def test_a_table_is_printed_in_large_type(tmp_path: Path, lens: str) -> None:
+    text = f"## Look\n\n```state\npreset: journey\nlens: {lens}\n```\n"
+    (page,) = compute_pages(parse(text, "look"))
+    assert isinstance(page.picture, Table)
+    cells = sum(len(column.cells) for column in page.picture.columns)
+    paths = tmp_path / "with.pdf", tmp_path / "without.pdf"
+    for path, each in zip(paths, (page, replace(page, picture=None)), strict=True):
+        assert len(list(print_pages([each], "Look", path))) == 1
+    assert glyphs(paths[0]) - glyphs(paths[1]) > cells
+
+
+@pytest.mark.parametrize("lens", ["statistics", "precision"])
+def test_a_lens_is_printed_in_place_of_the_map(tmp_path: Path, lens: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lens without a picture of its own, such as a newly added one, is printed as the window shows it."""
+    monkeypatch.setattr("attnlab.ui.present.pdf.has_picture", lambda _: False)
     text = f"## Look\n\n```state\npreset: journey\nlens: {lens}\n```\n"
     (page,) = compute_pages(parse(text, "look"))
     assert isinstance(page, LensPage)

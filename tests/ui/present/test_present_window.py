@@ -322,7 +322,10 @@ def test_the_speaker_window_shows_the_audiences_lens(lecture: Lecture) -> None:
         lambda: speaker.next_caption.text().endswith("after one → · step 2 · with the lens Statistics")
     )
     talk.press(Key.Key_PageDown)
-    talk.person.wait_for(lambda: speaker.now.content is talk.content)
+    talk.press(Key.Key_O)  # operates the lens, of which the speaker sees a picture
+    talk.person.wait_for(lambda: speaker.now.content is talk.content and talk.hall.parts.lens is not None)
+    talk.person.wait_for(talk.hall.parts.lens.isVisible)
+    speaker.ticked.emit()
     side = speaker.now.drawn.side
     seen = speaker.now.grab().toImage().copy(round(side.x), round(side.y), round(side.width), round(side.height))
     colours = {seen.pixel(x, y) for x in range(0, seen.width(), 3) for y in range(0, seen.height(), 3)}
@@ -445,6 +448,8 @@ def test_many_answers_scroll_and_the_focused_field_is_visible(lecture: Lecture) 
 
 def test_a_lens_is_shown_in_place_of_the_map(lecture: Lecture) -> None:
     talk = lecture(parse("## Look\n\n```state\npreset: journey\nlens: statistics\n```\n", "look"))
+    talk.press(Key.Key_O)
+    talk.person.wait_for(lambda: talk.hall.parts.lens is not None)
     lens = talk.hall.parts.lens
     assert lens.isVisible()
     assert lens.lens.name == "statistics"
