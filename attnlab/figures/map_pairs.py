@@ -17,7 +17,7 @@ THEN, NOW = "pinned", "now"
 def pair_maps(then: MapData, now: MapData, names: tuple[str, str] = (THEN, NOW)) -> MapData:
     """Return the maps of two states in pairs, each map of ``then`` before the same map of ``now``.
 
-    Both have the same sizes and scale.
+    Both have the same sizes and scale. If one has signed numbers, both have the colours of these.
     """
 
     def pair(name: str) -> NDArray[np.bool_] | None:
@@ -33,6 +33,7 @@ def pair_maps(then: MapData, now: MapData, names: tuple[str, str] = (THEN, NOW))
         titles = tuple(text for title in now.titles for text in (f"{title}, {names[0]}", title))
     return replace(
         now,
+        kind="signed" if "signed" in (then.kind, now.kind) else now.kind,
         values=values,
         titles=titles,
         masked=pair("masked"),

@@ -168,6 +168,7 @@ STATE: Mapping[str, Take] = {
     "head": _take_head,
     "depth": _take_name("depth", DEPTHS),
     "lens": _take_lens,
+    "beside": _take_name("state to show beside this one", ("before",)),
 }
 QUESTION: Mapping[str, Take] = {
     "ask": _take_text,

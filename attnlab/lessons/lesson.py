@@ -57,8 +57,8 @@ class Step:
 
     ``text`` is Markdown with unfilled ``{{placeholders}}``. ``preset`` or ``file`` (the name of a session in the
     lesson's folder) starts a new state, to which ``edits`` are applied; without them the edits are applied to the state
-    of the step before. A ``cell`` is a row and a column, each a number from 0 or a token. ``answer`` is Markdown that
-    appears when everything else of the step has been revealed.
+    of the step before, which is drawn as well if ``beside`` is "before". A ``cell`` is a row and a column, each a
+    number from 0 or a token. ``answer`` is Markdown that appears when everything else of the step has been revealed.
 
     Steps compare equal wherever they are in their files: ``line`` is that of the heading, ``text_lines``,
     ``notes_lines`` and ``answer_lines`` are those of the text, the notes and the answer, ``at`` those of the keys of
@@ -76,6 +76,7 @@ class Step:
     head: int | str | None = None
     depth: str | None = None
     lens: str | None = None
+    beside: str | None = None
     question: Question | None = None
     answer: str = ""
     line: int = field(default=0, compare=False)

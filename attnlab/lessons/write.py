@@ -50,7 +50,7 @@ def _write_block(kind: str, content: str) -> str:
 
 def _write_state(step: Step) -> dict[str, Any]:
     state: dict[str, Any] = {}
-    for key in ("preset", "file", "edits", "stage", "cell", "head", "depth", "lens"):
+    for key in ("preset", "file", "edits", "stage", "cell", "head", "depth", "lens", "beside"):
         value = getattr(step, key)
         if key == "edits" and value:
             state[key] = [_write_edit(edit) for edit in value]

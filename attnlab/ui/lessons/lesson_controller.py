@@ -14,6 +14,7 @@ from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.panel import LessonPanel
 from attnlab.ui.lessons.player import LessonPlayer
 from attnlab.ui.lessons.progress_keeper import ProgressKeeper
+from attnlab.ui.lessons.states_beside import StatesBeside
 from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class LessonController(QObject):
         self.presentation: PresentWindow | None = None
         self.exercise: ExerciseDialog | None = None
         self.player.slide_changed.connect(self._on_slide_changed)
+        self.beside = StatesBeside(playground, self.player, self)
         self.player.frame_changed.connect(self._on_frame_changed)
         playground.computed.connect(self._on_computed)
 

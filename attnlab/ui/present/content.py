@@ -16,6 +16,7 @@ from attnlab.attention.stages.walk_sources import explain_begun, find_running_su
 from attnlab.base.text_marks import read_aloud
 from attnlab.document.document import View
 from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_pairs import pair_maps
 from attnlab.figures.slides.slide_content import (
     BarRow,
     Choice,
@@ -106,7 +107,7 @@ def make_content(
     )
     if trace is None or moment.lens:
         return replace(words, whole=moment.lens)
-    numbers = SlideNumbers(slide, trace, moment)
+    numbers = SlideNumbers(slide, trace, moment, before if step.beside is not None else None)
     main = numbers.make_map()
     if moment.sheet:
         sources = numbers.make_sources()
@@ -176,8 +177,10 @@ def fill_text(
 
 
 def has_earlier_numbers(slide: "Slide") -> bool:
-    """Return whether a text of a slide uses numbers of the step before."""
+    """Return whether a slide or one of its texts uses numbers of the step before."""
     step, question = slide.step, slide.step.question
+    if step.beside is not None:
+        return True
     asked = (question.ask, question.hint) if question is not None else ()
     return any("before." in text for text in (step.title, step.text, step.notes, step.answer, *asked))
 
@@ -190,8 +193,8 @@ def has_fixed_sentences(slide: "Slide") -> bool:
 class SlideNumbers:
     """The numbers of one slide at one moment."""
 
-    def __init__(self, slide: "Slide", trace: "Trace", moment: Moment) -> None:
-        self._slide, self._trace = slide, trace
+    def __init__(self, slide: "Slide", trace: "Trace", moment: Moment, beside: "Trace | None" = None) -> None:
+        self._slide, self._trace, self._beside = slide, trace, beside
         self._place = walk.fit_place(trace.experiment, moment.place)  # an edit may have removed rows
         name = slide.stage if slide.stage in trace else "weights"
         self._stage: Stage = trace.stage(name)
@@ -204,6 +207,16 @@ class SlideNumbers:
         self._look = look_at(trace, None, self._stage, self._view)
         assert self._look.data is not None
         self._data: MapData = replace(self._look.data, unknown=self._find_unknown(self._stage, self._look.heads))
+
+    def _pair(self) -> MapData | None:
+        """Return the map of the state before and this one; None unless both are shown and alike in size."""
+        if self._beside is None or self._stage.name not in self._beside or len(self._look.heads) > 1:
+            return None
+        look = look_at(self._trace, self._beside, self._stage, replace(self._view, look="pinned"))
+        if look.data is None or look.data.values.shape != self._data.values.shape:
+            return None
+        now = replace(self._data, scale=look.data.scale)
+        return pair_maps(replace(look.data, unknown=None), now, ("before", "now"))
 
     def _find_unknown(self, stage: Stage, heads: tuple[int | None, ...]) -> NDArray[np.bool_] | None:
         """Return which cells of each map are hidden: not computed yet, or asked for."""
@@ -257,17 +270,19 @@ class SlideNumbers:
         """Return the map of the slide's stage with the row and the cell in focus."""
         cell, e = self._cell, self._trace.experiment
         row, column = self._looked_at
-        outlines = frames.make_outlines(self._stage, self._look.heads, row, column, cell)
+        pair = self._pair()
+        heads = self._look.heads if pair is None else ()  # on both maps
+        outlines = frames.make_outlines(self._stage, heads, row, column, cell)
         marks = []
         for blank in self._blanks:
             if blank.stage == self._stage.name and not self._is_masked(blank.row, blank.column):
                 which = (i for i, head in enumerate(self._look.heads) if head is None or blank.head in (None, head))
-                marks += [(i, blank.row, blank.column) for i in which]
+                marks += [(i if pair is None else 2 * i + 1, blank.row, blank.column) for i in which]
         head, title = self._view.head, self._stage.title
         if self._stage.has_heads and e.n_heads > 1 and head != "all":
             title += ", mean of the heads" if head == "mean" else f", head {head}"
         return SlideMap(
-            self._data,
+            self._data if pair is None else pair,
             title,
             self._stage.role,
             outlines,
@@ -278,8 +293,8 @@ class SlideNumbers:
         )
 
     def make_sources(self) -> tuple[SlideMap, ...]:
-        """Return the maps the stage is computed from, with the used parts framed; none beside several heads."""
-        if len(self._look.heads) > 1:
+        """Return the maps the stage is computed from, with the used parts framed; none beside several maps."""
+        if len(self._look.heads) > 1 or self._pair() is not None:
             return ()
         return frames.make_sources(self._trace, self._stage, self._view, self._place, self._cell, self._find_unknown)
 
