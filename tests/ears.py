@@ -13,6 +13,8 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessible
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import Shiboken
 
+from attnlab.ui.base.cells import install_interfaces
+
 NAME = QAccessible.Text.Name
 _INSTALL = "_ZN11QAccessible20installUpdateHandlerEPFvP16QAccessibleEventE"
 _Handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -54,6 +56,7 @@ def names(widget: QWidget) -> list[str]:
 @pytest.fixture
 def listening(qapp: QApplication) -> Iterator[None]:
     """Have a screen reader active."""
+    install_interfaces()
     QAccessible.setActive(True)
     yield
     QCoreApplication.processEvents()

@@ -32,8 +32,9 @@ def test_void_methods_do_not_lose_references_to_none(qtbot: QtBot) -> None:
 
 def test_asking_for_accessible_elements_does_not_lose_references_to_none(qtbot: QtBot) -> None:
     """PySide keeps a reference too many for each answer of a factory, which is harmless; too few would not be."""
-    import attnlab.ui.base.cells  # noqa: F401  # which installs a factory
+    from attnlab.ui.base.cells import install_interfaces
 
+    install_interfaces()
     before = sys.getrefcount(None)
     for _ in range(CALLS):
         widget = QWidget()

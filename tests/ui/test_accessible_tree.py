@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.playground.canvas_card import CanvasCard
@@ -84,6 +84,19 @@ def find_without_cells(top: QWidget) -> list[str]:
     return found
 
 
+def find_silent(top: QWidget) -> list[str]:
+    """Return the labels whose text a screen reader would not say, because they have a name instead."""
+    silent = []
+    for label in top.findChildren(QLabel):
+        text = label.text()
+        if not label.isVisible() or not label.accessibleName() or not text or "<" in text:
+            continue
+        said = QAccessible.queryAccessibleInterface(label).text(NAME)
+        if text not in said and not label.accessibleName().partition(": ")[2]:
+            silent.append(f"{said!r} for {text!r}")
+    return silent
+
+
 def show(view: View, person: "Person") -> None:
     view.prepare(person.playground, person.window)
     person.settle()
@@ -113,6 +126,8 @@ def test_everything_to_act_on_has_a_name(
     tops = [person.window, *list_others(person.window)]
     nameless = [each for top in tops for each in find_nameless(top)]
     without = [each for top in tops for each in find_without_cells(top)]
+    silent = [each for top in tops for each in find_silent(top)]
     leave(person)
     assert not nameless, "\n".join(nameless)
     assert not without, "\n".join(without)
+    assert not silent, "\n".join(silent)

@@ -38,12 +38,12 @@ KINDS = (
     *(QPlainTextEdit, QTextEdit, HasCells),
 )
 NAMED_KEY = re.compile(
-    r"\((?:[^()]*\b)?(?:Ctrl|Shift|Alt|F\d|Esc|Enter|Space|Page|Home|End|Insert|Delete|[A-Z←→↑↓?])[^()]*\)"
+    r"\((?:(?:Ctrl|Shift|Alt)\+)*(?:[A-Z0-9←→↑↓?.]|F\d+|Esc|Enter|Space|Page(?:Up|Down)|Home|End|Insert|Delete)\)"
 )
 """A key in parentheses at the end of a tool tip: "Step back (←)"."""
 MOST = 220
 QUICK = ("multi-head-8", "lessons-page")
-LEFT_OUT = ("preset", "present-", "speaker", "state-scripts", "state-512", "train-24-heads")
+LEFT_OUT = ("preset", "present-contrast", "present-dark", "state-scripts", "state-512", "train-24-heads")
 """Views of the same controls as others; the keys of a presentation are on its help card (H)."""
 
 

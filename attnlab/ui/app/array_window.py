@@ -9,6 +9,7 @@ from attnlab.document.settings import Settings
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.scales import find_scale
 from attnlab.ui.app.array_maps import ArrayMaps, Floats
+from attnlab.ui.base.cells import install_interfaces
 from attnlab.ui.base.faults import show_faults
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import apply_theme, px
@@ -31,6 +32,7 @@ class ArrayWindow(FollowsTheme, QWidget):
         apply_theme(app, settings.theme, settings.type_size)  # before labels exist: they would keep the system's font
         super().__init__()
         show_faults()
+        install_interfaces()
         self._maps, self._settings = maps, settings
         n_layers, n_heads = maps.values.shape[:2]
         self._layers, self._heads = _choices(n_layers), _choices(n_heads)

@@ -6,13 +6,14 @@ runs. PySide wraps no interface of tables, so a cell's name contains its row, it
 its description.
 """
 
+import re
 from collections import OrderedDict
 from typing import Any
 from weakref import ref
 
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, QRectF
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QAccessibleInterface
-from PySide6.QtWidgets import QAccessibleWidget, QWidget
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAccessibleInterface, QTextDocumentFragment
+from PySide6.QtWidgets import QAccessibleWidget, QLabel, QWidget
 from shiboken6 import Shiboken
 
 from attnlab.ui.base.guard import guarded
@@ -20,6 +21,7 @@ from attnlab.ui.base.guard import guarded
 KEPT = 4096
 """The number of cells of a widget whose elements are kept; a map of 512 tokens has 262,144 cells."""
 Role, Text = QAccessible.Role, QAccessible.Text
+_MARKUP = re.compile(r"</?[a-z]+[^<>]*>|&[a-z]+;")
 Element = Any
 """An object of Qt or None, which Qt accepts and the types of PySide do not know."""
 _TELL = QEvent.Type(QEvent.registerEventType())
@@ -213,14 +215,50 @@ class _Cell(QAccessibleInterface):
         return source.window().windowHandle() if source is not None else None
 
 
+@guarded
+class _Label(QAccessibleWidget):
+    """A label as a screen reader sees it: Qt would leave out the text of one that has a name, such as "Notes"."""
+
+    def __init__(self, label: QLabel) -> None:
+        super().__init__(label, Role.StaticText)
+
+    def text(self, kind: QAccessible.Text) -> str:
+        label = self.object()  # Python may have forgotten the label, which its layout keeps
+        if kind != Text.Name or not isinstance(label, QLabel):
+            return super().text(kind)
+        name, text = label.accessibleName(), label.text()
+        if label.textFormat() != Qt.TextFormat.PlainText and _MARKUP.search(text):
+            text = QTextDocumentFragment.fromHtml(text).toPlainText()
+        if not name or not text or ": " in name or text in name:
+            return name or text
+        return f"{name}: {text}"
+
+
 def _delete(cell: _Cell) -> None:
     """Take a cell from Qt's list of interfaces, which deletes it; the platform may know it by its number."""
     QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(cell))
 
 
 def _make_interface(_: str, of: Any) -> Element:
-    """Return the interface of a widget with cells; None lets Qt make its own."""
-    return _Cells(of, of.cells_role) if isinstance(of, HasCells) else None
+    """Return the interface of a widget with cells, of a label, or of a widget that says its role as ``spoken_role``;
+    None lets Qt make its own."""
+    if isinstance(of, HasCells):
+        return _Cells(of, of.cells_role)
+    if isinstance(of, QLabel):
+        return _Label(of)
+    role = getattr(of, "spoken_role", None)
+    return QAccessibleWidget(of, role) if role is not None else None
 
 
-QAccessible.installFactory(_make_interface)
+def install_interfaces() -> None:
+    """Let screen readers see cells and labels as described here; the application must exist.
+
+    Qt asks the factory first that was installed last: one installed before the application's own is not asked for
+    labels.
+    """
+    if not _installed:
+        _installed.append(_make_interface)
+        QAccessible.installFactory(_make_interface)
+
+
+_installed: list[object] = []

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 
 from attnlab.base.errors import AttnlabError
 from attnlab.document.settings import Settings, save_settings
+from attnlab.ui.base.cells import install_interfaces
 from attnlab.ui.base.faults import show_faults
 from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.base.theme import CHOICES, TYPE_SIZES, apply_theme
@@ -23,6 +24,7 @@ class ThemedWindow(QMainWindow):
         self.settings = settings
         self._remember = remember
         show_faults()
+        install_interfaces()
         QApplication.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
 
     @property

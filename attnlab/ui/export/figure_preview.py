@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAccessible, QColor, QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.palette import LIGHT
@@ -20,6 +20,8 @@ _LARGEST = 2.5
 @guarded
 class FigurePreview(QWidget):
     """Shows a page, drawn one line of maps at a time so that the window stays responsive; ``drawn`` when complete."""
+
+    spoken_role = QAccessible.Role.Graphic
 
     drawn = Signal()
 

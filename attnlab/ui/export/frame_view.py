@@ -1,7 +1,7 @@
 """A frame of a film, as large as fits."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage, QPixmap, QResizeEvent
+from PySide6.QtGui import QAccessible, QImage, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from attnlab.ui.base.guard import guarded
@@ -10,6 +10,8 @@ from attnlab.ui.base.guard import guarded
 @guarded
 class FrameView(QLabel):
     """Shows a frame, shrunk to fit but never enlarged."""
+
+    spoken_role = QAccessible.Role.Graphic
 
     def __init__(self) -> None:
         super().__init__()

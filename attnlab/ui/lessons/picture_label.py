@@ -1,7 +1,7 @@
 """The pictures of a step in the panel beside the playground, as wide as the panel."""
 
 from PySide6.QtCore import QPointF, QSize
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAccessible, QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.slides.slide_content import SlidePicture
@@ -15,6 +15,8 @@ MOST_HEIGHT = 260
 @guarded
 class PictureLabel(QWidget):
     """Shows pictures below one another; hidden without any."""
+
+    spoken_role = QAccessible.Role.Graphic
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """Progress of a walk through the stages: a short bar for each, filled as far as it is computed. A click jumps there."""
 
 from PySide6.QtCore import QRectF, QSize, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, Qt
+from PySide6.QtGui import QAccessible, QColor, QMouseEvent, QPainter, QPaintEvent, Qt
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.ui.base.guard import guarded
@@ -11,6 +11,8 @@ from attnlab.ui.base.themed import palette_of
 @guarded
 class Progress(QWidget):
     """Shows completed stages, the last perhaps partly; emits the clicked stage and the position in it."""
+
+    spoken_role = QAccessible.Role.ProgressBar
 
     place_clicked = Signal(int, float)
 

@@ -1,7 +1,7 @@
 """The plan of a lecture: a piece for each step, as long as it was planned, and how far behind the speaker is."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.slides.slide_text import make_face
@@ -17,6 +17,8 @@ GAP = 4
 @guarded
 class PlanBar(QWidget):
     """Shows planned pieces, filled up to the current step, and one line of words below."""
+
+    spoken_role = QAccessible.Role.ProgressBar
 
     def __init__(self) -> None:
         super().__init__()

@@ -35,7 +35,7 @@ class SpeakerHead(QFrame):
         self.pause_button.clicked.connect(self._on_pause_clicked)
         self.reset_button.clicked.connect(self._on_reset_clicked)
         for button in (self.pause_button, self.reset_button):
-            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Space goes to the next step
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # after a click, Space goes to the next step
         self._row = row = QHBoxLayout(self)
         row.addWidget(self.title)
         row.addWidget(self.place, 1)

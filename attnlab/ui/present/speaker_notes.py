@@ -30,7 +30,7 @@ class SpeakerNotes(QWidget):
         self.larger.setAccessibleName("Larger notes")
         for button, tip in ((self.smaller, "Make the notes smaller"), (self.larger, "Make the notes larger")):
             button.setToolTip(tip)
-            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.smaller.clicked.connect(self._on_smaller_clicked)
         self.larger.clicked.connect(self._on_larger_clicked)
         head = QHBoxLayout()

@@ -78,6 +78,7 @@ class SpeakerSteps(QFrame):
         self._heading = QLabel("Steps")
         self.list = QListWidget()
         self.list.setAccessibleName("Steps with their planned minutes")
+        self.list.setToolTip("Go to a step by a click, or type its number and press Return (Enter)")
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the keys go to the presentation
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)

@@ -127,7 +127,7 @@ class TableSheet(QWidget):
         button.setAccessibleName(f"Table {tables.title(name)}")
         button.setToolTip(about)
         button.setCheckable(True)
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setFont(self._button_font)
         button.setProperty("table", name)
         button.clicked.connect(self._on_table_clicked)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.attention.measures.rotation import frequencies, rotation, rotation_error
@@ -58,6 +58,8 @@ def turn(d_model: int, position: int, offset: int, pair: int) -> Turn:
 @guarded
 class Circle(FollowsTheme, QWidget):
     """The unit circle with the pair at t, the pair at t + φ, and the arc between them."""
+
+    spoken_role = QAccessible.Role.Graphic
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

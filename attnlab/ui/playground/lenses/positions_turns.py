@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QAccessible, QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.text import Pen
@@ -55,6 +55,8 @@ class Turns:
 @guarded
 class TurnsPicture(FollowsTheme, QWidget):
     """Draws both circles, and a small one for each pair; emits the pair whose small circle was clicked."""
+
+    spoken_role = QAccessible.Role.Graphic
 
     pair_clicked = Signal(int)
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
@@ -40,6 +40,8 @@ class Curve:
 @guarded
 class Curves(FollowsTheme, Surface):
     """A card with curves, points and bars; a tool tip shows the values of the nearest point."""
+
+    spoken_role = QAccessible.Role.Chart
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
+from PySide6.QtGui import QAccessible, QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.text import Pen
@@ -59,6 +59,8 @@ class Upright:
 @guarded
 class LineChart(Drawn):
     """Shows lines from x = 0 on; emits the x at which the mouse is pressed."""
+
+    spoken_role = QAccessible.Role.Chart
 
     x_chosen = Signal(float)
 

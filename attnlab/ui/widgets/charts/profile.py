@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
@@ -17,6 +18,8 @@ from attnlab.ui.widgets.charts.plots import pg
 @guarded
 class Profile(FollowsTheme, QWidget):
     """Shows values over their index; emits the index that was clicked."""
+
+    spoken_role = QAccessible.Role.Chart
 
     index_clicked = Signal(int)
 
