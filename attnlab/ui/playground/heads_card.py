@@ -1,5 +1,6 @@
 """The heads card: the weights of every head and their mean; a click chooses what every card shows."""
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -7,6 +8,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from attnlab.attention.measures.statistics import weights_statistics
+from attnlab.attention.stages.table import kind_of
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
     MapData,
@@ -17,13 +20,13 @@ from attnlab.figures.map_painter import (
     draw_titles,
     write_colour_ends,
 )
-from attnlab.figures.text import Pen
+from attnlab.figures.text import Pen, find_key, measure_text
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.canvas_card import BAR_TIP, CanvasCard
 from attnlab.ui.playground.canvas_plan import HEADER, PADDING, TILES_SHARE
-from attnlab.ui.playground.card_grid import TITLE, CardRoom, fit_card, label_face
+from attnlab.ui.playground.card_grid import SMALL_LABEL, TITLE, CardRoom, fit_card, label_face
 from attnlab.ui.playground.stage_maps import make_overview
 from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, move_cell, name_cell, split_cell
 from attnlab.ui.widgets.tokens.token_chips import draw_eye
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
+MOST_MEASURED = 100_000
+"""The entropy of more weights is not computed, because it would delay the picture after an edit."""
 ABOUT = "the weights of every head; click one to show it on every card"
 NO_DIFFERENCE = "No difference: the maps have different sizes."
 
@@ -48,6 +53,8 @@ class HeadsCard(CanvasCard):
         super().__init__("heads", "weights", parent)
         self._pinned: Trace | None = None
         self._mean: MapData | None = None
+        self.effects: tuple[str, ...] = ()
+        """How many of its keys each head attends to in effect, such as "3.1 of 10"; empty where that is not known."""
         self.mean_grid: Grid | None = None
         """The cells of the mean, which stands beside the heads."""
         self._hovered: int | None = None
@@ -77,6 +84,7 @@ class HeadsCard(CanvasCard):
         if before is None or _select_parts(before) != _select_parts(view):
             maps = self._collect_maps(view)
             self._data, self._mean = maps if maps is not None else (None, None)
+            self.effects = self._write_effects(view)
             self._arrange()
         if before is None or (before.head, before.at, before.look) != (view.head, view.at, view.look):
             self._describe_again()
@@ -97,6 +105,18 @@ class HeadsCard(CanvasCard):
     def _collect_maps(self, view: "View") -> tuple[MapData, MapData] | None:
         assert self._trace is not None
         return make_overview(self._trace, self._pinned, view) if self._is_revealed(view) else None
+
+    def _write_effects(self, view: "View") -> tuple[str, ...]:
+        """Return ``effects`` for a view: e to the mean entropy of the rows of each head."""
+        shown = self._pinned if view.look == "pinned" and self._pinned is not None else self._trace
+        compared = view.look == "difference" and self._pinned is not None
+        if shown is None or self._data is None or self._data.unknown is not None or compared:
+            return ()
+        weights = shown.array("weights")
+        if weights.size > MOST_MEASURED or kind_of(shown.stage("weights"), shown.experiment) != "probability":
+            return ()
+        entropies = weights_statistics(weights).mean("entropy")
+        return tuple(f"{math.exp(each):.1f} of {weights.shape[-1]}" for each in entropies)
 
     def _is_revealed(self, view: "View | None") -> bool:
         assert self._trace is not None
@@ -234,12 +254,14 @@ class HeadsCard(CanvasCard):
     def _still_depends_on(self) -> tuple[object, ...]:
         labels = (self._data.row_labels, self._data.column_labels) if self._data is not None else ()
         heads = self._trace.experiment.n_heads if self._trace is not None else 0
-        looks = (self._palette, self._zoom, self.hasFocus(), heads, self._folded)
+        looks = (self._palette, self._zoom, self.hasFocus(), heads, self._folded, bool(self.effects))
         return (*looks, self.grid, self.mean_grid, *labels)
 
     def _paint_still(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_ground(painter, (self._trace is not None and self._trace.experiment.n_heads, self._folded))
+        self._paint_ground(
+            painter, (self._trace is not None and self._trace.experiment.n_heads, self._folded, bool(self.effects))
+        )
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for grid, data in self._parts():
             draw_labels(painter, grid, data, self._palette, label_face(grid, self._zoom), (None, None))
@@ -258,7 +280,10 @@ class HeadsCard(CanvasCard):
             return
         pen = Pen(painter, face("map", z))
         painter.setPen(QColor(p.muted))
-        pen.draw(left, self._title_middle(), pen.elide(ABOUT, self.width() - left - 160 * z))
+        about = (
+            f"{ABOUT}; n of {self._mean.values.shape[2]}: tokens in effect" if self.effects and self._mean else ABOUT
+        )
+        pen.draw(left, self._title_middle(), pen.elide(about, self.width() - left - 160 * z))
 
     def _paint_maps(self, painter: QPainter) -> None:
         off, controls = self.ablated, self._find_controls()
@@ -271,6 +296,7 @@ class HeadsCard(CanvasCard):
         for head in off:
             painter.fillRect(self.map_rect(head), _fade_colour(self._palette.surface))
         draw_titles(painter, self.grid, self._data, self._palette, face("map", self._zoom), kept=kept, struck=off)
+        self._paint_effects(painter)
         self._paint_mean_title(painter)
         self._paint_bar(painter, self._data, self.width() - PADDING * self._zoom)
         for head in controls:
@@ -283,6 +309,22 @@ class HeadsCard(CanvasCard):
             _, cell, index = self._find_map(place)
             grid = self.mean_grid if self.choices[index] == "mean" else self.grid
             draw_outlines(painter, grid, [Outline(*cell, self._palette.ink, 1.5)])
+
+    def _paint_effects(self, painter: QPainter) -> None:
+        """Write how many tokens each head attends to in effect, right of its title, if all have room."""
+        assert self.grid is not None
+        assert self._data is not None
+        key = find_key(face(SMALL_LABEL, self._zoom))
+        titles = max(measure_text(title, find_key(face("map", self._zoom))) for title in self._data.titles)
+        room = self.grid.columns * self.grid.cell_width - titles - 8 * self._zoom
+        if not self.effects or max(measure_text(text, key) for text in self.effects) > room:
+            return
+        pen, controls = Pen(painter, face(SMALL_LABEL, self._zoom)), self._find_controls()
+        painter.setPen(QColor(self._palette.muted))
+        for head, text in enumerate(self.effects):
+            if head not in controls:
+                rect, lift = self.map_rect(head), self.grid.column_space if head < self.grid.per_row else 0.0
+                pen.draw(rect.right(), rect.y() - lift - 2, text, 1.0, 1.0)
 
     def _paint_mean_title(self, painter: QPainter) -> None:
         """Write the title of the mean and the end of its own scale."""
