@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEventLoop, QObject, QTimer
+from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.document.settings import Settings
@@ -148,10 +148,10 @@ def is_busy(window: MainWindow) -> bool:
             return True
     if trainer is not None and trainer.is_shown and trainer.busy:
         return True
-    return any(lane.busy for lane in LANES) or any(map(_is_pending, window.findChildren(QObject)))
+    if any(lane.busy for lane in LANES) or any(map(_is_due_soon, window.findChildren(QTimer))):
+        return True
+    return any(not each.done for each in window.findChildren(Drawing))
 
 
-def _is_pending(each: QObject) -> bool:
-    if isinstance(each, QTimer):
-        return each.isActive() and each.isSingleShot() and each.interval() <= SOON_MS
-    return isinstance(each, Drawing) and not each.done
+def _is_due_soon(timer: QTimer) -> bool:
+    return timer.isActive() and timer.isSingleShot() and timer.interval() <= SOON_MS

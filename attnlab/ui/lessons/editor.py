@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -31,11 +31,16 @@ from attnlab.ui.lessons.recording import describe_step, find_stage
 from attnlab.ui.lessons.step_picture import WIDTH, StepPicture
 from attnlab.ui.lessons.step_preview import Preview
 from attnlab.ui.lessons.step_side import StepSide
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from attnlab.ui.lessons.lesson_controller import LessonController
+
+
+ROOMY = 800
+"""The width in pixels at 100 % from which the slide stands beside its step."""
 
 
 @guarded
@@ -173,9 +178,9 @@ class Editor(FollowsTheme, QWidget):
 
     def _make_state(self) -> QWidget:
         holder = QWidget()
-        row = QHBoxLayout(holder)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
+        column, row = QVBoxLayout(holder), FlowLayout(gap=8)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
         self._state = QLabel()
         self._state.setTextFormat(Qt.TextFormat.PlainText)
         self._state.setWordWrap(True)
@@ -186,17 +191,24 @@ class Editor(FollowsTheme, QWidget):
         self._insert.setToolTip("Insert the number of the cell that the step holds into the text")
         self._record.clicked.connect(self._on_record_clicked)
         self._insert.clicked.connect(self._on_insert_clicked)
-        row.addWidget(self._state, 1)
         row.addWidget(self._record)
         row.addWidget(self._insert)
+        column.addWidget(self._state)
+        column.addLayout(row)
         self._parts.append(holder)
         return holder
 
     def restyle(self) -> None:
         """Set heights for the size of type."""
+        self._arrange_picture()
         self.text.setFixedHeight(px(104))
         self.notes.setFixedHeight(px(64))
         self.answer.setFixedHeight(px(64))
+
+    def _arrange_picture(self) -> None:
+        """Show the slide beside the step if there is a step, and room."""
+        has_step = self._draft is not None and bool(self._draft.lesson.steps)
+        self._picture.setVisible(has_step and self.width() >= px(ROOMY))
 
     @property
     def draft(self) -> Draft | None:
@@ -228,7 +240,8 @@ class Editor(FollowsTheme, QWidget):
         self._side.show_draft(draft)
         self._walk.setEnabled(step is not None)
         self._empty.setVisible(step is None)
-        for widget in (*self._parts, self.preview, self._picture):
+        self._arrange_picture()
+        for widget in (*self._parts, self.preview):
             widget.setVisible(step is not None)
         if step is not None:
             self._show_step(lesson, step, draft.chosen)
@@ -359,6 +372,10 @@ class Editor(FollowsTheme, QWidget):
     def _on_walk_clicked(self) -> None:
         if self._draft is not None:
             self._controller.walk(self._draft.lesson, self._draft.chosen)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange_picture()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Pass undo and redo to the draft: a text field would handle the keys itself."""

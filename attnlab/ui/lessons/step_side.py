@@ -31,7 +31,6 @@ class StepSide(FollowsTheme, QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("ground", "surface")
-        self.setMinimumWidth(px(210))
         self.tools: dict[str, QToolButton] = {}
         self.steps = RowList("Steps, drag to reorder", movable=True)
         self.steps.deleted.connect(partial(self._use, "delete"))
@@ -60,7 +59,8 @@ class StepSide(FollowsTheme, QWidget):
         return row
 
     def restyle(self) -> None:
-        """Set the icons of the tools."""
+        """Set the icons of the tools, and the least width."""
+        self.setMinimumWidth(px(210))
         palette = palette_of(self)
         for name, drawing, _, _ in TOOLS:
             self.tools[name].setIcon(icon(drawing, palette, px(16)))

@@ -12,6 +12,8 @@ from attnlab.ui.base.theme import px, scale
 ROOMY, NARROW = 1200, 700
 """Widths in pixels at 100 % type: from the first on, the sides stay open even if the canvas then scrolls; below the
 second, the explanation folds as well as the inputs."""
+LEAST_CANVAS = 560
+"""The width in pixels at 100 % type below which the canvas is too narrow, whatever it shows."""
 
 
 @guarded
@@ -97,20 +99,24 @@ class Columns(QSplitter):
         A column with the keyboard focus does not fold by itself: somebody may be typing in it.
         """
         spine, inputs, explanation = self._open_widths()
-        fits, wide = self._suits(self._width - inputs - explanation), self._width / scale()
-        if not self._width or fits is None:
+        room, wide = self._width - sum(self._widths()), self._width / scale()
+        if not self._width or (self._suits(room) is None and room >= px(LEAST_CANVAS)):
             return self._folded
-        if fits:
+        if self._fits(self._width - inputs - explanation):
             chosen = False, False
-        elif self._suits(self._width - spine - explanation):
+        elif self._fits(self._width - spine - explanation):
             chosen = True, False
         else:
             chosen = wide < ROOMY, wide < NARROW
-        busy = _has_focus(self._inputs), _has_focus(self._explanation)
+        in_lesson = self.indexOf(self._explanation) < 0  # then the text of the lesson stands above the explanation
+        busy = _has_focus(self._inputs), in_lesson or _has_focus(self._explanation)
         return (
             not self._open.get(0, busy[0] or not chosen[0]),
             not self._open.get(1, busy[1] or not chosen[1]),
         )
+
+    def _fits(self, width: int) -> bool:
+        return self._suits(width) is not False and width >= px(LEAST_CANVAS)
 
     def _fold(self, folds: tuple[bool, bool]) -> None:
         if folds == self._folded:

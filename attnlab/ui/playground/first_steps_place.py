@@ -65,6 +65,7 @@ class FirstStepsPlace(QObject):
         lenses.add_to_bar(self.link)
         self.popup: FirstStepsPopup | None = None
         inputs.installEventFilter(self)
+        inputs.viewport().installEventFilter(self)  # it becomes narrower beside a scroll bar
         steps.refreshed.connect(self.refresh)
         self.refresh()
 
@@ -78,7 +79,7 @@ class FirstStepsPlace(QObject):
             height = self.card.heightForWidth(self._width())
             foot = height + 2 * MARGIN
             self._inputs.reserve_foot(foot)
-            self.foot.setGeometry(0, self._inputs.height() - foot, self._inputs.width(), foot)
+            self.foot.setGeometry(0, self._inputs.height() - foot, self._inputs.viewport().width(), foot)
             self.card.setGeometry(MARGIN, MARGIN, self._width(), height)
         else:
             self._inputs.reserve_foot(0)
@@ -91,7 +92,7 @@ class FirstStepsPlace(QObject):
                 self.popup.hide()
 
     def _width(self) -> int:
-        return self._inputs.width() - 2 * MARGIN
+        return self._inputs.viewport().width() - 2 * MARGIN
 
     def _has_room(self) -> bool:
         inputs = self._inputs

@@ -18,6 +18,9 @@ from attnlab.ui.widgets.popup import Popup
 if TYPE_CHECKING:
     from attnlab.document.history import History
 
+SIZE = (320, 400)
+"""The size in pixels at 100 %; on a small screen it is smaller."""
+
 
 @guarded
 class HistoryList(FollowsTheme, Popup):
@@ -53,7 +56,7 @@ class HistoryList(FollowsTheme, Popup):
 
     def restyle(self) -> None:
         """Set the size."""
-        self.resize(px(320), px(400))
+        self.resize(px(SIZE[0]), px(SIZE[1]))
 
     def fill(self, history: "History") -> None:
         """List a history."""
@@ -72,7 +75,9 @@ class HistoryList(FollowsTheme, Popup):
     def popup(self, at: QPoint, history: "History") -> None:
         """Show the list at a point."""
         self.fill(history)
-        self.move(at)
+        room = self.screen().availableGeometry()
+        self.resize(min(px(SIZE[0]), room.width()), min(px(SIZE[1]), room.height()))
+        self.move(min(at.x(), room.right() + 1 - self.width()), min(at.y(), room.bottom() + 1 - self.height()))
         self.show()
         self.list.setFocus()
 

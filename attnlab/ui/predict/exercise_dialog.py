@@ -22,6 +22,7 @@ from attnlab.figures.handout import Page, lay_out
 from attnlab.lessons.lesson import Question
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.dialog_parts import ask_where, ask_which, button, make_scroll_area
+from attnlab.ui.base.dialog_size import fit
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
 from attnlab.ui.base.theme import px
@@ -55,12 +56,11 @@ class ExerciseDialog(QDialog):
     def __init__(self, playground: "Playground", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Exercise")
-        self.setMinimumSize(px(_SMALL[0]), px(_SMALL[1]))
-        self.resize(px(_LARGE[0]), px(_LARGE[1]))
+        fit(self, _SMALL, _LARGE)
         self._playground = playground
         self._exercise: Exercise | None = None
         self._trying = False
-        self._usual = QRect()
+        self._usual, self._least_width = QRect(), self.minimumWidth()
         self.form = ExerciseForm()
         self.answer_sheet = AnswerSheet()
         self.slices = Slices(self)
@@ -266,7 +266,7 @@ class ExerciseDialog(QDialog):
         if self._trying:
             self._trying = False
             self._left_side.show()
-            self.setMinimumWidth(px(_SMALL[0]))
+            self.setMinimumWidth(self._least_width)
             self.setGeometry(self._usual)
             self._playground.document.show(at=None)
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.base.counted import format_count
+from attnlab.ui.base.dialog_size import fit
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -36,7 +37,7 @@ class GradeTable(FollowsTheme, QDialog):
         super().__init__(parent)
         self.setWindowTitle("Grades")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(px(640), px(440))
+        fit(self, (320, 240), (640, 440))
         self._grades = tuple(grades)
         self.table = QTableWidget(len(grades), 2 + max((grade.total for grade in grades), default=0))
         self.table.setAccessibleName("Grades")

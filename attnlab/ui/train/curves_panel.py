@@ -12,6 +12,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
+from attnlab.ui.widgets.elided_label import ElidedLabel
 
 Floats = NDArray[np.floating]
 OTHERS = ("key", "attention", "value", "query", "neutral")
@@ -55,7 +56,8 @@ class CurvesPanel(FollowsTheme, QWidget):
         for chart in (self.loss, self.right):
             chart.x_chosen.connect(self.step_chosen)
         self._headings = [_heading("Loss"), _heading("Held-out tokens correct")]
-        self._key = QLabel("thin: training · thick: held-out")
+        self._key = ElidedLabel()
+        self._key.setText("thin: training · thick: held-out")
         self._key.setProperty("role", "caption")
         self._lay_out()
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from PySide6.QtCore import QObject, QPoint, Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
@@ -17,6 +17,7 @@ from attnlab.ui.train.layer_transfer import Opened, Origin, Sent, extend_run, in
 from attnlab.ui.train.model_worker import ModelWorker
 from attnlab.ui.train.run_words import EDITED
 from attnlab.ui.train.transfer_strip import TransferStrip
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
@@ -56,12 +57,10 @@ class RoundTrip(QObject):
         self.open_button.clicked.connect(self.open_layer)
         self.large_button.clicked.connect(self.open_large)
         self.choose_button.clicked.connect(self._on_choose)
-        row = QHBoxLayout()
+        row = FlowLayout(gap=4)
         row.setContentsMargins(0, 8, 0, 0)
-        row.setSpacing(4)
         for widget in (self.open_button, self.choose_button):
             row.addWidget(widget)
-        row.addStretch(1)
         self.row = QWidget()
         self.row.setLayout(row)
         column = cast(QVBoxLayout, self._workspace.side.layout())

@@ -16,6 +16,9 @@ from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
+GAP = 2
+"""Pixels between segments, at every size of type."""
+
 
 @guarded
 class Segments(QWidget):
@@ -34,7 +37,7 @@ class Segments(QWidget):
         self._buttons: list[_Segment] = []
         self._value: object = None
         self._tight = False
-        self._row = FlowLayout(self, gap=px(2))
+        self._row = FlowLayout(self, gap=GAP)
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
@@ -80,7 +83,7 @@ class Segments(QWidget):
 
     def sizeHint(self) -> QSize:
         sizes = [button.measure_size(False) for button in self._buttons]
-        gaps = px(2) * max(len(sizes) - 1, 0)
+        gaps = GAP * max(len(sizes) - 1, 0)
         return QSize(sum(size.width() for size in sizes) + gaps, max((size.height() for size in sizes), default=0))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

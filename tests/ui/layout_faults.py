@@ -1,0 +1,145 @@
+"""Finds the faults of a layout that a person sees: text that is cut, widgets that overlap or lie outside."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QAbstractSpinBox,
+    QComboBox,
+    QLabel,
+    QScrollBar,
+    QSplitterHandle,
+    QStyle,
+    QStyleOptionComboBox,
+    QWidget,
+)
+
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
+SLACK_PX = 2
+"""Differences of so few pixels are no fault: nothing is lost by them."""
+OVERLAYS = ("CommandPalette", "Cover", "SlideView")
+"""Widgets that are meant to lie over others, by the names of their classes."""
+
+
+def find_layout_faults(top: QWidget) -> list[str]:
+    """Return a sentence for each fault in a window that is laid out, without what is hidden or scrolled away."""
+    return [*_find_cut_texts(top), *_find_overlaps(top), *_find_outside(top)]
+
+
+def _list_visible(top: QWidget) -> list[QWidget]:
+    inside = [each for each in top.findChildren(QWidget) if each.isVisibleTo(top) and each.window() is top]
+    return [top, *inside]
+
+
+def _find_cut_texts(top: QWidget) -> Iterator[str]:
+    for widget in _list_visible(top):
+        text, room = _measure_text(widget)
+        if text is None or widget.size().isEmpty():
+            continue
+        wide, high = room
+        if (wide < -SLACK_PX or high < -SLACK_PX) and not _tells_whole_text(widget, text):
+            yield f"{_name(widget)} is cut by {max(-wide, -high)} px: {text[:60]!r}"
+
+
+def _measure_text(widget: QWidget) -> tuple[str | None, tuple[int, int]]:
+    """Return the text of a widget, None if it shows none, and the width and height that it leaves free."""
+    if isinstance(widget, ElidedLabel):
+        return (None, (0, 0)) if not widget.text() else (widget.text(), (0, _free_height(widget)))
+    if isinstance(widget, QLabel):
+        if not widget.text():
+            return None, (0, 0)
+        if widget.wordWrap():
+            return widget.text(), (0, widget.height() - widget.heightForWidth(widget.width()))
+        needed = widget.sizeHint()
+        return widget.text(), (widget.width() - needed.width(), widget.height() - needed.height())
+    if isinstance(widget, QAbstractButton):
+        if not widget.text():
+            return None, (0, 0)
+        return widget.text(), (widget.width() - _measure_button(widget), _free_height(widget))
+    if isinstance(widget, QComboBox):
+        option = QStyleOptionComboBox()
+        widget.initStyleOption(option)
+        style = QStyle.SubControl.SC_ComboBoxEditField
+        field = widget.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, style, widget)
+        width = widget.fontMetrics().horizontalAdvance(widget.currentText())
+        return widget.currentText(), (field.width() - width, _free_height(widget))
+    if isinstance(widget, QAbstractSpinBox):
+        field = widget.lineEdit()
+        width = field.fontMetrics().horizontalAdvance(field.displayText())
+        return field.displayText(), (field.width() - width, _free_height(field))
+    return None, (0, 0)
+
+
+def _measure_button(button: QAbstractButton) -> int:
+    """Return the width of a button's text and icon; of one that draws itself, the width that it asks for."""
+    if type(button).__module__.startswith("attnlab"):
+        return button.sizeHint().width()
+    lines = button.text().replace("&", "").split("\n")
+    text = max(QFontMetrics(button.font()).horizontalAdvance(line) for line in lines)
+    beside = button.iconSize().width() if not button.icon().isNull() and type(button).__name__ != "QToolButton" else 0
+    return text + beside
+
+
+def _free_height(widget: QWidget) -> int:
+    return widget.height() - QFontMetrics(widget.font()).tightBoundingRect("Åg").height()
+
+
+def _tells_whole_text(widget: QWidget, text: str) -> bool:
+    """Return whether the tool tip has all words of the text: then it is shortened on purpose."""
+    return all(word in widget.toolTip() for word in text.split())
+
+
+def _find_overlaps(top: QWidget) -> Iterator[str]:
+    for parent in _list_visible(top):
+        children = [each for each in parent.children() if isinstance(each, QWidget) and _takes_room(each, top)]
+        for one, other in combinations(children, 2):
+            shared = one.geometry() & other.geometry()
+            if min(shared.width(), shared.height()) > SLACK_PX:
+                yield f"{_name(one)} and {_name(other)} overlap by {shared.width()} × {shared.height()} px"
+
+
+def _takes_room(widget: QWidget, top: QWidget) -> bool:
+    if isinstance(widget, QSplitterHandle | QScrollBar) or type(widget).__name__ in OVERLAYS:
+        return False
+    return widget.isVisibleTo(top) and not widget.isWindow()
+
+
+def _scrolls(parent: QWidget) -> bool:
+    """Return whether a widget moves its children by a scroll bar of its own."""
+    return any(isinstance(each, QScrollBar) and each.isVisible() for each in parent.children())
+
+
+def _find_outside(top: QWidget) -> Iterator[str]:
+    for widget in _list_visible(top):
+        parent = widget.parentWidget()
+        if widget is top or parent is None or widget.size().isEmpty():
+            continue
+        area = parent.parentWidget()
+        if isinstance(area, QAbstractScrollArea) and area.viewport() is parent:
+            over = widget.width() - parent.width()
+            if over > SLACK_PX and not area.horizontalScrollBar().isVisible():
+                yield f"{_name(widget)} is {over} px wider than its scroll area, which has no scroll bar"
+            continue
+        if _scrolls(parent):
+            continue
+        place = widget.geometry()
+        shown = place & parent.rect()
+        if place.width() - shown.width() > SLACK_PX or place.height() - shown.height() > SLACK_PX:
+            yield f"{_name(widget)} lies outside {_name(parent)}: {_write(place)} in {_write(parent.rect())}"
+
+
+def _write(place: QRect) -> str:
+    corner: QPoint = place.topLeft()
+    return f"{corner.x()}, {corner.y()}, {place.width()} × {place.height()}"
+
+
+def _name(widget: QWidget) -> str:
+    """Return the class of a widget with what it is called, and its parent's class."""
+    called = widget.accessibleName() or getattr(widget, "text", str)()
+    inside = type(widget.parentWidget()).__name__ if widget.parentWidget() is not None else "nothing"
+    return f"{type(widget).__name__} {str(called)[:40]!r} in {inside}"
