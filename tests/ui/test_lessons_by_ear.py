@@ -53,6 +53,29 @@ It gives {{weights[1, 0]}}.
 """
 
 
+CHOICE = """---
+title: A vote
+---
+
+## A vote
+
+```state
+preset: journey
+stage: weights
+```
+
+Choose.
+
+```question
+ask: Rows are what?
+choices:
+  - queries
+  - keys
+right: 1
+```
+"""
+
+
 @pytest.fixture
 def desk(person: "Person", tmp_path: Path) -> "LessonController":
     path = tmp_path / "lesson.md"
@@ -131,6 +154,19 @@ def test_a_question_is_answered_by_ear(person: "Person", desk: "LessonController
     assert names(card)[6] == f"weights, journey to Your, {weight(person)}"
     verdict = [name for label in sheet.findChildren(type(sheet._ask)) if (name := element(label).text(NAME))]
     assert any(name.startswith("Right.") for name in verdict)
+
+
+def test_a_choice_is_answered_by_ear(person: "Person", desk: "LessonController", ears: Ears, tmp_path: Path) -> None:
+    path = tmp_path / "choice.md"
+    path.write_text(CHOICE, encoding="utf-8")
+    assert desk.open(path)
+    person.settle()
+    assert ears.said == ["Step 1 of 1: A vote. Choose. Question: Rows are what? 1: queries. 2: keys."]
+    ears.forget()
+    person.press("Answer 2")
+    assert ears.said[0] == "Not that one. Try another."
+    person.press("Answer 1")
+    assert "Right: queries." in ears.said
 
 
 def test_every_part_of_the_panel_has_a_name(person: "Person", desk: "LessonController", listening: None) -> None:

@@ -291,9 +291,31 @@ def test_a_refusal_is_announced_and_named(person: "Person", ears: Ears) -> None:
 
 
 def test_odd_settings_are_announced(person: "Person", ears: Ears) -> None:
-    from attnlab.attention.edits import configure
-
-    person.document.edit("Scale none", lambda e: configure(e, scale=0.001))
+    person.choose("Score", "cosine")
     person.settle()
-    strip = person.playground.header.remarks
-    assert strip.isVisible() == any(said.startswith("Odd about this layer: ") for said in ears.said)
+    odd = [said for said in ears.said if said.startswith("Odd about this layer: ")]
+    assert odd == [
+        f"Odd about this layer: {' '.join(person.playground.header.remarks.text.text().split())}".replace("−", "minus ")
+    ]
+
+
+def test_an_unexpected_error_is_announced(person: "Person", ears: Ears, provoked: Callable[[], list[str]]) -> None:
+    from attnlab.base.fault_log import report
+
+    report(IndexError("far away"), "adding")
+    person.wait_for(lambda: bool(ears.said))
+    assert ears.said[-1] == "Something went wrong inside attnlab while adding: IndexError: far away."
+    assert provoked()
+
+
+def test_every_entry_of_the_menus_has_a_name(person: "Person", listening: None) -> None:
+    rail = person.window.rail
+    for button in (rail.menu_button, rail.help_button, rail.settings_button):
+        menu = button.menu()
+        menu.aboutToShow.emit()
+        entries = [element(menu).child(i) for i in range(element(menu).childCount())]
+        assert len(entries) > 2
+        silent = [
+            entry.role() for entry in entries if not entry.text(NAME) and entry.role() != QAccessible.Role.Separator
+        ]
+        assert not silent

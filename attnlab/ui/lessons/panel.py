@@ -62,6 +62,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._filling = Filling(playground, self)
         self._arranged = False
         self._told: tuple[int, int, tuple[Cell, ...], bool] | None = None
+        self._asked = ""
         self._answers: AnswerSheet | None = None
         self._choices: ChoiceSheet | None = None
         self.setObjectName("lesson")
@@ -264,7 +265,7 @@ class LessonPanel(FollowsTheme, QFrame):
         before, self._told = self._told, place
         answer = self._answer.words if player.answered else ""
         if before is None:
-            ask = f"Question: {slide.step.question.ask}" if slide.step.question and slide.blanks else ""
+            ask = self._asked if not self._question.isHidden() else ""
             title = self._title.text()
             title = title if title[-1:] in ("?", "!", ".") else f"{title}."
             texts = f"Step {slide.index + 1} of {slide.count}: {title}", self._text.words, answer, ask
@@ -294,8 +295,10 @@ class LessonPanel(FollowsTheme, QFrame):
             read_aloud(self._filling.fill_text(text, slide, trace, moment=moment))
             for text in (question.ask, question.hint)
         )
+        self._asked = f"Question: {ask}"
         if question.choices:
             choices = [self._filling.fill_text(text, slide, trace) for text in question.choices]
+            self._asked += "".join(f" {number}: {read_aloud(each)}." for number, each in enumerate(choices, 1))
             own = slide.experiment in (None, self._playground.document.experiment)
             sheet = self._show_choices()
             sheet.show_question(ask, choices, question.right, hint, known=self._player.answered, usable=own)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
@@ -150,7 +151,7 @@ class ChoiceSheet(QWidget):
         self._verdict.setVisible(bool(self._verdict.text()))
 
     def _say(self, sentence: str, role: str = "muted") -> None:
-        self._verdict.setText(sentence)
+        show_text(self._verdict, sentence)
         set_role(self._verdict, role)
 
     @Slot(int)
