@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FILTER = "Lessons (*.md)"
 CANVAS = "canvas"
+EXPLANATION = 1
+"""The column of the playground whose upper part is the lesson."""
 
 
 class LessonController(QObject):
@@ -366,11 +368,17 @@ class LessonController(QObject):
     def _show_panel(self, slide: "Slide | None") -> None:
         if self.panel is None and slide is not None:
             self.panel = LessonPanel(self.player, self._playground)
+            self.panel.hide()
             self.panel.close_requested.connect(self.close)
             self.panel.present_requested.connect(self.present)
         self._playground.step_bar.set_guided(slide is not None)
         if self.panel is not None:
+            opens, closes = slide is not None and self.panel.isHidden(), slide is None and not self.panel.isHidden()
             self.panel.setVisible(slide is not None)
+            if opens:
+                self._playground.body.unfold(EXPLANATION)
+            elif closes:
+                self._playground.body.let_fold(EXPLANATION)
             self.panel.show_slide()
 
     @Slot()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -165,18 +165,14 @@ class LessonPanel(FollowsTheme, QFrame):
     def _settle_in(self) -> None:
         """Use the upper part of the playground's right column, above the explanation."""
         body, explain = self._playground.body, self._playground.explain
-        place = body.indexOf(explain)
         self._column = QSplitter(Qt.Orientation.Vertical)
         self._column.setHandleWidth(1)
         self._column.setChildrenCollapsible(False)
         self._column.splitterMoved.connect(self._on_splitter_moved)
-        sizes = body.sizes()
-        body.replaceWidget(place, self._column)
+        body.replace_explanation(self._column)
         self._column.addWidget(self)
         self._column.addWidget(explain)
-        explain.show()  # replaceWidget hides the widget that it removes
-        body.setStretchFactor(place, 0)
-        body.setSizes(sizes)
+        explain.show()  # its place was taken, which hides it
 
     def restyle(self) -> None:
         """Set the icon, the fonts and the width."""
@@ -312,6 +308,7 @@ class LessonPanel(FollowsTheme, QFrame):
 
             self._choices = ChoiceSheet()
             self._choices.revealed.connect(self._player.finish)
+            self._choices.judged.connect(self._on_judged)
         self._question.show_widget(self._choices)
         return self._choices
 
@@ -354,6 +351,13 @@ class LessonPanel(FollowsTheme, QFrame):
                 answers.clear()
         self.show_progress()
         self._fill()
+
+    @Slot()
+    def _on_judged(self) -> None:
+        """Scroll to the verdict when it has its place."""
+        if self._choices is not None:
+            verdict = self._choices.verdict_label
+            QTimer.singleShot(0, verdict, lambda: self._area.ensureWidgetVisible(verdict, 0, 8))
 
     @Slot(bool)
     def _on_asked(self, on: bool) -> None:

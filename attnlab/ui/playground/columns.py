@@ -59,6 +59,15 @@ class Columns(QSplitter):
         for index, stretch in enumerate((0, 0, 1, 0)):  # after all are added: adding a child moves it to the end
             self.setStretchFactor(index, stretch)
 
+    def replace_explanation(self, column: QWidget) -> None:
+        """Put another widget in the place of the explanation, such as one that holds it."""
+        sizes, place = self.sizes(), self.indexOf(self._explanation)
+        self.replaceWidget(place, column)
+        self._explanation = column
+        self.setStretchFactor(place, 0)
+        column.setHidden(self._folded[1])
+        self.setSizes(sizes)
+
     def arrange(self, width: int = 0) -> None:
         """Divide a width in pixels, or the last one with 0 (if there was one), for the current font size."""
         self._width = width or self._width
@@ -80,6 +89,11 @@ class Columns(QSplitter):
         """Show the inputs (0) or the explanation (1) until they are folded by hand; or fold them, without ``on``."""
         self._open[place] = on
         self._moved = False
+        self.arrange()
+
+    def let_fold(self, place: int) -> None:
+        """Let the inputs (0) or the explanation (1) fold by themselves again."""
+        self._open.pop(place, None)
         self.arrange()
 
     def _widths(self) -> tuple[int, int, int]:
@@ -124,8 +138,7 @@ class Columns(QSplitter):
         self._folded = folds
         self._spine.setVisible(folds[0])
         self._inputs.setHidden(folds[0])
-        if self.indexOf(self._explanation) >= 0:
-            self._explanation.setHidden(folds[1])
+        self._explanation.setHidden(folds[1])
         self._moved = False
         self.folded.emit(*folds)
 

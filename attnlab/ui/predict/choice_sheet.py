@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVB
 
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, set_sheet
+from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 
@@ -31,9 +31,9 @@ class ChoiceRow(FollowsTheme, QFrame):
         self.key.clicked.connect(self._on_clicked)
         self._words = make_wrapped_label("")
         row = QHBoxLayout(self)
-        row.setContentsMargins(4, 4, 8, 4)
+        row.setContentsMargins(2, 2, 8, 2)
         row.addWidget(self.key, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._words, 1)
+        row.addWidget(self._words, 1, Qt.AlignmentFlag.AlignVCenter)
         self.setObjectName("choice")
 
     @property
@@ -65,9 +65,11 @@ class ChoiceRow(FollowsTheme, QFrame):
         set_sheet(self, f"#choice {{ border: {edge}; border-radius: 6px; }}")
         set_role(self._words, "muted" if faded else "")
         self._words.setFont(font("strong" if right else "text"))
+        self.key.setFixedSize(px(26), px(24))
         self.key.setText("✓" if right else str(self._number))
         self.key.setFont(font("number_strong"))
-        set_sheet(self.key, f"QToolButton {{ color: {palette.good if right else palette.ink}; }}")
+        colour = palette.good if right else palette.ink
+        set_sheet(self.key, f"QToolButton {{ color: {colour}; padding: 0; }}")
 
     @Slot()
     def _on_clicked(self) -> None:
@@ -79,17 +81,21 @@ class ChoiceRow(FollowsTheme, QFrame):
 
 
 class ChoiceSheet(QWidget):
-    """Asks to choose an answer; it is shown when chosen, after two others, or by the button. ``revealed`` says so."""
+    """Asks to choose an answer; it is shown when chosen, after two others, or by the button. ``revealed`` says so.
+
+    ``judged`` says that there is a sentence about a choice, the ``verdict_label``.
+    """
 
     revealed = Signal()
+    judged = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Answers to choose from")
         self._right = self._tries = 0
         self._known = self._usable = False
-        self._ask, self._verdict, self._hint = (make_wrapped_label(role) for role in ("strong", "muted", "muted"))
-        self._verdict.setAccessibleName("Verdict")
+        self._ask, self.verdict_label, self._hint = (make_wrapped_label(role) for role in ("strong", "muted", "muted"))
+        self.verdict_label.setAccessibleName("Verdict")
         self.rows: list[ChoiceRow] = []
         self._list = QVBoxLayout()
         self._list.setSpacing(6)
@@ -101,14 +107,14 @@ class ChoiceSheet(QWidget):
         column.setSpacing(8)
         column.addWidget(self._ask)
         column.addLayout(self._list)
-        column.addWidget(self._verdict)
+        column.addWidget(self.verdict_label)
         column.addWidget(self._hint)
         column.addWidget(self.show_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     @property
     def verdict(self) -> str:
         """The sentence about the choice, "" before one."""
-        return self._verdict.text()
+        return self.verdict_label.text()
 
     def show_question(
         self, ask: str, choices: Sequence[str], right: int, hint: str = "", *, known: bool, usable: bool = True
@@ -148,14 +154,18 @@ class ChoiceSheet(QWidget):
             row.key.setEnabled(self._usable and not self._known)
         self._hint.setVisible(bool(self._hint.text()) and bool(self._tries) and not self._known)
         self.show_button.setVisible(self._usable and not self._known)
-        self._verdict.setVisible(bool(self._verdict.text()))
+        self.verdict_label.setVisible(bool(self.verdict_label.text()))
 
     def _say(self, sentence: str, role: str = "muted") -> None:
-        show_text(self._verdict, sentence)
-        set_role(self._verdict, role)
+        show_text(self.verdict_label, sentence)
+        set_role(self.verdict_label, role)
 
     @Slot(int)
     def _on_picked(self, number: int) -> None:
+        self._judge(number)
+        self.judged.emit()
+
+    def _judge(self, number: int) -> None:
         words = self.rows[self._right - 1].words
         if number == self._right:
             self._say(f"Right: {words}.", "good")

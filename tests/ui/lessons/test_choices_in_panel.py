@@ -95,6 +95,17 @@ def test_the_right_answer_reveals_the_numbers_and_the_text(person: "Person", she
     assert not sheet.show_button.isVisible()
 
 
+def test_the_verdict_is_scrolled_into_view_in_a_small_window(person: "Person", sheet: "ChoiceSheet") -> None:
+    person.window.resize(1024, 640)
+    person.settle()
+    QTest.mouseClick(sheet.rows[0].key, Qt.MouseButton.LeftButton)
+    area = panel_of(person)._area
+    verdict = sheet.verdict_label
+    person.wait_for(lambda: verdict.isVisible() and not verdict.visibleRegion().isEmpty())
+    place = verdict.rect().translated(verdict.mapTo(area.viewport(), verdict.rect().topLeft()))
+    person.wait_for(lambda: area.viewport().rect().bottom() >= place.bottom() - 1)
+
+
 def test_another_answer_may_be_tried_and_then_the_right_one_is_shown(person: "Person", sheet: "ChoiceSheet") -> None:
     QTest.mouseClick(sheet.rows[0].key, Qt.MouseButton.LeftButton)
     assert sheet.verdict == "Not that one. Try another."

@@ -116,6 +116,23 @@ def test_twelve_lessons_fit_without_scrolling(person: "Person") -> None:
     assert tops[0] == tops[4] < tops[5]  # five in a row
 
 
+def test_a_lesson_is_read_where_the_explanation_was_folded(person: "Person") -> None:
+    person.window.change_settings(type_size=175)
+    person.window.resize(1024, 640)
+    person.settle()
+    body = person.playground.body
+    person.wait_for(lambda: not person.playground.explain.isVisible())
+    desk = desk_of(person)
+    desk.open("scaling", 3)
+    person.settle()
+    assert desk.panel is not None
+    person.wait_for(lambda: desk.panel is not None and desk.panel.isVisible() and desk.panel.width() > 300)
+    desk.close()
+    person.settle()
+    person.wait_for(lambda: not person.playground.explain.isVisible())
+    assert body.sizes()[3] == 0
+
+
 def test_in_a_narrow_window_the_list_is_a_page_of_its_own(person: "Person") -> None:
     workspace = workspace_of(person)
     person.window.resize(1100, 700)
