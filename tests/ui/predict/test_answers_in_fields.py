@@ -142,7 +142,8 @@ def test_a_question_is_shown_as_plain_text(qtbot: QtBot) -> None:
     made, said = fields(qtbot)
     made.show_question(Question(parse_blanks("weights[0, 2, :]"), "How much?", 0.025, "Row by row."))
     shown = {name: field.text() for name, field in made.fields.items()}
-    assert shown == {"blank": "weights[0, 2, :]", "ask": "How much?", "tolerance": "0.025", "hint": "Row by row."}
+    asked = {"blank": "weights[0, 2, :]", "ask": "How much?", "tolerance": "0.025", "hint": "Row by row."}
+    assert shown == {**asked, "choices": ""}
     assert said == []
     made.show_question(None)
     assert {field.text() for field in made.fields.values()} == {""}
