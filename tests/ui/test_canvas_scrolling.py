@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QToolButton
 from attnlab.attention.stages.explain import Cell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.ui.conftest import Person
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -98,3 +100,40 @@ def test_inputs_folded_by_hand_stay_folded_in_a_wide_window(person: "Person") ->
     assert not person.playground.inputs.isVisible()
     person.press("Show the inputs")
     assert person.playground.inputs.isVisible()
+
+
+def test_a_held_cell_stays_in_view_when_the_window_shrinks(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("multi-head-8", size=(1920, 1400))
+    person.click_cell("output", 3, 2)
+    card, canvas = person.card("output"), person.playground.canvas
+    for size in ((1366, 768), (1024, 640), (1200, 700)):
+        person.window.resize(*size)
+        person.settle()
+        assert canvas.scroll_bar.isVisible()
+        assert canvas.rect().contains(card.geometry().center()), size
+    canvas.scroll_bar.setValue(0)
+    person.window.resize(1100, 680)
+    person.settle()
+    assert not canvas.rect().contains(card.geometry().center())
+
+
+def test_maps_of_heads_get_the_room_of_the_inputs_in_a_small_window(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("multi-head-8", size=(1024, 640))
+    assert person.playground.spine.isVisible()
+    person.window.resize(1600, 900)
+    person.settle()
+    assert not person.playground.spine.isVisible()
+
+
+def test_the_cards_are_planned_again_for_two_states(person: "Person") -> None:
+    person.press("Pin")
+    person.press("Causal")
+    person.settle()
+    before = person.playground.canvas.plan
+    person.press("Both")
+    assert person.playground.canvas.plan is not before
+    card = person.card("weights")
+    assert card.grid is not None
+    assert card.grid.cell_width >= 30
+    person.press("Present")
+    assert len(person.painted("weights")) == 1

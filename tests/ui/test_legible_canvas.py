@@ -26,6 +26,7 @@ PRESETS = ["journey", "the-cat-sat", "cross-attention", "rope", "masks-source-fo
 @pytest.mark.parametrize("preset", PRESETS)
 def test_numbers_have_room_and_cards_keep_apart_in_every_window(person: "Person", preset: str) -> None:
     person.playground.open_preset(preset)
+    person.playground.lenses.open_lens("canvas")
     person.settle()
     for size in SIZES:
         person.window.resize(*size)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QScrollBar, QWidget
 from attnlab.attention.stages.flow import Link
 from attnlab.attention.stages.table import STAGES
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import scale
+from attnlab.ui.base.theme import px, scale
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.canvas_plan import MARGIN, CanvasPlan, plan_canvas
 from attnlab.ui.playground.card import StageCard
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 LINE_PX, LINES = 22, 3
 """The height of a line at 100 % type, and how many lines a notch of the wheel scrolls."""
 ZOOM_RANGE = (0.5, 12.0)
+LEAST_PICTURES = 560
+"""The least width at 100 % type for maps without numbers: two cards with the maps of several heads."""
 
 
 @guarded
@@ -94,6 +96,7 @@ class Canvas(FollowsTheme, QWidget):
         self._strokes, self._brushing = 0, False
         self._arranged: tuple[tuple[object, ...], str | None] | None = None
         self._followed: tuple[object, object] = (None, None)
+        self._kept = ""  # the card to keep in view until the user scrolls
         self.fade = Fade(self, tuple(self.cards.values()))
         self.setMinimumSize(240, 200)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -157,7 +160,8 @@ class Canvas(FollowsTheme, QWidget):
         assert self._trace is not None
         assert self._view is not None
         view = self._view
-        asked = (self._shape(self._trace), self._digits, view.head == "all", view.strips, view.at, self._pinned)
+        shown = view.head == "all", view.strips, view.at, self._pinned and view.look == "both"
+        asked = self._shape(self._trace), self._digits, self._pinned, shown
         if (asked, view.alone) == self._arranged or self._brushing:
             return
         other = self._arranged is None or self._arranged[1] != view.alone
@@ -181,7 +185,9 @@ class Canvas(FollowsTheme, QWidget):
         stage = view.at.stage if view.at is not None else cell.stage if cell is not None else ""
         if (view.at, cell) != self._followed:
             self._followed = view.at, cell
-            self.show_card("masked" if stage == self.covered == "scaled" else stage)
+            name = "masked" if stage == self.covered == "scaled" else stage
+            self.show_card(name)
+            self._kept = name
 
     def show_pinned(self, pinned: "Trace | None") -> None:
         """Compare every card with another trace, or with none."""
@@ -206,6 +212,7 @@ class Canvas(FollowsTheme, QWidget):
     @Slot(QPointF)
     def pan(self, by: QPointF) -> None:
         """Move the cards."""
+        self._kept = ""
         self._offset += by
         self._place()
 
@@ -282,17 +289,17 @@ class Canvas(FollowsTheme, QWidget):
     @Slot(int)
     def _on_scrolled(self, value: int) -> None:
         self._offset.setY(-value)
+        self._kept = ""
         self._place()
 
     def suits(self, width: int, height: int) -> bool | None:
-        """Whether the cards would fit a size without scrolling, or have no numbers that must stay legible.
-
-        None while one card fills the canvas.
+        """Whether the cards would fit a size without scrolling; if no numbers must stay legible, whether maps would be
+        wide enough. None while one card fills the canvas.
         """
         if self._needs is None or self._view is None or self._view.alone is not None:
             return None
         if not self._needs.are_legible:
-            return True
+            return width >= px(LEAST_PICTURES)
         return plan_canvas(self._needs, float(width), float(height), scale()).height <= height + 1
 
     @property
@@ -367,7 +374,11 @@ class Canvas(FollowsTheme, QWidget):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        kept = self._kept
         self._place_within()
+        if kept:
+            self.show_card(kept)
+            self._kept = kept
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         delta = event.angleDelta().y() or event.angleDelta().x()
