@@ -48,6 +48,8 @@ ROOMY = 1240
 NARROW = 900
 """Below this width only the check of the row sums fits."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
+WIDEST_MS = "888.88"
+"""The time that the bar has room for: with another number of digits the rest of the bar would move."""
 
 
 @guarded
@@ -114,6 +116,7 @@ class StepBar(FollowsTheme, QFrame):
             label.setTextFormat(Qt.TextFormat.PlainText)
             row.addWidget(label)
             row.addSpacing(8)
+        self._time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._title.setProperty("role", "title")
         for label in (self._about, self._shape, self._time):
             label.setProperty("role", "muted")
@@ -155,7 +158,9 @@ class StepBar(FollowsTheme, QFrame):
         self._trace = trace
         self._shape.setText(str(list(trace["weights"].shape)))
         self._shape.setToolTip("heads, queries, keys")
-        self._time.setText(f"{reply.elapsed_ms:.2f} ms · {reply.request.device} {reply.request.dtype}")
+        where = f"{reply.request.device} {reply.request.dtype}"
+        self._time.setText(f"{reply.elapsed_ms:.2f} ms · {where}")
+        self._time.setMinimumWidth(self._time.fontMetrics().horizontalAdvance(f"{WIDEST_MS} ms · {where}"))
         self._time.setToolTip("The time of the mathematics alone, from the inputs to the output")
         self._show_sums(reply)
         self.show_view(view)
