@@ -77,7 +77,7 @@ def test_large_matrices_are_reduced_without_losing_peaks() -> None:
     assert small.shape == (700, 1000)
     assert max(small.values.shape) <= FINEST
     assert small.values.min() == -8
-    assert small.limit == 8
+    assert small.scale.limit == 8
 
 
 def test_a_trial_is_computed_in_the_dtype_of_the_window() -> None:
