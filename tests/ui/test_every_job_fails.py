@@ -152,7 +152,7 @@ case("predict/exercise_dialog.py ExerciseDialog.grade_file", "grading the answer
 )
 
 
-@case("lessons/lesson_pages.py LessonPages._on_check_requested", "computing the steps of the lesson")
+@case("lessons/lesson_pages.py LessonPages.check", "computing the steps of the lesson")
 def check_lesson(desk: Desk) -> None:
     person = desk.person()
     person.window.show_workspace("lessons")
@@ -160,7 +160,7 @@ def check_lesson(desk: Desk) -> None:
     assert lessons is not None
     lessons.workspace._show(find("causal-masks"))
     desk.plant("attnlab.lessons.slides.check")
-    lessons.workspace._on_check_requested()
+    lessons.workspace.check()
     person.wait_for(lambda: "Something went wrong" in lessons.workspace.message)
 
 
