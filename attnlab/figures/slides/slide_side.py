@@ -72,8 +72,11 @@ def draw_pair(
     gap = ARROW * sheet.unit
     width = (box.width - gap) / 2
     missing: tuple[str, ...] = ()
+    room, size = (box.height - 1.9 * sheet.small) / max(len(row.bars) for row in pair), sheet.body
+    size = max(min(size, room / LEAST_ROW), sheet.least_body)  # all bars, rather than large ones
     for row, x in zip(pair, (box.x, box.right - width), strict=True):
-        missing += draw_row(painter, Box(x, box.y, width, box.height), row, sheet, palette)
+        place = Box(x, box.y, width, box.height)
+        missing += draw_row(painter, place, row, sheet, palette, size=size, chosen_by=pair[0])
     bars = min(max(len(row.bars) for row in pair) * ROW_HEIGHT * sheet.unit, box.height - 1.9 * sheet.small)
     painter.setFont(make_face(1.5 * sheet.body))
     painter.setPen(QColor(palette.muted))
@@ -82,9 +85,22 @@ def draw_pair(
     return missing
 
 
-def draw_row(painter: QPainter, box: Box, row: BarRow, sheet: Sheet, palette: Palette) -> tuple[str, ...]:
-    """Draw a row as bars; if it is too long, the longest bars and the number of the others."""
-    size = sheet.body
+def draw_row(
+    painter: QPainter,
+    box: Box,
+    row: BarRow,
+    sheet: Sheet,
+    palette: Palette,
+    *,
+    size: float = 0.0,
+    chosen_by: BarRow | None = None,
+) -> tuple[str, ...]:
+    """Draw a row as bars; if it is too long, the longest bars and the number of the others.
+
+    ``size`` is the font size, by default that of running text. ``chosen_by`` is the row whose longest bars are drawn:
+    those of a covered row would tell its largest numbers.
+    """
+    size = size or sheet.body
     title = 1.9 * sheet.small
     pen_font = make_face(sheet.small)
     painter.setFont(pen_font)
@@ -98,8 +114,9 @@ def draw_row(painter: QPainter, box: Box, row: BarRow, sheet: Sheet, palette: Pa
     if room < 1:
         return ("the row as bars",)
     most = room if len(row.bars) <= room else room - 1
-    current = next((i for i, bar in enumerate(row.bars) if bar.current), None)
-    which = choose_bars([bar.value for bar in row.bars], current, most)
+    chosen = (chosen_by or row).bars
+    current = next((i for i, bar in enumerate(chosen) if bar.current), None)
+    which = choose_bars([bar.value for bar in chosen], current, most)
     high = min((box.height - title) / (len(which) + (len(which) < len(row.bars))), ROW_HEIGHT * sheet.unit)
     labels, ends, missing = _measure_widths(row, which, size, box.width)
     y = box.y + title

@@ -14,7 +14,7 @@ from attnlab.compute.engine import compute
 from attnlab.figures.palette import LIGHT
 from attnlab.figures.slides.slide_choices import Cards, lay_out_cards
 from attnlab.figures.slides.slide_content import SlideContent
-from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_layout import Sheet, choose_bars
 from attnlab.figures.slides.slide_painter import draw_slide
 from attnlab.lessons.library import find
 from attnlab.lessons.parse import parse
@@ -197,6 +197,28 @@ def test_the_reveal_changes_only_numbers_bars_and_marks(qapp: QApplication) -> N
     assert set(np.flatnonzero(words.any(0))) <= {x + dx for x in covers for dx in (-3, -2, -1, 0, 1, 2, 3)}
 
 
+@pytest.mark.parametrize("size", [(1024, 640), (1366, 768), (960, 720)])
+@pytest.mark.parametrize("zoom", [1.0, 1.5])
+def test_the_choice_of_bars_does_not_give_the_largest_away(
+    qapp: QApplication, size: tuple[int, int], zoom: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dress_type()
+    asked: list[list[float | None]] = []
+
+    def choose(values: list[float | None], current: int | None, room: int) -> list[int]:
+        asked.append(values)
+        return choose_bars(values, current, room)
+
+    monkeypatch.setattr("attnlab.figures.slides.slide_side.choose_bars", choose)
+    covered, _ = make_contents("scaling", 3, votes=(0, 0, 0, 0))
+    image = QImage(*size, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    assert draw_slide(painter, Sheet(0, 0, *size, zoom), covered, LIGHT).left_out == ()
+    painter.end()
+    assert covered.pair is not None
+    assert asked == [[bar.value for bar in covered.pair[0].bars]] * 2
+
+
 def test_the_right_card_has_a_green_ring_and_the_others_fade(qapp: QApplication) -> None:
     covered, revealed = make_contents("scaling", 3, votes=(6, 17, 9, 4))
     before, after = paint(covered), paint(revealed)
@@ -212,6 +234,7 @@ def test_the_right_card_has_a_green_ring_and_the_others_fade(qapp: QApplication)
     assert np.flatnonzero(column == good)[0] <= 4
     assert (column[:8] == good).sum() >= 3  # 4 px, of which the first and the last may be smoothed
     assert not (crop(after, 0) == good).any()
+    assert not any((crop(before, i) == good).any() for i in range(4))
     assert (crop(before, 1) == accent).sum() > 500
     assert not (crop(after, 1) == accent).any()
     assert (crop(after, 3) == accent).sum() > 100
