@@ -9,8 +9,8 @@ from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.charts.line_chart import LineChart
 from attnlab.ui.widgets.surface import Surface
 
-LEAST, MOST = 150, 240
-"""The least and the largest height of the chart, in pixels at 100 %."""
+LEAST = 150
+"""The least height of the chart, in pixels at 100 %."""
 
 
 @guarded
@@ -27,9 +27,8 @@ class ChartCard(FollowsTheme, Surface):
         column.setContentsMargins(12, 8, 12, 8)
         column.setSpacing(4)
         column.addWidget(self._title)
-        column.addWidget(self.chart)
+        column.addWidget(self.chart, 1)
 
     def restyle(self) -> None:
-        """Set the heights."""
+        """Set the least height."""
         self.chart.setMinimumHeight(px(LEAST))
-        self.chart.setMaximumHeight(px(MOST))

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -31,6 +32,7 @@ from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.undo_fields import TextField
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
@@ -188,12 +190,13 @@ class MapsPanel(FollowsTheme, QWidget):
         page.setProperty("ground", "surface")
         column = QVBoxLayout(page)
         column.setContentsMargins(18, 8, 18, 8)
-        self.large_row = row = QHBoxLayout()
-        row.setSpacing(12)
+        self.large_row = row = FlowLayout(gap=12)
+        self._sheet_title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self._sheet_title.setMinimumWidth(1)  # whole, in a line of its own if need be
         row.addWidget(self.back)
-        row.addWidget(self._sheet_title, 2)
-        row.addWidget(self._sheet_cell, 3)
+        row.addWidget(self._sheet_title)
         column.addLayout(row)
+        column.addWidget(self._sheet_cell)  # below, where a longer text moves nothing
         column.addWidget(self.sheet, 1)
         return page
 
