@@ -86,10 +86,10 @@ class Person:
     # Reading
 
     def painted(self, stage: str) -> NDArray[np.floating]:
-        """Return the painted numbers of a card [maps, rows, columns]."""
+        """Return the painted numbers of a stage [maps, rows, columns], without the share of a sink beside them."""
         data = self.card(stage).data
         assert data is not None, f"{stage} shows nothing"
-        return data.values
+        return data.values[..., : data.values.shape[-1] - data.aside]
 
     def labels(self, stage: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         data = self.card(stage).data
