@@ -5,7 +5,7 @@ from itertools import cycle
 
 import numpy as np
 
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
 from attnlab.ui.widgets.maps.map_sheet import Lattice, MapSheet
 

@@ -14,7 +14,7 @@ from attnlab.figures.palette import Palette
 from attnlab.figures.tiles import make_hatching
 
 if TYPE_CHECKING:
-    from attnlab.figures.map_painter import MapData
+    from attnlab.figures.map_data import MapData
 
 _CROSS = 0.2
 """Half the side of a cross, relative to the shorter side of its cell."""

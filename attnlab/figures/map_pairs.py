@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 
 T = TypeVar("T", bound=np.generic)
 THEN, NOW = "pinned", "now"

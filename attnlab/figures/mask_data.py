@@ -4,7 +4,7 @@ import numpy as np
 
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.measures.mask_parts import MaskPart, list_mask_parts
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.figures.scales import Scale
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from attnlab.attention.axes import labels
 from attnlab.attention.stages.evaluate import find_dropped
 from attnlab.attention.stages.table import Stage, kind_of
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import AUTOMATIC, Colouring, Scale, find_scale, find_sinks
 
 if TYPE_CHECKING:

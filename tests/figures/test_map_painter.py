@@ -10,18 +10,12 @@ from PySide6.QtCore import QPoint, QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
+from attnlab.figures.cell_numbers import draw_numbers, write_cell_text
+from attnlab.figures.colour_bar import draw_colour_bar
 from attnlab.figures.layout import Grid, Limits, arrange
-from attnlab.figures.map_painter import (
-    MapData,
-    Outline,
-    draw_cells,
-    draw_colour_bar,
-    draw_labels,
-    draw_numbers,
-    draw_outlines,
-    draw_titles,
-    write_cell_text,
-)
+from attnlab.figures.map_data import MapData, Outline
+from attnlab.figures.map_labels import draw_labels, draw_titles
+from attnlab.figures.map_painter import draw_cells, draw_outlines
 from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, colour_map, compute_contrast
 from attnlab.figures.raster import MAP_OF, NOT_A_NUMBER, find_indices
 from attnlab.figures.scales import Scale

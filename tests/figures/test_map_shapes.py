@@ -9,7 +9,8 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator, QSvgRenderer
 
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, draw_cells
+from attnlab.figures.map_data import MapData
+from attnlab.figures.map_painter import draw_cells
 from attnlab.figures.palette import LIGHT
 from attnlab.figures.raster import colour_cells
 from attnlab.figures.scales import TO_ONE

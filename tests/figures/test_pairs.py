@@ -9,7 +9,7 @@ import attnlab
 from attnlab.attention.edits import with_setting
 from attnlab.base.errors import AttnlabError
 from attnlab.cli.main import main
-from attnlab.figures.map_painter import write_colour_ends
+from attnlab.figures.colour_bar import write_colour_ends
 from attnlab.figures.panels.figure_file import encode_figure
 from attnlab.figures.panels.figure_panel import make_map_data
 from attnlab.figures.panels.figure_source import Pair

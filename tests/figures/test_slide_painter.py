@@ -12,7 +12,7 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from attnlab.figures.map_painter import MapData, Outline
+from attnlab.figures.map_data import MapData, Outline
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
 from attnlab.figures.scales import TO_ONE
 from attnlab.figures.slides.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap

@@ -12,7 +12,8 @@ from attnlab.attention.edits import with_setting
 from attnlab.attention.edits.token_edits import resize_tokens
 from attnlab.attention.stages.explain import Cell
 from attnlab.document.saved_view import SavedView, from_plain, to_plain
-from attnlab.figures.map_painter import MapData, write_colour_ends
+from attnlab.figures.colour_bar import write_colour_ends
+from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import AUTOMATIC, SCALES, Colouring
 from attnlab.figures.stage_data import SINK
 from attnlab.ui.export.export_dialog import ExportDialog

@@ -13,7 +13,7 @@ from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.trace import Trace
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 import attnlab
 from attnlab.document.document import View
-from attnlab.figures.map_painter import LABEL_LETTERS
+from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.ui.base.fonts import face
 from attnlab.ui.playground.canvas_plan import LEAST_PX, NUMBER_PX, plan_canvas
 from attnlab.ui.playground.card_needs import LEGIBLE, collect_needs, count_digits

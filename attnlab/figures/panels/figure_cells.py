@@ -9,7 +9,8 @@ from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter
 
 from attnlab.figures.cell_marks import draw_marks
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
+from attnlab.figures.map_painter import to_image
 from attnlab.figures.map_shapes import MOST_SHAPES, draw_shapes
 from attnlab.figures.palette import Palette
 from attnlab.figures.raster import colour_cells, join_maps, reduce_cells, reduce_maps
@@ -73,10 +74,10 @@ def _draw_sheet(
         if not pixels:  # PDF viewers blend colours and transparency separately, which would darken edges
             picture[picture == 0] = QColor(palette.surface).rgba() & 0xFFFFFF
         kind = QImage.Format.Format_ARGB32_Premultiplied if pixels else QImage.Format.Format_ARGB32
-        painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _to_image(picture, kind))
+        painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), to_image(picture, kind))
         return
     for index in range(grid.count):
-        painter.drawImage(QRectF(*grid.rect(index, None, None)), _to_image(np.ascontiguousarray(sheet[index])))
+        painter.drawImage(QRectF(*grid.rect(index, None, None)), to_image(np.ascontiguousarray(sheet[index])))
 
 
 def _count_dots(count: int, cell: float, ratio: float) -> int:
@@ -98,8 +99,3 @@ def _hatch(sheet: NDArray[np.uint32], masked: NDArray[np.bool_], dots: float, pa
     line = (down + right) % period < max(period // 6, 1)
     tones = np.where(line, np.uint32(QColor(palette.hatch).rgba()), np.uint32(QColor(palette.control).rgba()))
     np.copyto(sheet, tones, where=masked)
-
-
-def _to_image(argb: NDArray[np.uint32], kind: QImage.Format = QImage.Format.Format_ARGB32_Premultiplied) -> QImage:
-    height, width = argb.shape
-    return QImage(argb.data, width, height, width * 4, kind)

@@ -3,8 +3,9 @@
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
+from attnlab.figures.cell_numbers import draw_numbers, find_bright, write_cell_text
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, draw_numbers, find_bright, write_cell_text
+from attnlab.figures.map_data import MapData
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import NUMBER_PX, make_figure_font

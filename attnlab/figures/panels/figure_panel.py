@@ -11,8 +11,10 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter
 
 from attnlab.base.errors import AttnlabError
+from attnlab.figures.colour_bar import draw_colour_ends, write_colour_ends
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, draw_colour_ends, draw_labels, write_colour_ends
+from attnlab.figures.map_data import MapData
+from attnlab.figures.map_labels import draw_labels
 from attnlab.figures.map_pairs import pair_maps
 from attnlab.figures.palette import Palette
 from attnlab.figures.panels.figure_cells import draw_figure_cells

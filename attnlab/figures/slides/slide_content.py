@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from attnlab.base.text_marks import COVER
-from attnlab.figures.map_painter import MapData, Outline
+from attnlab.figures.map_data import MapData, Outline
 
 if TYPE_CHECKING:
     from attnlab.figures.slides.lens_content import LensPicture

@@ -7,16 +7,12 @@ from typing import Protocol
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
+from attnlab.figures.cell_numbers import draw_numbers
 from attnlab.figures.empty_cells import draw_covers
 from attnlab.figures.layout import Grid, Limits, arrange
-from attnlab.figures.map_painter import (
-    Outline,
-    draw_cells,
-    draw_labels,
-    draw_numbers,
-    draw_outlines,
-    draw_titles,
-)
+from attnlab.figures.map_data import Outline
+from attnlab.figures.map_labels import draw_labels, draw_titles
+from attnlab.figures.map_painter import draw_cells, draw_outlines
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet

@@ -6,7 +6,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from attnlab.document.settings import Settings
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
 from attnlab.ui.app.array_maps import ArrayMaps, Floats
 from attnlab.ui.base.cells import install_interfaces

@@ -7,8 +7,9 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
+from attnlab.figures.colour_bar import BAR_HEIGHT, draw_colour_strip, write_colour_ends
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import BAR_HEIGHT, MapData, draw_colour_strip, write_colour_ends
+from attnlab.figures.map_data import MapData
 from attnlab.figures.palette import Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.cells import HasCells

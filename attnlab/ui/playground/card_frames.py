@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from attnlab.attention.stages.links import Region, find_linked_regions
 from attnlab.attention.stages.table import Stage
 from attnlab.attention.stages.walk_sources import regions
-from attnlab.figures.map_painter import Outline
+from attnlab.figures.map_data import Outline
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace

@@ -6,7 +6,7 @@ from functools import lru_cache
 from PySide6.QtGui import QFontMetricsF
 
 from attnlab.figures.layout import Grid, Limits, arrange
-from attnlab.figures.map_painter import LABEL_LETTERS
+from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.figures.text import Face, find_key, measure_text
 from attnlab.ui.base.fonts import face
 from attnlab.ui.playground.canvas_plan import LARGEST_ROW, WIDEST_CELL

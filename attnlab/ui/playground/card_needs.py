@@ -11,7 +11,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from attnlab.attention import axes
 from attnlab.attention.stages.flow import stage_rows
 from attnlab.attention.stages.table import BY_NAME, STAGES, Stage, sources
-from attnlab.figures.map_painter import LABEL_LETTERS
+from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.ui.base.theme import font
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from attnlab.attention.stages.table import Stage, about
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace

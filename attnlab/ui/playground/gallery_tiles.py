@@ -9,7 +9,8 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.layout import Grid, Limits, arrange
-from attnlab.figures.map_painter import MapData, draw_cells
+from attnlab.figures.map_data import MapData
+from attnlab.figures.map_painter import draw_cells
 from attnlab.figures.palette import Palette
 from attnlab.figures.scales import Scale
 from attnlab.ui.base.guard import guarded

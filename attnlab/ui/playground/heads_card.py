@@ -10,16 +10,11 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.measures.statistics import weights_statistics
 from attnlab.attention.stages.table import kind_of
+from attnlab.figures.colour_bar import write_colour_ends
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import (
-    MapData,
-    Outline,
-    draw_cells,
-    draw_labels,
-    draw_outlines,
-    draw_titles,
-    write_colour_ends,
-)
+from attnlab.figures.map_data import MapData, Outline
+from attnlab.figures.map_labels import draw_labels, draw_titles
+from attnlab.figures.map_painter import draw_cells, draw_outlines
 from attnlab.figures.text import Pen, find_key, measure_text
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded

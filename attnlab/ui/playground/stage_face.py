@@ -11,18 +11,13 @@ from attnlab.attention.axes import TOKENS
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.table import Stage, sources
 from attnlab.base.spoken_text import COVERED
+from attnlab.figures.cell_numbers import draw_numbers
+from attnlab.figures.colour_bar import write_colour_ends
 from attnlab.figures.empty_cells import draw_covers, draw_veil
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import (
-    MapData,
-    Outline,
-    draw_cells,
-    draw_labels,
-    draw_numbers,
-    draw_outlines,
-    draw_titles,
-    write_colour_ends,
-)
+from attnlab.figures.map_data import MapData, Outline
+from attnlab.figures.map_labels import draw_labels, draw_titles
+from attnlab.figures.map_painter import draw_cells, draw_outlines
 from attnlab.figures.text import Pen, find_key, measure_text
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.formula import draw_formula, formula_ascent, formula_size

@@ -13,7 +13,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.links import is_concatenated
 from attnlab.attention.stages.table import Stage, kind_of, sources
 from attnlab.attention.stages.walk import fit_place, unknown_cells
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.map_pairs import pair_maps
 from attnlab.figures.scales import Scale, find_scale, join_scales
 from attnlab.figures.stage_data import find_muted, find_stage_scale, make_stage_data

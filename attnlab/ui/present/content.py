@@ -15,7 +15,7 @@ from attnlab.attention.stages.walk import Place
 from attnlab.attention.stages.walk_sources import explain_begun, find_running_sum
 from attnlab.base.text_marks import read_aloud
 from attnlab.document.document import View
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.map_pairs import pair_maps
 from attnlab.figures.slides.slide_content import (
     BarRow,

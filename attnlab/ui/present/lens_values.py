@@ -10,7 +10,7 @@ from attnlab.attention.axes import labels
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
 from attnlab.figures.slides.lens_content import (
     Arrow,

@@ -7,7 +7,7 @@ import numpy as np
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import Stage
 from attnlab.base.text_marks import COVER
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.slides.slide_content import Bar, BarRow
 
 if TYPE_CHECKING:

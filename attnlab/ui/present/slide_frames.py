@@ -15,7 +15,7 @@ from attnlab.attention.stages.table import BY_NAME, Stage
 from attnlab.attention.stages.table import sources as sources_of
 from attnlab.attention.stages.walk import Place
 from attnlab.attention.stages.walk_sources import regions
-from attnlab.figures.map_painter import MapData, Outline
+from attnlab.figures.map_data import MapData, Outline
 from attnlab.figures.scales import find_scale
 from attnlab.figures.slides.slide_content import SlideMap
 from attnlab.ui.playground import input_tables as tables

@@ -17,7 +17,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from attnlab.figures.map_painter import LABEL_SPACING, MapData, Outline, draw_cells, draw_labels, draw_outlines
+from attnlab.figures.map_data import MapData, Outline
+from attnlab.figures.map_labels import LABEL_SPACING, draw_labels
+from attnlab.figures.map_painter import draw_cells, draw_outlines
 from attnlab.figures.scales import TO_ONE, find_scale, join_scales
 from attnlab.figures.text import Pen
 from attnlab.ui.base.announcing import announce

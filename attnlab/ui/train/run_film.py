@@ -11,7 +11,9 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from attnlab.base.counted import format_count
 from attnlab.figures.films.film_frame import Film
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, draw_cells, draw_labels
+from attnlab.figures.map_data import MapData
+from attnlab.figures.map_labels import draw_labels
+from attnlab.figures.map_painter import draw_cells
 from attnlab.figures.panels.figure_colours import OWN, make_palette
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import SMALL_PX, TITLE_PX, make_figure_font

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.base.spoken_text import speak_number
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines
+from attnlab.figures.map_data import MapData, Outline
+from attnlab.figures.map_painter import draw_cells, draw_outlines
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.base.themed import palette_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.base.errors import AttnlabError, ExperimentError
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.raster import reduce_maps
 from attnlab.figures.scales import Scale, find_scale
 from attnlab.files.weights.named_array import NamedArray, shorten_name

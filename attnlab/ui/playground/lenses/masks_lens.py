@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from attnlab.attention.measures.mask_parts import MaskPart, list_mask_parts
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.mask_data import make_mask_data, make_mask_sheets
 from attnlab.figures.text import Pen
 from attnlab.figures.tiles import make_hatching

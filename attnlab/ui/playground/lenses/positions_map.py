@@ -8,18 +8,12 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from attnlab.figures.cell_numbers import draw_numbers, write_cell_text
+from attnlab.figures.colour_bar import draw_colour_bar
 from attnlab.figures.layout import Grid, Limits, arrange
-from attnlab.figures.map_painter import (
-    MapData,
-    Outline,
-    draw_cells,
-    draw_colour_bar,
-    draw_labels,
-    draw_numbers,
-    draw_outlines,
-    draw_titles,
-    write_cell_text,
-)
+from attnlab.figures.map_data import MapData, Outline
+from attnlab.figures.map_labels import draw_labels, draw_titles
+from attnlab.figures.map_painter import draw_cells, draw_outlines
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded

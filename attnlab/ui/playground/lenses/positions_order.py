@@ -17,7 +17,7 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.table import BY_NAME, kind_of
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import Scale, find_scale
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px

@@ -8,7 +8,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.attention.stages.arithmetic import number
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import TO_ONE
 from attnlab.ui.playground.lenses.positions_circle import LENGTH, Circle, Turn, later, pair_text, turn
 from attnlab.ui.playground.lenses.positions_map import MapFigure

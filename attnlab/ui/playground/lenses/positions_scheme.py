@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.trace import Trace
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
 from attnlab.ui.base.formula import formula_pixmap
 from attnlab.ui.base.guard import guarded

@@ -7,8 +7,9 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from attnlab.figures.cell_numbers import write_cell_text
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, write_cell_text
+from attnlab.figures.map_data import MapData
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.maps.drawn import Drawn

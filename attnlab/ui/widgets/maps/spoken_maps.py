@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
 from attnlab.base.spoken_text import COVERED, HIDDEN, NOT_YET, speak_number, speak_token
-from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_data import MapData
 
 MapCell = tuple[int, int, int]
 """A map, and a row and a column of it."""

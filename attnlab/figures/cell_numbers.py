@@ -1,0 +1,152 @@
+"""The numbers in the cells of maps: as many digits as fit, in ink that is legible on each colour."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QColor, QFont, QPainter
+
+from attnlab.figures.layout import Grid
+from attnlab.figures.map_data import MapData
+from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, choose_dark_text
+from attnlab.figures.raster import MAP_OF, find_indices
+from attnlab.figures.text import Pen
+
+MIN_NUMBER = 6.0
+"""Cells narrower than this, in pixels, have no numbers: one digit would not fit."""
+
+
+def draw_numbers(
+    painter: QPainter, grid: Grid, data: MapData, palette: Palette, *fonts: QFont, decimals: int | None = None
+) -> bool:
+    """Draw the number of each cell, all in one format, in the first of ``fonts`` (largest first) that fits.
+
+    They have this many ``decimals`` if these fit; None: four if these fit, else two.
+    Only numbers inside the painter's clip are drawn. Returns whether there is room for numbers at all.
+    """
+    fonts = tuple(font for font in fonts if font.pixelSize() + 2 <= grid.cell_height)
+    if not fonts or not data.has_numbers or grid.cell_width < MIN_NUMBER:
+        return False  # first of all, as looking through large maps takes long
+    shown = np.ones(data.values.shape, dtype=bool)
+    if data.masked is not None:
+        shown &= ~data.masked
+    written = data.values[shown] if data.under is None else np.where(shown, data.values, data.under)
+    chosen = _choose_format(painter, grid, written, fonts, (4, 2) if decimals is None else (decimals, 2))
+    if chosen is None:
+        return False
+    pen, form = chosen
+    empty = data.empty
+    for index in range(grid.count):
+        x, y = grid.origin(index)
+        rows = find_visible(painter, y, grid.cell_height, grid.rows, vertical=True)
+        columns = find_visible(painter, x, grid.cell_width, grid.columns, vertical=False)
+        values = data.values[index, rows, columns]
+        known = shown[index, rows, columns]
+        if empty is not None:
+            known = known & ~empty[index, rows, columns]
+        on_dark = ~find_bright(data, index, palette)[rows, columns] | ~np.isfinite(values)
+        for light in (False, True):
+            painter.setPen(QColor(LIGHT_INK if light else DARK_INK))
+            for row, column in np.argwhere(known & (on_dark == light)).tolist():
+                middle = x + (columns.start + column + 0.5) * grid.cell_width
+                pen.draw(middle, y + (rows.start + row + 0.5) * grid.cell_height, form(float(values[row, column])), 0.5)
+        muted = empty[index, rows, columns] if empty is not None and data.mark else None
+        if data.under is not None:
+            muted = ~known
+        if muted is None:
+            continue
+        painter.setPen(QColor(palette.muted))
+        for row, column in np.argwhere(muted).tolist():
+            middle = x + (columns.start + column + 0.5) * grid.cell_width
+            under = data.mark if data.under is None else form(float(data.under[index, rows, columns][row, column]))
+            pen.draw(middle, y + (rows.start + row + 0.5) * grid.cell_height, under, 0.5)
+    return True
+
+
+def find_bright(data: MapData, index: int, palette: Palette) -> NDArray[np.bool_]:
+    """Return on which cells of a map dark text reads better than light text."""
+    scale = data.scale.of(index, index + 1)
+    entries = find_indices(data.values[index : index + 1], data.kind, scale)[0]
+    bright: NDArray[np.bool_] = choose_dark_text(MAP_OF[data.kind], palette)[entries]
+    if data.muted:
+        columns = list(data.muted)
+        bright[:, columns] = choose_dark_text("grey", palette)[entries[:, columns]]
+    return bright
+
+
+def _choose_format(
+    painter: QPainter, grid: Grid, values: NDArray[np.floating], fonts: Sequence[QFont], decimals: tuple[int, int]
+) -> tuple[Pen, Callable[[float], str]] | None:
+    """Return the font and the format: two decimals or more in the largest font, else fewer characters in the smallest.
+
+    Shorter formats lose too much of small numbers, so one decimal is only for numbers from 1 on, none for numbers from
+    10 on, and powers of ten for numbers from 1000 on.
+    """
+    finite = values[np.isfinite(values)]
+    ends = [float(finite.min(initial=0.0)), float(finite.max(initial=0.0))]
+    odd = ["NaN"] * (len(finite) < values.size)
+    forms = ((_fix_decimals(decimals[0]), 6.0 if decimals[0] == 4 else 1.25), (_fix_decimals(decimals[1]), 1.25))
+    tried = [(font, form, room) for font in fonts for form, room in forms]
+    largest = max(-ends[0], ends[1])
+    for form, least in ((_write_bare, 0), (_fix_decimals(1), 1), (_fix_decimals(0), 10), (_write_power, 1000)):
+        tried += [(font, form, 1.25) for font in fonts if largest >= least]
+    for font, form, room in tried:
+        pen = Pen(painter, font)
+        texts = [re.sub("[0-9]", "4", form(value)) for value in ends] + odd  # 4 is as wide as any digit
+        if max(map(pen.width, texts)) <= grid.cell_width - room:
+            return pen, form
+    return None
+
+
+def find_visible(painter: QPainter, start: float, cell: float, count: int, *, vertical: bool) -> slice:
+    """Return the slice of ``count`` rows or columns from ``start`` inside the painter's clip; all without a clip."""
+    if not painter.hasClipping():
+        return slice(0, count)
+    clip = painter.clipBoundingRect()
+    low, high = (clip.top(), clip.bottom()) if vertical else (clip.left(), clip.right())
+    first = min(max(int((low - start) // cell), 0), count)
+    return slice(first, max(first, min(int((high - start) // cell) + 1, count)))
+
+
+@lru_cache(maxsize=8)
+def _fix_decimals(decimals: int) -> Callable[[float], str]:
+    """Return a function that writes numbers with this many decimals, however large they are."""
+
+    def write(value: float) -> str:
+        return _write_special(value) or _correct_sign(f"{value:.{decimals}f}")
+
+    return write
+
+
+def _write_bare(value: float) -> str:
+    """Return a number with two decimals and no 0 before the point."""
+    return _write_special(value) or re.sub(r"^(−?)0\.", r"\1.", _correct_sign(f"{value:.2f}"))
+
+
+def _write_power(value: float) -> str:
+    """Return a number as one digit and a power of ten; below 10 only the digit."""
+    if abs(value) < 9.5:
+        return _correct_sign(f"{value:.0f}")
+    return _write_special(value) or f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+
+
+def _write_special(value: float) -> str:
+    if value != value:
+        return "NaN"
+    return "" if abs(value) != float("inf") else ("∞" if value > 0 else "−∞")
+
+
+def _correct_sign(text: str) -> str:
+    """Return a number with a proper minus sign, and a zero without one."""
+    return (text[1:] if text.startswith("-") and not text.strip("-0.") else text).replace("-", "−")
+
+
+def write_cell_text(value: float, decimals: int) -> str:
+    """Return a short text of a number: fixed decimals, or an exponent if it is long; ∞ and NaN as such."""
+    if not abs(value) < float("inf"):
+        return _write_special(value)
+    if abs(value) < 10 ** (5 - min(decimals, 3)):
+        return _correct_sign(f"{value:.{decimals}f}")
+    return f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("-", "−")

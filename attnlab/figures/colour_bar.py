@@ -1,0 +1,71 @@
+"""The colour bar of maps: its colours, and the texts at its ends."""
+
+from functools import lru_cache
+
+import numpy as np
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
+
+from attnlab.figures.cell_numbers import write_cell_text
+from attnlab.figures.map_data import MapData
+from attnlab.figures.map_painter import to_image
+from attnlab.figures.palette import Palette
+from attnlab.figures.raster import MAP_OF, colour_cells
+from attnlab.figures.scales import DECADES, TO_ONE
+from attnlab.figures.text import Pen
+
+BAR_HEIGHT = 4.0
+_CURVES = {"sqrt": "√", "log": "log"}
+"""What a colour bar says of a scale that is not linear."""
+
+
+def draw_colour_bar(painter: QPainter, rect: QRectF, data: MapData, palette: Palette, font: QFont) -> None:
+    """Draw a colour bar with the smallest, middle and largest value below it."""
+    draw_colour_strip(painter, rect, data.kind, palette)
+    draw_colour_ends(painter, rect, data, palette, font)
+
+
+def draw_colour_strip(painter: QPainter, rect: QRectF, kind: str, palette: Palette) -> None:
+    """Draw the colours of a colour bar, which do not depend on the numbers."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+    painter.drawImage(QRectF(rect.x(), rect.y(), rect.width(), BAR_HEIGHT), _make_strip(kind, palette))
+    painter.restore()
+
+
+def draw_colour_ends(
+    painter: QPainter, rect: QRectF, data: MapData, palette: Palette, font: QFont, *, curve: bool = True
+) -> None:
+    """Draw the values below a colour bar, with the ``curve`` of its scale."""
+    painter.setPen(QColor(palette.muted))
+    pen = Pen(painter, font)
+    low, high = write_colour_ends(data, curve=curve)
+    ends = (low, "" if MAP_OF[data.kind] == "sequential" else "0", high)
+    widths = [pen.width(text) for text in ends]
+    if sum(widths) + 8 > rect.width():  # drop the middle, which is 0, then the end that mirrors the other
+        ends = (ends[0] if widths[0] + widths[2] + 4 <= rect.width() else "", "", ends[2])
+    for place, text in zip((0.0, 0.5, 1.0), ends, strict=True):
+        pen.draw(rect.x() + place * rect.width(), rect.y() + BAR_HEIGHT + 2, text, place, 0.0)
+
+
+def write_colour_ends(data: MapData, *, curve: bool = True) -> tuple[str, str]:
+    """Return the texts of the smallest and the largest value of the colours, with the ``curve`` of the scale."""
+    scale = data.scale
+    beyond, bend = "≥ " * scale.clipped, f" {_CURVES[scale.curve]}" if curve and scale.curve in _CURVES else ""
+    if scale.own:
+        return "0" if MAP_OF[data.kind] == "sequential" else "", f"own{bend}"
+    if MAP_OF[data.kind] != "sequential":
+        return f"{'≤ ' * scale.clipped}{_write_end(-data.limit)}", f"{beyond}{_write_end(data.limit)}{bend}"
+    first = np.format_float_positional(scale.limit * 10.0**-DECADES, precision=1, fractional=False, trim="-")
+    return f"≤ {first}" if scale.curve == "log" else "0", f"{beyond}{data.limit:.3g}{bend}"
+
+
+def _write_end(value: float) -> str:
+    return write_cell_text(value, 2 if abs(value) < 100 else 0)
+
+
+@lru_cache(maxsize=8)
+def _make_strip(kind: str, palette: Palette) -> QImage:
+    """Return a colour bar one pixel high."""
+    values = np.linspace(0.0 if MAP_OF[kind] == "sequential" else -1.0, 1.0, 128, dtype=np.float32)
+    return to_image(np.ascontiguousarray(colour_cells(values[None, None], kind, TO_ONE, palette, None)[0])).copy()
