@@ -282,6 +282,7 @@ def _make_driver(window: "MainWindow", person: Any, events: int, log: Path, faul
             super().__init__(window)
             self.ended = False
             self._left, self._answered, self._began = events, 0, 0.0
+            self._painted = False
             self._start: Experiment | None = None
             self._log = log.open("w", buffering=1, encoding="utf-8")
             self._timer = QTimer(self)
@@ -343,6 +344,9 @@ def _make_driver(window: "MainWindow", person: Any, events: int, log: Path, faul
             """Return which work is still under way, or ""."""
             playground, trainer = window.playground, window.trainer
             assert playground is not None
+            self._painted = self._painted or playground.canvas.painted
+            if not self._painted:  # events at places that are not laid out yet would not depend on the seed alone
+                return "painting the window for the first time"
             if playground.files.opening or self._answered < playground.service.newest:
                 return "computing or opening"
             if lanes := [lane.name for lane in list(LANES) if lane.busy]:

@@ -30,12 +30,23 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class Bar:
+    """One number as a bar, with its name before it and its text behind it."""
+
+    name: str
+    value: float
+    text: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
 class Charts:
-    """Charts side by side, or ``stacked``, and a map at their left."""
+    """Charts side by side, or ``stacked``, with a map at their left, and above them ``bars`` of numbers to compare."""
 
     charts: tuple[Chart, ...]
     map: SlideMap | None = None
     stacked: bool = False
+    bars: tuple[Bar, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,14 +6,17 @@ from PySide6.QtGui import QColor, QPainter
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.lens_chart import draw_chart
 from attnlab.figures.slides.lens_circles import CirclesLook, draw_circles
-from attnlab.figures.slides.lens_content import Charts, LensPicture, MapRow, MapRows, Table
+from attnlab.figures.slides.lens_content import Bar, Charts, LensPicture, MapRow, MapRows, Table
 from attnlab.figures.slides.lens_table import draw_table
 from attnlab.figures.slides.slide_layout import Box, Sheet, stack_boxes
 from attnlab.figures.slides.slide_maps import Formulas, draw_map
 from attnlab.figures.slides.slide_text import make_face
+from attnlab.figures.text import Pen
 
 TYPE = 2.5
 """The size of labels, in hundredths of the slide's height: 27 px at 1080."""
+BAR_LINE = 1.5
+"""The height of a bar with the space around it, in sizes of type."""
 MAP_SHARE = 0.42
 
 
@@ -55,6 +58,10 @@ def _draw_charts(
         left = Box(box.x, box.y, MAP_SHARE * box.width, box.height)
         missing += draw_map(painter, left, picture.map, sheet, palette, formulas)[1]
         box = Box(left.right + gap, box.y, box.width - left.width - gap, box.height)
+    if picture.bars:
+        high = BAR_LINE * find_type(sheet) * len(picture.bars)
+        _draw_bars(painter, Box(box.x, box.y, box.width, high), picture.bars, find_type(sheet), palette)
+        box = Box(box.x, box.y + high + gap, box.width, box.height - high - gap)
     count = len(picture.charts)
     if picture.stacked:
         places = stack_boxes(box, count, 0.3 * gap)
@@ -64,6 +71,20 @@ def _draw_charts(
     for chart, place in zip(picture.charts, places, strict=True):
         draw_chart(painter, place, chart, find_type(sheet), palette)
     return missing
+
+
+def _draw_bars(painter: QPainter, box: Box, bars: tuple[Bar, ...], size: float, palette: Palette) -> None:
+    """Draw bars below one another, as long as their numbers; the longest fills the room between names and texts."""
+    pen, line = Pen(painter, make_face(size)), BAR_LINE * size
+    names, texts = (max(map(pen.width, words)) for words in ([b.name for b in bars], [b.text for b in bars]))
+    left, room = box.x + names + size, box.width - names - texts - 2 * size
+    largest = max(bar.value for bar in bars) or 1.0
+    for index, bar in enumerate(bars):
+        middle, length = box.y + (index + 0.5) * line, max(room * bar.value / largest, 2.0)
+        painter.setPen(QColor(palette.ink))
+        pen.draw(left - size, middle, bar.name, 1.0)
+        painter.fillRect(QRectF(left, middle - 0.35 * size, length, 0.7 * size), QColor(palette.role(bar.role)))
+        pen.draw(left + length + 0.5 * size, middle, bar.text)
 
 
 def _draw_rows(

@@ -14,6 +14,7 @@ from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
 from attnlab.figures.slides.lens_content import (
     Arrow,
+    Bar,
     Chart,
     ChartLine,
     Charts,
@@ -91,16 +92,19 @@ def _make_cost(trace: "Trace") -> LensPicture:
     sizes = tuple(float(each.T) for each in found)
     times = ChartLine("all stages", sizes, tuple(each.milliseconds for each in found), "query")
     loops = cost.compare_with_loops(trace)
-    slow = ChartLine("loops:", (float(loops.T_k),), (loops.loops_ms,), "key", points=True)
-    fast = ChartLine("product:", (float(loops.T_k),), (loops.matrix_ms,), "query", points=True)
+    bars = (
+        Bar("double loop", loops.loops_ms, f"{loops.loops_ms:.3g} ms", "key"),
+        Bar("matrix product", loops.matrix_ms, f"{loops.matrix_ms:.3g} ms", "query"),
+    )
     bytes_ = ChartLine("memory", sizes, tuple(each.bytes / 1024 for each in found), "attention")
     now = next((each for each in found if e.T_k == each.T), None)
     here = () if now is None else (ChartLine("here:", (float(now.T),), (now.bytes / 1024,), "attention", points=True),)
     return Charts(
         (
-            Chart("Milliseconds", (times, slow, fast), "T", sizes, log_y=True),
+            Chart("Milliseconds", (times,), "T", sizes, log_y=True),
             Chart("KiB of all stages", (bytes_, *here), "T", sizes, log_y=True),
-        )
+        ),
+        bars=bars,
     )
 
 

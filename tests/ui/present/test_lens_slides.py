@@ -17,9 +17,9 @@ from attnlab.figures.palette import LIGHT
 from attnlab.figures.slides import slide_text
 from attnlab.figures.slides.lens_circles import find_circle
 from attnlab.figures.slides.lens_content import Charts, Circles, MapRows, Table
-from attnlab.figures.slides.lens_painter import find_type
+from attnlab.figures.slides.lens_painter import draw_lens, find_type
 from attnlab.figures.slides.slide_content import SlideContent
-from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_layout import Box, Sheet
 from attnlab.figures.slides.slide_painter import draw_slide
 from attnlab.lessons.library import find, list_shipped
 from attnlab.lessons.parse import parse
@@ -237,3 +237,22 @@ def test_the_picture_is_printed_as_well(qapp: QApplication, tmp_path: Path) -> N
     text = "## Look\n\n```state\npreset: rope\nlens: positions/rotation\n```\n\nSee?\n"
     (page,) = compute_pages(parse(text, "look"))
     assert isinstance(page.picture, Circles)
+
+
+def test_loops_and_matrix_product_are_bars_with_their_times(qapp: QApplication) -> None:
+    picture = make_picture("cost", compute(preset("loops")))
+    assert isinstance(picture, Charts)
+    loops, product = picture.bars
+    assert (loops.name, product.name) == ("double loop", "matrix product")
+    assert loops.text == f"{loops.value:.3g} ms"
+    dress_type()
+    image = QImage(1280, 720, QImage.Format.Format_RGB32)
+    image.fill(QColor(LIGHT.ground))
+    painter = QPainter(image)
+    draw_lens(painter, Box(60, 200, 1160, 460), picture, Sheet(0, 0, 1280, 720), LIGHT, None, None)
+    painter.end()
+    colours = {bar.name: QColor(LIGHT.role(bar.role)).rgb() for bar in picture.bars}
+    rows = [[image.pixel(x, y) for x in range(1280)] for y in range(200, 270)]
+    long, short = (max(row.count(colours[bar.name]) for row in rows) for bar in (loops, product))
+    assert long > 800
+    assert short == pytest.approx(long * product.value / loops.value, abs=3)
