@@ -209,7 +209,8 @@ class StepBar(FollowsTheme, QFrame):
     def _make_room(self) -> None:
         """Give the step's text the width, unless the last computation's figures fit too."""
         room = self._at is None or self.width() >= px(ROOMY)
-        self._sums.setVisible(room)
+        asked = self._at is not None and bool(self._at.asked)  # the sums of covered weights would be a hint
+        self._sums.setVisible(room and not asked)
         for label in (self._shape, self._time):
             label.setVisible(room and self.width() >= px(NARROW))
 

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -17,6 +18,10 @@ from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.lessons.library import find, list_shipped
 from attnlab.ui.lessons.player import LessonPlayer
 from attnlab.ui.present.content import Moment, make_content
+from tests.ui.lessons.test_lessons_workspace import desk_of
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
 
 
 def read(content: SlideContent) -> set[str]:
@@ -62,3 +67,20 @@ def test_every_question_is_asked_before_its_answer_is_visible(qapp: QApplication
         player.go_next()
     assert told == asked, "an answer that was visible at once, or never"
     assert asked
+
+
+def test_the_bar_says_nothing_about_sums_while_weights_are_covered(person: "Person") -> None:
+    desk = desk_of(person)
+    desk.walk(find("six-words"), 0)
+    player, sums = desk.player, person.playground.step_bar._sums
+    asking = next(slide for slide in player.slides if slide.blanks)
+    player.go(asking.index)
+    while player.frame is not None and not player.frame.asked and player.frame_index < len(player.frames) - 1:
+        player.go_next()
+    person.settle()
+    assert player.hidden
+    assert not sums.isVisible()
+    player.go_next()
+    person.settle()
+    assert not player.hidden
+    assert sums.isVisible()
