@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 CPU_S, SETTLE_S, CLOCK_S = 60.0, 300.0, 600.0
 """Limits in seconds: CPU time of one event, time until all its work is done, and wall-clock time without output."""
+CALM_MS = 10
+"""How long nothing must be under way before the next event."""
 SHORT_MS = 400
 """Timers that fire sooner than this are waited for before the next event."""
 LAST = 25
@@ -282,7 +284,7 @@ def _make_driver(window: "MainWindow", person: Any, events: int, log: Path, faul
             super().__init__(window)
             self.ended = False
             self._left, self._answered, self._began = events, 0, 0.0
-            self._painted = False
+            self._painted = self._calm = False
             self._start: Experiment | None = None
             self._log = log.open("w", buffering=1, encoding="utf-8")
             self._timer = QTimer(self)
@@ -331,6 +333,11 @@ def _make_driver(window: "MainWindow", person: Any, events: int, log: Path, faul
                 else:
                     self._timer.start(20)
                 return
+            if not (hurried or self._calm):  # once more, as a window that was just shown takes the focus a little later
+                self._calm = True
+                self._timer.start(CALM_MS)
+                return
+            self._calm = False
             _limit(CPU_S)
             self._began = time.monotonic()
             if self._left and not faults:
@@ -344,7 +351,8 @@ def _make_driver(window: "MainWindow", person: Any, events: int, log: Path, faul
             """Return which work is still under way, or ""."""
             playground, trainer = window.playground, window.trainer
             assert playground is not None
-            self._painted = self._painted or playground.canvas.painted
+            painted = any(card.painted for card in playground.canvas.cards.values())
+            self._painted = self._painted or painted or not playground.canvas.isVisible()
             if not self._painted:  # events at places that are not laid out yet would not depend on the seed alone
                 return "painting the window for the first time"
             if playground.files.opening or self._answered < playground.service.newest:

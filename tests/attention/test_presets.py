@@ -11,6 +11,7 @@ import torch
 
 import attnlab
 from attnlab.attention.examples.presets import PRESETS, Preset
+from attnlab.lessons.lenses import LENSES
 
 JOURNEY = ("Your", "journey", "starts", "with", "one", "step")
 REQUIRED = {
@@ -73,7 +74,7 @@ def test_a_presets_description_is_one_short_line(preset: Preset) -> None:
     assert "\n" not in preset.about
     assert 40 < len(preset.about) <= 110
     assert len(preset.title) <= 36
-    assert preset.lens.partition("/")[0] in ("", "positions", "saturation", "cost", "precision", "statistics")
+    assert preset.lens.partition("/")[0] in ("", *LENSES)
 
 
 def test_titles_are_unique_and_groups_are_contiguous() -> None:

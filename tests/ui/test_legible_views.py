@@ -9,26 +9,12 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPushButton, QScrol
 from pytestqt.qtbot import QtBot
 
 from attnlab.ui.app.main_window import MainWindow
+from tests.ui.alike import ALIKE
 from tests.ui.layout_faults import find_layout_faults
 from tools import gallery, gallery_train
 from tools.gallery_window import Variant, View, close, do_nothing, open_view, show
 
 USUAL, SMALL = Variant((1366, 768), 100, "light"), Variant((1024, 640), 175, "light")
-ALIKE = {
-    *("the-cat-sat", "head-average", "state-query", "state-output", "state-alone-one", "state-token-masked"),
-    *("state-pinned", "state-pinned-present", "present-dark", "present-contrast-light", "present-contrast-dark"),
-    *(
-        "help-report",
-        "help-about",
-        "dialog-train-film",
-        "train-24-heads",
-        "weights-preview",
-        "weights-misfit",
-        "train-back",
-        "dialog-train-figure",
-    ),
-}
-"""Views with the same parts, in the same places, as another one."""
 VIEWS = {view.name: view for view in gallery.list_views() if view.name not in ALIKE}
 STEPS = 20
 """The training steps of runs, whose numbers are of no matter here."""

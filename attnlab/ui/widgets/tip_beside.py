@@ -8,7 +8,7 @@ from attnlab.ui.base.theme import px
 
 SHIFT = QPoint(2, 16)
 """Qt shows a tool tip at least so far from its point, in pixels."""
-MARGIN = 24
+MARGIN = 34
 """The room around the text of a tool tip and beside it, in pixels at 100 %."""
 
 
