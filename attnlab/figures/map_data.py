@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 from attnlab.figures.scales import Scale
 
+STATES = "pinned", "now"
+"""The titles of two states side by side."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class MapData:

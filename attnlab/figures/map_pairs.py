@@ -7,14 +7,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.figures.map_data import MapData
+from attnlab.figures.map_data import STATES, MapData
 
 T = TypeVar("T", bound=np.generic)
-THEN, NOW = "pinned", "now"
-"""The titles of the two states."""
 
 
-def pair_maps(then: MapData, now: MapData, names: tuple[str, str] = (THEN, NOW)) -> MapData:
+def pair_maps(then: MapData, now: MapData, names: tuple[str, str] = STATES) -> MapData:
     """Return the maps of two states in pairs, each map of ``then`` before the same map of ``now``.
 
     Both have the same sizes and scale. If one has signed numbers, both have the colours of these.

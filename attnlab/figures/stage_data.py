@@ -19,9 +19,7 @@ SINK = "sink"
 """The label of the column with the share of the sink."""
 
 
-def find_stage_scale(
-    trace: "Trace", stage: Stage, head: int | str, colouring: Colouring = AUTOMATIC, *, tight: bool = False
-) -> Scale:
+def find_stage_scale(trace: "Trace", stage: Stage, head: int | str, colouring: Colouring = AUTOMATIC) -> Scale:
     """Return the colour scale of a stage, common to all heads unless the reader chose one for each.
 
     ``head`` is a head, "all" or "mean".
@@ -30,7 +28,7 @@ def find_stage_scale(
     array = trace.mean(stage.name) if alone else trace.array(stage.name)
     muted = find_muted(trace, stage, colouring)
     mask = trace.find_shown_mask(stage.name)
-    scale = find_scale(array, kind_of(stage, trace.experiment), mask, colouring, tight=tight, muted=muted)
+    scale = find_scale(array, kind_of(stage, trace.experiment), mask, colouring, muted=muted)
     return scale.of(head, head + 1) if isinstance(head, int) else scale
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.figures.map_data import STATES
 from attnlab.figures.scales import TO_ONE, Scale
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Pair:
 
     then: "Trace"
     now: "Trace"
-    names: tuple[str, str] = ("pinned", "now")
+    names: tuple[str, str] = STATES
 
     @property
     def experiment(self) -> "Experiment":

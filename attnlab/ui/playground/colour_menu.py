@@ -39,27 +39,27 @@ class ColourMenu(QMenu):
         super().__init__(parent)
         self.setToolTipsVisible(True)
         self.setTitle(f"Colours of {BY_NAME[stage].title.lower()}")
-        self._current, self._choose = current, choose
+        self._choose = choose
         entry = BY_NAME[stage]
         kind = kind_of(entry, e)
         scales = QActionGroup(self)
         for name, title in SCALES.items():
             if name != "full" or kind == "probability":
                 tip = TIPS.get(name, _describe_automatic(kind, e.T_k if entry.is_map else 0))
-                scales.addAction(self._offer(title, tip, name == current.scale, scale=name))
+                scales.addAction(self._offer(title, tip, name == current.scale, replace(current, scale=name)))
         self.addSeparator()
         if entry.has_heads and e.n_heads > 1:
             tip = "The last colour stands for another number on each head's map."
-            self._offer(EACH_HEAD, tip, current.each_head, each_head=not current.each_head)
+            self._offer(EACH_HEAD, tip, current.each_head, replace(current, each_head=not current.each_head))
         if entry.axes[-1] == "key":
-            self._offer(MUTE_SINKS, MUTE_TIP, current.mute_sinks, mute_sinks=not current.mute_sinks)
+            self._offer(MUTE_SINKS, MUTE_TIP, current.mute_sinks, replace(current, mute_sinks=not current.mute_sinks))
 
-    def _offer(self, title: str, tip: str, on: bool, **change: object) -> QAction:
+    def _offer(self, title: str, tip: str, on: bool, choice: Colouring) -> QAction:
         action = self.addAction(title)
         action.setCheckable(True)
         action.setChecked(on)
         action.setToolTip(tip)
-        action.triggered.connect(lambda: self._choose(replace(self._current, **change)))  # type: ignore[arg-type]
+        action.triggered.connect(lambda: self._choose(choice))
         return action
 
 
