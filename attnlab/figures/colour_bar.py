@@ -53,7 +53,7 @@ def write_colour_ends(data: MapData, *, curve: bool = True) -> tuple[str, str]:
     scale = data.scale
     beyond, bend = "≥ " * scale.clipped, f" {_CURVES[scale.curve]}" if curve and scale.curve in _CURVES else ""
     if scale.own:
-        return "0" if MAP_OF[data.kind] == "sequential" else "", f"own{bend}"
+        return "0" if MAP_OF[data.kind] == "sequential" else "", f"own scales{bend}"
     if MAP_OF[data.kind] != "sequential":
         return f"{'≤ ' * scale.clipped}{_write_end(-data.limit)}", f"{beyond}{_write_end(data.limit)}{bend}"
     first = np.format_float_positional(scale.limit * 10.0**-DECADES, precision=1, fractional=False, trim="-")

@@ -200,7 +200,7 @@ def test_states_of_different_sizes_say_why_they_cannot_stand_side_by_side(person
     person.press("Both")
     card = person.card("weights")
     assert card.data is None
-    assert card.accessibleName().endswith("one has 7 × 7, the pinned 6 × 6.")
+    assert card.accessibleName().endswith("side by side: 7 × 7 now, 6 × 6 pinned.")
 
 
 def test_the_choices_are_saved_with_the_session(person: "Person") -> None:

@@ -17,8 +17,8 @@ TIPS = {
     "full": "The last colour stands for 1, so maps of different texts can be compared.",
     "largest": "The last colour stands for the largest number.",
     "percentile": "One number in a hundred lies beyond the last colour; the colour bar then says “≥”.",
-    "sqrt": "Small numbers have stronger colours: a quarter of the end is half way.",
-    "log": "Each tenth of a number is the same step of colour, over four powers of ten.",
+    "sqrt": "Small numbers get stronger colours: a quarter of the largest number is halfway along the scale.",
+    "log": "Every factor of ten is the same step in colour, over four powers of ten.",
 }
 EACH_HEAD = "A scale for each head"
 MUTE_SINKS = "Mute sinks"
@@ -49,7 +49,7 @@ class ColourMenu(QMenu):
                 scales.addAction(self._offer(title, tip, name == current.scale, replace(current, scale=name)))
         self.addSeparator()
         if entry.has_heads and e.n_heads > 1:
-            tip = "The last colour stands for another number on each head's map."
+            tip = "Each head's map has a scale that ends at a number of its own."
             self._offer(EACH_HEAD, tip, current.each_head, replace(current, each_head=not current.each_head))
         if entry.axes[-1] == "key":
             self._offer(MUTE_SINKS, MUTE_TIP, current.mute_sinks, replace(current, mute_sinks=not current.mute_sinks))

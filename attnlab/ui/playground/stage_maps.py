@@ -76,7 +76,7 @@ def _stand_together(trace: "Trace", pinned: "Trace", stage: Stage, view: "View",
         sizes = [" × ".join(map(str, each.data.values.shape[1:])) for each in (now, then) if each.data is not None]
         if then.heads != now.heads:
             sizes = [f"{len(each.heads)} heads" for each in (now, then)]
-        return Look(None, reason=f"The states cannot stand side by side: one has {sizes[0]}, the pinned {sizes[1]}.")
+        return Look(None, reason=f"These sizes cannot stand side by side: {sizes[0]} now, {sizes[1]} pinned.")
     return Look(pair_maps(then.data, now.data), tuple(head for head in now.heads for _ in range(2)))
 
 
