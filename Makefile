@@ -38,7 +38,7 @@ test-all: $(READY) ## run every test, with all Hypothesis examples; ARGS as abov
 
 test-headless: $(READY) ## run all but the slow tests of mathematics, files, lessons and training, with Qt hidden
 	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt --quick -n $(WORKERS) --dist worksteal \
-		$(wildcard tests/attention tests/compute tests/files tests/lessons tests/training) $(ARGS)
+		$(wildcard tests/attention tests/compute tests/files tests/lessons tests/pretrained tests/training) $(ARGS)
 
 faults: $(READY) ## plant faults one at a time and count how many the tests detect; ARGS="--only lessons -v"
 	@$(OFFSCREEN) $(BIN)/python tools/plant_faults.py $(ARGS)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from attnlab.notebook.notebook_display import draw_notebook_picture as draw_notebook_picture
     from attnlab.notebook.notebook_display import figure
     from attnlab.notebook.notebook_html import write_notebook_page as write_notebook_page
+    from attnlab.pretrained.model import Model, read_model
     from attnlab.ui.app.view_function import view
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "Experiment",
     "ExperimentError",
     "FileError",
+    "Model",
     "Sample",
     "Trace",
     "UnknownPresetError",
@@ -37,6 +39,7 @@ __all__ = [
     "load",
     "preset",
     "presets",
+    "read_model",
     "read_weights",
     "save",
     "to_multihead",
@@ -50,6 +53,7 @@ _HOMES = {
     "Experiment": "attnlab.attention.experiment",
     "ExperimentError": "attnlab.base.errors",
     "FileError": "attnlab.base.errors",
+    "Model": "attnlab.pretrained.model",
     "Sample": "attnlab.attention.experiment",
     "Trace": "attnlab.attention.stages.trace",
     "UnknownPresetError": "attnlab.base.errors",
@@ -61,6 +65,7 @@ _HOMES = {
     "draw_notebook_picture": "attnlab.notebook.notebook_display",
     "preset": "attnlab.attention.examples.presets",
     "presets": "attnlab.attention.examples.presets",
+    "read_model": "attnlab.pretrained.model",
     "read_weights": "attnlab.files.weights.weights_file",
     "save": "attnlab.files.sessions.session_file",
     "to_multihead": "attnlab.files.weights.multihead",

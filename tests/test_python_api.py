@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import pickle
 import pkgutil
 import re
@@ -9,10 +10,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 import attnlab
 
@@ -56,6 +60,27 @@ def message_in_thread(call: object) -> str:
     return "".join(said)
 
 
+def save_small_model(folder: Path) -> None:
+    """Save a GPT-2 of one layer with the numbers that torch draws, and a tokenizer of four words."""
+    d, words = 8, {"The": 0, "cat": 1, "sat": 2, "[UNK]": 3}
+    config = {"model_type": "gpt2", "vocab_size": 4, "n_positions": 16, "n_embd": d, "n_layer": 1, "n_head": 2}
+    shapes = {"wte.weight": (4, d), "wpe.weight": (16, d), "ln_f.weight": (d,), "ln_f.bias": (d,)}
+    for name, into, out in (
+        ("attn.c_attn", d, 3 * d),
+        ("attn.c_proj", d, d),
+        ("mlp.c_fc", d, 4 * d),
+        ("mlp.c_proj", 4 * d, d),
+    ):
+        shapes |= {f"h.0.{name}.weight": (into, out), f"h.0.{name}.bias": (out,)}
+    shapes |= {f"h.0.ln_{i}.{part}": (d,) for i in (1, 2) for part in ("weight", "bias")}
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config))
+    save_file({name: torch.randn(*shape) for name, shape in shapes.items()}, folder / "model.safetensors")
+    cut: Any = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
+    cut.pre_tokenizer = pre_tokenizers.Whitespace()
+    cut.save(str(folder / "tokenizer.json"))
+
+
 @pytest.fixture
 def closed_windows(qapp: QApplication) -> QTimer:
     """Close every window as soon as it appears."""
@@ -69,6 +94,7 @@ def test_every_block_of_the_page_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed_windows: QTimer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    save_small_model(tmp_path / "my-model")
     names: dict[str, object] = {}
     for block in BLOCKS:
         if "attnlab.view" in block:

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,6 +44,37 @@ def platform_without_display(wanted: bool) -> Iterator[None]:
         yield
     finally:
         del os.environ["QT_QPA_PLATFORM"]
+
+
+@contextmanager
+def delay_interrupts() -> Iterator[None]:
+    """Delay Ctrl+C until a picture is drawn, as painting cannot be interrupted; a second one acts at once."""
+    pressed = 0
+
+    def wait(*_: object) -> None:
+        nonlocal pressed
+        pressed += 1
+        if pressed > 1:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def offscreen_application() -> Iterator[None]:
+    """Provide a Qt application without a window while figures are drawn."""
+    with platform_without_display(True):
+        from PySide6.QtWidgets import QApplication
+
+        app = QApplication.instance() or QApplication([])
+        yield
+        del app
 
 
 def load_torch_before_qt() -> None:

@@ -102,7 +102,13 @@ class Check:
 def report(environ: Mapping[str, str] = os.environ) -> list[Check]:
     """Check everything the program needs; ``environ`` gives the display on which the window would open."""
     checks = [check_python(), *(check_package(name, floor) for name, floor in _PACKAGES)]
-    checks += [check_torch(), check_own_files(), check_film(), *(check_log(name) for name in (ERRORS, CRASHES))]
+    checks += [
+        check_torch(),
+        check_own_files(),
+        check_film(),
+        check_tokenizers(),
+        *(check_log(name) for name in (ERRORS, CRASHES)),
+    ]
     if sys.platform == "linux":
         checks += [*check_qt_libraries(qt_folder(), environ), check_display(environ), check_scripts()]
     return checks
@@ -202,6 +208,15 @@ def check_film() -> Check:
         found = shutil.which("ffmpeg")
         return Check("MP4 films", found is not None, False, found or "no ffmpeg", _pip("attnlab[film]"))
     return Check("MP4 films", True, False, detail)
+
+
+def check_tokenizers() -> Check:
+    """Check whether texts can be read for real models."""
+    try:
+        detail = importlib.metadata.version("tokenizers")
+    except importlib.metadata.PackageNotFoundError:
+        return Check("tokenizers", False, False, "not installed: real models read no text", _pip("attnlab[models]"))
+    return Check("tokenizers", True, False, detail)
 
 
 def check_log(name: str) -> Check:

@@ -1,15 +1,14 @@
 """The command ``attnlab export``: writes figures and tables of one or more sources; the extension sets the format."""
 
 import argparse
-import signal
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab.base.errors import AttnlabError
-from attnlab.cli.command_line import MisuseError, platform_without_display
+from attnlab.cli.command_line import MisuseError, delay_interrupts, offscreen_application
 from attnlab.cli.many_sources import OUTPUT_HELP, parse_output, write_each
 from attnlab.cli.stage_options import compute_trace, list_warnings, load_experiment, stage_parser
 from attnlab.figures.figure_formats import FIGURES
@@ -176,34 +175,3 @@ def figure_spec(options: argparse.Namespace) -> "FigureSpec":
         mute_sinks=options.mute_sinks,
         ground="transparent" if options.transparent else "dark" if options.dark else "light",
     )
-
-
-@contextmanager
-def delay_interrupts() -> Iterator[None]:
-    """Delay Ctrl+C until a picture is drawn, as painting cannot be interrupted; a second one acts at once."""
-    pressed = 0
-
-    def wait(*_: object) -> None:
-        nonlocal pressed
-        pressed += 1
-        if pressed > 1:
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, wait)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def offscreen_application() -> Iterator[None]:
-    """Provide a Qt application without a window while figures are drawn."""
-    with platform_without_display(True):
-        from PySide6.QtWidgets import QApplication
-
-        app = QApplication.instance() or QApplication([])
-        yield
-        del app

@@ -31,6 +31,7 @@ commands:
   attnlab presets                list the worked examples
   attnlab lesson NAME|FILE       open a lesson; --pdf prints it, --check finds mistakes
   attnlab train TASK             train a tiny model; the window can open the run
+  attnlab model SOURCE TEXT      a real model's attention, patterns and predictions
   attnlab bench [live|engine|start|lesson|export|train|learning]
   attnlab doctor                 check the installation
 SOURCE is a session file or preset:NAME; export and code also take several sources, folders and patterns.
@@ -214,6 +215,12 @@ def _train(argv: list[str]) -> int:
     return train(argv)
 
 
+def _model(argv: list[str]) -> int:
+    from attnlab.cli.model_command import main as model
+
+    return model(argv)
+
+
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "show": _show,
     "export": _export,
@@ -221,6 +228,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "presets": _presets,
     "lesson": _lesson,
     "train": _train,
+    "model": _model,
     "bench": _bench,
     "doctor": _doctor,
 }

@@ -26,7 +26,7 @@ def stage_parser(command: str, description: str, *, several: bool = False, epilo
     parser.add_argument("--stage", metavar="NAME", help="inputs, queries, … weights, context, output")
     parser.add_argument(
         "--head",
-        type=_parse_head,
+        type=parse_head,
         default="all",
         metavar="I|all|mean",
         help="a head from 0, all heads, or their mean",
@@ -99,7 +99,8 @@ def list_warnings(trace: "Trace") -> list[str]:
     return [*odd, *find_oddities(trace.experiment, dtype_name(trace))]
 
 
-def _parse_head(text: str) -> int | str:
+def parse_head(text: str) -> int | str:
+    """Return a head from 0, "all" or "mean"; for argparse."""
     if text in ("all", "mean"):
         return text
     if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):

@@ -1,0 +1,83 @@
+"""The forward pass of one attention layer, written out so that its weights can be seen and changed."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.registries.position_functions import buckets
+from attnlab.pretrained.layers import AttentionLayer, Bias, Norm
+
+
+class Off(NamedTuple):
+    """What is switched off in one layer: whole heads, and single arrows as (head, query, key)."""
+
+    heads: tuple[int, ...] = ()
+    pairs: tuple[tuple[int, int, int], ...] = ()
+
+
+NOTHING_OFF = Off()
+
+
+def find_weights(layer: AttentionLayer, x: Tensor, memory: Tensor, pairs: Iterable[tuple[int, int, int]]) -> Tensor:
+    """Return the softmax weights [h, T_q, T_k] of queries from x [T_q, d] on keys from memory [T_k, d_memory].
+
+    A pair that is off is masked like a future token: its score is −∞, and the other weights of the row sum to 1. A row
+    of which all pairs are off is 0.
+    """
+    q = _rotate(layer, _normalize(layer.norm_q, _split(layer.q(x), layer.n_heads)))
+    k = _rotate(layer, _normalize(layer.norm_k, _split(layer.k(memory), layer.n_kv_heads)))
+    scores = q @ _repeat(layer, k).mT
+    if layer.divisor is not None:
+        scores = scores / layer.divisor
+    if layer.bias is not None:
+        scores = scores + find_bias(layer.bias, *scores.shape[-2:])
+    hidden = find_hidden(layer, *scores.shape[-2:])
+    if hidden is not None:
+        scores = scores.masked_fill(hidden, -torch.inf)
+    for head, query, key in pairs:
+        scores[head, query, key] = -torch.inf
+    weights = scores.softmax(-1)
+    return weights.nan_to_num(0.0) if pairs else weights
+
+
+def attend(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NOTHING_OFF) -> tuple[Tensor, Tensor]:
+    """Return the output [T_q, d_model] and the weights [h, T_q, T_k]. The context of a head that is off is 0."""
+    weights = find_weights(layer, x, memory, off.pairs)
+    context = weights @ _repeat(layer, _split(layer.v(memory), layer.n_kv_heads))
+    for head in off.heads:
+        context[head] = 0.0
+    return layer.o(context.transpose(0, 1).flatten(1)), weights
+
+
+def find_hidden(layer: AttentionLayer, t_q: int, t_k: int) -> Tensor | None:
+    """Return the masked cells [T_q, T_k], None if the layer has no mask."""
+    if not layer.causal:
+        return None
+    distance = torch.arange(t_q)[:, None] - torch.arange(t_k)
+    hidden = distance < 0
+    return hidden if layer.window is None else hidden | (distance >= layer.window)
+
+
+def find_bias(bias: Bias, t_q: int, t_k: int) -> Tensor:
+    """Return T5's bias [h, T_q, T_k]."""
+    distance = torch.arange(t_k) - torch.arange(t_q)[:, None]
+    return bias.table[buckets(distance, len(bias.table), bias.farthest, bias.both_ways)].permute(2, 0, 1)
+
+
+def _split(x: Tensor, heads: int) -> Tensor:
+    return x.view(len(x), heads, -1).transpose(0, 1)  # [T, h·d] -> [h, T, d]
+
+
+def _repeat(layer: AttentionLayer, x: Tensor) -> Tensor:
+    """Return keys or values of each query head, [h_kv, T, d] -> [h, T, d]."""
+    return x if layer.n_kv_heads == layer.n_heads else x.repeat_interleave(layer.n_heads // layer.n_kv_heads, 0)
+
+
+def _normalize(norm: Norm | None, x: Tensor) -> Tensor:
+    return x if norm is None else norm(x)
+
+
+def _rotate(layer: AttentionLayer, x: Tensor) -> Tensor:
+    return x if layer.rotation is None else layer.rotation(x)

@@ -1,0 +1,1 @@
+"""What each family of models calls its tensors and settings, and the stacks of layers that it builds from them."""

@@ -1,0 +1,129 @@
+"""Llama (Touvron et al. 2023), Mistral (Jiang et al. 2023), Qwen 2 and 3: decoders with RMSNorm, RoPE and SwiGLU."""
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from attnlab.base.errors import FileError
+from attnlab.pretrained.architecture import Architecture, Stack
+from attnlab.pretrained.families.parts import (
+    MOST_HEADS,
+    find_prefix,
+    read_linear,
+    read_rms_norm,
+    read_sizes,
+    split_heads,
+)
+from attnlab.pretrained.families.rope import read_rotation
+from attnlab.pretrained.folder import ModelFolder
+from attnlab.pretrained.layers import AttentionLayer, FeedForward, Layer, find_activation
+from attnlab.pretrained.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """The sizes of the attention of every layer."""
+
+    d_model: int
+    n_heads: int
+    n_kv_heads: int
+    d_k: int
+    eps: float
+
+
+def build_llama(folder: ModelFolder) -> Architecture:
+    """Return a Llama, or one of the families that differ from it only in what config.json says."""
+    settings = Settings(folder.config)
+    sizes, n_layers = _read_sizes(settings)
+    words = settings.whole("vocab_size")
+    prefix = find_prefix(folder, ("model.", ""), "embed_tokens.weight")
+
+    def embed(ids: Tensor) -> Tensor:
+        return folder.read(f"{prefix}embed_tokens.weight", words, sizes.d_model)[ids]
+
+    def predict(hidden: Tensor) -> Tensor:
+        name = "lm_head.weight" if folder.has("lm_head.weight") else f"{prefix}embed_tokens.weight"
+        return hidden @ folder.read(name, words, sizes.d_model).T
+
+    return Architecture(
+        about=f"{str(folder.config.get('model_type')).capitalize()} decoder",
+        stacks=(
+            Stack(
+                name="decoder",
+                n_layers=n_layers,
+                embed=embed,
+                layer=lambda i: _read_layer(folder, settings, f"{prefix}layers.{i}.", i, sizes),
+                norm=lambda: read_rms_norm(folder, f"{prefix}norm", sizes.d_model, sizes.eps),
+            ),
+        ),
+        n_heads=sizes.n_heads,
+        d_model=sizes.d_model,
+        words=words,
+        limit=settings.whole("max_position_embeddings", default=2048),
+        predicts="next",
+        predict=predict,
+    )
+
+
+def _read_sizes(settings: Settings) -> tuple[_Sizes, int]:
+    n_layers, n_heads, d_model = read_sizes(
+        settings, ("num_hidden_layers",), ("num_attention_heads",), ("hidden_size",)
+    )
+    n_kv_heads = settings.whole("num_key_value_heads", default=n_heads, most=MOST_HEADS)
+    if n_heads % n_kv_heads:
+        raise FileError(f"config.json has {n_kv_heads} key heads, which do not divide its {n_heads} heads.")
+    d_k = settings.whole("head_dim") if settings.get("head_dim") is not None else split_heads(d_model, n_heads)
+    return _Sizes(d_model, n_heads, n_kv_heads, d_k, settings.number("rms_norm_eps", default=1e-6)), n_layers
+
+
+def _read_layer(folder: ModelFolder, settings: Settings, at: str, index: int, sizes: _Sizes) -> Layer:
+    d_model, d_k = sizes.d_model, sizes.d_k
+    wide = settings.whole("intermediate_size")
+    query, key = sizes.n_heads * d_k, sizes.n_kv_heads * d_k
+    self = f"{at}self_attn."
+    normed = folder.has(f"{self}q_norm.weight")
+    return Layer(
+        attention=AttentionLayer(
+            q=read_linear(folder, f"{self}q_proj", d_model, query),
+            k=read_linear(folder, f"{self}k_proj", d_model, key),
+            v=read_linear(folder, f"{self}v_proj", d_model, key),
+            o=read_linear(folder, f"{self}o_proj", query, d_model),
+            n_heads=sizes.n_heads,
+            n_kv_heads=sizes.n_kv_heads,
+            divisor=math.sqrt(d_k),
+            causal=True,
+            window=_find_window(settings, index),
+            rotation=read_rotation(settings, d_k),
+            norm_q=read_rms_norm(folder, f"{self}q_norm", d_k, sizes.eps) if normed else None,
+            norm_k=read_rms_norm(folder, f"{self}k_norm", d_k, sizes.eps) if normed else None,
+        ),
+        attention_norm=read_rms_norm(folder, f"{at}input_layernorm", d_model, sizes.eps),
+        feed_forward=FeedForward(
+            into=read_linear(folder, f"{at}mlp.up_proj", d_model, wide),
+            out=read_linear(folder, f"{at}mlp.down_proj", wide, d_model),
+            gate=read_linear(folder, f"{at}mlp.gate_proj", d_model, wide),
+            activation=find_activation(settings.text("hidden_act", "silu")),
+        ),
+        feed_forward_norm=read_rms_norm(folder, f"{at}post_attention_layernorm", d_model, sizes.eps),
+        norm_first=True,
+    )
+
+
+def _find_window(settings: Settings, index: int) -> int | None:
+    """Return how many keys a query of this layer sees, itself included; None for all before it.
+
+    Mistral has one window for all layers. Qwen switches it on, and lists the layers or says from which one on.
+    """
+    if settings.get("sliding_window") is None or not settings.flag(
+        "use_sliding_window", settings.get("model_type") == "mistral"
+    ):
+        return None
+    kinds = settings.get("layer_types")
+    if isinstance(kinds, list):
+        slides = index < len(kinds) and kinds[index] == "sliding_attention"
+    else:
+        slides = (
+            index >= settings.whole("max_window_layers", default=28, least=0) or settings.get("model_type") == "mistral"
+        )
+    return settings.whole("sliding_window") if slides else None

@@ -1,0 +1,86 @@
+"""The frequencies of RoPE from config.json: as they are, or scaled for texts longer than those of training."""
+
+import math
+
+import torch
+
+from attnlab.base.errors import FileError
+from attnlab.files.weights.named_array import shorten_name
+from attnlab.pretrained.layers import Rotation
+from attnlab.pretrained.settings import Settings
+
+KINDS = ("default", "linear", "llama3", "yarn")
+
+
+def read_rotation(settings: Settings, d_k: int) -> Rotation:
+    """Return the rotation of queries and keys of ``d_k`` columns.
+
+    Newer configs keep everything in ``rope_parameters``, older ones have ``rope_theta`` and ``rope_scaling``. "linear"
+    divides all frequencies (Chen et al. 2023), "llama3" only the slow ones (Llama 3.1), "yarn" too, and it makes the
+    scores larger (Peng et al. 2023).
+
+    Raises:
+        FileError: the scaling is unknown, or one of its settings is wrong; or d_k is odd.
+    """
+    if d_k % 2:
+        raise FileError(
+            f"config.json gives each head {d_k} columns; RoPE rotates them in pairs and needs an even number."
+        )
+    scaling = settings.inside("rope_parameters") or settings.inside("rope_scaling") or Settings({})
+    base = (settings if scaling.get("rope_theta") is None else scaling).number("rope_theta", default=10000.0)
+    frequencies = base ** (-torch.arange(0, d_k, 2, dtype=torch.int64).float() / d_k)
+    kind = scaling.get("rope_type") or scaling.get("type") or "default"
+    if kind == "default":
+        return Rotation(frequencies, base=base)
+    if kind == "linear":
+        return Rotation(frequencies / scaling.number("factor", default=1.0))
+    if kind == "llama3":
+        return Rotation(_scale_slow(frequencies, scaling))
+    if kind == "yarn":
+        return _yarn(frequencies, base, settings, scaling)
+    raise FileError(f"config.json scales RoPE by {shorten_name(repr(kind))}; attnlab knows {', '.join(KINDS)}.")
+
+
+def _scale_slow(frequencies: torch.Tensor, scaling: Settings) -> torch.Tensor:
+    """Divide frequencies of long wavelengths, keep those of short ones, and blend between the two."""
+    factor = scaling.number("factor", default=8.0)
+    low, high = scaling.number("low_freq_factor", default=1.0), scaling.number("high_freq_factor", default=4.0)
+    length = scaling.whole("original_max_position_embeddings", default=8192)
+    if low >= high:
+        raise FileError(f"config.json has low_freq_factor {low}; it needs less than high_freq_factor, {high}.")
+    turns = length * frequencies / (2 * math.pi)  # within the length of training
+    kept = ((turns - low) / (high - low)).clamp(0, 1)
+    return frequencies / factor * (1 - kept) + frequencies * kept
+
+
+def _yarn(frequencies: torch.Tensor, base: float, settings: Settings, scaling: Settings) -> Rotation:
+    """Divide the slow frequencies, along a ramp over the pairs of columns, and multiply queries and keys."""
+    factor = scaling.number("factor", default=1.0)
+    fast, slow = scaling.number("beta_fast", default=32.0), scaling.number("beta_slow", default=1.0)
+    default = settings.whole("max_position_embeddings", default=4096)
+    length = scaling.whole("original_max_position_embeddings", default=default)
+    d_k = 2 * len(frequencies)
+
+    def find_pair(turns: float) -> float:
+        """Return the pair of columns that turns so often within the length of training."""
+        return d_k * math.log(length / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+    first, last = find_pair(fast), find_pair(slow)
+    if scaling.flag("truncate", True):
+        first, last = math.floor(first), math.ceil(last)
+    first, last = max(first, 0), min(last, d_k - 1)
+    ramp = ((torch.arange(d_k // 2).float() - first) / (last - first if last > first else 0.001)).clamp(0, 1)
+    grown = scaling.get("attention_factor")
+    by = scaling.number("attention_factor", default=1.0) if grown is not None else _find_factor(factor, scaling)
+    return Rotation(frequencies / factor * ramp + frequencies * (1 - ramp), by)
+
+
+def _find_factor(factor: float, scaling: Settings) -> float:
+    """Return YaRN's multiplier of queries and keys, 0.1 ln(factor) + 1, or the quotient of two of them."""
+
+    def grow(by: float) -> float:
+        return 0.1 * by * math.log(factor) + 1.0 if factor > 1 else 1.0
+
+    if scaling.get("mscale") and scaling.get("mscale_all_dim"):
+        return grow(scaling.number("mscale", default=1.0)) / grow(scaling.number("mscale_all_dim", default=1.0))
+    return grow(1.0)

@@ -1,0 +1,183 @@
+"""A real model: reads it from a folder or the local Hugging Face cache, and runs it on texts."""
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, SupportsIndex
+
+import torch
+
+from attnlab.base.arguments import check_path, explain_calls
+from attnlab.base.errors import ArgumentError, FileError
+from attnlab.pretrained.architecture import Architecture, Stack
+from attnlab.pretrained.changes import Changes, take_changes
+from attnlab.pretrained.families.families import build
+from attnlab.pretrained.find_model import find_folder
+from attnlab.pretrained.folder import ModelFolder, open_folder
+from attnlab.pretrained.run import Run
+from attnlab.pretrained.stack_pass import Part
+from attnlab.pretrained.tokenizer import Tokenizer, open_tokenizer
+
+MOST_TOKENS = 4096
+"""The maximum number of tokens for models without a limit of their own."""
+
+REPEATED = 25
+"""How many random tokens are read twice to measure induction."""
+
+
+class Model:
+    """A model that was read by :func:`read_model`. Layers and heads count from 0, as in the transformers library.
+
+    Raises:
+        FileError: when it runs a text, a tensor or the tokenizer is missing, damaged or of another model.
+        ArgumentError: a text is empty or too long, or there is no such layer, head or token.
+    """
+
+    def __init__(self, folder: ModelFolder, architecture: Architecture) -> None:
+        self.folder = folder
+        self.architecture = architecture
+
+    def __repr__(self) -> str:
+        """Return one line with the sizes."""
+        return (
+            f"<Model {self.name}: {self.architecture.about}, {self.n_layers} layers × {self.n_heads} heads, "
+            f"d_model {self.d_model}>"
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the model's folder, or its name in the Hugging Face cache."""
+        return self.folder.name
+
+    @property
+    def family(self) -> str:
+        """The family, as config.json names it: "bert", "gpt2", "llama"."""
+        return str(self.folder.config["model_type"])
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers, in an encoder–decoder those of the encoder."""
+        return self.architecture.stacks[0].n_layers
+
+    @property
+    def n_heads(self) -> int:
+        """Number of heads of each layer."""
+        return self.architecture.n_heads
+
+    @property
+    def d_model(self) -> int:
+        """Columns of the hidden states."""
+        return self.architecture.d_model
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters, counted once where two parts share a tensor in the files."""
+        return sum(torch.Size(array.shape).numel() for array in self.folder.arrays.values())
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The kinds of attention that the model has: "encoder", "decoder", "cross"."""
+        names: tuple[Part, ...] = tuple(stack.name for stack in self.architecture.stacks)
+        return (*names, "cross") if len(names) > 1 else names
+
+    @property
+    def limit(self) -> int:
+        """The maximum number of tokens."""
+        return self.architecture.limit or MOST_TOKENS
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """The model's tokenizer, read on first use."""
+        return open_tokenizer(self.folder)
+
+    def stack(self, part: Part) -> Stack:
+        """Return the layers that hold a kind of attention."""
+        return self.architecture.stacks[0 if part == self.parts[0] else -1]
+
+    @explain_calls
+    def run(
+        self,
+        text: str,
+        target: str | None = None,
+        heads_off: "Iterable[tuple[SupportsIndex, ...]] | Mapping[Part, Any]" = (),
+        pairs_off: "Iterable[tuple[SupportsIndex, ...]] | Mapping[Part, Any]" = (),
+    ) -> Run:
+        """Return what the model makes of a text; each layer is computed when it is asked for.
+
+        ``heads_off`` are pairs (layer, head) whose context is set to 0, ``pairs_off`` are (layer, head, query, key)
+        whose scores are set to −∞. Those of an encoder–decoder are of its encoder; a mapping tells the others,
+        {"cross": [(0, 3)]}. ``target`` is the text that a decoder behind an encoder has written so far.
+
+        Raises:
+            FileError: the folder has no tokenizer, or its files do not fit together.
+            ArgumentError: the text is empty or too long, or there is no such layer, head or token.
+        """
+        for given in (text, *([] if target is None else [target])):
+            if not isinstance(given, str):
+                raise ArgumentError(f"run was given {type(given).__name__}; it needs a text.")
+        ids, tokens = self._encode(text)
+        second: tuple[list[int], tuple[str, ...]] | None = None
+        if "cross" in self.parts:
+            second = self._encode_target(target)
+        elif target is not None:
+            raise ArgumentError(f"{self.name} has no decoder behind an encoder, so it takes no target.")
+        made = Run(self, text, ids, tokens, second)
+        return made.change(heads_off, pairs_off)
+
+    def take_changes(self, heads_off: Any, pairs_off: Any, sizes: Mapping[Part, tuple[int, int]]) -> Changes:
+        """Return what is to be switched off, checked; ``sizes`` are the numbers of queries and keys of each part."""
+        layers = {part: self.stack(part).n_layers for part in self.parts}
+        return take_changes(heads_off, pairs_off, layers, self.n_heads, sizes)
+
+    def draw_repeated(self) -> list[int]:
+        """Return the numbers of random tokens followed by the same once more: at most 2 × 25, no special ones."""
+        specials = {self.tokenizer.number(name) for name in self.tokenizer.specials()}
+        usual = [number for number in range(self.architecture.words) if number not in specials] or [0]
+        count = max(1, min(REPEATED, self.limit // 2))
+        drawn = torch.randint(len(usual), (count,), generator=torch.Generator().manual_seed(0))
+        return [usual[int(place)] for place in drawn] * 2
+
+    def _encode(self, text: str) -> tuple[list[int], tuple[str, ...]]:
+        if not text.strip():
+            raise ArgumentError("The text is empty; write at least one word.")
+        ids, tokens = self.tokenizer.encode(text)
+        return self._check(ids, tokens, "The text")
+
+    def _encode_target(self, target: str | None) -> tuple[list[int], tuple[str, ...]]:
+        """Return the token with which the decoder begins, then those of the target, without one that ends it."""
+        start = self.architecture.start
+        assert start is not None
+        ids, tokens = ([], ()) if not target else self.tokenizer.encode(target, special=False)
+        return self._check([start, *ids], (self.tokenizer.name(start), *tokens), "The target")
+
+    def _check(self, ids: list[int], tokens: tuple[str, ...], what: str) -> tuple[list[int], tuple[str, ...]]:
+        if not ids:
+            raise ArgumentError(f"{what} has no token that {self.name} knows.")
+        if len(ids) > self.limit:
+            raise ArgumentError(
+                f"{what} has {len(ids):,} tokens, but {self.name} has {self.limit:,} positions; shorten it."
+            )
+        if max(ids) >= self.architecture.words:
+            raise FileError(
+                f"The tokenizer of {self.name} gives token {max(ids)}, but the model has only "
+                f"{self.architecture.words}; the files do not fit together."
+            )
+        return ids, tokens
+
+
+@explain_calls
+def read_model(path: str | os.PathLike[str]) -> Model:
+    """Return the model in a folder, or one of the local Hugging Face cache by its name ("openai-community/gpt2").
+
+    The folder is as the transformers library saves it: config.json, safetensors or pytorch_model.bin, whole or in
+    parts, and a tokenizer. Its tensors are read when they are needed. No code of the folder is run, and nothing is
+    fetched from the network.
+
+    Raises:
+        FileError: there is no such model, its family is unknown, it is damaged or contains code, or it is larger than
+            the memory; the sentence says which, and for a model that is not there, how to fetch it.
+    """
+    check_path(path)
+    folder = open_folder(*find_folder(Path(path)))
+    return Model(folder, build(folder))

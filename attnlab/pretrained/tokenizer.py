@@ -1,0 +1,138 @@
+"""Cuts text into a model's tokens, from the files of its folder, with the tokenizers library."""
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attnlab.base.errors import FileError
+from attnlab.files.atomic import format_name
+from attnlab.files.bounded import read_bytes
+from attnlab.files.weights.named_array import shorten_name
+
+if TYPE_CHECKING:
+    from attnlab.pretrained.folder import ModelFolder
+
+WHOLE, CONFIG = "tokenizer.json", "tokenizer_config.json"
+_WORDS, _PAIRS, _MERGES = "vocab.txt", "vocab.json", "merges.txt"
+_LIMIT = 64 << 20
+_SPACES = {"Ġ": " ", "▁": " "}
+"""How vocabularies write the space before a word: byte-level ones, and those of SentencePiece."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokenizer:
+    """A model's tokenizer. ``mask`` is the token that stands for a hidden word, None if the model has none."""
+
+    _inner: Any
+    mask: str | None
+
+    def encode(self, text: str, special: bool = True) -> tuple[list[int], tuple[str, ...]]:
+        """Return the numbers and the names of the tokens of a text, with those that the model puts around it."""
+        found = self._inner.encode(text, add_special_tokens=special)
+        return list(found.ids), tuple(found.tokens)
+
+    def name(self, number: int) -> str:
+        """Return the name of a token; a number that has none is its name."""
+        found: str | None = self._inner.id_to_token(number)
+        return f"[{number}]" if found is None else found
+
+    def number(self, name: str) -> int | None:
+        """Return the number of a token, None if there is none of this name."""
+        found: int | None = self._inner.token_to_id(name)
+        return found
+
+    def specials(self) -> frozenset[str]:
+        """Return the names of the tokens that are no text: separators, the start, the end, the mask."""
+        return frozenset(str(t.content) for t in self._inner.get_added_tokens_decoder().values() if t.special)
+
+
+def readable(token: str) -> str:
+    """Return a token as people read it, with a space where the vocabulary has a sign for one: "Ġcat" is " cat"."""
+    for sign, space in _SPACES.items():
+        token = token.replace(sign, space)
+    return token
+
+
+def open_tokenizer(folder: "ModelFolder") -> Tokenizer:
+    """Return the tokenizer of a model's folder.
+
+    Raises:
+        FileError: the folder has none, it is damaged, or the tokenizers library is not installed.
+    """
+    try:
+        import tokenizers
+    except ImportError:
+        raise FileError(
+            'Reading text for a model needs the package tokenizers: pip install "attnlab[models]" brings it.'
+        ) from None
+    path = folder.path
+    settings = _read_settings(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            if (path / WHOLE).is_file():
+                inner: Any = tokenizers.Tokenizer.from_str(_read_text(path / WHOLE))
+            elif (path / _WORDS).is_file():
+                inner = _make_wordpiece(path, settings)
+            elif (path / _PAIRS).is_file() and (path / _MERGES).is_file():
+                inner = _make_byte_level(path, folder.config.get("model_type"))
+            else:
+                raise FileError(
+                    f"{folder.name} has no tokenizer; a model has {WHOLE}, {_WORDS}, or {_PAIRS} with {_MERGES}."
+                )
+    except FileError:
+        raise
+    except Exception as error:  # noqa: BLE001  # the library raises Exception itself
+        raise FileError(f"The tokenizer of {folder.name} cannot be read: {shorten_name(str(error))}.") from None
+    inner.no_truncation()
+    inner.no_padding()
+    return Tokenizer(inner, _find_mask(inner, settings))
+
+
+def _read_text(file: Path) -> str:
+    return read_bytes(file, _LIMIT, "a tokenizer").decode("utf-8")
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    from attnlab.pretrained.folder import read_json
+
+    return read_json(path / CONFIG) if (path / CONFIG).is_file() else {}
+
+
+def _make_wordpiece(path: Path, settings: dict[str, Any]) -> Any:
+    """Return BERT's tokenizer, from a vocabulary with one token a line."""
+    from tokenizers import BertWordPieceTokenizer
+
+    words = {word: number for number, word in enumerate(_read_text(path / _WORDS).splitlines())}
+    return BertWordPieceTokenizer(words, lowercase=settings.get("do_lower_case", True) is not False)
+
+
+def _make_byte_level(path: Path, family: object) -> Any:
+    """Return GPT-2's tokenizer, from a vocabulary and its merges; RoBERTa's puts <s> and </s> around the text."""
+    from tokenizers import ByteLevelBPETokenizer
+    from tokenizers.processors import RobertaProcessing
+
+    from attnlab.pretrained.folder import read_json
+
+    vocabulary = read_json(path / _PAIRS)
+    lines = _read_text(path / _MERGES).splitlines()
+    merges = [line.partition(" ")[::2] for line in lines if line and not line.startswith("#version")]
+    if not all(type(number) is int for number in vocabulary.values()) or not all(second for _, second in merges):
+        raise FileError(f"{format_name(path / _PAIRS)} and {_MERGES} are not those of a byte-level tokenizer.")
+    inner: Any = ByteLevelBPETokenizer(vocabulary, merges)
+    if family == "roberta":
+        inner.add_special_tokens([sign for sign in ("<s>", "<pad>", "</s>", "<unk>", "<mask>") if sign in vocabulary])
+        if "<s>" in vocabulary and "</s>" in vocabulary:
+            first, last = ("<s>", vocabulary["<s>"]), ("</s>", vocabulary["</s>"])
+            inner.post_processor = RobertaProcessing(last, first, trim_offsets=False, add_prefix_space=False)
+    return inner
+
+
+def _find_mask(inner: Any, settings: dict[str, Any]) -> str | None:
+    given = settings.get("mask_token")
+    given = given.get("content") if isinstance(given, dict) else given
+    for name in (given, "[MASK]", "<mask>"):
+        if isinstance(name, str) and inner.token_to_id(name) is not None:
+            return name
+    return None

@@ -1,0 +1,269 @@
+"""Broken, foreign and hostile folders of models: one sentence, nothing run, nothing kept."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from attnlab.base.errors import ArgumentError, AttnlabError, FileError
+from attnlab.pretrained import folder as folder_module
+from attnlab.pretrained.model import read_model
+from tests.pretrained.conftest import Make
+from tests.pretrained.test_families import text_of
+
+
+@pytest.fixture
+def copied(make: Make, tmp_path: Path) -> Callable[[str], Path]:
+    """Return a function that copies a model's folder, to be broken, into tmp_path/broken."""
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(make(name)[1], tmp_path / "broken"))
+
+    return copy
+
+
+def change_config(folder: Path, **changes: Any) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | changes))
+
+
+def change_tensors(folder: Path, change: Callable[[dict[str, torch.Tensor]], None]) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors")
+
+
+def read_and_run(folder: Path, text: str) -> None:
+    run = read_model(folder).run(text)
+    run.hidden(run.model.n_layers)
+
+
+def sentence(folder: Path, text: str = "the cat sat") -> str:
+    """Return the sentence of the error that reading and running a model raises."""
+    with pytest.raises(AttnlabError) as raised:
+        read_and_run(folder, text)
+    assert "\n" not in str(raised.value)
+    return str(raised.value)
+
+
+def test_a_folder_without_config(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    (folder / "config.json").unlink()
+    assert sentence(folder).endswith("has no config.json, so it is no folder of a model; choose one that has.")
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", '{"model_type": NaN}', "[" * 10_000, "\0"])
+def test_a_config_that_is_no_json_object(copied: Callable[[str], Path], text: str) -> None:
+    folder = copied("bert")
+    (folder / "config.json").write_text(text)
+    assert "config.json" in sentence(folder)
+
+
+def test_a_folder_without_tokenizer(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    (folder / "tokenizer.json").unlink()
+    assert sentence(folder) == (
+        "broken has no tokenizer; a model has tokenizer.json, vocab.txt, or vocab.json with merges.txt."
+    )
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"model": {"type": "Wrong"}}', "\xff"])
+def test_a_broken_tokenizer(copied: Callable[[str], Path], text: str) -> None:
+    folder = copied("bert")
+    (folder / "tokenizer.json").write_text(text)
+    assert sentence(folder).startswith("The tokenizer of broken cannot be read: ")
+
+
+def test_a_folder_without_weights(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    (folder / "model.safetensors").unlink()
+    assert "has no weights; a model has model.safetensors or pytorch_model.bin" in sentence(folder)
+
+
+def test_a_part_that_is_missing(make: Make, tmp_path: Path) -> None:
+    make("llama")[0].save_pretrained(tmp_path, max_shard_size="20KB")
+    parts = sorted(tmp_path.glob("model-*.safetensors"))
+    parts[1].unlink()
+    assert sentence(tmp_path).endswith(f"lacks {parts[1].name}, one of the {len(parts)} parts of the model.")
+
+
+@pytest.mark.parametrize("place", ["../model.safetensors", "/etc/passwd", "", 5])
+def test_an_index_may_only_name_files_beside_it(make: Make, tmp_path: Path, place: object) -> None:
+    make("bert")[0].save_pretrained(tmp_path)
+    (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": place}}))
+    with pytest.raises(FileError, match="index"):
+        read_model(tmp_path)
+
+
+def test_the_config_of_another_model(copied: Callable[[str], Path], make: Make) -> None:
+    folder = copied("bert")
+    shutil.copy(make("gpt2")[1] / "config.json", folder)
+    assert sentence(folder) == "broken has no tensor wte.weight; its weights are not those of its config.json."
+
+
+def test_the_sizes_of_another_model(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    change_config(folder, intermediate_size=41)
+    assert "shape [40], but config.json needs [41]; the files do not fit together." in sentence(folder)
+
+
+def test_layers_that_are_not_there(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    change_config(folder, num_hidden_layers=5)
+    assert "has no tensor bert.encoder.layer.3.attention.self.query.weight" in sentence(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"num_attention_heads": 5}, "config.json has 5 heads, which do not divide its 24 columns."),
+        ({"num_attention_heads": 2**63 - 1}, "num_attention_heads; it needs a whole number from 1 to 1024."),
+        ({"num_attention_heads": 0}, "config.json has 0 for num_attention_heads"),
+        ({"hidden_size": "wide"}, "config.json has 'wide' for hidden_size"),
+        ({"hidden_size": None}, "config.json has no hidden_size"),
+        ({"num_hidden_layers": 1.5}, "config.json has 1.5 for num_hidden_layers"),
+        ({"num_hidden_layers": True}, "config.json has True for num_hidden_layers"),
+        ({"hidden_act": "wave"}, "config.json names the activation 'wave'; attnlab knows gelu"),
+        ({"layer_norm_eps": -1}, "config.json has -1 for layer_norm_eps; it needs a number above 0."),
+        ({"vocab_size": 99}, "config.json needs [99, 24]"),
+    ],
+)
+def test_settings_out_of_bounds(copied: Callable[[str], Path], changes: dict[str, Any], told: str) -> None:
+    folder = copied("bert")
+    change_config(folder, **changes)
+    assert told in sentence(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"num_key_value_heads": 3}, "config.json has 3 key heads, which do not divide its 4 heads."),
+        ({"rope_parameters": {"rope_type": "dynamic"}}, "config.json scales RoPE by 'dynamic'; attnlab knows default"),
+        ({"rope_parameters": {"rope_type": "linear", "factor": 0}}, "config.json has 0 for factor"),
+        ({"rope_parameters": 3}, "config.json has 3 for rope_parameters; it needs settings of its own."),
+        (
+            {"rope_parameters": {"rope_type": "llama3", "low_freq_factor": 4, "high_freq_factor": 1}},
+            "config.json has low_freq_factor 4.0; it needs less than high_freq_factor, 1.0.",
+        ),
+    ],
+)
+def test_settings_of_decoders_out_of_bounds(copied: Callable[[str], Path], changes: dict[str, Any], told: str) -> None:
+    folder = copied("llama")
+    change_config(folder, **changes)
+    assert told in sentence(folder)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite(copied: Callable[[str], Path], value: float) -> None:
+    folder = copied("bert")
+    name = "bert.encoder.layer.1.attention.self.key.weight"
+
+    def spoil(tensors: dict[str, torch.Tensor]) -> None:
+        tensors[name][2, 3] = value
+
+    change_tensors(folder, spoil)
+    assert sentence(folder) == f"{name}[2, 3] is {value}; every weight needs to be a finite number."
+
+
+def test_a_damaged_file_of_weights(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    data = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(data[: len(data) // 2])
+    assert sentence(folder).startswith("model.safetensors is damaged")
+
+
+def test_a_file_with_code_is_not_run(copied: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = copied("bert")
+    (folder / "model.safetensors").unlink()
+
+    class Evil:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return os.mkdir, (str(tmp_path / "harmed"),)
+
+    torch.save({"a": Evil()}, folder / "pytorch_model.bin")
+    assert "contains a whole module or other code, which is never run" in sentence(folder)
+    assert not (tmp_path / "harmed").exists()
+
+
+def test_an_unknown_family_is_named_with_what_can_be_done(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    change_config(folder, model_type="mamba")
+    told = sentence(folder)
+    assert told.startswith("broken is of the family mamba; attnlab runs bert, roberta")
+    assert "attnlab.capture(model, **inputs)" in told
+
+
+def test_a_model_larger_than_the_memory_is_refused_before_it_is_read(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make("bert")[1]
+    monkeypatch.setattr(folder_module, "available_bytes", lambda: 1 << 10)
+    assert "of memory are free; open a smaller model, or close other programs." in sentence(folder)
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_an_empty_text(make: Make, text: str) -> None:
+    assert sentence(make("bert")[1], text) == "The text is empty; write at least one word."
+
+
+def test_a_text_longer_than_the_positions(make: Make) -> None:
+    folder = make("bert")[1]
+    assert sentence(folder, text_of(20_000)) == (
+        f"The text has 20,002 tokens, but {folder.name} has 310 positions; shorten it."
+    )
+
+
+def test_positions_of_roberta_begin_later(make: Make) -> None:
+    folder = make("roberta")[1]
+    assert "has 309 positions" in sentence(folder, text_of(310))
+    assert read_model(folder).run(text_of(307)).hidden(1).shape == (309, 24)
+
+
+def test_a_tokenizer_of_another_model(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["zebra"] = 77
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    assert sentence(folder, "the zebra").startswith("The tokenizer of broken gives token 77, but the model has only 14")
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda run: run.attention(3), "There is no layer 3; it needs a number from 0 to 2."),
+        (lambda run: run.hidden(4), "There is no layer 4; it needs a number from 0 to 3."),
+        (lambda run: run.attention(0, "cross"), "part is 'cross'; the parts of this model are encoder."),
+        (lambda run: run.predictions(9), "There is no position 9; it needs a number from -5 to 4."),
+        (lambda run: run.model.run("cat", target="mat"), "takes no target"),
+        (lambda run: run.model.run(5), "run was given int; it needs a text."),
+        (lambda run: run.model.run(), "run"),
+    ],
+)
+def test_what_a_run_does_not_have(make: Make, ask: Callable[[Any], Any], told: str) -> None:
+    run = read_model(make("bert")[1]).run("the cat sat")
+    with pytest.raises(ArgumentError) as raised:
+        ask(run)
+    assert told in str(raised.value)
+
+
+def test_a_model_without_output_layer_predicts_nothing(make: Make) -> None:
+    folder = make("bert-alone")[1]
+    with pytest.raises(ArgumentError, match="predicts no tokens: its folder has no output layer"):
+        read_model(folder).run("the cat").predictions()
+
+
+def test_without_the_tokenizers_library_the_sentence_says_what_to_install(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(FileError, match=r'pip install "attnlab\[models\]"'):
+        read_model(make("bert")[1]).run("the cat")

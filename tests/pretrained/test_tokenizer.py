@@ -1,0 +1,97 @@
+"""Texts are cut as the transformers library cuts them, from every kind of tokenizer's files."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import ByteLevelBPETokenizer, Tokenizer, decoders, models, pre_tokenizers
+
+from attnlab.pretrained.model import read_model
+from attnlab.pretrained.tokenizer import readable
+from tests.pretrained.conftest import Make, transformers
+
+TEXTS = ["The cat sat on the mat.", "It's naïve, isn't it?", "catsat  matmat", "日本 cat 🙂", "the [MASK] sat"]
+PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdehimnost", "##at", "##t", "the", "cat", "sat", ".", ",")
+
+
+def folder_with(make: Make, tmp_path: Path, name: str) -> Path:
+    """Return the folder of a model without its tokenizer."""
+    theirs, folder = make(name)
+    theirs.config.save_pretrained(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
+    return tmp_path
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_berts_vocabulary_in_a_text_file(make: Make, tmp_path: Path, lower: bool) -> None:
+    folder = folder_with(make, tmp_path, "bert")
+    (folder / "vocab.txt").write_text("\n".join(PIECES))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": lower}))
+    vocabulary = {piece: i for i, piece in enumerate(PIECES)}
+    theirs = transformers.BertTokenizer(vocab=vocabulary, do_lower_case=lower)
+    ours = read_model(folder).tokenizer
+    for text in TEXTS:
+        ids, tokens = ours.encode(text)
+        assert ids == theirs(text)["input_ids"]
+        assert list(tokens) == theirs.convert_ids_to_tokens(ids)
+    assert ours.mask == "[MASK]"
+
+
+@pytest.mark.parametrize("family", ["gpt2", "roberta"])
+def test_gpt_2s_vocabulary_and_merges(make: Make, tmp_path: Path, family: str) -> None:
+    folder = folder_with(make, tmp_path, family)
+    trained: Any = ByteLevelBPETokenizer()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if family == "roberta" else []
+    trained.train_from_iterator(TEXTS * 3, vocab_size=300, special_tokens=special, show_progress=False)
+    trained.save_model(str(folder))
+    kind = transformers.RobertaTokenizer if family == "roberta" else transformers.GPT2Tokenizer
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = kind.from_pretrained(folder)
+    ours = read_model(folder).tokenizer
+    for text in TEXTS:
+        ids, tokens = ours.encode(text)
+        assert ids == theirs(text)["input_ids"]
+        assert list(tokens) == theirs.convert_ids_to_tokens(ids)
+    assert ours.mask == ("<mask>" if family == "roberta" else None)
+
+
+def test_padding_and_cutting_of_the_file_are_off(make: Make, tmp_path: Path) -> None:
+    folder = folder_with(make, tmp_path, "bert")
+    inner: Any = Tokenizer(models.WordLevel({"[PAD]": 0, "[UNK]": 1, "cat": 2}, unk_token="[UNK]"))
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    inner.enable_truncation(4)
+    inner.enable_padding(length=4)
+    inner.save(str(folder / "tokenizer.json"))
+    tokenizer = read_model(folder).tokenizer
+    assert tokenizer.encode("cat")[0] == [2]
+    assert tokenizer.encode("cat " * 9)[0] == [2] * 9
+
+
+def test_a_hidden_word_is_predicted_where_it_is(make: Make) -> None:
+    run = read_model(make("bert")[1]).run("the [MASK] sat on the mat")
+    assert run.tokens[2] == "[MASK]"
+    assert run.predictions() == run.predictions(2)
+    assert run.predictions() != run.predictions(3)
+    assert [len(run.predictions(k=k)) for k in (1, 3, 99)] == [1, 3, 14]
+    probabilities = [p for _, p in run.predictions(k=99)]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert sum(probabilities) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(("token", "shown"), [("Ġcat", " cat"), ("▁cat", " cat"), ("##at", "##at"), ("cat", "cat")])
+def test_signs_for_spaces_are_read_as_spaces(token: str, shown: str) -> None:
+    assert readable(token) == shown
+
+
+def test_sentencepiece_in_a_tokenizer_file(make: Make, tmp_path: Path) -> None:
+    folder = folder_with(make, tmp_path, "llama")
+    inner: Any = Tokenizer(models.Unigram([("<unk>", 0.0), ("▁the", -1.0), ("▁cat", -1.0), ("▁", -2.0)], unk_id=0))
+    inner.pre_tokenizer = pre_tokenizers.Metaspace()
+    inner.decoder = decoders.Metaspace()
+    inner.save(str(folder / "tokenizer.json"))
+    run = read_model(folder).run("the cat")
+    assert run.tokens == ("▁the", "▁cat")
+    assert run.experiment(0).tokens == (" the", " cat")

@@ -1,0 +1,177 @@
+"""``attnlab model`` lists a model, prints and writes its attention, patterns and predictions."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import attnlab
+from attnlab.cli.main import main
+from tests.pretrained.conftest import WORDS, make_model, save_tokenizer
+
+TEXT = "the cat sat on the mat"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("models") / "small-gpt"
+    make_model("gpt2").save_pretrained(made)
+    save_tokenizer(made, "gpt2")
+    return made
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("models") / "small-t5"
+    make_model("t5").save_pretrained(made)
+    save_tokenizer(made, "t5")
+    return made
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    capsys.readouterr()
+    assert main(["model", *map(str, words)]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    return said.out
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    capsys.readouterr()
+    assert main(["model", *map(str, words)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err.strip()
+
+
+def test_without_a_text_it_says_what_the_model_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = answer(capsys, folder).splitlines()
+    assert lines[0] == "small-gpt, GPT-2 decoder"
+    assert [line.split() for line in lines[1:4]] == [
+        ["layers", "3", "in", "the", "decoder"],
+        ["heads", "4", "in", "each", "layer,", "counted", "from", "0"],
+        ["d_model", "24"],
+    ]
+    assert lines[-1].split(maxsplit=1) == ["predicts", "the next token"]
+    found = json.loads(answer(capsys, folder, "--json"))
+    assert found["model"] == "small-gpt"
+    assert (found["n_layers"], found["n_heads"], found["predicts"]) == (3, 4, "next")
+
+
+def test_with_a_text_it_lists_the_tokens(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, folder, TEXT).splitlines()[-1].split(maxsplit=1)[1] == f"6: {TEXT}"
+
+
+def test_a_layer_as_json_is_the_attention(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(answer(capsys, folder, TEXT, "--layer", 1, "--json"))
+    assert list(found) == ["model", "family", "layer", "tokens", "shape", "values"]
+    assert (found["family"], found["layer"], found["shape"]) == ("gpt2", 1, [4, 6, 6])
+    run = attnlab.read_model(folder).run(TEXT)
+    assert np.array_equal(np.float32(found["values"]), run.attention(1).numpy())
+    one = json.loads(answer(capsys, folder, TEXT, "--layer", 1, "--head", 2, "--json"))
+    assert np.array_equal(np.float32(one["values"]), run.attention(1)[2].numpy())
+    mean = json.loads(answer(capsys, folder, TEXT, "--layer", 1, "--head", "mean", "--json"))
+    assert np.allclose(mean["values"], run.attention(1).mean(0).numpy(), atol=1e-6)
+
+
+def test_a_head_is_a_table_with_the_tokens(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = answer(capsys, folder, TEXT, "--layer", 0, "--head", 3).splitlines()
+    assert lines[0] == "layer 0  [6 × 6]  the attention weights of layer 0 of small-gpt"
+    assert lines[1].split() == TEXT.split()
+    weights = attnlab.read_model(folder).run(TEXT).attention(0)[3]
+    assert lines[3].split() == ["cat", f"{weights[1, 0]:.4f}", f"{weights[1, 1]:.4f}", *"····"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "npy", "png", "svg"])
+def test_a_layer_is_written_as_a_table_or_a_figure(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, ending: str
+) -> None:
+    out = tmp_path / f"layer.{ending}"
+    assert answer(capsys, folder, TEXT, "--layer", 2, "--head", 1, "-o", out, "--dpi", 100) == ""
+    weights = attnlab.read_model(folder).run(TEXT).attention(2)[1].numpy()
+    if ending == "npy":
+        assert np.array_equal(np.load(out), weights)
+    elif ending == "csv":
+        rows = list(csv.reader(out.read_text().splitlines()))
+        assert rows[0] == ["query", *TEXT.split()]
+        assert np.allclose(np.float64([row[1:] for row in rows[1:]]), weights)
+    elif ending == "png":
+        with Image.open(out) as picture:
+            assert min(picture.size) > 200
+    else:
+        assert "Layer 2" in out.read_text()
+
+
+def test_all_heads_of_all_layers_are_one_figure(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    answer(capsys, folder, TEXT, "-o", tmp_path / "all.svg", "--mute-sinks", "--scale", "sqrt", "--dark")
+    text = (tmp_path / "all.svg").read_text()
+    assert all(f"Layer {layer}" in text for layer in range(3))
+
+
+def test_patterns_are_printed_and_written(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    expected = attnlab.read_model(folder).run(TEXT).patterns()
+    lines = answer(capsys, folder, TEXT, "--patterns").splitlines()
+    assert len(lines) == 13
+    assert lines[1].split()[:2] == ["0.0", f"{expected[0].entropy:.3f}"]
+    found = json.loads(answer(capsys, folder, TEXT, "--patterns", "--json"))
+    assert [row["previous"] for row in found] == [row.previous for row in expected]
+    answer(capsys, folder, TEXT, "--patterns", "-o", tmp_path / "all.csv")
+    rows = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
+    assert [float(row["entropy"]) for row in rows] == pytest.approx([row.entropy for row in expected])
+
+
+def test_predictions_with_heads_switched_off(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = attnlab.read_model(folder)
+    expected = model.run(TEXT).predictions(k=3)
+    lines = answer(capsys, folder, TEXT, "--predict", 3).splitlines()
+    assert [line.split() for line in lines] == [[f"{p:.4f}", token] for token, p in expected]
+    found = json.loads(answer(capsys, folder, TEXT, "--predict", "--off", "0.1,2.3", "--position", 2, "--json"))
+    off = model.run(TEXT, heads_off=[(0, 1), (2, 3)]).predictions(2)
+    assert found == {"position": 2, "predictions": [{"token": token, "probability": p} for token, p in off]}
+
+
+def test_the_parts_of_an_encoder_decoder(pair: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, pair).splitlines()[1].split(maxsplit=1)[1] == "3 in the encoder, 2 in the decoder"
+    words = (pair, TEXT, "--target", "it was", "--layer", 1, "--part", "cross", "--json")
+    found = json.loads(answer(capsys, *words))
+    assert (found["part"], found["shape"]) == ("cross", [4, 3, 6])
+    assert found["target_tokens"] == [WORDS[0], "it", "was"]
+    off = json.loads(answer(capsys, *words, "--off", "0.2"))
+    assert off["values"] != found["values"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--layer", "1"), "need a TEXT for the model to read."),
+        (("--off", "1.1"), "need a TEXT for the model to read."),
+        ((TEXT, "--layer", "x"), "'x' is not a layer; use 0, 1 …"),
+        ((TEXT, "--layer", "9"), "There is no layer 9; it needs a number from 0 to 2."),
+        ((TEXT, "--layer", "1", "--head", "4"), "There is no head 4; it needs a number from 0 to 3, all or mean."),
+        ((TEXT, "--off", "1"), "'1' names no heads; write layer.head, such as 3.2,5.0"),
+        ((TEXT, "--off", "1.9"), "heads_off names head 9; it needs a number from 0 to 3."),
+        ((TEXT, "--predict", "0"), "'0' is not a number of tokens"),
+        ((TEXT, "--predict", "--patterns"), "not allowed with argument"),
+        ((TEXT, "--predict", "-o", "x.csv"), "Predictions are printed; leave -o out."),
+        ((TEXT, "--patterns", "-o", "x.png"), "Patterns are written as CSV; x.png needs to end in .csv."),
+        ((TEXT, "--layer", "1", "--json", "-o", "x.csv"), "--json prints, and -o writes a file; give one of them."),
+        ((TEXT, "--layer", "1", "-o", "x.doc"), "x.doc needs the extension of a figure or a table"),
+        ((TEXT, "-o", "x.csv"), "A table contains one layer; name it with --layer."),
+        ((TEXT, "-o", "nowhere/x.png"), "there is no folder nowhere"),
+        ((TEXT, "--part", "cross", "--layer", "0"), "part is 'cross'; the parts of this model are decoder."),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
+) -> None:
+    assert told in refusal(capsys, folder, *words)
+
+
+def test_a_model_that_is_not_there_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refusal(capsys, "lab/none-such").endswith("this fetches it: hf download lab/none-such")
