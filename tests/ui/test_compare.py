@@ -12,7 +12,9 @@ import attnlab
 from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.trace import Trace
+from attnlab.attention.stages.walk import Place
 from attnlab.figures.map_data import MapData
 
 if TYPE_CHECKING:
@@ -360,6 +362,18 @@ def test_a_large_state_is_compared_step_by_step(person: "Person") -> None:
     assert "not computed yet" in person.card("scores").accessibleName()
     person.playground.step_bar.buttons["last"].click()
     assert person.card("scores").data is not None
+    look_at(person, "Present")
+
+
+def test_a_walk_describes_the_cells_of_two_states_side_by_side(person: "Person") -> None:
+    person.press("Pin")
+    look_at(person, "Both")
+    card = person.card("weights")
+    for row, described in ((4, "one → journey: not computed yet"), (3, "with → journey: 0.")):
+        cell = Cell("weights", row, 1, 0)
+        person.document.show(depth="cell", at=Place("weights", 3, 5), cell=cell, pinned=True)
+        assert card.accessibleDescription().startswith(described)
+        assert card.hover_text(cell) == card.accessibleDescription()
     look_at(person, "Present")
 
 

@@ -13,6 +13,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.links import is_concatenated
 from attnlab.attention.stages.table import Stage, kind_of, sources
 from attnlab.attention.stages.walk import fit_place, unknown_cells
+from attnlab.base.spoken_text import NOT_YET
 from attnlab.figures.map_data import MapData
 from attnlab.figures.map_pairs import pair_maps
 from attnlab.figures.scales import Scale, find_scale, join_scales
@@ -198,13 +199,9 @@ def cell_text(data: MapData, index: int, row: int, column: int) -> str:
     """Return the row and column of a cell of the map at ``index``, and its exact value."""
     value = data.values[index, row, column]
     names = f"{data.row_labels[row]} → {data.column_labels[column]}"
-    masked = data.masked_on(index)
-    if masked is not None and masked[row, column]:
-        return f"{names}: masked"
-    if data.unknown is not None and data.unknown[row, column]:
-        return f"{names}: not computed yet"
-    if data.dropped is not None and np.broadcast_to(data.dropped, data.values.shape)[index, row, column]:
-        return f"{names}: dropped out"
+    for marked, words in ((data.masked, "masked"), (data.unknown, NOT_YET), (data.dropped, "dropped out")):
+        if marked is not None and np.broadcast_to(marked, data.values.shape)[index, row, column]:
+            return f"{names}: {words}"
     exact = repr(float(value)) if data.values.dtype == np.float64 else str(np.float32(value))
     return f"{names}: {exact.replace('-', '−')}" if np.isfinite(value) else f"{names}: {number(float(value))}"
 
