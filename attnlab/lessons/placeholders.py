@@ -49,9 +49,9 @@ def fill(
 ) -> tuple[str, tuple[Wrong, ...]]:
     """Return a text with its placeholders filled, and a :class:`Wrong` for each "?" that could not be filled.
 
-    ``scope`` is called only if there are placeholders. With ``markdown``, tokens are escaped outside of code, so that
-    Markdown shows them unchanged. With ``covering``, numbers that a reveal uncovers are marked, as in
-    ``base/text_marks.py``.
+    ``scope`` is called only if there are placeholders. With ``markdown``, tokens and the full stop after a whole number
+    are escaped outside of code, so that Markdown shows them unchanged and begins no list. With ``covering``, numbers
+    that a reveal uncovers are marked, as in ``base/text_marks.py``.
     """
     if "{{" not in text:
         return text, ()
@@ -65,7 +65,11 @@ def fill(
         if not found[0].startswith("{{"):
             return found[0]
         try:
-            return _fill(found["content"], there, markdown and not code, covering)
+            filled = _fill(found["content"], there, markdown and not code, covering)
+            begins_list = (
+                markdown and not code and filled.isdecimal() and text[found.end() : found.end() + 1] in (".", ")")
+            )
+            return f"{filled}\\" if begins_list else filled
         except AttnlabError as error:
             wrong.append((found.start(), str(error)))
             return found[0] if found["content"] is None else UNKNOWN

@@ -272,6 +272,15 @@ def test_tokens_are_escaped_for_markdown(token: str) -> None:
     assert written("\\` {{tokens[0]}} {{1 / 4}}", True) == f"\\` {escaped} 0.2500"
 
 
+def test_a_whole_number_at_the_start_of_a_line_begins_no_list() -> None:
+    def written(text: str, markdown: bool) -> str:
+        return fill(text, lambda: Scope(CAUSAL, OPEN, 0), markdown)[0]
+
+    text = "The weights sum to\n{{sum(weights[2, :]):.0f}}. There are {{T}}) {{T}}, {{1 / 4}}. `{{T}}.`"
+    assert written(text, True) == "The weights sum to\n1\\. There are 5\\) 5, 0.2500. `5.`"
+    assert written(text, False) == "The weights sum to\n1. There are 5) 5, 0.2500. `5.`"
+
+
 def test_invisible_characters_of_a_token_do_not_break_the_line() -> None:
     trace = Trace(set_tokens(CAUSAL.experiment, ("a\n\nb", "", "\x1b[0m")), torch.device("cpu"), torch.float32)
     assert filled("tokens[0]", trace) == "a  b"
