@@ -13,11 +13,12 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from attnlab.figures.map_data import MapData, Outline
-from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
+from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette, compute_contrast
 from attnlab.figures.scales import TO_ONE
 from attnlab.figures.slides.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap
-from attnlab.figures.slides.slide_layout import Sheet, choose_bars, lay_out_columns, stack_boxes
+from attnlab.figures.slides.slide_layout import Box, Sheet, choose_bars, lay_out_columns, stack_boxes
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
+from attnlab.figures.slides.slide_side import choose_form, make_paler
 from attnlab.figures.slides.slide_text import Text, lay_out_paragraph, use_plain_digits
 from attnlab.ui.base.theme import apply_theme
 
@@ -183,6 +184,17 @@ def test_bars_have_the_length_of_their_numbers() -> None:
 def _longest_run(image: QImage, colour: int) -> int:
     pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
     return int((pixels == colour).sum(axis=1).max())
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
+def test_the_track_of_a_bar_stands_out_less_than_a_bar(palette: Palette) -> None:
+    row = BarRow("row", (Bar("a", None, "masked", faint=True),), "attention", 1.0)
+    image, _ = draw(slide(sources=(), arithmetic=(), row=row), palette=palette)
+    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
+    track, frame = ((pixels == QColor(colour).rgb()).sum() for colour in (palette.control, palette.hairline))
+    assert track > 5 * frame
+    bar = make_paler(palette.attention, palette.ground)
+    assert compute_contrast(palette.control, palette.ground) < compute_contrast(bar, palette.ground)
 
 
 def test_the_reserved_space_stays_free() -> None:

@@ -1,7 +1,7 @@
 """Draws the right side of a slide: the arithmetic of a cell in large type, and its row as bars below."""
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from attnlab.figures.palette import Palette, parse_rgb
 from attnlab.figures.slides.slide_content import Bar, BarRow, Runs
@@ -169,8 +169,13 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     if not row.signed or bar.held:
-        painter.setBrush(QColor(palette.hairline))
-        painter.drawRoundedRect(QRectF(lane.x, top, lane.width, thick), thick / 5, thick / 5)
+        # framed rather than filled with the hairline, which is darker than the bars in high contrast
+        line = max(thick / 16, 1.0)
+        painter.setPen(QPen(QColor(palette.hairline), line))
+        painter.setBrush(QColor(palette.control))
+        track = QRectF(lane.x, top, lane.width, thick).adjusted(line / 2, line / 2, -line / 2, -line / 2)
+        painter.drawRoundedRect(track, thick / 5, thick / 5)
+        painter.setPen(Qt.PenStyle.NoPen)
     if bar.held:
         return
     zero = 0.5 if row.signed else 0.0
