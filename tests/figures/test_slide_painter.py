@@ -208,6 +208,21 @@ def test_the_reserved_space_stays_free() -> None:
     assert whole.width > 0.85 * 1280
 
 
+def test_a_growing_sum_keeps_its_type_from_the_first_term() -> None:
+    lines = [(Run(" + ".join(["0.94314·0.22188"] * terms)),) for terms in range(1, 9)]
+    ends = (lines[-1], (Run("so far 1.6741"),))
+    box, sheet = Box(700, 200, 440, 420), Sheet(0, 0, 1280, 720)
+    first, last = (
+        choose_form(((line, ends[1]),), box, slide().row, sheet, LIGHT, ends) for line in (lines[0], lines[-1])
+    )
+    assert first is not None
+    assert last is not None
+    assert first[0].height / first[0].lines == last[0].height / last[0].lines
+    alone = choose_form(((lines[0], ends[1]),), box, slide().row, sheet, LIGHT)
+    assert alone is not None
+    assert alone[0].height > first[0].height, "alone it would be larger"
+
+
 @pytest.mark.parametrize("zoom", [0.9, 1.2, 1.5])
 def test_the_size_of_type_can_change(zoom: float) -> None:
     assert draw(slide(), zoom=zoom)[1].left_out == ()

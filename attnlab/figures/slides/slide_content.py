@@ -117,7 +117,8 @@ class SlideContent:
     ``pictures`` stand beside the text. ``answer`` is the text after the reveal, whose place is kept until it is
     ``answered``. ``title_runs`` and ``ask_runs`` are the title and the question with their covered numbers, if they
     have any. ``arithmetic`` holds several forms of the same, the fullest first; the first that fits is written, unless
-    it is ``arithmetic_covered``: then its place stays empty. A ``pair`` of rows, one computed from the other, stands in
+    it is ``arithmetic_covered``: then its place stays empty; a sum in progress has the type that fits
+    ``arithmetic_end``, the sum of all terms. A ``pair`` of rows, one computed from the other, stands in
     place of the maps. ``side`` and ``table`` reserve space at the right and at the left, ``whole`` all space below the
     text, for the ``picture`` of a lens or for a widget; ``turned`` is how many words the picture has walked, None for
     all, and without ``labels`` it has none. ``done`` of ``count`` segments below are filled. ``keys`` are hints; the
@@ -138,6 +139,7 @@ class SlideContent:
     sources: tuple[SlideMap, ...] = ()
     arithmetic: tuple[tuple[Runs, ...], ...] = ()
     arithmetic_covered: bool = False
+    arithmetic_end: tuple[Runs, ...] = ()
     row: BarRow | None = None
     pair: tuple[BarRow, BarRow] | None = None
     side: bool = False

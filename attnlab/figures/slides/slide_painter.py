@@ -101,9 +101,9 @@ def draw_slide(
         if below is not None:
             missing += _draw_sources(painter, below, content, sheet, palette, formulas)
     if parts.side is not None:
-        missing += draw_side(
-            painter, parts.side, content.arithmetic, content.row, sheet, palette, covered=content.arithmetic_covered
-        )
+        covered, end = content.arithmetic_covered, content.arithmetic_end
+        args = (painter, parts.side, content.arithmetic, content.row, sheet, palette)
+        missing += draw_side(*args, covered=covered, end=end)
     return Drawn(grid, table, parts.side, missing, parts.main.y)
 
 

@@ -26,12 +26,16 @@ def draw_side(
     palette: Palette,
     *,
     covered: bool = False,
+    end: tuple[Runs, ...] = (),
 ) -> tuple[str, ...]:
-    """Draw arithmetic and bars; return the parts that did not fit. ``covered`` arithmetic only keeps its place."""
+    """Draw arithmetic and bars; return the parts that did not fit. ``covered`` arithmetic only keeps its place.
+
+    ``end`` is the arithmetic at the end of a walk by terms, whose type is used from the first term on.
+    """
     y = box.y
     missing: tuple[str, ...] = ()
     if arithmetic:
-        laid = _choose_form(arithmetic, box, _find_room(box, row, sheet), sheet, palette)
+        laid = choose_form(arithmetic, box, row, sheet, palette, end)
         if laid is None:
             return ("the arithmetic",)
         for each in laid:
@@ -44,25 +48,42 @@ def draw_side(
     return missing
 
 
-def _find_room(box: Box, row: BarRow | None, sheet: Sheet) -> float:
-    """Return the maximum height of the arithmetic: the space that a short row leaves, within limits."""
-    if row is None:
-        return box.height
-    bars = min(len(row.bars), MOST_BARS) * LEAST_ROW * sheet.body + 1.9 * sheet.small + 2.2 * sheet.unit
-    return min(max(box.height - bars, 0.16 * box.height), 0.42 * box.height)
-
-
-def _choose_form(
-    ways: tuple[tuple[Runs, ...], ...], box: Box, height: float, sheet: Sheet, palette: Palette
+def choose_form(
+    ways: tuple[tuple[Runs, ...], ...],
+    box: Box,
+    row: BarRow | None,
+    sheet: Sheet,
+    palette: Palette,
+    end: tuple[Runs, ...] = (),
 ) -> list[Block] | None:
-    """Return the fullest form of the arithmetic that fits, in the largest type in which it fits."""
+    """Return the fullest form of the arithmetic that fits beside a row, in the largest type in which it fits."""
+    free = box.height - _measure_bars(row, sheet)
+    height = box.height if row is None else min(max(free, 0.16 * box.height), 0.42 * box.height)
+    sizes = (1.24 * sheet.body, sheet.body)
+    if end:
+        height, sizes = free, next(((size,) for size in sizes if _fits(end, size, box, free, palette)), sizes[-1:])
     for index, lines in enumerate(ways):
-        for size in (1.24 * sheet.body, sheet.body):
-            laid = [lay_out_paragraph(line, size, box.width, palette) for line in lines]
+        for size in sizes:
             room = height if index < len(ways) - 1 else box.height
-            if sum(each.height for each in laid) <= room and all(each.fits for each in laid):
-                return laid
+            if _fits(lines, size, box, room, palette):
+                return _lay_out(lines, size, box, palette)
     return None
+
+
+def _measure_bars(row: BarRow | None, sheet: Sheet) -> float:
+    """Return the height that the bars of a short row need."""
+    if row is None:
+        return 0.0
+    return min(len(row.bars), MOST_BARS) * LEAST_ROW * sheet.body + 1.9 * sheet.small + 2.2 * sheet.unit
+
+
+def _fits(lines: tuple[Runs, ...], size: float, box: Box, room: float, palette: Palette) -> bool:
+    laid = _lay_out(lines, size, box, palette)
+    return sum(each.height for each in laid) <= room and all(each.fits for each in laid)
+
+
+def _lay_out(lines: tuple[Runs, ...], size: float, box: Box, palette: Palette) -> list[Block]:
+    return [lay_out_paragraph(line, size, box.width, palette) for line in lines]
 
 
 def draw_pair(

@@ -120,6 +120,7 @@ def make_content(
         sources=sources,
         arithmetic=arithmetic,
         arithmetic_covered=is_covered,
+        arithmetic_end=numbers.write_whole_sum(),
         row=numbers.make_bar_row(),
         pair=numbers.make_pair(),
         table=moment.table,
@@ -312,6 +313,15 @@ class SlideNumbers:
         if not (is_asked or self._is_known(cell)) or self._is_masked(cell.row, cell.column):
             return (), is_asked
         return write_versions([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role), is_asked
+
+    def write_whole_sum(self) -> tuple[Runs, ...]:
+        """Return the arithmetic with all terms while a walk adds them; nothing otherwise."""
+        cell, place = self._cell, self._place
+        if cell is None or place is None or place.term is None or (place.stage, place.row) != (cell.stage, cell.row):
+            return ()
+        last = walk.count_terms(self._trace.experiment, cell.stage) - 1
+        so_far = find_running_sum(self._trace, cell, last)
+        return write_partial_sum(explain_begun(self._trace, cell, last), so_far)[0]
 
     def make_bar_row(self) -> BarRow | None:
         """Return the row in focus as bars; only for maps of query by key."""
