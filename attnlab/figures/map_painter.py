@@ -90,7 +90,10 @@ def _draw_image(painter: QPainter, grid: Grid, data: MapData, palette: Palette, 
             painter.drawImage(QRectF(*grid.rect(index, None, None)), to_image(np.ascontiguousarray(image[index])))
         return
     sheet = join_maps(image, grid.per_row, gap)
+    smooth = painter.testRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)  # it would blend a cell with the next
     painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), to_image(sheet))
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
     if grid.framed:
         ratio = painter.device().devicePixelRatioF()
         tile = draw_frame(grid.cell_width, grid.cell_height, ratio, palette.surface)

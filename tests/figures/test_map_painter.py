@@ -107,6 +107,23 @@ def test_the_centre_of_every_cell_has_its_colour(palette: Palette, kind: str, ra
         assert colour_at(image, middle(grid, 0, row, column)) == expected(data, palette)[0, row, column]
 
 
+def test_cells_of_a_reduced_slide_do_not_blend() -> None:
+    data = data_of(np.array([[[-1, 1], [1, -1]]], np.float32))
+    grid = grid_of(data, cell=120.0)
+
+    def draw(painter: QPainter) -> None:
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.scale(0.7, 0.7)
+        draw_cells(painter, grid, data, LIGHT)
+        assert painter.testRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+
+    image = picture(LIGHT, draw)
+    for row, column in np.ndindex(2, 2):
+        x, y, width, height = (0.7 * length for length in grid.rect(0, row, column))
+        shown = colours_in(image, (x + 0.15 * width, y + 0.15 * height, 0.7 * width, 0.7 * height))
+        assert set(shown) == {expected(data, LIGHT)[0, row, column]}
+
+
 @THEMES
 def test_maps_are_separate_and_have_their_own_numbers(palette: Palette) -> None:
     values = np.random.default_rng(4).uniform(0, 1, (5, 4, 4)).astype(np.float32)
