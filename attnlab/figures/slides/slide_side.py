@@ -59,7 +59,7 @@ def choose_form(
     """Return the fullest form of the arithmetic that fits beside a row, in the largest type in which it fits."""
     free = box.height - _measure_bars(row, sheet)
     height = box.height if row is None else min(max(free, 0.16 * box.height), 0.42 * box.height)
-    sizes = (1.24 * sheet.body, sheet.body)
+    sizes: tuple[float, ...] = (1.24 * sheet.body, sheet.body)
     if end:
         height, sizes = free, next(((size,) for size in sizes if _fits(end, size, box, free, palette)), sizes[-1:])
     for index, lines in enumerate(ways):
