@@ -13,9 +13,9 @@ from attnlab.ui.base.announcing import show_text
 SEPARATOR, RIGHT = "|", "*"
 """What stands between choices, and behind the right one."""
 FIELDS = (
-    ("blank", "Blank cells", "weights[2, 1], or a row: weights[2, :]; separate several with commas"),
-    ("ask", "Question", "For example: How much attention does “starts” give to “journey”?"),
-    ("choices", "Choices", "2 to 4 answers to choose from, the right one with a star: 0.2 | 0.5 * | 0.9"),
+    ("blank", "Blank cells", "weights[2, 1], or a row: weights[2, :]; several with commas"),
+    ("ask", "Question", "For example: How much does “starts” give to “journey”?"),
+    ("choices", "Choices", "2 to 4, a star after the right one: 0.2 | 0.5 * | 0.9"),
     ("tolerance", "Tolerance", "How far an answer may be off: 0.01 if empty"),
     ("hint", "Hint", "For example: Divide each exponential by the sum of its row."),
 )
