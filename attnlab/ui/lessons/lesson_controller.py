@@ -113,6 +113,8 @@ class LessonController(QObject):
         from attnlab.ui.lessons.lesson_pages import LessonPages
 
         self.workspace = LessonPages(self)
+        if self.draft is not None:  # recorded before the first visit
+            self.workspace.show_draft(self.draft)
         return self.workspace.header, self.workspace.body, self.workspace.footer
 
     def enter(self) -> None:
@@ -187,7 +189,7 @@ class LessonController(QObject):
             return
         draft.edit("Add a step", lesson)
         draft.choose(len(lesson.steps) - 1)
-        self.note(f"Added as step {len(lesson.steps)} of “{lesson.title}”. Press Ctrl+2 to edit its text.")
+        self.note(f"Step {len(lesson.steps)} added to “{lesson.title}”. Ctrl+2 edits it.")
         if self.workspace is not None:
             self.workspace.show_draft(draft)
 

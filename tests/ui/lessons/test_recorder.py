@@ -153,9 +153,17 @@ def test_reordered_steps_keep_their_content() -> None:
 # In the program
 
 
+def test_the_first_visit_to_the_lessons_shows_the_recorded_step(person: "Person") -> None:
+    record(person)
+    person.window.show_workspace("lessons")
+    draft = desk_of(person).editing
+    assert draft is not None
+    assert [step.title for step in draft.lesson.steps] == ["Weights"]
+
+
 def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Person") -> None:
     record(person)
-    assert person.message() == "Added as step 1 of “My lesson”. Press Ctrl+2 to edit its text."
+    assert person.message() == "Step 1 added to “My lesson”. Ctrl+2 edits it."
     person.press("Causal")
     person.settle()
     record(person)
