@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QRect, QSize
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
@@ -195,6 +195,15 @@ def test_the_track_of_a_bar_stands_out_less_than_a_bar(palette: Palette) -> None
     assert track > 5 * frame
     bar = make_paler(palette.attention, palette.ground)
     assert compute_contrast(palette.control, palette.ground) < compute_contrast(bar, palette.ground)
+
+
+def test_a_covered_last_bar_leaves_no_brush_behind() -> None:
+    image = QImage(QSize(1280, 720), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    row = BarRow("row", (Bar("a", 1.0, "1.0"), Bar("b", None, "", held="0.5000")), "key", 1.0)
+    draw_slide(painter, Sheet(0, 0, 1280, 720), slide(arithmetic=(), row=row), LIGHT)
+    assert painter.brush().style() == Qt.BrushStyle.NoBrush
+    painter.end()
 
 
 def test_the_reserved_space_stays_free() -> None:

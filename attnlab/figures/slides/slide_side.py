@@ -187,6 +187,7 @@ def _draw_bar(
 def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: float, palette: Palette) -> None:
     """Draw a number's bar from 0 over the track of its row; without a number, a thin line at 0."""
     top = lane.y + lane.height / 2 - thick / 2
+    painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     if not row.signed or bar.held:
@@ -197,8 +198,14 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
         track = QRectF(lane.x, top, lane.width, thick).adjusted(line / 2, line / 2, -line / 2, -line / 2)
         painter.drawRoundedRect(track, thick / 5, thick / 5)
         painter.setPen(Qt.PenStyle.NoPen)
-    if bar.held:
-        return
+    if not bar.held:
+        _draw_share(painter, lane, row, bar, top, thick, palette)
+    painter.restore()
+
+
+def _draw_share(
+    painter: QPainter, lane: Box, row: BarRow, bar: Bar, top: float, thick: float, palette: Palette
+) -> None:
     zero = 0.5 if row.signed else 0.0
     share = 0.0 if bar.value is None else max(min(bar.value / row.limit, 1.0), -1.0) * (1 - zero)
     start, end = sorted((zero, zero + share))
@@ -209,8 +216,6 @@ def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: flo
     painter.setBrush(QColor(colour))
     radius = min(thick / 5, length / 2)
     painter.drawRoundedRect(QRectF(lane.x + start * lane.width, top, length, thick), radius, radius)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
 
 def make_paler(colour: str, ground: str) -> str:

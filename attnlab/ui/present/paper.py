@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QMarginsF, QRectF, QSizeF
+from PySide6.QtCore import QMarginsF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPageLayout, QPageSize, QPainter, QPdfWriter, QPen
 
 from attnlab.base.errors import AttnlabError
@@ -80,6 +80,7 @@ class Paper:
             return
         sheet = self.find_sheet(place)
         painter.setPen(QPen(QColor(palette.hatch), PAPER_DPI / 150))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(QRectF(sheet.x, sheet.y, sheet.width, sheet.height))
         if not self.notes or not notes:
             return

@@ -7,13 +7,15 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPoint, QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 import attnlab
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.stages.arithmetic import number
 from attnlab.base.errors import AttnlabError, FileError
+from attnlab.figures.palette import LIGHT
 from attnlab.figures.slides.lens_content import Table
 from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.parse import parse
@@ -175,6 +177,20 @@ def test_slides_on_paper_do_not_overlap() -> None:
             sheet = paper.find_sheet(place)
             assert place.contains(QRectF(sheet.x, sheet.y, sheet.width, sheet.height).adjusted(1, 1, -1, -1))
             assert sheet.width / sheet.height == pytest.approx(16 / 9)
+
+
+def test_the_frame_around_a_slide_covers_nothing_of_it() -> None:
+    image = QImage(800, 1100, QImage.Format.Format_RGB32)
+    image.fill(QColor("white"))
+    painter = QPainter(image)
+    painter.setBrush(QColor("red"))
+    paper = Paper(per_page=2)
+    place = paper.list_places(800, 1100)[0]
+    paper.finish(painter, place, "", LIGHT)
+    painter.end()
+    sheet = paper.find_sheet(place)
+    inside = QPoint(round(sheet.x + sheet.width / 2), round(sheet.y + sheet.height / 2))
+    assert image.pixelColor(inside) == QColor("white")
 
 
 def test_notes_need_room() -> None:
