@@ -299,6 +299,11 @@ def test_without_positions_the_map_follows_its_tokens(reader: Reader) -> None:
         r"With sinusoidal positions: the largest difference is 0\.[0-9]{4}: attention depends on the order\.", second
     )
     as_it_is, moved, restored, difference = reader.lens.order.rows[0]
+    names = [figure.accessibleName() for row in reader.lens.order.rows for figure in row]
+    assert names[0] == "original, without positions"
+    assert names[4] == "original, with sinusoidal positions"
+    assert as_it_is.name_cell(0).startswith(names[0])
+    assert len(set(names)) == 8
     weights = compute(e, dtype="float64").array("weights")[0]
     np.testing.assert_allclose(values(as_it_is), weights, atol=1e-12)
     assert moved.data is not None

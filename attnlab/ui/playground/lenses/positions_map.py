@@ -41,7 +41,7 @@ class MapFigure(MapWidget):
 
     def __init__(self, title: str = "", names: tuple[str, str] = ("", ""), parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title, self._names = title, names
+        self._title, self._names, self._spoken = title, names, title
         self.setAccessibleName(title)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
@@ -49,6 +49,11 @@ class MapFigure(MapWidget):
     def tokens(self) -> bool:
         """Whether rows and columns are tokens, or few enough to be labelled one by one."""
         return not any(self._names)
+
+    def say_state(self, state: str) -> None:
+        """Tell a screen reader which state the map shows, where several maps have one title."""
+        self._spoken = f"{self._title}, {state}"
+        self.setAccessibleName(self._spoken)
 
     def restyle(self) -> None:
         self.setMinimumSize(px(112), px(160))
@@ -66,12 +71,12 @@ class MapFigure(MapWidget):
         assert self._data is not None
         cell = split_cell(self.shape(), place)
         if self.tokens:
-            title = self._title or self.spoken_title
+            title = self._spoken or self.spoken_title
             tokens = are_tokens(self._data.row_labels), are_tokens(self._data.column_labels)
             return name_cell(self._data, cell, title, self.title_of(cell[0]), tokens=tokens)
         down, across = self._names
         where = f"{down} {cell[1]}, {across} {cell[2]}"
-        return ", ".join(filter(None, (self._title or self.spoken_title, where, describe_value(self._data, cell))))
+        return ", ".join(filter(None, (self._spoken or self.spoken_title, where, describe_value(self._data, cell))))
 
     def cell_rect(self, row: int, column: int) -> QRectF:
         """Return the rectangle of a cell, in pixels."""

@@ -42,7 +42,7 @@ Blindness = tuple[tuple[str, OrderBlindness], ...]
 def sentence(scheme: str, seen: OrderBlindness) -> str:
     """Return the result of a shuffling in words, for a scheme of positions."""
     blind = seen.largest < BLIND
-    title = "Without positions" if scheme == "none" else f"With {POSITIONS[scheme].title} positions"
+    title = _name_state(scheme)
     where = " in any head" if seen.experiment.n_heads > 1 else ""
     text = f"{title}: the largest difference{where} is {'0.0000' if blind else _decimals(seen.largest)}: "
     if scheme == "none" and blind:
@@ -57,6 +57,10 @@ def sentence(scheme: str, seen: OrderBlindness) -> str:
     if blind:
         return text + "with these numbers the positions make no difference."
     return text + "attention depends on the order" + (", by its positions and its mask." if _mask_sees(seen) else ".")
+
+
+def _name_state(scheme: str) -> str:
+    return "Without positions" if scheme == "none" else f"With {POSITIONS[scheme].title} positions"
 
 
 def _mask_sees(seen: OrderBlindness) -> bool:
@@ -152,6 +156,7 @@ class OrderPage(FollowsTheme, Page):
             label.setToolTip(f"The largest difference of the output is {_decimals(seen.largest_output)}.")
             for figure, data in zip(figures, _maps(seen, self._head, end), strict=True):
                 figure.show_map(data)
+                figure.say_state(_name_state(scheme)[:1].lower() + _name_state(scheme)[1:])
 
     def _caption(self, seen: OrderBlindness) -> None:
         heads = seen.experiment.n_heads
