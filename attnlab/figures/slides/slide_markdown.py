@@ -200,7 +200,7 @@ def _read_runs(block: QTextBlock) -> Runs:
         runs += (
             [Run(_restore_underscores(text, is_code=True), style="code")]
             if style == "code"
-            else _split_subscripts(text, style)
+            else split_subscripts(text, style)
         )
     return tuple(runs)
 
@@ -215,7 +215,7 @@ def _find_style(found: QTextCharFormat) -> str:
     return " ".join(name for name, is_on in (("strong", strong), ("italic", found.fontItalic())) if is_on)
 
 
-def _split_subscripts(text: str, style: str) -> list[Run]:
+def split_subscripts(text: str, style: str) -> list[Run]:
     """Return a text with subscripts: only after one letter and _."""
     runs: list[Run] = []
     at = 0

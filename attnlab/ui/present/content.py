@@ -26,7 +26,7 @@ from attnlab.figures.slides.slide_content import (
     SlideMap,
     SlidePicture,
 )
-from attnlab.figures.slides.slide_markdown import read_paragraphs, split_runs
+from attnlab.figures.slides.slide_markdown import read_paragraphs, split_runs, split_subscripts
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
@@ -94,8 +94,8 @@ def make_content(
         answer=read_paragraphs(fill(step.answer, markdown=True)),
         pictures=pictures,
         answered=moment.answered,
-        title_runs=split_runs((Run(title),))[0],
-        ask_runs=split_runs((Run(ask, style="strong"),))[0],
+        title_runs=split_runs(_split_indices(step.title, title, ""))[0],
+        ask_runs=split_runs(_split_indices(question.ask if question is not None else "", ask, "strong"))[0],
         done=slide.index + 1,
         count=slide.count,
         keys=moment.keys,
@@ -126,6 +126,11 @@ def make_content(
         table=moment.table,
         side=numbers.has_side,
     )
+
+
+def _split_indices(written: str, filled: str, style: str) -> Runs:
+    """Return a line with its subscripts; as it is if it was filled, because tokens are shown literally."""
+    return (Run(filled, style=style),) if "{{" in written else tuple(split_subscripts(filled, style))
 
 
 def make_choices(question: "Question", texts: tuple[str, ...], moment: Moment) -> tuple[Choice, ...]:

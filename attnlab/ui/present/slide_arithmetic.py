@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from attnlab.attention.stages.arithmetic import Line, Span, number, short
 from attnlab.attention.stages.explanation import Explanation
 from attnlab.figures.slides.slide_content import Run, Runs
+from attnlab.figures.slides.slide_markdown import split_subscripts
 
 _RESULT = re.compile(r"= [−\d.e]+$")
 """An equation that already ends in its number."""
@@ -90,7 +92,8 @@ def _make_value(explanation: Explanation, role: str) -> Runs:
 
 
 def _make_runs(line: Line) -> Runs:
-    return tuple(Run(span.text, span.role, span.style) for span in line)
+    runs = ((span, run) for span in line for run in split_subscripts(span.text, span.style))
+    return tuple(replace(run, role=span.role) for span, run in runs)
 
 
 def _join_text(line: Sequence[Span]) -> str:

@@ -32,6 +32,7 @@ def test_a_token_is_shown_literally_on_a_slide(token: str, qapp: object) -> None
     shown = make_content(slide, trace, trace, Moment())
     assert shown.title == f"{token}!"
     assert shown.ask == f"{token}?"
+    assert [run.text for run in shown.title_runs] == [f"{token}!"]
     first, item = shown.text
     assert (first.mark, item.mark) == ("", "•")
     written = "".join(run.text for run in first.runs)
@@ -42,6 +43,15 @@ def test_a_token_is_shown_literally_on_a_slide(token: str, qapp: object) -> None
     if "`" not in token:
         assert [run.text for run in first.runs if run.style == "code"] == [token]
     assert to_plain_text(fill_text(slide.step.notes, slide, trace, trace, markdown=True)) == f"{token} loud"
+
+
+def test_titles_and_questions_have_subscripts(qapp: object) -> None:
+    asked = Question((), "Which d_k divides?")
+    lesson = Lesson("own", "Own", (Step("W_o is missing", "", "", "journey", question=asked),))
+    (slide,) = make_slides(lesson)
+    shown = make_content(slide, None, None, Moment())
+    assert [(run.text, run.style) for run in shown.title_runs] == [("W", ""), ("o", "sub"), (" is missing", "")]
+    assert [run.text for run in shown.ask_runs] == ["Which d", "k", " divides?"]
 
 
 @pytest.mark.parametrize("token", [token for token in TOKENS if "`" not in token])
