@@ -262,6 +262,20 @@ def _windows() -> list[Any]:
     ]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def forked_trainings() -> Iterator[None]:
+    """Let tests fork their training processes, where a new one would load torch each time; see tests/nursery.py."""
+    from tests import nursery
+
+    if not nursery.AVAILABLE:
+        yield
+        return
+    nursery.process._start_process = nursery.start_process  # type: ignore[assignment]
+    yield
+    nursery.process._start_process = nursery.real_start
+    nursery.close()
+
+
 @pytest.fixture(autouse=True)
 def same_random_numbers() -> None:
     """Seed the random numbers of every test."""

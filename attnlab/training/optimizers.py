@@ -1,11 +1,14 @@
 """The registries of optimisers and of learning rate schedules."""
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from inspect import unwrap
+from types import FunctionType, MappingProxyType
 
 import torch
+import torch._compile
 from torch.nn import Parameter
 from torch.optim import SGD, Adam, AdamW, Optimizer
 
@@ -103,5 +106,26 @@ def compute_rate(train: TrainSpec, step: int) -> float:
 
 def create_optimizer(train: TrainSpec, parameters: Iterable[Parameter], device: torch.device) -> Optimizer:
     """Return the optimiser of a run."""
+    _leave_compiler_unloaded()
     entry = OPTIMIZERS[train.optimizer]
     return entry.build(parameters, train.rate, train.weight_decay, device.type in ("cpu", "cuda"))
+
+
+def take_step(optimizer: Optimizer) -> None:
+    """Change the parameters by their gradients, as ``optimizer.step()`` does, without loading torch's compiler."""
+    with torch.no_grad():
+        unwrap(type(optimizer).step)(optimizer)
+
+
+def _leave_compiler_unloaded() -> None:
+    """Let optimisers be made without torch's compiler, which attnlab does not use.
+
+    torch loads it (torch 2.13: 1.8 s, 830 modules) at the first call of a method that must not be compiled, only to ask
+    it for a wrapper, which it keeps in an attribute. Here the wrapper is the method itself.
+    """
+    if "torch._dynamo" in sys.modules:
+        return
+    for method in vars(Optimizer).values():
+        if isinstance(method, FunctionType) and method.__code__.co_filename == torch._compile.__file__:
+            inner: FunctionType = unwrap(method)
+            inner.__dict__.setdefault("__dynamo_disable", inner)

@@ -100,7 +100,7 @@ class Trainer:
         if self.spec.train.clip:
             clip_grads_with_norm_(self._parameters, self.spec.train.clip, norm)
         self._optimizer.param_groups[0]["lr"] = rate
-        self._optimizer.step()
+        optimizers.take_step(self._optimizer)
         self.step += 1
         if self.step == self.spec.train.steps and not math.isfinite(get_total_norm(self._parameters).item()):
             self._give_up("a weight is not finite")

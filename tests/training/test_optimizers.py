@@ -1,14 +1,19 @@
 """Optimisers and schedules: the rate at each step, and falling losses for every pair."""
 
 import math
+import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import torch
 from torch.nn import Parameter
 
-from attnlab.training.optimizers import OPTIMIZERS, SCHEDULES, compute_rate, create_optimizer
+import attnlab
+from attnlab.training.optimizers import OPTIMIZERS, SCHEDULES, compute_rate, create_optimizer, take_step
 from attnlab.training.specs import TrainSpec
 
 TRAIN = TrainSpec(rate=0.5, warmup=10, steps=110)
@@ -65,3 +70,34 @@ def test_adamw_decays_weights_and_adam_adds_decay_to_the_gradient() -> None:
         after[name] = weight.item()
     assert after["adamw"] == pytest.approx(1 - 0.1 * 0.5)
     assert after["adam"] == pytest.approx(1 - 0.1)  # the gradient is all decay, and Adam's first step is the rate
+
+
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
+def test_a_step_is_that_of_torch_to_the_bit(name: str) -> None:
+    def after(step: Callable[[torch.optim.Optimizer], object]) -> torch.Tensor:
+        weight = Parameter(torch.linspace(-1, 1, 12))
+        optimizer = create_optimizer(replace(TRAIN, optimizer=name, weight_decay=0.1), [weight], torch.device("cpu"))
+        for power in (1, 2, 3):
+            weight.grad = torch.linspace(-1, 2, 12) ** power
+            step(optimizer)
+        return weight.detach()
+
+    assert torch.equal(after(take_step), after(lambda optimizer: optimizer.step()))
+
+
+def test_training_never_loads_the_compiler_of_torch() -> None:
+    code = """
+import sys
+from attnlab.training.optimizers import OPTIMIZERS
+from attnlab.training.trainer import Trainer
+from tests.training.runs import tiny
+for name in OPTIMIZERS:
+    trainer = Trainer(tiny(steps=3, optimizer=name))
+    trainer.evaluate()
+    trainer.take()
+    Trainer(tiny(steps=3, optimizer=name), trainer.make_checkpoint().state).take()
+print("torch._dynamo" in sys.modules)
+"""
+    root = Path(attnlab.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=root)
+    assert (done.stdout, done.stderr) == ("False\n", "")

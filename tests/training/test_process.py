@@ -35,12 +35,14 @@ from attnlab.training.messages import (
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
 from attnlab.training.trainer import Trainer
+from tests import nursery
 from tests.patience import PATIENCE_S
 from tests.training.runs import all_of, points, started, tiny, wait_for
 
 ROOT = Path(process_module.__file__).parents[2]
 LONG = 10**6
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+real = pytest.mark.usefixtures("real_processes")
 linux = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process by its descriptor")
 
 
@@ -58,6 +60,12 @@ def stopped(process: TrainingProcess) -> list[Message]:
 
 
 @pytest.fixture
+def real_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start processes as the program does, where starting and ending is the subject; other tests fork theirs."""
+    monkeypatch.setattr(process_module, "_start_process", nursery.real_start)
+
+
+@pytest.fixture
 def one_thread() -> Iterator[None]:
     """Use one thread like the process, because floating point sums depend on how they are divided."""
     threads = torch.get_num_threads()
@@ -66,6 +74,7 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
+@real
 def test_a_process_trains_like_the_trainer_in_this_process(one_thread: None) -> None:
     process = started(tiny(steps=12))
     messages = all_of(process)
@@ -137,6 +146,7 @@ def test_stop_ends_the_process_and_keeps_its_last_step() -> None:
     assert last_checkpoint(messages).step == last.step
 
 
+@real
 @pytest.mark.slow
 @posix
 def test_a_hanging_process_is_stopped() -> None:
@@ -149,11 +159,13 @@ def test_a_hanging_process_is_stopped() -> None:
     assert "is kept" in last.sentence
 
 
+@real
 def test_a_starting_process_can_be_stopped() -> None:
     process = started(tiny(LONG))
     assert isinstance(stopped(process)[-1], Ended)
 
 
+@real
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize(("number", "words"), [(signal.SIGKILL, "perhaps because memory ran out"), (6, "crashed")])
@@ -175,6 +187,7 @@ def test_a_killed_process_is_reported_in_a_sentence_and_the_run_can_continue(num
     stopped(again)
 
 
+@real
 @pytest.mark.slow
 @linux
 def test_running_out_of_memory_is_reported_in_a_sentence() -> None:
@@ -317,6 +330,7 @@ def test_invalid_weights_are_refused_in_a_sentence_and_the_run_continues(
     stopped(clock)
 
 
+@real
 @pytest.mark.slow
 def test_training_does_not_wait_for_a_busy_window(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_module, "_MOST_WAITING", 2)
@@ -333,6 +347,7 @@ def test_training_does_not_wait_for_a_busy_window(monkeypatch: pytest.MonkeyPatc
     assert max(len(m.points) for m in messages if isinstance(m, Progress)) >= 50  # told at once, as it was not read
 
 
+@real
 @pytest.mark.slow
 @linux
 def test_the_process_ends_with_its_parent() -> None:
@@ -375,6 +390,7 @@ def test_a_script_that_does_not_stop_the_process_still_exits(tmp_path: Path) -> 
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
+@real
 @pytest.mark.slow
 @posix
 def test_the_frozen_program_starts_its_own_training_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,6 +407,7 @@ def test_the_frozen_program_starts_its_own_training_process(tmp_path: Path, monk
     assert len(points(messages)) == 5
 
 
+@real
 def test_a_missing_program_is_reported_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
     process = started(tiny(5))
@@ -400,6 +417,7 @@ def test_a_missing_program_is_reported_in_a_sentence(tmp_path: Path, monkeypatch
     assert failed.sentence == "The training process cannot be started: No such file or directory."
 
 
+@real
 @pytest.mark.slow
 @linux
 def test_ended_processes_leave_nothing_behind() -> None:
