@@ -12,6 +12,9 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
 from attnlab.figures.tiles import RADIUS, draw_hollow
 
+NARROW = 9.0
+"""The width in pixels below which the frames of single cells would be a grey area."""
+
 
 def find_runs(cells: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
     """Return the runs of True along the rows of maps [n, rows, columns]: map, row, first column and end."""
@@ -22,12 +25,18 @@ def find_runs(cells: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
 
 
 def draw_frames(painter: QPainter, grid: Grid, empty: NDArray[np.bool_], palette: Palette) -> None:
-    """Draw a hairline around each empty cell [n, rows, columns], or around the map if its cells are too small."""
+    """Draw a hairline around each empty cell [n, rows, columns], around rows if cells are narrow, else the map."""
     if not grid.framed:
         painter.setPen(QColor(palette.hairline))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for index in range(grid.count):
             painter.drawRect(QRectF(*grid.rect(index, None, None)))
+        return
+    if grid.cell_width < NARROW:
+        painter.setPen(QColor(palette.hairline))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for rect in find_rects(grid, empty):
+            painter.drawRect(rect.adjusted(1, 1, -2, -2))
         return
     tile = draw_hollow(grid.cell_width, grid.cell_height, painter.device().devicePixelRatioF(), palette.hairline)
     for rect in find_rects(grid, empty):

@@ -107,6 +107,18 @@ def test_the_centre_of_every_cell_has_its_colour(palette: Palette, kind: str, ra
         assert colour_at(image, middle(grid, 0, row, column)) == expected(data, palette)[0, row, column]
 
 
+def test_narrow_cells_without_numbers_are_framed_row_by_row() -> None:
+    data = replace(data_of(np.zeros((1, 4, 64), np.float32)), unknown=np.tile([[False], [False], [True], [True]], 64))
+    grid = grid_of(data, cell=30.0)
+    assert 5 <= grid.cell_width < 9
+    image = picture(LIGHT, lambda painter: draw_cells(painter, grid, data, LIGHT))
+    line, (x, y, width, height) = QColor(LIGHT.hairline).rgb() & 0xFFFFFF, grid.rect(0, 2, 0)
+    row = colours_in(image, (x, y, grid.width, height))
+    assert 0 < row.count(line) <= 2 * (grid.width + height)
+    assert line not in colours_in(image, grid.rect(0, 0, 0))
+    assert width == grid.cell_width
+
+
 def test_cells_of_a_reduced_slide_do_not_blend() -> None:
     data = data_of(np.array([[[-1, 1], [1, -1]]], np.float32))
     grid = grid_of(data, cell=120.0)
