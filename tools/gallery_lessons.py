@@ -116,8 +116,7 @@ def draw_steps(variant: Variant, names: Collection[str], folder: Path) -> Iterat
         if lesson is None or lesson.name != name:
             desk.player.open(find(name), step)
         desk.player.go(step)
-        while desk.player.frame_index < len(desk.player.frames) - 1:
-            desk.player.go_next()
+        desk.player.finish()
         hall = _open_presentation(desk, QSize(*variant.size))
         settle(window)
         path = folder / f"{picture}-{variant.name}.png"
