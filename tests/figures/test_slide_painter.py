@@ -99,16 +99,49 @@ def test_text_is_never_smaller_than_a_fortieth_of_the_height(height: int, ratio:
     assert all(size >= sheet.height * 0.0319 for size in sheet.title_sizes())
 
 
-@given(y=st.floats(10, 50), sources=st.booleans(), side=st.booleans(), table=st.booleans())
-def test_columns_do_not_overlap_and_stay_inside(y: float, sources: bool, side: bool, table: bool) -> None:
+@given(
+    y=st.floats(10, 50),
+    sources=st.booleans(),
+    side=st.booleans(),
+    table=st.booleans(),
+    numbered=st.booleans(),
+    bars=st.booleans(),
+)
+def test_columns_do_not_overlap_and_stay_inside(y: float, **parts: bool) -> None:
     sheet = Sheet(0, 0, 1920, 1080)
-    made = lay_out_columns(sheet, y * sheet.unit, sources=sources, side=side, table=table)
+    made = lay_out_columns(sheet, y * sheet.unit, **parts)
     boxes = [box for box in (made.sources, made.main, made.side) if box is not None]
     assert boxes[0].x >= sheet.left
     assert boxes[-1].right <= sheet.left + sheet.inner + 1e-6
     assert all(one.right < other.x for one, other in pairwise(boxes))
     assert all(box.bottom <= sheet.foot + 1e-6 for box in boxes)
     assert made.main.width > 0.2 * sheet.inner
+
+
+def wide_map(rows: int, columns: int) -> SlideMap:
+    values = np.full((1, rows, columns), -0.25, np.float32)
+    labels = [f"h{i}" for i in range(columns)]
+    return SlideMap(MapData(values, "signed", TO_ONE, None, ["s"] * rows, labels), "Scores", "neutral", square=False)
+
+
+def test_a_map_of_one_long_row_stands_below_its_sources() -> None:
+    beside = draw(slide(main=wide_map(2, 10), sources=(wide_map(2, 10),), row=None))[1].grid
+    drawn = draw(slide(main=wide_map(1, 10), sources=(wide_map(1, 10), wide_map(10, 64)), row=None))[1]
+    assert beside is not None
+    assert drawn.grid is not None
+    assert drawn.left_out == ()
+    assert drawn.grid.x < 150 < beside.x
+    assert drawn.grid.cell_width > 1.4 * beside.cell_width
+
+
+def test_arithmetic_without_bars_leaves_its_width_to_wide_maps() -> None:
+    square, wide = (
+        draw(slide(main=replace(wide_map(6, 8), square=is_map), sources=(wide_map(4, 8),), row=None, side=True))[1]
+        for is_map in (True, False)
+    )
+    assert square.side is not None
+    assert wide.side is not None
+    assert wide.side.width < 0.75 * square.side.width
 
 
 def test_stacked_boxes_share_the_height() -> None:

@@ -10,12 +10,16 @@ TOP, FOOT, FOOT_LINE = 5.0, 92.5, 95.5
 """The top of the text, the bottom of the content, and the progress, in hundredths of the height."""
 MARGIN = 0.05
 GAP = 3.0
+ROW = 18.0
+"""The height of a map of one row with its caption and labels, in hundredths."""
 LEAST_PART = 26.0
 """The least height of the content below the text, in hundredths."""
 SIDE, SOURCES, WIDE_SOURCES = 0.42, 0.19, 0.25
 """Fractions of the inner width: for arithmetic and bars, for sources beside these, and for sources alone."""
 NUMBERED_SOURCES, NUMBERED_SIDE = 0.31, 0.36
 """Fractions for sources of several columns with numbers in them, and for arithmetic and bars beside these."""
+LINES_SOURCES, LINES_SIDE = 0.28, 0.29
+"""The same if there is arithmetic without bars."""
 TABLE, TABLE_SIDE = 0.34, 0.3
 """Fractions for an editable table, and for arithmetic and bars beside it."""
 
@@ -106,26 +110,35 @@ class Columns:
 
 
 def lay_out_columns(
-    sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = False, numbered: bool = False
+    sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = False, numbered: bool = False, bars: bool = True
 ) -> Columns:
     """Return the columns between the end of the text at ``y`` and the bottom.
 
-    ``numbered``: the sources need room for numbers in several columns.
+    ``numbered``: the sources need room for numbers in several columns. Without ``bars`` the side has arithmetic only.
     """
     top = y + GAP * sheet.unit
     height, gap = max(sheet.foot - top, 1.0), GAP * sheet.unit * 1.4
     x, right = sheet.left, sheet.left + sheet.inner
     side_box = source_box = None
     if side:
-        width = (TABLE_SIDE if table else NUMBERED_SIDE if sources and numbered else SIDE) * sheet.inner
+        beside = NUMBERED_SIDE if bars else LINES_SIDE
+        width = (TABLE_SIDE if table else beside if sources and numbered else SIDE) * sheet.inner
         side_box = Box(right - width, top, width, height)
         right -= width + gap
     if sources or table:
-        alone = NUMBERED_SOURCES if numbered else SOURCES if side else WIDE_SOURCES
+        wide = LINES_SOURCES if side and not bars else NUMBERED_SOURCES
+        alone = wide if numbered else SOURCES if side else WIDE_SOURCES
         width = (TABLE if table else alone) * sheet.inner
         source_box = Box(x, top, width, height)
         x += width + gap
     return Columns(source_box, Box(x, top, right - x, height), side_box)
+
+
+def split_row(columns: Columns, sheet: Sheet) -> tuple[Box, Box]:
+    """Return the boxes of the sources and of a map of one row below them, both as wide as the two columns."""
+    left = columns.sources or columns.main
+    both = Box(left.x, left.y, columns.main.right - left.x, left.height)
+    return Box(both.x, both.y, both.width, both.height - ROW * sheet.unit), both
 
 
 def stack_boxes(box: Box, count: int, gap: float) -> tuple[Box, ...]:

@@ -21,6 +21,7 @@ from attnlab.figures.slides.slide_layout import (
     Box,
     Sheet,
     lay_out_columns,
+    split_row,
     stack_boxes,
 )
 from attnlab.figures.slides.slide_maps import Formulas, draw_map
@@ -83,10 +84,22 @@ def draw_slide(
         content = replace(content, sources=())
     numbered = sheet.width >= WIDE * sheet.height and _need_numbers(content)
     parts = lay_out_columns(
-        sheet, y, sources=bool(content.sources), side=has_side, table=content.table, numbered=numbered
+        sheet,
+        y,
+        sources=bool(content.sources),
+        side=has_side,
+        table=content.table,
+        numbered=numbered,
+        bars=content.row is not None or content.main is None or content.main.square,
     )
     if parts.main.height < LEAST_PART * sheet.unit:
         missing += ("the map below the text",)
+    top = parts.main.y
+    if _is_row(content):
+        above, both = split_row(parts, sheet)
+        more, bottom = _draw_sources(painter, above, content, sheet, palette, formulas)
+        parts = replace(parts, sources=None, main=replace(both, y=bottom, height=both.bottom - bottom))
+        missing += more
     grid = None
     if content.main is not None:
         grid, more = draw_map(painter, parts.main, content.main, sheet, palette, formulas)
@@ -99,12 +112,12 @@ def draw_slide(
             table = Box(box.x, box.y, box.width, TABLE_SHARE * box.height - gap)
             below = Box(box.x, table.bottom + gap, box.width, box.height - table.height - gap)
         if below is not None:
-            missing += _draw_sources(painter, below, content, sheet, palette, formulas)
+            missing += _draw_sources(painter, below, content, sheet, palette, formulas)[0]
     if parts.side is not None:
         covered, end = content.arithmetic_covered, content.arithmetic_end
         args = (painter, parts.side, content.arithmetic, content.row, sheet, palette)
         missing += draw_side(*args, covered=covered, end=end)
-    return Drawn(grid, table, parts.side, missing, parts.main.y)
+    return Drawn(grid, table, parts.side, missing, top)
 
 
 def can_walk(picture: LensPicture) -> bool:
@@ -116,7 +129,14 @@ def _need_numbers(content: SlideContent) -> bool:
     """Return whether the sources get the width for their numbers: a few columns each, beside a map that is not wide."""
     columns = max((each.data.values.shape[2] for each in content.sources), default=0)
     across = content.main.data.values.shape[0] * content.main.data.values.shape[2] if content.main is not None else 0
-    return 4 < columns <= MOST_NUMBERED and across <= MOST_BESIDE
+    lines = content.side and content.row is None and content.main is not None and not content.main.square
+    return 4 < columns <= MOST_NUMBERED and across <= (MOST_NUMBERED if lines else MOST_BESIDE)
+
+
+def _is_row(content: SlideContent) -> bool:
+    """Return whether the map is one long row: beside its sources, its cells would be too small for numbers."""
+    shape = content.main.data.values.shape if content.main is not None else (0, 0, 0)
+    return bool(content.sources) and not content.table and shape[:2] == (1, 1) and shape[2] > MOST_BESIDE
 
 
 def _draw_heading(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> tuple[str, ...]:
@@ -183,8 +203,11 @@ def _fit_text(
 
 def _draw_sources(
     painter: QPainter, box: Box, content: SlideContent, sheet: Sheet, palette: Palette, formulas: Formulas | None
-) -> tuple[str, ...]:
-    """Draw the sources below one another, under a table side by side; unused space of one goes to the next."""
+) -> tuple[tuple[str, ...], float]:
+    """Draw the sources below one another, under a table side by side; unused space of one goes to the next.
+
+    Returns the parts that did not fit, and the y below the sources.
+    """
     missing: tuple[str, ...] = ()
     if content.table:
         gap = GAP * sheet.unit
@@ -192,13 +215,13 @@ def _draw_sources(
         for index, each in enumerate(content.sources):
             place = Box(box.x + index * (width + gap), box.y, width, box.height)
             missing += draw_map(painter, place, each, sheet, palette, formulas, source=True)[1]
-        return missing
+        return missing, box.bottom
     for left, each in zip(range(len(content.sources), 0, -1), content.sources, strict=True):
         place = stack_boxes(box, left, 2 * sheet.unit)[0]
         grid, more = draw_map(painter, place, each, sheet, palette, formulas, source=True)
         y = grid.y + grid.height + 2.5 * sheet.unit
         box, missing = Box(box.x, y, box.width, box.bottom - y), missing + more
-    return missing
+    return missing, box.y
 
 
 def _draw_foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> None:
