@@ -370,7 +370,7 @@ def test_identities_and_biases_are_named() -> None:
         "+ bias (−0.25)",
         "= 3.7500",
     ]
-    assert text_of(trace, Cell("output", 0, 0)).splitlines()[0] == "head 0, column 0 of the context"
+    assert text_of(trace, Cell("output", 0, 0)).splitlines()[0] == "column 0 of the context"
     assert "+ bias 1.00" in text_of(trace, Cell("output", 0, 0))
 
 

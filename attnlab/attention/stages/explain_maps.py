@@ -261,10 +261,16 @@ def context(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     )
 
 
+def _name_column(trace: Computed, column: int) -> str:
+    """Return which column of the context a column of the merged heads is; a single head is not named."""
+    head, own = divmod(column, trace.experiment.d_v)
+    whose = f"head {head}, " if trace.experiment.n_heads > 1 else ""
+    return f"{whose}column {own} of the context"
+
+
 def merged(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of the merged heads: its head and column."""
-    head, column = divmod(cell.column, trace.experiment.d_v)
-    whose = line(f"head {head}, column {column} of the context")
+    whose = line(_name_column(trace, cell.column))
     return make_explanation(trace, cell, whose, line("= ", _strong(value_of(trace, cell))))
 
 
@@ -274,10 +280,9 @@ def output(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     side_by_side = trace.array("context")[:, cell.row].reshape(-1).astype(float)
     bias = 0.0 if e.weights.b_o is None else number_of(trace, e.weights.b_o[cell.column])
     if e.weights.W_o is None:
-        head, column = divmod(cell.column, e.d_v)
         exact = float(side_by_side[cell.column]) + bias
         digits = decimals_for([side_by_side[cell.column], bias], lambda x: float(x.sum()))
-        lines = [line(Span(f"head {head}, column {column} of the context", style="muted"))]
+        lines = [line(Span(_name_column(trace, cell.column), style="muted"))]
         lines.append(line("= ", short(side_by_side[cell.column], digits)))
     else:
         w = numbers_of(trace, e.weights.W_o[:, cell.column])
