@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from attnlab.figures.map_data import MapData, Outline
@@ -17,9 +17,10 @@ from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette, compute_cont
 from attnlab.figures.scales import TO_ONE
 from attnlab.figures.slides.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet, choose_bars, lay_out_columns, stack_boxes
+from attnlab.figures.slides.slide_maps import CELL, FLAT, fit
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
 from attnlab.figures.slides.slide_side import choose_form, make_paler
-from attnlab.figures.slides.slide_text import Text, lay_out_paragraph, use_plain_digits
+from attnlab.figures.slides.slide_text import Text, lay_out_paragraph, make_face, use_plain_digits
 from attnlab.ui.base.theme import apply_theme
 
 SIZES = [(1280, 720), (1920, 1080), (1024, 768), (3840, 2160), (1280, 800), (800, 800)]
@@ -132,6 +133,17 @@ def test_a_map_of_one_long_row_stands_below_its_sources() -> None:
     assert drawn.left_out == ()
     assert drawn.grid.x < 150 < beside.x
     assert drawn.grid.cell_width > 1.4 * beside.cell_width
+
+
+def test_column_labels_side_by_side_do_not_touch() -> None:
+    each, metrics, flat = map_of(), QFontMetricsF(make_face(18.0)), 0
+    widest = max(metrics.horizontalAdvance(label) for label in TOKENS)
+    for width in range(300, 700, 5):
+        grid = fit(each, Box(0, 0, width, 600), 18.0, CELL, 7.68)
+        if grid.column_space == FLAT * 18.0:
+            assert grid.cell_width - widest >= 0.35 * 18.0, width
+            flat += 1
+    assert 0 < flat < 80, "both ways of labels occur"
 
 
 def test_arithmetic_without_bars_leaves_its_width_to_wide_maps() -> None:

@@ -30,8 +30,8 @@ AIR = 0.5
 """The space between two numbers side by side, in font sizes."""
 LABEL_AIR = 7.0
 """The least space between a row's label and its cells, in pixels: labels are drawn 6 pixels from the cells."""
-COLUMN_AIR = 0.4
-"""The least space between two column labels side by side, in font sizes."""
+COLUMN_AIR, SOURCE_AIR = 0.4, 0.15
+"""The least space between two column labels side by side, in font sizes; on small maps numbers need the height."""
 FLAT = 1.5
 """The height of horizontal labels, in font sizes."""
 FEW = 16
@@ -112,7 +112,8 @@ def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], u
     if count > 1 and (bare.cell_height < label_px or bare.cell_width < label_px):
         return bare
     flat = grid(wide, line)
-    if over_px + COLUMN_AIR * label_px <= flat.cell_width * (each.data.column_group or 1):
+    air = COLUMN_AIR if cell == CELL else SOURCE_AIR
+    if over_px + air * label_px <= flat.cell_width * (each.data.column_group or 1):
         return flat
     if not each.square or each.data.column_group or flat.cell_width < 0.6 * label_px:
         return grid(wide, 0.0)  # column numbers, and tokens that do not fit even vertically
