@@ -29,7 +29,7 @@ OF_STAGE = {
     "memory": "memory_embeddings",
 }
 """The table most relevant to a stage; for all others the embeddings."""
-HINT = "Drag a number sideways, or type. Ctrl+Z undoes, R restores, E closes."
+HINT = "Drag a number, or type. Ctrl+Z undoes, R restores, E closes."
 CLICKER = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_F5)
 _CHORDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
