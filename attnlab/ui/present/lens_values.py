@@ -79,7 +79,7 @@ def _make_saturation(trace: "Trace") -> LensPicture:
             ys = tuple(getattr(getattr(pair, which), what) for pair in random)
             lines.append(ChartLine(name, tuple(map(float, SIZES)), ys, role))
             here = getattr(getattr(own.mean, which), what)
-            lines.append(ChartLine("", (float(own.mean.d_k),), (here,), role, points=True))
+            lines.append(ChartLine("here:", (float(own.mean.d_k),), (here,), role, points=True))
         charts.append(Chart(title, tuple(lines), "dₖ", tuple(map(float, SIZES)), log_y=what == "spread"))
     return Charts(tuple(charts))
 
