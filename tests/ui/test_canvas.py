@@ -16,6 +16,7 @@ import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.stages.explain import Cell
 from attnlab.figures.palette import LIGHT
+from attnlab.ui.playground.canvas_plan import MARGIN
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -298,8 +299,25 @@ def test_numbers_are_hidden_in_small_cells_and_shown_after_zooming_in(
     assert numbers_shown(person, "weights")
 
 
+def test_cards_that_fit_cannot_be_dragged_away(person: "Person") -> None:
+    canvas = person.playground.canvas
+    before = [card.geometry() for card in canvas.cards.values()]
+    person.drag(canvas, QPoint(3, 3), (20, 10), (60, 25))
+    assert [card.geometry() for card in canvas.cards.values()] == before
+    canvas.zoom_at(2.0, QPointF(canvas.rect().center()))
+    for by in (QPointF(5000, 5000), QPointF(-9000, -9000)):
+        canvas.pan(by)
+        shown = [card for card in canvas.cards.values() if card.isVisible()]
+        right, bottom = (max(getattr(c.geometry(), side)() for c in shown) for side in ("right", "bottom"))
+        assert min(card.x() for card in shown) <= 2 * MARGIN + 1
+        assert min(card.y() for card in shown) <= 2 * MARGIN + 1
+        assert right >= canvas.width() - 2 * MARGIN - 2
+        assert bottom >= canvas.height() - 2 * MARGIN - 2
+
+
 def test_a_drag_pans_and_selects_nothing(person: "Person") -> None:
     canvas, card = person.playground.canvas, person.card("weights")
+    canvas.zoom_at(1.3, QPointF(canvas.rect().center()))
     before = card.pos()
     person.drag(canvas, QPoint(3, 3), (20, 10), (60, 25))
     assert card.pos() - before == QPoint(60, 25)

@@ -157,6 +157,7 @@ def test_painting_neither_selects_nor_pans_but_still_points(painter: Painter) ->
 
 
 def test_the_middle_button_still_pans(painter: Painter) -> None:
+    painter.canvas.zoom_at(1.3, QPointF(painter.canvas.rect().center()))
     before = painter.canvas.cards["weights"].pos()
     at = painter.at("weights", 1, 1)
     painter.stroke("weights", at, at + QPoint(30, 20), button=Button.MiddleButton)

@@ -211,9 +211,10 @@ class Canvas(FollowsTheme, QWidget):
 
     @Slot(QPointF)
     def pan(self, by: QPointF) -> None:
-        """Move the cards."""
+        """Move the cards; those that fit stay in the canvas, and larger ones fill it."""
         self._kept = ""
         self._offset += by
+        self._stay_within()
         self._place()
 
     def zoom_at(self, factor: float, point: QPointF) -> None:
@@ -221,7 +222,15 @@ class Canvas(FollowsTheme, QWidget):
         zoom = min(max(self._zoom * factor, ZOOM_RANGE[0]), ZOOM_RANGE[1])
         self._offset = point - (point - self._offset) * (zoom / self._zoom)
         self._zoom = zoom
+        self._stay_within()
         self._place()
+
+    def _stay_within(self) -> None:
+        """Correct the offset, so that nothing that was dragged away is lost."""
+        if self.plan is not None:
+            x = _keep_within(self._offset.x(), self.width() - self.plan.width * self._zoom)
+            y = _keep_within(self._offset.y(), self.height() - self.plan.height * self._zoom)
+            self._offset = QPointF(x, y)
 
     def _place(self) -> None:
         """Move every card to its place for the zoom and the offset, and redraw the ground."""
@@ -406,3 +415,8 @@ class Canvas(FollowsTheme, QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()
+
+
+def _keep_within(offset: float, spare: float) -> float:
+    """Return an offset between 0 and the room that is spare, which is negative where the cards are larger."""
+    return min(max(offset, min(spare, 0.0)), max(spare, 0.0))

@@ -15,14 +15,14 @@ from PySide6.QtCore import QRectF, QSizeF
 
 from attnlab.ui.playground.card_needs import DECIMALS, HEADS, CardNeed, Needs
 
-MARGIN, GAP, ROW_GAP = 14.0, 14.0, 20.0
+MARGIN, GAP, ROW_GAP = 14.0, 14.0, 16.0
 PADDING, HEADER, FOLD, STRIP = 11.0, 37.0, 28.0, 16.0
 """Lengths at zoom 1: the space around the maps, the header, a folded card, and the line of figures."""
 NUMBER_PX, LEAST_PX, LARGEST_PX = 12, 11, 18
 """The size of numbers at zoom 1, and the least and the largest one at 100 % type."""
 ALONE_PX = 30
 """The largest size of numbers on a card that fills the canvas."""
-LEAST_ROW, LARGEST_ROW, WIDEST_CELL = 21.0, 44.0, 96.0
+LEAST_ROW, LARGEST_ROW, WIDEST_CELL = 20.0, 44.0, 96.0
 """The least and the largest height of cells with numbers, and their largest width, at zoom 1."""
 AIR = 6.0
 """The room beside a number in its cell, in pixels."""
