@@ -84,6 +84,20 @@ def test_shuffled_words_give_the_same_map_only_without_positions() -> None:
     assert (bare.maps[0].data.values == bare.maps[2].data.values).all()
 
 
+def test_the_slide_and_the_lens_begin_with_the_same_order(lecture: Callable[..., Any]) -> None:
+    picture = make_picture("positions/order", compute(preset("order-blind")))
+    assert isinstance(picture, MapRows)
+    shuffled = tuple(picture.rows[0].maps[1].data.row_labels)
+    text = "## Look\n\n```state\npreset: order-blind\nlens: positions/order\n```\n\nSee?\n"
+    talk = lecture(parse(text, "look"))
+    talk.person.wait_for(lambda: isinstance(talk.content.picture, MapRows))
+    talk.press(Key.Key_O)
+    talk.person.wait_for(lambda: talk.hall.parts.lens is not None and talk.hall.parts.lens.isVisible())
+    page = talk.hall.parts.lens.lens.order
+    talk.person.wait_for(lambda: page.rows[0][1].data is not None)
+    assert tuple(page.rows[0][1].data.row_labels) == shuffled
+
+
 def test_a_lens_on_a_slide_has_neither_tabs_nor_fields_until_they_are_wanted(lecture: Callable[..., Any]) -> None:
     text = "## Look\n\n```state\npreset: saturated-scaled\nlens: saturation\n```\n\nSee?\n"
     talk = lecture(parse(text, "look"), size=(1920, 1080))
