@@ -144,7 +144,7 @@ def format_tick(value: float) -> str:
     """Return a number of an axis: as short as possible, with a true minus sign."""
     text = (
         f"{value:g}"
-        if value == 0 or 1e-3 <= abs(value) < 1e5
+        if value == 0 or 1e-3 <= abs(value) < 1e6
         else f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-")
     )
     return text.replace("-", "−")

@@ -15,6 +15,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.compute.engine import compute
 from attnlab.figures.palette import LIGHT
 from attnlab.figures.slides import slide_text
+from attnlab.figures.slides.lens_chart import format_tick
 from attnlab.figures.slides.lens_circles import find_circle
 from attnlab.figures.slides.lens_content import Charts, Circles, MapRows, Table
 from attnlab.figures.slides.lens_painter import draw_lens, find_type
@@ -251,6 +252,10 @@ def test_the_picture_is_printed_as_well(qapp: QApplication, tmp_path: Path) -> N
     text = "## Look\n\n```state\npreset: rope\nlens: positions/rotation\n```\n\nSee?\n"
     (page,) = compute_pages(parse(text, "look"))
     assert isinstance(page.picture, Circles)
+
+
+def test_the_powers_of_ten_on_an_axis_are_written_alike() -> None:
+    assert [format_tick(10.0**power) for power in (-1, 0, 4, 5, 6)] == ["0.1", "1", "10000", "100000", "1e6"]
 
 
 def test_loops_and_matrix_product_are_bars_with_their_times(qapp: QApplication) -> None:
