@@ -149,14 +149,14 @@ def test_nothing_moves_when_an_answer_is_revealed(qapp: QApplication, name: str)
 @pytest.mark.parametrize("name", list_shipped())
 def test_whatever_is_drawn_stays_where_it_is(qapp: QApplication, name: str) -> None:
     """Compare every pixel of the covered and the revealed slide: only covers, tracks of bars and the foot change."""
-    ground, cover, track = (QColor(colour).rgb() for colour in (LIGHT.ground, LIGHT.cover, LIGHT.hairline))
+    ground, cover, track = (QColor(colour).rgb() for colour in (LIGHT.ground, LIGHT.cover, LIGHT.control))
     for slide in make_slides(find(name)):
         question = slide.step.question
         if not slide.blanks or (question is not None and question.choices):
             continue  # test_votes.py compares slides with a vote
         before, after = (_read_pixels(paint(show(slide, covered))[0]) for covered in (True, False))
         gone = (before != after) & (before != ground)
-        near = _widen(before == cover, 4) | _widen(before == track, 1)  # with their smoothed edges
+        near = _widen(before == cover, 4) | _widen(before == track, 3)  # with their frames and smoothed edges
         moved = np.argwhere(gone & ~near)
         assert not len(moved), f"{name}, step {slide.index + 1}: {moved[:5].tolist()}"
 
