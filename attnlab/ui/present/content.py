@@ -212,7 +212,8 @@ class SlideNumbers:
         self._view = View(head=head)
         self._look = look_at(trace, None, self._stage, self._view)
         assert self._look.data is not None
-        self._data: MapData = replace(self._look.data, unknown=self._find_unknown(self._stage, self._look.heads))
+        unknown = self._find_unknown(self._stage, self._look.heads)
+        self._data: MapData = self._hide_mask(replace(self._look.data, unknown=unknown))
 
     def _pair(self) -> MapData | None:
         """Return the map of the state before and this one; None unless both are shown and alike in size."""
@@ -223,6 +224,14 @@ class SlideNumbers:
             return None
         now = replace(self._data, scale=look.data.scale)
         return pair_maps(replace(look.data, unknown=None), now, ("before", "now"))
+
+    def _hide_mask(self, data: MapData) -> MapData:
+        """Return a map without hatching where a walk has computed nothing yet: it would tell which scores stay."""
+        hidden = walk.unknown_cells(self._trace.experiment, self._place, self._stage.name)
+        if hidden is None:
+            return data
+        masked, filled = (None if cells is None else cells & ~hidden for cells in (data.masked, data.filled))
+        return replace(data, masked=masked, filled=filled)
 
     def _find_unknown(self, stage: Stage, heads: tuple[int | None, ...]) -> NDArray[np.bool_] | None:
         """Return which cells of each map are hidden: not computed yet, or asked for."""

@@ -211,6 +211,18 @@ def test_handouts_hide_the_answers_and_print_them_last(qapp: QApplication) -> No
     assert lines[-3:] == [f"It gives {weight}, the least of the row.", "Step 2. And then?", "Nothing else."]
 
 
+def test_a_mask_is_drawn_only_where_scores_are_revealed(qapp: QApplication) -> None:
+    slide = make_slides(find("causal-masks"))[1]
+    assert slide.experiment is not None
+    trace = compute(slide.experiment)
+    for known, place in enumerate(slide.frames[:3]):
+        shown = make_content(slide, trace, None, Moment(place=place)).main
+        assert shown is not None
+        assert shown.data.masked is not None
+        assert (shown.data.masked == np.triu(np.ones((5, 5), bool), 1) & (np.arange(5)[:, None] < known)).all()
+    assert known == 2
+
+
 def test_tiny_weights_are_not_shown_as_zero(qapp: QApplication) -> None:
     slide = make_slides(find("scaling"))[4]
     row = show(slide, False).row
