@@ -91,6 +91,10 @@ def test_folded_inputs_open_with_the_table_that_was_chosen(small: "Person") -> N
     small.key(Key.Key_L, Mod.ControlModifier)  # edit the sentence
     assert inputs.isVisible()
     assert inputs.sentence.hasFocus()
+    small.click(small.find(QToolButton, "Fold the inputs"))
+    small.press("Edit the sentence")
+    assert inputs.isVisible()
+    assert inputs.sentence.hasFocus()
 
 
 def test_inputs_folded_by_hand_stay_folded_in_a_wide_window(person: "Person") -> None:

@@ -1,4 +1,4 @@
-"""The narrow strip that stands for the inputs where the canvas needs their room: one button for each table."""
+"""The narrow strip that stands for the inputs where the canvas needs their room: the text and each table."""
 
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,10 @@ WIDTH = 48
 
 @guarded
 class InputsSpine(FollowsTheme, QFrame):
-    """Emits the table to open in the inputs, "" for the one that was open."""
+    """Emits the table to open in the inputs, "" for the one that was open, or that the sentence is to be edited."""
 
     table_requested = Signal(str)
+    sentence_requested = Signal()
 
     def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -38,6 +39,11 @@ class InputsSpine(FollowsTheme, QFrame):
         self.unfold_button.setToolTip("Show the sentence, the numbers and the shape")
         self.unfold_button.clicked.connect(self._on_unfold)
         self._column.addWidget(self.unfold_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.text_button = TabButton("Text", "Edit the sentence (Ctrl+L)")
+        self.text_button.setAccessibleName("Edit the sentence")
+        self.text_button.setCheckable(False)
+        self.text_button.clicked.connect(self.sentence_requested)
+        self._column.addWidget(self.text_button, 0, Qt.AlignmentFlag.AlignHCenter)
         self._column.addStretch(1)
         self.buttons: dict[str, TabButton] = {}
         document.scene_changed.connect(self._on_scene_changed)

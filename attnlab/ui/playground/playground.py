@@ -104,6 +104,7 @@ class Playground(QObject):
         self.lenses.edit_requested.connect(document.edit)
         self.lenses.export_requested.connect(self.files.export_sheets)
         self.spine.table_requested.connect(self._on_table_requested)
+        self.spine.sentence_requested.connect(self.focus_sentence)
         self.inputs.fold_requested.connect(self._on_inputs_fold_requested)
         self.lenses.explain_requested.connect(self._on_explain_requested)
         self.body.folded.connect(self._on_folded)
@@ -452,6 +453,7 @@ class Playground(QObject):
     def _on_folded(self, _inputs: bool, explanation: bool) -> None:
         self.lenses.offer_explanation(explanation)
 
+    @Slot()
     def focus_sentence(self) -> None:
         """Move keyboard focus to the sentence."""
         if self.inputs.isHidden():
