@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from attnlab.base.errors import AttnlabError
 
-SHORT, TIMES = 1_500, 8
+SHORT, TIMES = 1_000, 8
 """Characters of the shorter text, and the factor of the longer one."""
 ENOUGH_S, RATIO = 0.08, 24.0
 """Of CPU: what the longer text may always take, and how many times as long as the shorter one else.
