@@ -152,7 +152,7 @@ def test_the_parts_of_an_encoder_decoder(pair: Path, capsys: pytest.CaptureFixtu
         (("--layer", "1"), "need a TEXT for the model to read."),
         (("--off", "1.1"), "need a TEXT for the model to read."),
         ((TEXT, "--layer", "x"), "'x' is not a layer; use 0, 1 …"),
-        ((TEXT, "--layer", "9"), "There is no layer 9; it needs a number from 0 to 2."),
+        ((TEXT, "--layer", "9"), "layer is 9; it needs a whole number from 0 to 2."),
         ((TEXT, "--layer", "1", "--head", "4"), "There is no head 4; it needs a number from 0 to 3, all or mean."),
         ((TEXT, "--off", "1"), "'1' names no heads; write layer.head, such as 3.2,5.0"),
         ((TEXT, "--off", "1.9"), "heads_off names head 9; it needs a number from 0 to 3."),

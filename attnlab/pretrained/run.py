@@ -1,5 +1,7 @@
 """What a model makes of one text: tokens, hidden states, attention, predictions, and the experiment of a layer."""
 
+from operator import index
+from reprlib import repr
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import torch
@@ -16,6 +18,9 @@ from attnlab.pretrained.stack_pass import Part, StackPass
 
 if TYPE_CHECKING:
     from attnlab.pretrained.model import Model
+
+MOST = 1 << 24
+"""The largest number of predictions to ask for."""
 
 
 class Run:
@@ -84,7 +89,10 @@ class Run:
         return self._pass(part).weights(self._take_layer(layer, part), part == "cross")
 
     def hidden(self, layer: SupportsIndex, part: Part | None = None) -> Tensor:
-        """Return what enters a layer [T, d_model], float32; ``n_layers`` gives what leaves the last, after its norm."""
+        """Return what enters a layer [T, d_model], float32; ``n_layers`` gives what leaves the last, after its norm.
+
+        Read-only: later layers are computed from this tensor.
+        """
         part = self._take_part(part)
         return self._pass(part).hidden(self._take_layer(layer, part, 1))
 
@@ -125,7 +133,7 @@ class Run:
             ArgumentError: the model predicts no tokens, or there is no such position.
         """
         probabilities = self.probabilities(position)
-        best = probabilities.topk(min(max(1, int(k)), len(probabilities)))
+        best = probabilities.topk(min(_take_whole("k", k, 1, MOST), len(probabilities)))
         name = self.model.tokenizer.name
         return [(name(int(i)), float(p)) for p, i in zip(best.values, best.indices, strict=True)]
 
@@ -135,11 +143,7 @@ class Run:
         if architecture.predict is None:
             raise ArgumentError(f"{self.model.name} predicts no tokens: its folder has no output layer for them.")
         tokens = self.target_tokens or self.tokens
-        place = int(position)
-        if not -len(tokens) <= place < len(tokens):
-            raise ArgumentError(
-                f"There is no position {place}; it needs {format_bounds(-len(tokens), len(tokens) - 1)}."
-            )
+        place = _take_whole("position", position, -len(tokens), len(tokens) - 1)
         mask = self.model.tokenizer.mask
         if architecture.predicts == "masked" and place == -1 and mask is not None and tokens.count(mask) == 1:
             place = tokens.index(mask)
@@ -188,11 +192,7 @@ class Run:
         return part or self.model.parts[0]
 
     def _take_layer(self, layer: SupportsIndex, part: Part, beyond: int = 0) -> int:
-        count = self.model.stack(part).n_layers + beyond
-        number = int(layer)
-        if not 0 <= number < count:
-            raise ArgumentError(f"There is no layer {number}; it needs {format_bounds(0, count - 1)}.")
-        return number
+        return _take_whole("layer", layer, 0, self.model.stack(part).n_layers + beyond - 1)
 
 
 def _find_change(changes: Changes, before: Changes, parts: tuple[Part, ...], n_layers: int) -> int:
@@ -201,3 +201,10 @@ def _find_change(changes: Changes, before: Changes, parts: tuple[Part, ...], n_l
         if any(changes.of(part).get(layer) != before.of(part).get(layer) for part in parts):
             return layer
     return n_layers
+
+
+def _take_whole(name: str, value: object, first: int, last: int) -> int:
+    """Return a whole number between two bounds, both inclusive; ArgumentError for anything else."""
+    if isinstance(value, SupportsIndex) and first <= index(value) <= last:
+        return index(value)
+    raise ArgumentError(f"{name} is {repr(value)}; it needs {format_bounds(first, last, 'a whole number')}.")

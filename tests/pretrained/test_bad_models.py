@@ -133,6 +133,8 @@ def test_layers_that_are_not_there(copied: Callable[[str], Path]) -> None:
         ({"hidden_act": "wave"}, "config.json names the activation 'wave'; attnlab knows gelu"),
         ({"layer_norm_eps": -1}, "config.json has -1 for layer_norm_eps; it needs a number above 0."),
         ({"vocab_size": 99}, "config.json needs [99, 24]"),
+        ({"position_embedding_type": "relative_key"}, "'relative_key' for position_embedding_type; attnlab runs this"),
+        ({"is_decoder": True}, "config.json has True for is_decoder; attnlab runs this family only with False."),
     ],
 )
 def test_settings_out_of_bounds(copied: Callable[[str], Path], changes: dict[str, Any], told: str) -> None:
@@ -144,6 +146,10 @@ def test_settings_out_of_bounds(copied: Callable[[str], Path], changes: dict[str
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
+        (
+            {"partial_rotary_factor": 0.5},
+            "config.json has 0.5 for partial_rotary_factor; attnlab runs this family only",
+        ),
         ({"num_key_value_heads": 3}, "config.json has 3 key heads, which do not divide its 4 heads."),
         ({"rope_parameters": {"rope_type": "dynamic"}}, "config.json scales RoPE by 'dynamic'; attnlab knows default"),
         ({"rope_parameters": {"rope_type": "linear", "factor": 0}}, "config.json has 0 for factor"),
@@ -237,10 +243,13 @@ def test_a_tokenizer_of_another_model(copied: Callable[[str], Path]) -> None:
 @pytest.mark.parametrize(
     ("ask", "told"),
     [
-        (lambda run: run.attention(3), "There is no layer 3; it needs a number from 0 to 2."),
-        (lambda run: run.hidden(4), "There is no layer 4; it needs a number from 0 to 3."),
+        (lambda run: run.attention(3), "layer is 3; it needs a whole number from 0 to 2."),
+        (lambda run: run.hidden(4), "layer is 4; it needs a whole number from 0 to 3."),
         (lambda run: run.attention(0, "cross"), "part is 'cross'; the parts of this model are encoder."),
-        (lambda run: run.predictions(9), "There is no position 9; it needs a number from -5 to 4."),
+        (lambda run: run.predictions(9), "position is 9; it needs a whole number from -5 to 4."),
+        (lambda run: run.attention("first"), "layer is 'first'; it needs a whole number from 0 to 2."),
+        (lambda run: run.attention(1.5), "layer is 1.5; it needs a whole number from 0 to 2."),
+        (lambda run: run.predictions(k=0), "k is 0; it needs a whole number from 1 to"),
         (lambda run: run.model.run("cat", target="mat"), "takes no target"),
         (lambda run: run.model.run(5), "run was given int; it needs a text."),
         (lambda run: run.model.run(), "run"),

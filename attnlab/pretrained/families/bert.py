@@ -8,7 +8,14 @@ import torch
 from torch import Tensor
 
 from attnlab.pretrained.architecture import Architecture, Stack
-from attnlab.pretrained.families.parts import find_prefix, read_layer_norm, read_linear, read_sizes, split_heads
+from attnlab.pretrained.families.parts import (
+    find_prefix,
+    read_layer_norm,
+    read_linear,
+    read_sizes,
+    refuse_unless,
+    split_heads,
+)
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import AttentionLayer, FeedForward, Layer, find_activation
 from attnlab.pretrained.settings import Settings
@@ -88,6 +95,8 @@ def _build(folder: ModelFolder, names: Names, about: str, first: int) -> Archite
         settings, ("num_hidden_layers", "n_layers"), ("num_attention_heads", "n_heads"), ("hidden_size", "dim")
     )
     split_heads(d_model, n_heads)
+    refuse_unless(settings, "position_embedding_type", "absolute")
+    refuse_unless(settings, "is_decoder", False)
     positions = settings.whole("max_position_embeddings")
     prefix = find_prefix(folder, (names.prefix, ""), f"{_EMBEDDINGS}word_embeddings.weight")
     stack = Stack(

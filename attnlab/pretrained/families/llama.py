@@ -13,6 +13,7 @@ from attnlab.pretrained.families.parts import (
     read_linear,
     read_rms_norm,
     read_sizes,
+    refuse_unless,
     split_heads,
 )
 from attnlab.pretrained.families.rope import read_rotation
@@ -36,6 +37,7 @@ def build_llama(folder: ModelFolder) -> Architecture:
     """Return a Llama, or one of the families that differ from it only in what config.json says."""
     settings = Settings(folder.config)
     sizes, n_layers = _read_sizes(settings)
+    refuse_unless(settings, "partial_rotary_factor", 1.0)
     words = settings.whole("vocab_size")
     prefix = find_prefix(folder, ("model.", ""), "embed_tokens.weight")
 

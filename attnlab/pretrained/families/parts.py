@@ -1,6 +1,7 @@
 """Readers of the parts that several families share, from the tensors of a folder."""
 
 from attnlab.base.errors import FileError
+from attnlab.files.weights.named_array import shorten_name
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import Linear, Norm
 from attnlab.pretrained.settings import Settings
@@ -35,6 +36,20 @@ def read_layer_norm(folder: ModelFolder, name: str, size: int, eps: float) -> No
 def read_rms_norm(folder: ModelFolder, name: str, size: int, eps: float) -> Norm:
     """Return an RMSNorm."""
     return Norm(folder.read(f"{name}.weight", size), None, eps)
+
+
+def refuse_unless(settings: Settings, name: str, *allowed: object) -> None:
+    """Refuse a model with a setting that attnlab would compute wrongly in silence.
+
+    Raises:
+        FileError: config.json has another value than the allowed ones.
+    """
+    value = settings.get(name)
+    if value is not None and value not in allowed:
+        raise FileError(
+            f"config.json has {shorten_name(repr(value))} for {name}; attnlab runs this family only with "
+            f"{' or '.join(map(repr, allowed))}."
+        )
 
 
 def split_heads(d_model: int, n_heads: int) -> int:
