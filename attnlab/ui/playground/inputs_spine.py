@@ -31,7 +31,7 @@ class InputsSpine(FollowsTheme, QFrame):
         self._document = document
         self.setProperty("ground", "surface")
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(2, 12, 2, 12)
+        self._column.setContentsMargins(0, 12, 0, 12)  # "Text" takes the whole width
         self._column.setSpacing(4)
         self.unfold_button = QToolButton()
         self.unfold_button.setAutoRaise(True)
