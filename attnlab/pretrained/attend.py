@@ -45,10 +45,15 @@ def find_weights(layer: AttentionLayer, x: Tensor, memory: Tensor, pairs: Iterab
 def attend(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NOTHING_OFF) -> tuple[Tensor, Tensor]:
     """Return the output [T_q, d_model] and the weights [h, T_q, T_k]. The context of a head that is off is 0."""
     weights = find_weights(layer, x, memory, off.pairs)
-    context = weights @ _repeat(layer, _split(layer.v(memory), layer.n_kv_heads))
+    context = weights @ find_values(layer, memory)
     for head in off.heads:
         context[head] = 0.0
     return layer.o(context.transpose(0, 1).flatten(1)), weights
+
+
+def find_values(layer: AttentionLayer, memory: Tensor) -> Tensor:
+    """Return the values that each query head reads, [h, T_k, d_v]."""
+    return _repeat(layer, _split(layer.v(memory), layer.n_kv_heads))
 
 
 def find_hidden(layer: AttentionLayer, t_q: int, t_k: int) -> Tensor | None:
