@@ -6,7 +6,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from attnlab.pretrained.layers import Layer, Norm
+from attnlab.pretrained.layers import Layer, Map
 
 StackName = Literal["encoder", "decoder"]
 
@@ -19,7 +19,7 @@ class Stack:
     n_layers: int
     embed: Callable[[Tensor], Tensor]
     layer: Callable[[int], Layer]
-    norm: Callable[[], Norm] | None = None
+    norm: Callable[[], Map] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -1,4 +1,4 @@
-"""Finds the folder of a model: the one given, the one around a given file, or one of the Hugging Face cache by name."""
+"""Finds the folder of a model: the one given, the one around a file, or by name in the Hugging Face cache and here."""
 
 import os
 import re
@@ -8,6 +8,7 @@ from pathlib import Path
 from attnlab.base.errors import FileError
 from attnlab.files.atomic import format_name
 from attnlab.files.bounded import read_bytes
+from attnlab.pretrained.shipped import find_shipped
 
 _NAME = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?")
 _MOST_ENTRIES = 10_000
@@ -28,7 +29,7 @@ def list_cached() -> tuple[str, ...]:
 
 
 def find_folder(path: Path) -> tuple[Path, str]:
-    """Return the folder of a model and the model's name, from a folder, a file in it, or a name in the cache.
+    """Return the folder of a model and its name, from a folder, a file in it, or a name in the cache or of what ships.
 
     Raises:
         FileError: there is none; says how a model of this name could be fetched.
@@ -41,6 +42,8 @@ def find_folder(path: Path) -> tuple[Path, str]:
     for cached, folder in _snapshots():
         if folder is not None and name in (cached, cached.rpartition("/")[2]):
             return folder, cached
+    if shipped := find_shipped(name):
+        return shipped, name
     if _NAME.fullmatch(name):
         raise FileError(
             f"There is no folder {format_name(path)}, and the Hugging Face cache has no model of that name. "

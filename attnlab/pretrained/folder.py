@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -16,6 +16,9 @@ from attnlab.files.sessions import session_json
 from attnlab.files.weights.arrays_in import read_arrays
 from attnlab.files.weights.named_array import MOST_ARRAYS, NamedArray, check_numbers, shorten_name
 from attnlab.pretrained.memory import available_bytes, format_gib
+
+if TYPE_CHECKING:
+    from attnlab.pretrained.tokenizer import Tokenizer
 
 CONFIG = "config.json"
 _JSON_LIMIT = 64 << 20
@@ -34,6 +37,8 @@ class ModelFolder:
     arrays: Mapping[str, NamedArray]
     held: dict[str, Tensor] = field(default_factory=dict)
     """The tensors that were read, by name."""
+    tokenizer: "Tokenizer | None" = None
+    """The tokenizer, if it is not read from files of the folder."""
 
     def read(self, name: str, *shape: int) -> Tensor:
         """Return a tensor of the model, float32, after checking its shape.

@@ -6,7 +6,7 @@ Vectors are rows, and matrices multiply from the right, as everywhere in attnlab
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +23,11 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "swish": nn.functional.silu,
 }
 """The functions between the two linear maps of a feed-forward layer, by their names in config.json."""
+
+
+def pass_on(x: Tensor) -> Tensor:
+    """Return x: the norm of a model without norms."""
+    return x
 
 
 def find_activation(name: object) -> Callable[[Tensor], Tensor]:
@@ -59,6 +64,10 @@ class Norm(NamedTuple):
         if self.shift is not None:
             return nn.functional.layer_norm(x, self.gain.shape, self.gain, self.shift, self.eps)
         return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps) * self.gain
+
+
+Map: TypeAlias = Norm | Callable[[Tensor], Tensor]
+"""A norm, or another function of the rows of a tensor."""
 
 
 class Rotation(NamedTuple):
@@ -130,12 +139,13 @@ class Layer:
     """One layer: attention, in a decoder that reads a second sequence also cross-attention, then feed-forward.
 
     ``norm_first`` says whether the norms come before each part, on what it reads (GPT-2), or after the sum (BERT).
+    A layer of attention alone has no ``feed_forward``.
     """
 
     attention: AttentionLayer
-    attention_norm: Norm
-    feed_forward: FeedForward
-    feed_forward_norm: Norm
+    attention_norm: Map
+    feed_forward: FeedForward | None
+    feed_forward_norm: Map
     norm_first: bool
     cross: AttentionLayer | None = None
-    cross_norm: Norm | None = None
+    cross_norm: Map | None = None

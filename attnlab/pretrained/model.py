@@ -10,9 +10,11 @@ import torch
 
 from attnlab.base.arguments import check_path, explain_calls
 from attnlab.base.errors import ArgumentError, FileError
+from attnlab.files.source import run_folder
 from attnlab.pretrained.architecture import Architecture, Stack
 from attnlab.pretrained.changes import Changes, take_changes
 from attnlab.pretrained.families.families import build
+from attnlab.pretrained.families.trained_run import read_run
 from attnlab.pretrained.find_model import find_folder
 from attnlab.pretrained.folder import ModelFolder, open_folder
 from attnlab.pretrained.run import Run
@@ -73,7 +75,9 @@ class Model:
     @property
     def n_parameters(self) -> int:
         """Number of parameters, counted once where two parts share a tensor in the files."""
-        return sum(torch.Size(array.shape).numel() for array in self.folder.arrays.values())
+        folder = self.folder
+        tensors = folder.arrays.values() if folder.arrays else folder.held.values()  # a run's are read at once
+        return sum(torch.Size(tensor.shape).numel() for tensor in tensors)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -89,7 +93,7 @@ class Model:
     @cached_property
     def tokenizer(self) -> Tokenizer:
         """The model's tokenizer, read on first use."""
-        return open_tokenizer(self.folder)
+        return self.folder.tokenizer or open_tokenizer(self.folder)
 
     def stack(self, part: Part) -> Stack:
         """Return the layers that hold a kind of attention."""
@@ -168,16 +172,20 @@ class Model:
 
 @explain_calls
 def read_model(path: str | os.PathLike[str]) -> Model:
-    """Return the model in a folder, or one of the local Hugging Face cache by its name ("openai-community/gpt2").
+    """Return the model in a folder, or by name one of the local Hugging Face cache or one that comes with attnlab.
 
     The folder is as the transformers library saves it: config.json, safetensors or pytorch_model.bin, whole or in
-    parts, and a tokenizer. Its tensors are read when they are needed. No code of the folder is run, and nothing is
-    fetched from the network.
+    parts, and a tokenizer; or it is a run of ``attnlab train``, of which the last moment is read. Tensors are read when
+    they are needed. No code of the folder is run, and nothing is fetched from the network. "openai-community/gpt2" is a
+    name of the cache, "induction" one of the models of :func:`attnlab.pretrained.shipped.list_shipped`.
 
     Raises:
         FileError: there is no such model, its family is unknown, it is damaged or contains code, or it is larger than
             the memory; the sentence says which, and for a model that is not there, how to fetch it.
     """
     check_path(path)
-    folder = open_folder(*find_folder(Path(path)))
+    where, name = find_folder(Path(path))
+    if run_folder(where) is not None:
+        return Model(*read_run(where, name))
+    folder = open_folder(where, name)
     return Model(folder, build(folder))

@@ -1,5 +1,6 @@
 """What a model makes of one text: tokens, hidden states, attention, predictions, and the experiment of a layer."""
 
+from collections.abc import Iterator
 from operator import index
 from reprlib import repr
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -13,6 +14,7 @@ from attnlab.base.errors import ArgumentError
 from attnlab.pretrained.attend import find_hidden
 from attnlab.pretrained.changes import NOTHING_CHANGED, Changes
 from attnlab.pretrained.layer_in import to_experiment
+from attnlab.pretrained.outputs import HeadOutputs
 from attnlab.pretrained.patterns import HeadPatterns, find_after, find_kinds, find_patterns
 from attnlab.pretrained.stack_pass import Part, StackPass
 
@@ -87,6 +89,16 @@ class Run:
         """Return the softmax weights of a layer, [h, T_q, T_k], float32."""
         part = self._take_part(part)
         return self._pass(part).weights(self._take_layer(layer, part), part == "cross")
+
+    def walk(self, part: Part | None = None) -> Iterator[Tensor]:
+        """Yield the softmax weights of every layer [h, T_q, T_k], first to last, in one pass through the model."""
+        part = self._take_part(part)
+        return self._pass(part).walk(part == "cross")
+
+    def outputs(self, layer: SupportsIndex, part: Part | None = None) -> HeadOutputs:
+        """Return what the attention of a layer writes, head by head and key by key; the parts sum to its output."""
+        part = self._take_part(part)
+        return self._pass(part).outputs(self._take_layer(layer, part), part == "cross")
 
     def hidden(self, layer: SupportsIndex, part: Part | None = None) -> Tensor:
         """Return what enters a layer [T, d_model], float32; ``n_layers`` gives what leaves the last, after its norm.

@@ -1,6 +1,6 @@
 """One pass of a text through a stack: hidden states, computed layer by layer as far as they are asked for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 import torch
@@ -8,7 +8,8 @@ from torch import Tensor
 
 from attnlab.pretrained.architecture import Stack
 from attnlab.pretrained.attend import NOTHING_OFF, Off, attend, find_weights
-from attnlab.pretrained.layers import AttentionLayer, Layer, Norm
+from attnlab.pretrained.layers import AttentionLayer, Layer, Map
+from attnlab.pretrained.outputs import HeadOutputs, find_outputs
 
 Part = Literal["encoder", "decoder", "cross"]
 
@@ -44,26 +45,54 @@ class StackPass:
             if not self._hidden:
                 self._hidden.append(self.stack.embed(self.ids))
             while len(self._hidden) <= layer:
-                index = len(self._hidden) - 1
-                x = self._step(index, self._hidden[index])
-                if index + 1 == self.stack.n_layers and self.stack.norm is not None:
-                    x = self.stack.norm()(x)
-                self._hidden.append(x)
+                self._advance()
         return self._hidden[layer]
+
+    def walk(self, cross: bool = False) -> Iterator[Tensor]:
+        """Yield the softmax weights of every layer [h, T_q, T_k], first to last, each computed once with its layer."""
+        self.hidden(0)
+        for layer in range(self.stack.n_layers):
+            if len(self._hidden) > layer + 1:
+                yield self.weights(layer, cross)
+                continue
+            with torch.no_grad():
+                made = self._advance()
+            yield made[-1 if cross else 0]
+
+    def _advance(self) -> list[Tensor]:
+        """Compute the next layer; return the weights of its attention and, in a decoder, of its cross-attention."""
+        index = len(self._hidden) - 1
+        x, made = self._step(index, self._hidden[index])
+        if index + 1 == self.stack.n_layers and self.stack.norm is not None:
+            x = self.stack.norm()(x)
+        self._hidden.append(x)
+        return made
 
     def read(self, layer: int, cross: bool = False) -> tuple[AttentionLayer, Tensor, Tensor]:
         """Return an attention layer, and what its queries and keys are made from: [T_q, d_model], [T_k, d_memory]."""
+        attention, _, x, memory = self._read(layer, cross)
+        return attention, x, memory
+
+    def outputs(self, layer: int, cross: bool = False) -> HeadOutputs:
+        """Return the output of a layer's attention, head by head."""
+        attention, residual, x, memory = self._read(layer, cross)
+        off = (self._cross_off if cross else self._off).get(layer, NOTHING_OFF)
+        return find_outputs(attention, residual, x, memory, off)
+
+    def _read(self, layer: int, cross: bool) -> tuple[AttentionLayer, Tensor, Tensor, Tensor]:
+        """Return an attention layer, what its output is added to, and what its queries and keys are made from."""
         part = self.stack.layer(layer)
         x = self.hidden(layer)
         with torch.no_grad():
             own = part.attention_norm(x) if part.norm_first else x
             if not cross:
-                return part.attention, own, own
+                return part.attention, x, own, own
             assert part.cross is not None
             assert part.cross_norm is not None
             assert self.memory is not None
-            x = x + attend(part.attention, own, own, self._off.get(layer, NOTHING_OFF))[0]
-            return part.cross, part.cross_norm(x), self.memory()
+            off = self._off.get(layer, NOTHING_OFF)
+            x = _add(part, part.attention_norm, x, lambda y: attend(part.attention, y, y, off)[0])
+            return part.cross, x, part.cross_norm(x) if part.norm_first else x, self.memory()
 
     def weights(self, layer: int, cross: bool = False) -> Tensor:
         """Return the softmax weights of a layer, [h, T_q, T_k]."""
@@ -72,17 +101,26 @@ class StackPass:
             off = (self._cross_off if cross else self._off).get(layer, NOTHING_OFF)
             return find_weights(attention, x, memory, off.pairs)
 
-    def _step(self, index: int, x: Tensor) -> Tensor:
-        """Return what leaves a layer, before the last norm."""
+    def _step(self, index: int, x: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Return what leaves a layer, before the last norm, and its softmax weights."""
         layer = self.stack.layer(index)
         off, cross_off = self._off.get(index, NOTHING_OFF), self._cross_off.get(index, NOTHING_OFF)
         cross, memory = layer.cross, self.memory
-        x = _add(layer, layer.attention_norm, x, lambda y: attend(layer.attention, y, y, off)[0])
+        made: list[Tensor] = []
+
+        def read(attention: AttentionLayer, y: Tensor, other: Tensor, what: Off) -> Tensor:
+            output, weights = attend(attention, y, other, what)
+            made.append(weights)
+            return output
+
+        x = _add(layer, layer.attention_norm, x, lambda y: read(layer.attention, y, y, off))
         if cross is not None and layer.cross_norm is not None and memory is not None:
-            x = _add(layer, layer.cross_norm, x, lambda y: attend(cross, y, memory(), cross_off)[0])
-        return _add(layer, layer.feed_forward_norm, x, layer.feed_forward)
+            x = _add(layer, layer.cross_norm, x, lambda y: read(cross, y, memory(), cross_off))
+        if layer.feed_forward is not None:
+            x = _add(layer, layer.feed_forward_norm, x, layer.feed_forward)
+        return x, made
 
 
-def _add(layer: Layer, norm: Norm, x: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
+def _add(layer: Layer, norm: Map, x: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
     """Add what a part of the layer makes of x, with the norm on its input, or on the sum."""
     return x + part(norm(x)) if layer.norm_first else norm(x + part(x))

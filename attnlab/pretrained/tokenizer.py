@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attnlab.base.errors import FileError
 from attnlab.files.atomic import format_name
@@ -20,9 +20,35 @@ _SPACES = {"Ġ": " ", "▁": " "}
 """How vocabularies write the space before a word: byte-level ones, and those of SentencePiece."""
 
 
+class Tokenizer(Protocol):
+    """Cuts texts into a model's tokens. ``mask`` is the token that stands for a hidden word, None without one."""
+
+    @property
+    def mask(self) -> str | None: ...
+
+    def encode(self, text: str, special: bool = True) -> tuple[list[int], tuple[str, ...]]:
+        """Return the numbers and the names of the tokens of a text, with those that the model puts around it.
+
+        Raises:
+            ArgumentError: the text has something that is no token of the model.
+        """
+
+    def name(self, number: int) -> str:
+        """Return the name of a token; a number that has none is its name."""
+
+    def number(self, name: str) -> int | None:
+        """Return the number of a token, None if there is none of this name."""
+
+    def specials(self) -> frozenset[str]:
+        """Return the names of the tokens that are no text: separators, the start, the end, the mask."""
+
+    def append(self, text: str, token: str) -> str:
+        """Return a text with a token, by its name, written behind it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Tokenizer:
-    """A model's tokenizer. ``mask`` is the token that stands for a hidden word, None if the model has none."""
+class FileTokenizer:
+    """A tokenizer of the tokenizers library, read from the files of a folder."""
 
     _inner: Any
     mask: str | None
@@ -45,6 +71,10 @@ class Tokenizer:
     def specials(self) -> frozenset[str]:
         """Return the names of the tokens that are no text: separators, the start, the end, the mask."""
         return frozenset(str(t.content) for t in self._inner.get_added_tokens_decoder().values() if t.special)
+
+    def append(self, text: str, token: str) -> str:
+        """Return a text with a token, by its name, written behind it."""
+        return text + readable(token)
 
 
 def readable(token: str) -> str:
@@ -87,7 +117,7 @@ def open_tokenizer(folder: "ModelFolder") -> Tokenizer:
         raise FileError(f"The tokenizer of {folder.name} cannot be read: {shorten_name(str(error))}.") from None
     inner.no_truncation()
     inner.no_padding()
-    return Tokenizer(inner, _find_mask(inner, settings))
+    return FileTokenizer(inner, _find_mask(inner, settings))
 
 
 def _read_text(file: Path) -> str:
