@@ -11,7 +11,7 @@ from pathlib import Path
 from attnlab.base.console import USER_ERROR, run_guarded
 from attnlab.cli.command_line import Parser
 from attnlab.ui.app.application import make_application
-from tools import gallery_dialogs, gallery_lessons, gallery_playground, gallery_train, gallery_weights
+from tools import gallery_dialogs, gallery_lessons, gallery_models, gallery_playground, gallery_train, gallery_weights
 from tools.gallery_window import Variant, View, close, open_view, show
 
 SIZES = ((1024, 640), (1366, 768), (1920, 1080), (3840, 2160))
@@ -23,7 +23,7 @@ ONE_SIZE, ONE_TYPE = SIZES[1], TYPES[0]
 
 def list_views() -> Iterator[View]:
     """Yield every view, without the presets and the steps of lessons."""
-    for room in (gallery_playground, gallery_dialogs, gallery_lessons, gallery_train, gallery_weights):
+    for room in (gallery_playground, gallery_dialogs, gallery_lessons, gallery_train, gallery_models, gallery_weights):
         yield from room.list_views()
 
 

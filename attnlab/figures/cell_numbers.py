@@ -32,6 +32,8 @@ def draw_numbers(
     shown = np.ones(data.values.shape, dtype=bool)
     if data.masked is not None:
         shown &= ~data.masked
+    if data.least_number:
+        shown &= np.abs(data.values) >= data.least_number
     written = data.values[shown] if data.under is None else np.where(shown, data.values, data.under)
     chosen = _choose_format(painter, grid, written, fonts, (4, 2) if decimals is None else (decimals, 2))
     if chosen is None:

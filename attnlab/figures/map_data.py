@@ -22,7 +22,8 @@ class MapData:
     are empty frames with ``mark``, such as "?", in them; masked ones are hatched as well.
     ``under`` [n, rows, columns] are numbers written in the masked cells, such as the scores before the mask.
     ``filled`` cells are masked too but have an ordinary number, and are hatched over their colour; ``dropped`` ones
-    are crossed out. ``muted`` columns are grey. Without ``has_numbers`` only colours are drawn. The last ``aside``
+    are crossed out. ``muted`` columns are grey. Without ``has_numbers`` only colours are drawn, and no
+    numbers are written whose magnitude is below ``least_number``. The last ``aside``
     columns are no cells of the stage, such as the share of a sink.
     """
 
@@ -42,6 +43,7 @@ class MapData:
     dropped: NDArray[np.bool_] | None = None
     muted: tuple[int, ...] = ()
     has_numbers: bool = True
+    least_number: float = 0.0
     aside: int = 0
     bold_rows: frozenset[int] = frozenset()
 

@@ -17,7 +17,7 @@ from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.library import find
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.workspaces.lessons import LESSONS
-from tests.ui import failing_jobs_of_playground, failing_jobs_of_train  # noqa: F401  # their cases
+from tests.ui import failing_jobs_of_models, failing_jobs_of_playground, failing_jobs_of_train  # noqa: F401  # their cases
 from tests.ui.conftest import Person
 from tests.ui.failing_jobs import CASES, Case, Desk, case
 from tests.ui.forms import type_into

@@ -186,7 +186,7 @@ def test_titles_are_those_of_the_lessons(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("height", "type_size", "texts"), [(900, 100, 6), (640, 100, 6), (640, 175, 0), (480, 250, 0), (1080, 175, 6)]
+    ("height", "type_size", "texts"), [(900, 100, 7), (640, 100, 7), (640, 175, 0), (480, 250, 0), (1080, 175, 7)]
 )
 def test_the_rail_hides_texts_before_it_clips_a_button(
     person: "Person", height: int, type_size: int, texts: int

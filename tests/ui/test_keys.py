@@ -27,7 +27,20 @@ if TYPE_CHECKING:
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
-SECTIONS = ("File", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Train", "Settings", "Window", "Help")
+SECTIONS = (
+    "File",
+    "Edit",
+    "Layer",
+    "View",
+    "Compare",
+    "Steps",
+    "Lessons",
+    "Train",
+    "Models",
+    "Settings",
+    "Window",
+    "Help",
+)
 
 
 def test_full_screen_has_a_shortcut(person: "Person") -> None:

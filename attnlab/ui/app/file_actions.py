@@ -6,6 +6,7 @@ from attnlab.ui.base.actions import Action
 from attnlab.ui.base.workspace import Host, on, once_loaded
 from attnlab.ui.train.train_actions import FILM
 from attnlab.ui.workspaces.lessons import LESSONS
+from attnlab.ui.workspaces.models import MODELS
 from attnlab.ui.workspaces.playground import PLAYGROUND
 from attnlab.ui.workspaces.train import TRAIN
 
@@ -42,7 +43,7 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
             loaded,
             _export,
             ("Ctrl+E",),
-            hint="In Train, the maps that are shown",
+            hint="In Train and Models, the maps that are shown",
         ),
         Action(
             "copy-picture",
@@ -101,6 +102,8 @@ def _save(w: Host) -> None:
 def _export(w: Host) -> None:
     if (training := _training(w)) is not None:
         training.export_figure()
+    elif w.current == MODELS.name and (models := w.workspace(MODELS)) is not None and models.tools is not None:
+        models.tools.export_figure()
     elif (playground := on(w, PLAYGROUND).enter()) is not None:
         playground.files.ask_export()
 

@@ -1,4 +1,4 @@
-"""Opens files by their endings: sessions, lessons, weights and runs, also when dropped or opened by the system."""
+"""Opens files by their endings, and folders: sessions, lessons, weights, runs, models; also dropped ones."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -10,8 +10,11 @@ from attnlab.files.source import run_folder
 from attnlab.files.weights.several_files import INDEX, list_weights
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.workspaces.lessons import LESSONS
+from attnlab.ui.workspaces.models import MODELS
 from attnlab.ui.workspaces.playground import PLAYGROUND
 from attnlab.ui.workspaces.train import TRAIN
+
+MODEL_CONFIG = "config.json"
 
 
 def open_path(window: Host, path: Path) -> None:
@@ -25,7 +28,7 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
     if playground is None:
         window.ready.connect(partial(open_paths, window, list(paths)))  # ready is emitted only once
         return
-    weights = [path for path in paths if _holds_weights(path)]
+    weights = [path for path in paths if _holds_weights(path) and not _is_model(path)]
     others = [path for path in paths if path not in weights]
     files = playground.files
 
@@ -42,6 +45,21 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
         then(False)
 
 
+def _is_model(path: Path) -> bool:
+    """Return whether a path is the folder of a whole model, with its settings."""
+    return path.is_dir() and (path / MODEL_CONFIG).is_file()
+
+
+def _open_model(window: Host, folder: Path) -> bool:
+    """Show a model in the workspace of models, which says so if it cannot."""
+    window.show_workspace(MODELS.name)
+    models = window.workspace(MODELS)
+    if models is None:
+        return False
+    models.open_model(str(folder))
+    return True
+
+
 def _holds_weights(path: Path) -> bool:
     """Return whether a path is a file of weights, the index of one in parts, or a folder with such files."""
     if path.suffix.lower() in formats.WEIGHTS or path.name.lower().endswith(INDEX):
@@ -50,11 +68,15 @@ def _holds_weights(path: Path) -> bool:
 
 
 def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
-    """Open a lesson, a run, or a session; anything else is refused with a sentence. ``then`` is called with whether
-    it was opened, for a session later."""
+    """Open a lesson, a run, a model, or a session; anything else is refused with a sentence.
+
+    ``then`` is called with whether it was opened, for a session later.
+    """
     if path.suffix.lower() in formats.LESSONS:
         desk = window.workspace(LESSONS)
         then(desk is not None and desk.open(path))
+    elif _is_model(path):
+        then(_open_model(window, path))
     elif (folder := run_folder(path)) is not None:
         then(_open_run(window, folder))
     elif (playground := window.workspace(PLAYGROUND)) is not None:

@@ -11,6 +11,7 @@ from attnlab.ui.app.unsaved_actions import make_restore_action, make_unsaved_act
 from attnlab.ui.base.actions import Action, Context
 from attnlab.ui.base.workspace import on, once_loaded
 from attnlab.ui.playground.play_actions import code_actions
+from attnlab.ui.workspaces.models import MODELS
 from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def make_window_actions(w: "MainWindow") -> list[Action[Any]]:
 
 
 class Undoable(Protocol):
-    """Ctrl+Z acts on this: the document, or the lesson being written."""
+    """Ctrl+Z acts on this: the document, the lesson being written, or the model while it is shown."""
 
     @property
     def undo_label(self) -> str | None:
@@ -48,6 +49,9 @@ def _edit(w: "MainWindow") -> list[Action[Any]]:
     def find() -> Undoable | None:
         if (draft := w.editing) is not None:
             return draft
+        models = w.workspace(MODELS, make=False) if w.current == MODELS.name else None
+        if models is not None:
+            return models.session
         return w.playground.document if w.playground is not None else None
 
     document: Context[Undoable] = Context(find, find, lambda: find() is not None)

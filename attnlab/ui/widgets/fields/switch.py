@@ -22,6 +22,14 @@ class Switch(QCheckBox):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
+    def set_label(self, label: str) -> None:
+        """Show another label."""
+        if label != self._label:
+            self._label = label
+            self.setText(label.replace("&", "&&"))
+            self.updateGeometry()
+            self.update()
+
     def _track(self) -> QRectF:
         width, height = px(28), px(16)
         return QRectF(self.width() - px(10) - width, (self.height() - height) / 2, width, height)

@@ -1,0 +1,81 @@
+"""The layout of the cards: two columns side by side, or one below the other in a narrow window, which scrolls."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme
+
+PANEL = 264
+"""The width of the panel, in pixels at 100 %."""
+WIDE, ROOMY = 880, 1180
+"""From these widths, in pixels at 100 %, the panel is beside the cards, and the cards are in two columns."""
+
+
+class _Body(FollowsTheme, QSplitter):
+    """The panel and the cards; emits ``restyled`` after a change of the theme or of the size of type."""
+
+    restyled = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.setHandleWidth(1)
+        self.setChildrenCollapsible(False)
+
+    def restyle(self) -> None:
+        """Let the owner lay out the cards for the size of type."""
+        self.restyled.emit()
+
+
+class BodyLayout:
+    """Owns the splitter ``body``; ``first`` are the cards of the first column from above, ``second`` of the second."""
+
+    def __init__(
+        self, panel: QWidget, overview: QWidget, below: tuple[QWidget, ...], second: tuple[QWidget, ...]
+    ) -> None:
+        self._panel, self._width = panel, 0
+        self.narrow = False
+        self.body = _Body()
+        self.body.restyled.connect(self.arrange, Qt.ConnectionType.QueuedConnection)
+        inside = QWidget()
+        inside.setProperty("ground", "ground")
+        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, inside)
+        self._columns.setContentsMargins(14, 14, 14, 14)
+        self._columns.setSpacing(14)
+        left, right = QVBoxLayout(), QVBoxLayout()
+        self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        for each in (left, right, self._pair):
+            each.setSpacing(14)
+        left.addWidget(overview, 3)
+        for card in below:
+            self._pair.addWidget(card, 1)
+        left.addLayout(self._pair, 2)
+        right.addWidget(second[0], 3)
+        right.addWidget(second[1], 2)
+        self._columns.addLayout(left, 1)
+        self._columns.addLayout(right, 1)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setAccessibleName("Heads")
+        self.area.setWidget(inside)
+        self.body.addWidget(panel)
+        self.body.addWidget(self.area)
+        self.body.setStretchFactor(1, 1)
+        self._arranged: tuple[bool, bool, int] | None = None
+
+    def arrange(self, width: int | None = None) -> bool:
+        """Lay the cards out for a width, or for the current one; return whether the panel needs a button."""
+        self._width = self._width if width is None else width
+        beside, roomy = self._width >= px(WIDE), self._width >= px(ROOMY)
+        if (beside, roomy, px(100)) != self._arranged:
+            self._arranged = (beside, roomy, px(100))
+            direction = QBoxLayout.Direction
+            self._columns.setDirection(direction.LeftToRight if roomy else direction.TopToBottom)
+            pair_wide = roomy or self._width - (px(PANEL) if beside else 0) >= px(560)
+            self._pair.setDirection(direction.LeftToRight if pair_wide else direction.TopToBottom)
+            self.body.setSizes([px(PANEL), max(self._width - px(PANEL), px(200))])
+            self.narrow = not beside
+        return not beside

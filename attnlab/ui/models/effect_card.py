@@ -1,0 +1,103 @@
+"""The answer, and the answer without what is switched off: predicted tokens, or the similarity of sentences."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLabel
+
+from attnlab.ui.models.model_card import ModelCard
+from attnlab.ui.models.model_reader import Effect, Prediction
+from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
+from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
+from attnlab.ui.widgets.fields.switch import Switch
+
+AT_ONCE = 7
+"""Predictions that are seen without scrolling."""
+
+
+class EffectCard(ModelCard):
+    """Asks to switch the head that is looked at, and to write a predicted token."""
+
+    switched = Signal(bool)
+    token_chosen = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__("The answer", "neutral")
+        self.switch = Switch("L0 H0")
+        self.switch.setToolTip("Switch this head off, and see what becomes of the answer (Delete on the map)")
+        self.switch.clicked.connect(lambda on: self.switched.emit(not on))
+        self.head.addWidget(self.switch)
+        self.sentence, self.legend = make_wrapped_label(""), make_wrapped_label("caption")
+        self.sentence.setAccessibleName("What the answer is")
+        self.answers = MeterList("Predictions", most=AT_ONCE)
+        self.answers.meter_clicked.connect(self._on_answer_clicked)
+        self.moved_title = QLabel("Tokens that move most")
+        self.moved_title.setProperty("role", "section")
+        self.moved = MeterList("Tokens that move most", most=3)
+        for widget in (self.sentence, self.answers, self.legend, self.moved_title, self.moved):
+            self.column.addWidget(widget)
+        self.column.addStretch(1)
+        self._writes = False
+
+    def show_switch(self, place: str, off: bool) -> None:
+        """Show whether the head that is looked at is on."""
+        self.switch.setAccessibleName(f"{place} on")
+        self.switch.set_label(place)
+        self.switch.setChecked(not off)
+
+    def show_effect(self, effect: Effect, predicts: str | None) -> None:
+        """Show an answer before and after; what is off counts together."""
+        changed = bool(effect.state.off)
+        self._writes = predicts == "next"
+        if effect.prediction is not None:
+            self._show_prediction(effect.prediction, predicts, changed)
+        else:
+            self._show_similar(effect, changed)
+        moved = effect.moved if changed and effect.prediction is None else ()
+        most = max((share for _, share in moved), default=0.0) or 1.0
+        self.moved.show_meters([Meter(t, d / most, f"{d:.2g}") for t, d in moved], "neutral")
+        self.moved.setVisible(bool(moved))
+        self.moved_title.setVisible(bool(moved))
+
+    def _show_prediction(self, found: Prediction, predicts: str | None, changed: bool) -> None:
+        before = max(found.rows, key=lambda row: row[1])
+        after = max(found.rows, key=lambda row: row[2])
+        what = f"After “{found.place.strip()}”" if predicts == "next" else f"In place of “{found.place.strip()}”"
+        if not changed:
+            said = f"{what}: “{before[0].strip()}”, {before[1]:.1%}."
+        elif before[0] == after[0]:
+            said = f"{what}: still “{before[0].strip()}”, {before[1]:.1%} → {after[2]:.1%}."
+        else:
+            said = f"{what}: “{before[0].strip()}” {before[1]:.1%} becomes “{after[0].strip()}” {after[2]:.1%}."
+        self.sentence.setText(said)
+        self.answers.setAccessibleName("Predictions")
+        self.answers.show_meters([self._make(row, changed, row is after) for row in found.rows])
+        tick = "The tick is the probability with everything on. " if changed else ""
+        self.legend.setText(tick + ("Click a token to write it." if self._writes else ""))
+        self.legend.setVisible(bool(self.legend.text()))
+
+    @staticmethod
+    def _make(row: tuple[str, float, float], changed: bool, best: bool) -> Meter:
+        token, before, after = row
+        text = f"{before:.3f} → {after:.3f}" if changed else f"{before:.3f}"
+        spoken = f"{before:.4f}" + (f", now {after:.4f}" if changed else "")
+        return Meter(token or "∅", after if changed else before, text, before if changed else -1.0, best, spoken)
+
+    def _show_similar(self, effect: Effect, changed: bool) -> None:
+        self.sentence.setText(
+            f"{effect.same:.3f} is the cosine of the sentence's vector (the mean of its tokens) with and without it."
+            if changed
+            else "Switch a head off to see how far the sentence's vector moves."
+        )
+        self.answers.setAccessibleName("Similar to")
+        self.answers.show_meters([self._compare(row, changed) for row in effect.similar])
+        self.legend.setText("Cosine with other texts" + ("; the tick is that with everything on." if changed else "."))
+        self.legend.setVisible(bool(effect.similar))
+
+    @staticmethod
+    def _compare(row: tuple[str, float, float], changed: bool) -> Meter:
+        text, before, after = row
+        written = f"{before:.2f} → {after:.2f}" if changed else f"{before:.2f}"
+        return Meter(text, max(after, 0.0), written, max(before, 0.0) if changed else -1.0)
+
+    def _on_answer_clicked(self, place: int) -> None:
+        if self._writes:
+            self.token_chosen.emit(place)

@@ -1,0 +1,106 @@
+"""All heads at once: a small map each, in the lines of their layers or sorted by a score."""
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import QLineF, QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from attnlab.figures.map_data import MapData
+from attnlab.ui.base.announcing import announce
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
+from attnlab.ui.widgets.maps.map_sheet import Lattice, MapSheet
+
+_Key = Qt.Key
+LEAST = 210
+"""The least height, in pixels at 100 %."""
+
+
+@guarded
+class HeadsOverview(MapSheet):
+    """Emits the place of the head that was clicked, walked to or is to be switched; draws a ring around the chosen."""
+
+    head_chosen = Signal(int)
+    switch_requested = Signal(int)
+    menu_requested = Signal(int, QPoint)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._chosen, self._off = 0, frozenset[int]()
+        self._titles: Sequence[str] = ()
+        self.setAccessibleName("All heads")
+        self.map_clicked.connect(self.head_chosen)
+
+    def restyle(self) -> None:
+        """Set the least height."""
+        self.setMinimumHeight(px(LEAST))
+        super().restyle()
+
+    def show_heads(self, data: MapData, lattice: Lattice | None, chosen: int, off: Collection[int]) -> None:
+        """Show the maps of all heads; ``chosen`` and ``off`` are places among them."""
+        self._titles = data.titles
+        self.show_maps(data, lattice)
+        self.show_marks(chosen, off)
+
+    def show_marks(self, chosen: int, off: Collection[int]) -> None:
+        """Draw the ring around another head, and crosses over those that are off."""
+        self._chosen, self._off = chosen, frozenset(off)
+        off_too = ", switched off" if chosen in self._off else ""
+        self.setAccessibleDescription(f"{self.title_of(chosen)}{off_too}; arrow keys choose, Delete switches off")
+        self.update()
+
+    def tool_tip(self, at: object) -> str:
+        cell = self.cell_at(at)  # type: ignore[arg-type]
+        if cell is None:
+            return ""
+        state = "switched off; Delete switches it on" if cell[0] in self._off else "Delete switches it off"
+        return f"{self.title_of(cell[0])}: {self.cell_text(cell)}\n{state}"
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        grid, count = self.grid, self.shape()[0]
+        if grid is None or event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().keyPressEvent(event)
+            return
+        steps = {_Key.Key_Left: -1, _Key.Key_Right: 1, _Key.Key_Up: -grid.per_row, _Key.Key_Down: grid.per_row}
+        step = steps.get(_Key(event.key()))
+        if step is not None:
+            if 0 <= self._chosen + step < count:
+                self.head_chosen.emit(self._chosen + step)
+                announce(self.title_of(self._chosen), self)
+        elif event.key() in (_Key.Key_Delete, _Key.Key_Backspace):
+            self.switch_requested.emit(self._chosen)
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        mouse = event.reason() == QContextMenuEvent.Reason.Mouse
+        cell = self.cell_at(event.pos().toPointF()) if mouse else None
+        place = cell[0] if cell is not None else self._chosen
+        at = event.globalPos() if mouse else self.mapToGlobal(self._rect(self._chosen).center().toPoint())
+        self.menu_requested.emit(place, at)
+
+    def _rect(self, place: int) -> QRectF:
+        assert self.grid is not None
+        return QRectF(*self.grid.rect(place, None, None))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.grid is None or self.data is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for place in self._off:
+            rect = self._rect(place)
+            veil = QColor(self._palette.surface)
+            veil.setAlphaF(0.55)
+            painter.fillRect(rect, veil)
+            painter.setPen(QPen(QColor(self._palette.bad), 1.5))
+            painter.drawLine(QLineF(rect.topLeft(), rect.bottomRight()))
+            painter.drawLine(QLineF(rect.topRight(), rect.bottomLeft()))
+        if self._chosen < self.shape()[0]:
+            rect = self._rect(self._chosen).adjusted(-px(2), -px(2), px(2), px(2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(self._palette.accent), 2))
+            painter.drawRoundedRect(rect, px(4), px(4))
+        painter.end()

@@ -1,0 +1,280 @@
+"""The panel at the left: what the model is, its text, the colours of the maps, and what is switched off."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from attnlab.figures.scales import SCALES, Colouring
+from attnlab.ui.base.announcing import show_text
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.models.model_reader import Facts
+from attnlab.ui.models.model_state import Off
+from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
+from attnlab.ui.widgets.fields.pill import Pill
+from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.fields.switch import Switch
+
+KINDS = {"next": "next token", "masked": "masked token", None: "none"}
+TEXT_LIMIT = 100_000
+"""The most characters of a text that are taken from a file or the clipboard."""
+
+
+@guarded
+class TextField(QPlainTextEdit):
+    """A text of a few lines; ``edited`` is emitted for the user's changes only."""
+
+    edited = Signal(str)
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._showing = False
+        self.setAccessibleName(name)
+        self.setTabChangesFocus(True)
+        self.textChanged.connect(self._on_text_changed)
+
+    def show_text(self, text: str) -> None:
+        """Show another text, unless it is being typed."""
+        if text != self.toPlainText() and not self.hasFocus():
+            self.set_text(text)
+
+    def set_text(self, text: str) -> None:
+        """Replace the text, also while it has the focus."""
+        self._showing = True
+        self.setPlainText(text)
+        self._showing = False
+
+    def _on_text_changed(self) -> None:
+        if not self._showing:
+            self.edited.emit(self.toPlainText())
+
+
+@guarded
+class OffRow(FollowsTheme, QFrame):
+    """One thing that is switched off, and a button that switches it on."""
+
+    removed = Signal(object)
+
+    def __init__(self, what: Off, text: str) -> None:
+        super().__init__()
+        self._what = what
+        label = ElidedLabel()
+        label.setText(text)
+        self._button = QToolButton()
+        self._button.setAccessibleName(f"Switch on {text}")
+        self._button.setToolTip("Switch it on again")
+        self._button.clicked.connect(lambda: self.removed.emit(self._what))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(label, 1)
+        row.addWidget(self._button)
+
+    def restyle(self) -> None:
+        """Set the icon."""
+        self._button.setIcon(icon("close", palette_of(self), px(14)))
+        self._button.setIconSize(QSize(px(14), px(14)))
+
+
+@guarded
+class ModelPanel(FollowsTheme, QScrollArea):
+    """Shows the state; emits what is to change."""
+
+    text_edited = Signal(str)
+    target_edited = Signal(str)
+    others_edited = Signal(str)
+    paste_requested = Signal()
+    file_requested = Signal()
+    part_chosen = Signal(object)
+    colouring_chosen = Signal(object)
+    switched_on = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._colouring = Colouring()
+        self._off: tuple[tuple[Off, str], ...] = ()
+        self._rows: list[OffRow] = []
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Model and text")
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.text, self.target, self.others = TextField("Text"), TextField("Written so far"), TextField("Compared with")
+        self.count = QLabel()
+        self.message = make_wrapped_label("error")
+        self.message.setAccessibleName("Message about the model")
+        self.paste, self.file = QPushButton("Paste"), QPushButton("File…")
+        self.part = Segments("Attention of")
+        self.scale = Pill("Scale")
+        self.scale.set_choices([Choice(name, title) for name, title in SCALES.items()])
+        self.mute = Switch("Mute sink columns")
+        self.mute.setToolTip("Draw the first token and separators in grey, and leave them out of the scale")
+        self.nothing = make_wrapped_label("caption")
+        self.nothing.setText("Nothing. Switch a head off to see what changes.")
+        self.all_on = QPushButton("Switch all on")
+        self.setWidget(self._lay_out())
+        self._connect()
+
+    def _connect(self) -> None:
+        self.text.edited.connect(self.text_edited)
+        self.target.edited.connect(self.target_edited)
+        self.others.edited.connect(self.others_edited)
+        self.paste.clicked.connect(self.paste_requested)
+        self.file.clicked.connect(self.file_requested)
+        self.part.chosen.connect(self.part_chosen)
+        self.scale.chosen.connect(self._on_scale_chosen)
+        self.mute.clicked.connect(self._on_muted)
+        self.all_on.clicked.connect(lambda: self.switched_on.emit(tuple(what for what, _ in self._off)))
+
+    def _lay_out(self) -> QWidget:
+        inside = QWidget()
+        inside.setProperty("ground", "surface")
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(6)
+        self._facts = QGridLayout()
+        self._facts.setVerticalSpacing(4)
+        self._facts.setColumnStretch(0, 1)
+        self.count.setProperty("role", "caption")
+        buttons = QHBoxLayout()
+        buttons.setSpacing(6)
+        for button in (self.paste, self.file):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        self._off_column = QVBoxLayout()
+        self._off_column.setSpacing(4)
+        self._target_title, self._others_title = _heading("Written so far"), _heading("Compared with")
+        self._part_title = _heading("Attention of")
+        column.addWidget(_heading("Model"))
+        column.addLayout(self._facts)
+        column.addSpacing(8)
+        column.addLayout(_titled("Text", self.count))
+        column.addWidget(self.text)
+        column.addWidget(self.message)
+        column.addLayout(buttons)
+        for widget in (self._target_title, self.target, self._others_title, self.others, self._part_title, self.part):
+            column.addWidget(widget)
+        column.addSpacing(8)
+        column.addWidget(_heading("Colour"))
+        column.addWidget(self.scale)
+        column.addWidget(self.mute)
+        column.addSpacing(8)
+        column.addWidget(_heading("Switched off"))
+        column.addWidget(self.nothing)
+        column.addLayout(self._off_column)
+        column.addWidget(self.all_on, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        self.message.hide()
+        self.all_on.hide()
+        return inside
+
+    def restyle(self) -> None:
+        """Set the heights of the fields."""
+        self.setMinimumWidth(px(220))
+        self.text.setFixedHeight(px(92))
+        for field in (self.target, self.others):
+            field.setFixedHeight(px(64))
+
+    def say(self, sentence: str) -> None:
+        """Show one sentence below the text, or with "" none."""
+        show_text(self.message, sentence)
+        self.message.setVisible(bool(sentence))
+
+    def show_facts(self, facts: Facts, tokens: int) -> None:
+        """Show what the model is."""
+        rows = {
+            "kind": facts.about,
+            "layers × heads": f"{facts.n_layers} × {facts.n_heads}",
+            "d model": f"{facts.d_model:,}",
+            "parameters": _format_count(facts.n_parameters),
+            "predicts": KINDS[facts.predicts],
+        }
+        while (item := self._facts.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for place, (name, value) in enumerate(rows.items()):
+            left, right = QLabel(name), QLabel(value)
+            left.setProperty("role", "muted")
+            right.setTextFormat(Qt.TextFormat.PlainText)
+            self._facts.addWidget(left, place, 0)
+            self._facts.addWidget(right, place, 1, Qt.AlignmentFlag.AlignRight)
+        self.count.setText(f"{tokens:,} token{'s' if tokens != 1 else ''}")
+        self.count.setToolTip(f"At most {facts.limit:,}")
+        cross = "cross" in facts.parts
+        for widget in (self._target_title, self.target, self._part_title, self.part):
+            widget.setVisible(cross)
+        if cross:
+            self.part.set_choices([Choice(part, part.capitalize()) for part in facts.parts])
+        for widget in (self._others_title, self.others):
+            widget.setVisible(facts.predicts is None)
+
+    def show_part(self, part: str | None) -> None:
+        """Show which attention is looked at."""
+        self.part.set_value(part)
+
+    def show_colouring(self, colouring: Colouring) -> None:
+        """Show the choices of colour."""
+        self._colouring = colouring
+        self.scale.set_value(colouring.scale)
+        self.mute.setChecked(colouring.mute_sinks)
+
+    def show_off(self, off: Sequence[tuple[Off, str]]) -> None:
+        """List what is off, each with its words."""
+        if tuple(off) == self._off:
+            return
+        self._off = tuple(off)
+        while self._rows:
+            row = self._rows.pop()
+            self._off_column.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        for what, text in off:
+            row = OffRow(what, text)
+            row.removed.connect(lambda what: self.switched_on.emit((what,)))
+            self._rows.append(row)
+            self._off_column.addWidget(row)
+        self.nothing.setVisible(not off)
+        self.all_on.setVisible(len(off) > 1)
+
+    def _on_scale_chosen(self, name: str) -> None:
+        self.colouring_chosen.emit(Colouring(name, mute_sinks=self._colouring.mute_sinks))
+
+    def _on_muted(self, on: bool) -> None:
+        self.colouring_chosen.emit(Colouring(self._colouring.scale, mute_sinks=on))
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "section")
+    return label
+
+
+def _titled(text: str, beside: QLabel) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.addWidget(_heading(text))
+    row.addStretch(1)
+    row.addWidget(beside)
+    return row
+
+
+def _format_count(count: int) -> str:
+    if count >= 10**9:
+        return f"{count / 10**9:.1f} billion"
+    return f"{count / 10**6:.1f} million" if count >= 10**6 else f"{count:,}"

@@ -1,0 +1,283 @@
+"""Reads models and runs texts through them, in a thread of its own; gives values that the cards show."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.raster import reduce_cells, reduce_maps
+from attnlab.ui.models.model_state import ModelState
+from attnlab.ui.widgets.tokens.token_chips import visible
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.pretrained.model import Model
+    from attnlab.pretrained.patterns import HeadPatterns
+    from attnlab.pretrained.run import Run
+    from attnlab.pretrained.stack_pass import Part
+
+SMALL = 96
+"""Maps of the overview have at most so many rows and columns; longer ones keep the largest of each block."""
+Floats = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a model: its sizes, and what it predicts."""
+
+    name: str
+    about: str
+    n_layers: int
+    n_heads: int
+    d_model: int
+    n_parameters: int
+    parts: "tuple[Part, ...]"
+    predicts: str | None
+    mask: str | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overview:
+    """All heads of a part of a model on a text: ``maps`` [layers, heads, rows, columns], reduced if they are long.
+
+    ``hidden`` [layers, rows, columns] are the masked cells, None without a mask. ``queries`` and ``keys`` are the
+    tokens as people read them; ``specials`` are the keys that are no text.
+    """
+
+    state: ModelState
+    facts: Facts
+    part: "Part"
+    maps: Floats
+    hidden: NDArray[np.bool_] | None
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+    specials: tuple[int, ...]
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of this part."""
+        return len(self.maps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerMaps:
+    """One layer: weights [h, T_q, T_k], what each key moves [h, T_q, T_k], masked cells, and two differences.
+
+    ``difference`` is the largest between the weights and those that the playground computes from the layer; None, with
+    the reason as ``why``, if it cannot be opened there. ``sum_difference`` is that between the sum of the heads with
+    the residual, and what the layer computes.
+    """
+
+    overview: Overview
+    layer: int
+    weights: Floats
+    moved: Floats
+    hidden: NDArray[np.bool_] | None
+    difference: float | None
+    why: str
+    sum_difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The probabilities of tokens at a place, with nothing off and with what is off: (token, before, after).
+
+    ``write(text, i)`` returns a text with the token of a row written behind it.
+    """
+
+    place: str
+    rows: tuple[tuple[str, float, float], ...]
+    write: Callable[[str, int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What becomes of the answer. ``prediction`` is None for a model that predicts nothing, otherwise it predicts.
+
+    ``same`` is the cosine of the sentence's vector with what is off and without; ``similar`` are other texts with their
+    cosines before and after; ``moved`` tokens with 1 − cosine of their last hidden states, the largest first.
+    """
+
+    state: ModelState
+    prediction: Prediction | None
+    same: float
+    similar: tuple[tuple[str, float, float], ...]
+    moved: tuple[tuple[str, float], ...]
+
+
+class ModelReader:
+    """Keeps the model and the text that were read last; used by one thread only."""
+
+    def __init__(self) -> None:
+        self._model: tuple[str, Model] | None = None
+        self._plain: tuple[tuple[object, ...], Run] | None = None
+        self._run: tuple[tuple[object, ...], Run] | None = None
+
+    def read_overview(self, state: ModelState, part: "Part | None") -> Overview:
+        """Return all heads of a part; None is the first part.
+
+        Raises:
+            AttnlabError: the model cannot be read, or the text not run; says why.
+        """
+        run = self._make_run(state)
+        model = run.model
+        part = part if part in model.parts else model.parts[0]
+        maps = [reduce_maps(weights.numpy(), SMALL, SMALL) for weights in run.walk(part)]
+        queries, keys = run.label_pairs(part)
+        hidden = [run.hidden_pairs(layer, part) for layer in range(len(maps))]
+        small = None
+        if any(each is not None for each in hidden):
+            none = np.zeros((len(queries), len(keys)), bool)
+            full = [none if each is None else each.numpy() for each in hidden]
+            small = np.stack([reduce_cells(each, *maps[0].shape[1:]) for each in full])
+        signs = model.tokenizer.specials()
+        return Overview(
+            state,
+            _find_facts(model),
+            part,
+            np.stack(maps),
+            small,
+            tuple(map(show_token, queries)),
+            tuple(map(show_token, keys)),
+            tuple(place for place, token in enumerate(keys) if token in signs),
+        )
+
+    def read_layer(self, overview: Overview, layer: int) -> LayerMaps:
+        """Return one layer in full, compared with what the playground computes."""
+        run, part = self._make_run(overview.state), overview.part
+        weights, outputs, hidden = run.attention(layer, part), run.outputs(layer, part), run.hidden_pairs(layer, part)
+        difference, why = None, ""
+        try:
+            difference = _compare(run.experiment(layer, part), weights.numpy())
+        except AttnlabError as error:
+            why = str(error)
+        return LayerMaps(
+            overview,
+            layer,
+            weights.numpy(),
+            outputs.moved.numpy(),
+            None if hidden is None else hidden.numpy(),
+            difference,
+            why,
+            outputs.difference,
+        )
+
+    def read_patterns(self, overview: Overview) -> "tuple[HeadPatterns, ...]":
+        """Return the scores of every head of a part; () for cross-attention, whose texts differ."""
+        if overview.part == "cross":
+            return ()
+        return tuple(self._make_run(overview.state).patterns(overview.part))
+
+    def read_effect(self, state: ModelState, place: int, most: int) -> Effect:
+        """Return the answer with nothing off and with what is off; ``place`` is the token at which a model predicts."""
+        after, before = self._make_run(state), self._make_plain(state)
+        prediction = None
+        if after.model.architecture.predict is not None:
+            at = min(place, len(after.target_tokens or after.tokens) - 1)
+            one, other = before.probabilities(at), after.probabilities(at)
+            order = one.maximum(other).topk(min(most, len(one))).indices.tolist()
+            order.sort(key=lambda i: -float(one[i]))
+            tokenizer = after.model.tokenizer
+            names = [tokenizer.name(i) for i in order]
+            rows = [(show_token(n), float(one[i]), float(other[i])) for n, i in zip(names, order, strict=True)]
+            where = show_token((after.target_tokens or after.tokens)[at])
+            prediction = Prediction(where, tuple(rows), lambda text, row: tokenizer.append(text, names[row]))
+        vectors = _last(before), _last(after)
+        own = [each.mean(0) for each in vectors]
+        texts = []
+        for text in state.others if prediction is None else ():
+            elsewhere = replace(state, text=text, target="")
+            pair = [_last(self._run_model(elsewhere, changed)).mean(0) for changed in (False, True)]
+            texts.append((text, _cosine(own[0], pair[0]), _cosine(own[1], pair[1])))
+        apart = [(show_token(t), 1 - _cosine(a, b)) for t, a, b in zip(_names(after), *vectors, strict=True)]
+        apart.sort(key=lambda each: -each[1])
+        return Effect(state, prediction, _cosine(*own), tuple(texts), tuple(apart[:3]))
+
+    def read_experiment(self, overview: Overview, layer: int) -> "Experiment":
+        """Return a layer as an experiment that computes the model's attention."""
+        return self._make_run(overview.state).experiment(layer, overview.part)
+
+    def _read_model(self, source: str) -> "Model":
+        from attnlab.pretrained.model import read_model
+
+        if self._model is None or self._model[0] != source:
+            self._plain = self._run = None
+            self._model = source, read_model(source)
+        return self._model[1]
+
+    def _run_model(self, state: ModelState, changed: bool) -> "Run":
+        model = self._read_model(state.source)
+        target = state.target if "cross" in model.parts else None
+        off: dict[str, Any] = {"heads_off": state.list_off(heads=True)} if changed else {}
+        return model.run(state.text, target, **off)
+
+    def _make_plain(self, state: ModelState) -> "Run":
+        """Return the run with nothing switched off."""
+        key = state.source, state.text, state.target
+        self._read_model(state.source)
+        if self._plain is None or self._plain[0] != key:
+            self._plain = self._run = None
+            self._plain = key, self._run_model(replace(state, off=()), False)
+        return self._plain[1]
+
+    def _make_run(self, state: ModelState) -> "Run":
+        """Return the run with what is off; layers before the first that differs are not computed again."""
+        plain = self._make_plain(state)
+        if not state.off:
+            return plain
+        key = (state.source, state.text, state.target, state.off)
+        if self._run is None or self._run[0] != key:
+            before = self._run[1] if self._run is not None else plain
+            self._run = key, before.change(state.list_off(heads=True), state.list_off(heads=False))
+        return self._run[1]
+
+
+def show_token(token: str) -> str:
+    """Return a token as people read it, with signs for one that is white space only."""
+    from attnlab.pretrained.tokenizer import readable
+
+    text = readable(token)
+    return text if text.strip() else visible(text)
+
+
+def _find_facts(model: "Model") -> Facts:
+    return Facts(
+        model.name,
+        model.architecture.about,
+        model.n_layers,
+        model.n_heads,
+        model.d_model,
+        model.n_parameters,
+        model.parts,
+        model.architecture.predicts,
+        model.tokenizer.mask,
+        model.limit,
+    )
+
+
+def _compare(e: "Experiment", weights: Floats) -> float:
+    """Return the largest difference between the weights of an experiment, computed, and others."""
+    from attnlab.compute.engine import compute
+
+    found = compute(e).array("weights")
+    return float(np.abs(found.reshape(weights.shape) - weights).max(initial=0.0))
+
+
+def _last(run: "Run") -> Any:
+    """Return the last hidden states of the text that the answer is made from."""
+    part = run.model.parts[0 if not run.target_tokens else 1]
+    return run.hidden(run.model.stack(part).n_layers, part)
+
+
+def _names(run: "Run") -> Sequence[str]:
+    return run.target_tokens or run.tokens
+
+
+def _cosine(one: Any, other: Any) -> float:
+    import torch
+
+    return float(torch.nn.functional.cosine_similarity(one, other, dim=0))

@@ -1,0 +1,83 @@
+"""What is open in the workspace, as a value: a model, a text, and what is switched off. Undo restores all of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from attnlab.pretrained.stack_pass import Part
+
+Kind = Literal["head", "arrow"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Off:
+    """One thing that is switched off: a head, or a single arrow of it from ``query`` to ``key``."""
+
+    part: "Part"
+    layer: int
+    head: int
+    query: int = -1
+    key: int = -1
+
+    @property
+    def is_head(self) -> bool:
+        """Whether the whole head is off."""
+        return self.query < 0
+
+    @property
+    def place(self) -> str:
+        """The head in brief, L5 H11."""
+        return f"L{self.layer} H{self.head}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """``source`` is a folder or a name that :func:`attnlab.read_model` takes, "" for none yet.
+
+    ``target`` is what the decoder of an encoder–decoder has written. ``others`` are the texts to which an encoder of
+    sentences is compared. ``off`` is sorted.
+    """
+
+    source: str = ""
+    text: str = ""
+    target: str = ""
+    others: tuple[str, ...] = ()
+    off: tuple[Off, ...] = ()
+
+    def open(self, source: str, text: str, others: tuple[str, ...] = ()) -> "ModelState":
+        """Return the state with another model, with nothing switched off."""
+        return ModelState(source, text, others=others)
+
+    def with_text(self, text: str) -> "ModelState":
+        """Return the state with another text; single arrows belong to the old tokens and are dropped."""
+        return self if text == self.text else replace(self, text=text, off=self._heads())
+
+    def with_target(self, target: str) -> "ModelState":
+        """Return the state with another text of the decoder; single arrows are dropped."""
+        return self if target == self.target else replace(self, target=target, off=self._heads())
+
+    def with_others(self, others: tuple[str, ...]) -> "ModelState":
+        """Return the state compared with other texts."""
+        return self if others == self.others else replace(self, others=others)
+
+    def switch(self, what: Iterable[Off], off: bool) -> "ModelState":
+        """Return the state with some heads or arrows off, or on again."""
+        changed = {*self.off, *what} if off else {*self.off} - {*what}
+        return self if changed == {*self.off} else replace(self, off=tuple(sorted(changed)))
+
+    def is_off(self, what: Off) -> bool:
+        """Return whether this head or arrow is in the list of what is off."""
+        return what in self.off
+
+    def list_off(self, *, heads: bool) -> dict["Part", list[tuple[int, ...]]]:
+        """Return the heads, or the arrows, that are off, as :meth:`attnlab.Run.change` takes them."""
+        found: dict[Part, list[tuple[int, ...]]] = {}
+        for each in self.off:
+            if each.is_head == heads:
+                place = (each.layer, each.head) if heads else (each.layer, each.head, each.query, each.key)
+                found.setdefault(each.part, []).append(place)
+        return found
+
+    def _heads(self) -> tuple[Off, ...]:
+        return tuple(each for each in self.off if each.is_head)

@@ -1,0 +1,49 @@
+"""The actions on real models: opening one, switching heads off, and what can be taken out."""
+
+from typing import TYPE_CHECKING, Any
+
+from attnlab.ui.base.actions import Action, Context
+
+if TYPE_CHECKING:
+    from attnlab.ui.models.models_workspace import ModelsWorkspace, Tools
+
+
+def models_actions(models: "Context[ModelsWorkspace]") -> list[Action[Any]]:
+    """Return the actions on models; each shows the workspace first."""
+    tools: Context[Tools] = models.part(lambda workspace: workspace.tools)
+
+    def has_model(workspace: "ModelsWorkspace") -> bool:
+        return workspace.session.overview is not None
+
+    return [
+        Action("model-choose", "Open a model…", "Models", tools, lambda t: t.choose_model()),
+        Action("model-folder", "Open a model's folder…", "Models", tools, lambda t: t.choose_folder()),
+        Action("model-text", "Open a text for the model…", "Models", tools, lambda t: t.choose_text()),
+        Action(
+            "model-switch",
+            "Switch the head off",
+            "Models",
+            models,
+            lambda m: m.toggle_shown(),
+            enabled=has_model,
+            title_now=lambda m: f"Switch {m.effect.switch.accessibleName().removesuffix(' on')} off or on",
+            hint="Delete on the maps",
+        ),
+        Action(
+            "model-all-on",
+            "Switch all heads on",
+            "Models",
+            models,
+            lambda m: m.session.switch(m.session.state.off, False),
+            enabled=lambda m: bool(m.session.state.off),
+        ),
+        Action(
+            "model-playground",
+            "Open the model's layer in the playground",
+            "Models",
+            tools,
+            lambda t: t.open_in_playground(),
+            hint="With its true weights, tokens and hidden states",
+        ),
+        Action("model-export", "Export the model's maps…", "Models", tools, lambda t: t.export_figure()),
+    ]

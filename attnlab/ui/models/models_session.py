@@ -1,0 +1,241 @@
+"""The open model, its text and its changes: edits go to the reader's thread, and what it finds to the cards."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from attnlab.figures.scales import Colouring
+from attnlab.ui.models.model_history import ModelHistory
+from attnlab.ui.models.model_reader import Effect, LayerMaps, ModelReader, Overview
+from attnlab.ui.models.model_state import ModelState, Off
+from attnlab.ui.train.model_worker import ModelWorker
+
+if TYPE_CHECKING:
+    from attnlab.pretrained.patterns import HeadPatterns
+    from attnlab.pretrained.stack_pass import Part
+
+KINDS = {
+    "overview": "running the model",
+    "layer": "computing a layer",
+    "effect": "predicting",
+    "patterns": "measuring the heads",
+    "open": "opening a layer in the playground",
+}
+MOST_PREDICTIONS = 100
+"""How many tokens are listed with their probabilities."""
+
+
+FIRST_COLOURING = Colouring("percentile", mute_sinks=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelView:
+    """What is looked at: a part, a layer and a head of it, the row of a query, and the colours. Not undone."""
+
+    part: "Part | None" = None
+    layer: int = 0
+    head: int = 0
+    row: int = -1
+    sort: str = "layer"
+    values: str = "weights"
+    colouring: Colouring = FIRST_COLOURING
+
+
+class ModelsSession(QObject):
+    """Owns the state and its history, and what was computed of it; views listen, and never write to each other."""
+
+    overview_changed = Signal(object)
+    layer_changed = Signal(object)
+    patterns_changed = Signal(object)
+    effect_changed = Signal(object)
+    state_changed = Signal(object)
+    view_changed = Signal(object)
+    busy_changed = Signal(bool)
+    failed = Signal(str)
+    """One sentence why a model or a text cannot be shown; "" when the next one is."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._history = ModelHistory()
+        self.view = ModelView()
+        self.overview: Overview | None = None
+        self.layer: LayerMaps | None = None
+        self.patterns: tuple[HeadPatterns, ...] = ()
+        self.effect: Effect | None = None
+        self._new = False  # whether a model was opened whose heads nobody has chosen from
+        self._reader = ModelReader()
+        self._worker = ModelWorker(KINDS, _prepare, self)
+
+    @property
+    def state(self) -> ModelState:
+        """The state that is shown, or will be as soon as it is computed."""
+        return self._history.state
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is still to be computed for the state."""
+        return any(self._worker.has_job(kind) for kind in KINDS)
+
+    # Edits
+
+    def edit(self, label: str, change: Callable[[ModelState], ModelState], gesture: Hashable = None) -> None:
+        """Replace the state by ``change(state)``; if it cannot be shown, a sentence follows and nothing changes."""
+        state = change(self.state)
+        if state != self.state:
+            self._history.push(label, state, gesture)
+            self._announce()
+
+    def switch(self, what: Iterable[Off], off: bool) -> None:
+        """Switch heads or arrows off, or on again."""
+        listed = list(what)
+        names = listed[0].place if len(listed) == 1 else f"{len(listed)} of them"
+        self.edit(f"switch {'off' if off else 'on'} {names}", lambda state: state.switch(listed, off))
+
+    @property
+    def undo_label(self) -> str | None:
+        """The name of the change that would be undone; None if there is none."""
+        return self._history.undo_label
+
+    @property
+    def redo_label(self) -> str | None:
+        """The name of the change that would be redone; None if there is none."""
+        return self._history.redo_label
+
+    def undo(self) -> None:
+        """Go back one change."""
+        if self._history.step(-1):
+            self._announce()
+
+    def redo(self) -> None:
+        """Go forward one change."""
+        if self._history.step(1):
+            self._announce()
+
+    def _announce(self) -> None:
+        self.state_changed.emit(self.state)
+        self._ask_overview()
+
+    # Looking
+
+    def show(self, **changes: Any) -> None:
+        """Change fields of the view; another part or layer is computed."""
+        before, self.view = self.view, replace(self.view, **changes)
+        self._new = self._new and not {"layer", "head", "part"} & set(changes)
+        if self.view == before:
+            return
+        self.view_changed.emit(self.view)
+        if self.view.part != before.part:
+            self._ask_overview()
+        elif self.view.layer != before.layer:
+            self._ask_layer()
+        elif self.view.row != before.row:
+            self._ask_effect()
+
+    # Computing
+
+    def _ask(self, kind: str, job: Callable[[], Any], take: Callable[[Any], object]) -> None:
+        failed = self._refuse if kind == "overview" else self.failed.emit
+        self._worker.ask(kind, job, take, failed)
+        self.busy_changed.emit(True)
+
+    def _ask_overview(self) -> None:
+        if self.state.source:
+            self._ask("overview", partial(self._reader.read_overview, self.state, self.view.part), self._take_overview)
+
+    def _take_overview(self, found: Overview) -> None:
+        if found.state != self.state:
+            return
+        before, self.overview = self.overview, found
+        if before is None or before.facts != found.facts or before.part != found.part:
+            self.view = replace(self.view, part=found.part, layer=found.n_layers - 1, head=0, row=-1)
+            self._new = True
+        elif len(before.queries) != len(found.queries):
+            self.view = replace(self.view, row=-1)
+        self.failed.emit("")
+        self.overview_changed.emit(found)
+        self.view_changed.emit(self.view)
+        self._ask_layer()
+        self._ask_effect()
+        self._ask("patterns", partial(self._reader.read_patterns, found), partial(self._take_patterns, found))
+
+    def _refuse(self, sentence: str) -> None:
+        """Return to the state that was shown last, and say why the newer one cannot be."""
+        good = self.overview.state if self.overview is not None else ModelState()
+        self._history.refuse(good)
+        self.failed.emit(sentence)
+        self.state_changed.emit(self.state)
+        self._settle()
+
+    def _ask_layer(self) -> None:
+        if (found := self.overview) is not None:
+            layer = min(self.view.layer, found.n_layers - 1)
+            self._ask("layer", partial(self._reader.read_layer, found, layer), self._take_layer)
+
+    def _take_layer(self, found: LayerMaps) -> None:
+        if found.overview is self.overview and found.layer == self.view.layer:
+            self.layer = found
+            self.layer_changed.emit(found)
+        self._settle()
+
+    def _take_patterns(self, of: Overview, found: "tuple[HeadPatterns, ...]") -> None:
+        if of is self.overview:
+            self.patterns = found
+            self.patterns_changed.emit(found)
+            if self._new and found:
+                self._new = False
+                best = choose_clearest(found, of.specials)
+                self.show(layer=best.layer, head=best.head)
+        self._settle()
+
+    def _ask_effect(self) -> None:
+        if (found := self.overview) is not None:
+            job = partial(self._reader.read_effect, found.state, self.find_place(), MOST_PREDICTIONS)
+            self._ask("effect", job, self._take_effect)
+
+    def _take_effect(self, found: Effect) -> None:
+        if self.overview is not None and found.state == self.overview.state:
+            self.effect = found
+            self.effect_changed.emit(found)
+        self._settle()
+
+    def find_place(self) -> int:
+        """Return the token at which the model predicts: that of the chosen row; a mask, or the last, without one."""
+        found = self.overview
+        if found is None:
+            return 0
+        if self.view.row >= 0:
+            return self.view.row
+        mask = found.facts.mask
+        return found.queries.index(mask) if mask in found.queries else len(found.queries) - 1
+
+    def ask_experiment(self, take: Callable[[Any], object]) -> None:
+        """Have the layer that is looked at made into an experiment, and ``take`` called with it."""
+        if (found := self.overview) is not None:
+            self._ask("open", partial(self._reader.read_experiment, found, self.view.layer), take)
+
+    def _settle(self) -> None:
+        if not self.busy:
+            self.busy_changed.emit(False)
+
+    def stop(self) -> None:
+        """End the thread; may be called twice."""
+        self._worker.stop()
+
+
+def choose_clearest(rows: "Sequence[HeadPatterns]", specials: Sequence[int]) -> "HeadPatterns":
+    """Return the head to begin with: an induction head, a column on a word, or whatever is clearest."""
+
+    def rate(row: "HeadPatterns") -> float:
+        column = row.column if row.strongest not in (0, *specials) else 0.0
+        return max(2 * row.induction, 1.5 * column, row.previous, row.next, row.duplicate)
+
+    return max(rows, key=rate)
+
+
+def _prepare() -> None:
+    from attnlab.compute.engine import prepare
+
+    prepare()

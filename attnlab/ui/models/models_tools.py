@@ -1,0 +1,188 @@
+"""What the workspace of models asks of the window: files, the list of models, the playground, and figures."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
+
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.panels.figure_source import Sheet, Sheets
+from attnlab.figures.scales import find_scale
+from attnlab.files.bounded import read_bytes
+from attnlab.ui.base.dialog_parts import ask_which
+from attnlab.ui.base.jobs import run
+from attnlab.ui.base.workspace import Host
+from attnlab.ui.models.head_maps import find_muted
+from attnlab.ui.models.model_panel import TEXT_LIMIT
+from attnlab.ui.models.models_workspace import ModelsWorkspace
+from attnlab.ui.workspaces.playground import PLAYGROUND
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.ui.playground.playground import Playground
+
+NOTHING = "There are no maps to export yet; open a model first."
+Models = list[tuple[str, list[tuple[str, object]]]]
+
+
+class ModelsTools(QObject):
+    """Opens dialogs for a workspace, and its layers in the playground."""
+
+    def __init__(self, workspace: ModelsWorkspace, window: Host, playground: "Playground") -> None:
+        super().__init__(workspace)
+        self._workspace, self._window, self._playground = workspace, window, playground
+        workspace.session.state_changed.connect(lambda _state: window.refresh_actions())
+        workspace.header.menu_requested.connect(self.choose_model)
+        workspace.header.folder_requested.connect(self.choose_folder)
+        workspace.header.open_requested.connect(self.open_in_playground)
+        workspace.header.export_requested.connect(self.export_figure)
+        workspace.panel.file_requested.connect(self.choose_text)
+
+    # Models and texts
+
+    def choose_model(self) -> None:
+        """Open the list of models: those that ship, and those of the Hugging Face cache."""
+        run(
+            list_models,
+            on_done=self._show_models,
+            on_failed=self._workspace.say,
+            doing="listing models",
+            latest=("models", id(self)),
+            owner=self,
+        )
+
+    def _show_models(self, found: Models) -> None:
+        more: tuple[str, list[tuple[str, object]]] = ("More", [("Open folder…", None)])
+        self._workspace.header.show_menu([*found, more], self._take_model)
+
+    def _take_model(self, chosen: tuple[str, str] | None) -> None:
+        if chosen is None:
+            self.choose_folder()
+        else:
+            self._workspace.open_model(*chosen)
+
+    def choose_folder(self) -> None:
+        """Ask for the folder of a model."""
+        dialog = QFileDialog(self._window, "Open a model's folder")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+        dialog.fileSelected.connect(lambda path: self._workspace.open_model(str(path)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def choose_text(self) -> None:
+        """Ask for a file with a text."""
+        ask_which(self._window, "Open a text", "Texts (*.txt *.md);;All files (*)", self._read_text)
+
+    def _read_text(self, path: Path) -> None:
+        run(
+            read_text,
+            path,
+            on_done=lambda text: self._workspace.set_text(text, "open a text"),
+            on_failed=self._workspace.panel.say,
+            doing="reading a text",
+            latest=("model-text", id(self)),
+            owner=self,
+        )
+
+    def open_first(self) -> None:
+        """Open the first of the models that ship."""
+        run(
+            list_models,
+            on_done=self._open_one,
+            on_failed=self._workspace.say,
+            doing="listing models",
+            latest=("models", id(self)),
+            owner=self,
+        )
+
+    def _open_one(self, found: Models) -> None:
+        entries = [value for _, values in found for _, value in values]
+        if entries and not self._workspace.session.state.source:
+            self._take_model(entries[0])  # type: ignore[arg-type]
+
+    # The playground
+
+    def open_in_playground(self) -> None:
+        """Open the layer that is looked at, with its head in view."""
+        self._workspace.session.ask_experiment(self._take_experiment)
+
+    def _take_experiment(self, experiment: "Experiment") -> None:
+        from attnlab.document.document import View
+        from attnlab.document.scene import Scene
+
+        found, view = self._workspace.session.overview, self._workspace.session.view
+        if found is None:
+            return
+        title = f"{found.facts.name} · layer {view.layer}"
+        head = view.head if experiment.n_heads > 1 else 0
+        self._playground.document.open(f"Open {title}", Scene(experiment, title), view=View(head=head))
+        self._window.show_workspace(PLAYGROUND.name)
+
+    # Figures
+
+    def make_sheets(self) -> Sheets | None:
+        """Return the maps of the layer that is looked at, and its weighted values; None before there are any."""
+        layer = self._workspace.session.layer
+        if layer is None:
+            return None
+        found, colouring = layer.overview, self._workspace.session.view.colouring
+        muted = find_muted(found, colouring)
+        sheets = tuple(
+            Sheet(
+                name,
+                title,
+                values,
+                found.queries,
+                found.keys,
+                layer.hidden,
+                kind,
+                find_scale(values, kind, layer.hidden, colouring, tight=True, muted=muted),
+            )
+            for name, title, values, kind in (
+                (f"layer {layer.layer}", f"Layer {layer.layer}", layer.weights, "probability"),
+                (f"layer {layer.layer} moved", f"Layer {layer.layer}: ‖α v W_o‖", layer.moved, "positive"),
+            )
+        )
+        return Sheets(sheets, found.facts.name, "Maps")
+
+    def export_figure(self) -> None:
+        """Show the export dialog for the head that is looked at."""
+        from attnlab.ui.export.export_dialog import ExportDialog
+
+        maps, view = self.make_sheets(), self._workspace.session.view
+        if maps is None:
+            self._workspace.say(NOTHING)
+            return
+        shown = maps.all_stages[view.values == "moved"]
+        dialog = ExportDialog(maps, shown, view.head, self._window.settings.figure, self._window, held=True)
+        dialog.form.choose((shown,))
+        dialog.remembered.connect(lambda choices: self._window.change_settings(figure=choices))
+        dialog.exported.connect(lambda path: self._workspace.say(f"Saved {path}"))
+        dialog.open()
+
+
+def list_models() -> Models:
+    """Return the models that ship and those of the Hugging Face cache, each with its source and a text."""
+    from attnlab.pretrained.find_model import list_cached
+    from attnlab.pretrained.shipped import list_shipped
+
+    shipped: list[tuple[str, object]] = [
+        (f"{each.name}: {each.about}", (each.name, each.text)) for each in list_shipped()
+    ]
+    cached: list[tuple[str, object]] = [(name, (name, "")) for name in list_cached()]
+    return [("Small models that come with attnlab", shipped), ("In the Hugging Face cache", cached)]
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        AttnlabError: it cannot be read, is too large, or is no text.
+    """
+    try:
+        text = read_bytes(path, TEXT_LIMIT, "a text").decode("utf-8")
+    except UnicodeDecodeError:
+        raise AttnlabError(f"{path.name} is no text in UTF-8; save it as UTF-8 and open it again.") from None
+    return text

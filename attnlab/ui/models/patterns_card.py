@@ -1,0 +1,91 @@
+"""What a head does: its pattern scores beside the median of all heads, and the strongest of them in words."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnlab.ui.models.model_card import ModelCard
+from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
+from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
+
+if TYPE_CHECKING:
+    from attnlab.pretrained.patterns import HeadPatterns
+
+SCORES = {
+    "column": ("one column", "The largest share that one key has of the average query"),
+    "previous": ("previous", "The share of the token before (Clark et al. 2019)"),
+    "itself": ("itself", "The share of the query's own token (Clark et al. 2019)"),
+    "next": ("next", "The share of the token after (Clark et al. 2019)"),
+    "first": ("first token", "The share of the first token, a sink in many models (Xiao et al. 2024)"),
+    "separators": ("separators", "The share of special tokens and punctuation, without the first (Clark et al. 2019)"),
+    "duplicate": ("duplicates", "The share of other places with the query's token (Wang et al. 2023)"),
+    "induction": (
+        "induction",
+        "The share of tokens that followed the query's token before, on random tokens read twice (Olsson et al. 2022)",
+    ),
+}
+"""The shares by their names in the table, with a title and the formula."""
+SENTENCES = {
+    "previous": "Each token looks at the one before it: {share} of the weight.",
+    "itself": "Each token looks at itself: {share} of the weight.",
+    "next": "Each token looks at the one after it: {share} of the weight.",
+    "first": "The first token takes {share} of the weight: a sink.",
+    "separators": "Separators and punctuation take {share} of the weight.",
+    "duplicate": "Each token looks at its other occurrences: {share} of the weight.",
+    "induction": "An induction head: on repeated random tokens, {share} of the weight is on what followed before.",
+    "column": "A column: “{token}” takes {share} of the average row, whoever asks.",
+}
+CLEAR = 0.3
+"""A share from which a pattern is said in words."""
+
+
+def describe_head(row: "HeadPatterns", tokens: Sequence[str]) -> str:
+    """Return the strongest pattern of a head in words; the column only if no position explains it."""
+    shares = {name: getattr(row, name) for name in SENTENCES}
+    positions = {name: share for name, share in shares.items() if name != "column"}
+    best = max(positions, key=lambda name: positions[name])
+    if positions[best] < max(CLEAR, 0.8 * shares["column"]):
+        best = "column" if shares["column"] >= CLEAR else best
+    if shares[best] < CLEAR:
+        return f"No single pattern: its weight is spread over {np.exp(row.entropy):.1f} tokens."
+    token = tokens[row.strongest].strip() if row.strongest < len(tokens) else str(row.strongest)
+    return SENTENCES[best].format(share=f"{100 * shares[best]:.0f} %", token=token)
+
+
+class PatternsCard(ModelCard):
+    """Shows the scores of one head."""
+
+    def __init__(self) -> None:
+        super().__init__("What it does")
+        self.sentence = make_wrapped_label("")
+        self.sentence.setAccessibleName("What the head does")
+        self.meters = MeterList("Pattern scores", most=len(SCORES))
+        self.numbers = make_wrapped_label("caption")
+        for widget in (self.sentence, self.meters, self.numbers):
+            self.column.addWidget(widget)
+        self.column.addStretch(1)
+
+    def show_head(self, rows: "Sequence[HeadPatterns]", layer: int, head: int, tokens: Sequence[str]) -> None:
+        """Show a head of all; nothing without scores."""
+        row = next((each for each in rows if (each.layer, each.head) == (layer, head)), None)
+        self.about.setText(f"L{layer} H{head}")
+        for widget in (self.meters, self.numbers):
+            widget.setVisible(row is not None)
+        if row is None:
+            self.sentence.setText("Queries and keys are different texts here; patterns compare a text with itself.")
+            return
+        self.sentence.setText(describe_head(row, tokens))
+        strongest = max(SCORES, key=lambda name: getattr(row, name))
+        self.meters.show_meters([self._make(row, rows, name, name == strongest) for name in SCORES])
+        self.numbers.setText(
+            f"Ticks: median of all heads. Spread over {np.exp(row.entropy):.1f} of {len(tokens)} tokens, "
+            f"{row.distance:.1f} away on average."
+        )
+
+    @staticmethod
+    def _make(row: "HeadPatterns", rows: "Sequence[HeadPatterns]", name: str, strong: bool) -> Meter:
+        value, median = getattr(row, name), float(np.median([getattr(each, name) for each in rows]))
+        title, tip = SCORES[name]
+        spoken = f"{value:.4f}, median of all heads {median:.4f}"
+        return Meter(title, value, f"{value:.2f}", median, strong, spoken, tip)

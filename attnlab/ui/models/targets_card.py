@@ -1,0 +1,200 @@
+"""The strongest targets of every token as arcs, and the row of one token as bars."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from attnlab.figures.text import Pen
+from attnlab.ui.base.cells import HasCells
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
+from attnlab.ui.models.model_card import ModelCard
+from attnlab.ui.models.model_reader import Floats
+from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
+from attnlab.ui.widgets.maps.drawn import Drawn
+from attnlab.ui.widgets.tokens.token_chips import visible
+
+LINE = 19
+"""The distance of two tokens, in pixels at 100 %."""
+STRONG = 0.08
+"""Weights below this are not drawn."""
+MOST_BARS = 6
+"""The strongest targets that are listed for one token."""
+PER_TOKEN = 3
+"""The most arcs of one token."""
+
+
+def find_arcs(weights: Floats, muted: Sequence[int], least: float = STRONG) -> list[tuple[int, int, float]]:
+    """Return the strongest targets of every query as (query, key, weight), the weakest first; not the muted keys."""
+    shown = weights.copy()
+    shown[:, list(muted)] = 0.0
+    order = np.argsort(-shown, axis=1)[:, :PER_TOKEN]
+    arcs = [
+        (query, int(key), float(shown[query, key]))
+        for query in range(len(shown))
+        for key in order[query]
+        if shown[query, key] >= least
+    ]
+    return sorted(arcs, key=lambda arc: arc[2])
+
+
+@guarded
+class TargetArcs(HasCells, Drawn):
+    """Tokens twice, and arcs between them; emits the query that is clicked. A cell is a token at the left."""
+
+    row_chosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._queries: tuple[str, ...] = ()
+        self._keys: tuple[str, ...] = ()
+        self._arcs: list[tuple[int, int, float]] = []
+        self._row = -1
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Strongest targets")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_arcs(
+        self, queries: Sequence[str], keys: Sequence[str], arcs: list[tuple[int, int, float]], row: int
+    ) -> None:
+        """Show tokens and arcs, one row of them strong."""
+        self._queries, self._keys, self._arcs, self._row = tuple(queries), tuple(keys), arcs, row
+        self.setFixedHeight(self.sizeHint().height())
+        self._arrange()
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(260), px(LINE) * max(len(self._queries), len(self._keys), 1) + px(6))
+
+    def count_cells(self) -> int:
+        return len(self._queries)
+
+    def name_cell(self, place: int) -> str:
+        found = sorted((arc for arc in self._arcs if arc[0] == place), key=lambda arc: -arc[2])
+        targets = ", ".join(f"{self._keys[key].strip()} {weight:.2f}" for _, key, weight in found)
+        return f"{self._queries[place].strip()} looks at {targets or 'nothing strongly'}"
+
+    def locate_cell(self, place: int) -> QRectF:
+        return QRectF(0, px(3) + place * px(LINE), self.width() * 0.4, px(LINE))
+
+    def find_cell(self, at: QPointF) -> int | None:
+        place = int((at.y() - px(3)) // px(LINE))
+        return place if 0 <= place < len(self._queries) else None
+
+    @property
+    def current_cell(self) -> int | None:
+        return self._row if 0 <= self._row < len(self._queries) else None
+
+    def tool_tip(self, at: QPointF) -> str:
+        place = self.find_cell(at)
+        return self.name_cell(place) if place is not None else ""
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        place = self.find_cell(event.position())
+        if place is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.row_chosen.emit(place)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()))
+        if step is None or not self._queries:
+            super().keyPressEvent(event)
+            return
+        self.row_chosen.emit(min(max(self._row + step, 0), len(self._queries) - 1))
+        self.tell_cell()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, p, line = QPainter(self), self._palette, px(LINE)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        room = self.width() * 0.34
+        left, right = room + px(8), self.width() - room - px(8)
+        pen, strong = Pen(painter, font("text")), Pen(painter, font("strong"))
+        found = {key for query, key, _ in self._arcs if query == self._row}
+        for tokens, x, align, bold in (
+            (self._queries, room, 1.0, {self._row}),
+            (self._keys, right + px(8), 0.0, found),
+        ):
+            for place, token in enumerate(tokens):
+                y = px(3) + place * line + line / 2
+                if not event.rect().intersects(QRectF(0, y - line, self.width(), 2 * line).toAlignedRect()):
+                    continue
+                drawn = strong if place in bold else pen
+                painter.setFont(font("strong" if place in bold else "text"))
+                painter.setPen(QColor(p.ink if place in bold else p.muted))
+                drawn.draw(x, y, drawn.elide(token, room - px(8)), align)
+        for query, key, weight in self._arcs:
+            mine = query == self._row
+            colour = p.attention if mine or self._row < 0 else mix(p.attention, p.surface, 0.55)
+            stroke = QPen(QColor(colour), max(1.0, weight * px(9)))
+            stroke.setCapStyle(Qt.PenCapStyle.RoundCap)
+            painter.setPen(stroke)
+            start = QPointF(left, px(3) + query * line + line / 2)
+            end = QPointF(right, px(3) + key * line + line / 2)
+            bend = (right - left) * 0.45
+            path = QPainterPath(start)
+            path.cubicTo(start + QPointF(bend, 0), end - QPointF(bend, 0), end)
+            painter.drawPath(path)
+        if self.hasFocus():
+            draw_focus_ring(painter, QRectF(self.rect()), p, px(4))
+        painter.end()
+
+
+class TargetsCard(ModelCard):
+    """Shows the targets of all tokens, and those of one; ``row_chosen`` carries another token."""
+
+    row_chosen = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__("Strongest targets")
+        self.arcs, self.bars, self.asked = TargetArcs(), MeterList("Targets", most=MOST_BARS + 1), QLabel()
+        self.asked.setTextFormat(Qt.TextFormat.PlainText)
+        self.asked.setProperty("role", "strong")
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setAccessibleName("Strongest targets")
+        inside = QWidget()
+        inside.setProperty("ground", "surface")
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.arcs)
+        column.addStretch(1)
+        area.setWidget(inside)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        beside = QVBoxLayout()
+        beside.addWidget(self.asked)
+        beside.addWidget(self.bars)
+        beside.addStretch(1)
+        row.addWidget(area, 3)
+        row.addLayout(beside, 2)
+        self.column.addLayout(row, 1)
+        self.arcs.row_chosen.connect(self.row_chosen)
+
+    def restyle(self) -> None:
+        """Set the least height."""
+        super().restyle()
+        self.setMinimumHeight(px(200))
+
+    def show_head(
+        self, weights: Floats, queries: Sequence[str], keys: Sequence[str], row: int, muted: Sequence[int]
+    ) -> None:
+        """Show the targets in one map, and the row of a query."""
+        arcs = find_arcs(weights, muted)
+        self.about.setText(f"from {STRONG:g}, at most {PER_TOKEN} of a token")
+        self.arcs.show_arcs(queries, keys, arcs, row)
+        place = row if row >= 0 else len(queries) - 1
+        self.asked.setText(f"“{queries[place].strip()}” looks at")
+        self.bars.setAccessibleName(self.asked.text())
+        order = np.argsort(-weights[place], kind="stable")
+        found = [(keys[int(key)], float(weights[place, key])) for key in order[:MOST_BARS]]
+        rest = float(weights[place, order[MOST_BARS:]].sum())
+        others = [Meter(f"{len(order) - MOST_BARS} others", rest, f"{rest:.4f}")] if len(order) > MOST_BARS else []
+        self.bars.show_meters([_make(*each, place=i) for i, each in enumerate(found)] + others)
+
+
+def _make(token: str, weight: float, place: int) -> Meter:
+    return Meter(visible(token), weight, f"{weight:.4f}", strong=place == 0)

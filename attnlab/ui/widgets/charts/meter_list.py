@@ -1,0 +1,173 @@
+"""Rows of a label, a bar from 0 to 1 with a tick for a second value, and a text; for scores and probabilities."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.widgets.drawn_list import DrawnList
+from attnlab.ui.widgets.tip_beside import show_beside
+
+_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_Home: -(10**6), Qt.Key.Key_End: 10**6}
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """A row: ``value`` and ``mark`` are places on the bar from 0 to 1; no tick is drawn for a mark below 0."""
+
+    label: str
+    value: float
+    text: str
+    mark: float = -1.0
+    strong: bool = False
+    spoken: str = ""
+    tip: str = ""
+
+
+@guarded
+class MeterList(FollowsTheme, DrawnList):
+    """Shows meters and emits the index of the one that is clicked; ``most`` rows are seen at once."""
+
+    meter_clicked = Signal(int)
+
+    def __init__(self, name: str, most: int = 12, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent)
+        self._meters: tuple[Meter, ...] = ()
+        self._most, self._cursor, self._role = most, 0, "attention"
+        self._label_share = 0.55
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    @property
+    def meters(self) -> tuple[Meter, ...]:
+        """The rows."""
+        return self._meters
+
+    def show_meters(self, meters: Sequence[Meter], role: str = "attention") -> None:
+        """Show other rows, in the colour of a role."""
+        self._meters, self._role = tuple(meters), role
+        self._cursor = min(self._cursor, max(len(self._meters) - 1, 0))
+        self._hovered = None
+        self._lay_out()
+        self.viewport().update()
+
+    def restyle(self) -> None:
+        """Lay out the rows for the size of type."""
+        self._lay_out()
+
+    def _row_height(self) -> int:
+        return px(22)
+
+    def _lay_out(self) -> None:
+        rows, high = len(self._meters), self._row_height()
+        height = high * min(rows, self._most) + (high // 2 if rows > self._most else 0)
+        scrolls = rows > self._most
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOn if scrolls else policy.ScrollBarAlwaysOff)
+        self.setFixedHeight(height)
+        bar = self.verticalScrollBar()
+        bar.setRange(0, max(0, rows * high - height))
+        bar.setSingleStep(high)
+        bar.setPageStep(max(height, 1))
+
+    def row_rect(self, index: int) -> QRect:
+        """Return the rectangle of a row in the viewport."""
+        high = self._row_height()
+        return QRect(0, index * high - self.verticalScrollBar().value(), self.viewport().width(), high)
+
+    def count_cells(self) -> int:
+        return len(self._meters)
+
+    def name_cell(self, place: int) -> str:
+        meter = self._meters[place]
+        return f"{self.accessibleName()}, {meter.label}, {meter.spoken or meter.text}"
+
+    def locate_cell(self, place: int) -> QRectF:
+        return QRectF(self.row_rect(place))
+
+    @property
+    def current_cell(self) -> int | None:
+        return self._cursor if self._meters else None
+
+    def item_at(self, point: QPoint) -> int | None:
+        row = (point.y() + self.verticalScrollBar().value()) // self._row_height()
+        return row if 0 <= row < len(self._meters) else None
+
+    def show_tip(self, at: int, event: QHelpEvent) -> None:
+        meter = self._meters[at]
+        lines = [meter.label, meter.spoken or meter.text, *([meter.tip] if meter.tip else [])]
+        show_beside(f"<qt>{'<br>'.join(map(escape, lines))}</qt>", self.viewport(), self.row_rect(at))
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(220), self.height())
+
+    def keeps_key(self, event: QKeyEvent) -> bool:
+        return event.key() in _STEPS
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if self._meters and key in _STEPS:
+            self._cursor = min(max(self._cursor + _STEPS[key], 0), len(self._meters) - 1)
+            bar, high = self.verticalScrollBar(), self._row_height()
+            bar.setValue(max(min(bar.value(), self._cursor * high), (self._cursor + 1) * high - self.height()))
+            self.tell_cell()
+            self.viewport().update()
+        elif self._meters and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.meter_clicked.emit(self._cursor)
+        else:
+            event.ignore()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        row = self.item_at(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and row is not None:
+            self._cursor = row
+            self.meter_clicked.emit(row)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._lay_out()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        metrics, width = QFontMetrics(font("strong")), self.viewport().width()
+        texts = max((metrics.horizontalAdvance(each.text) for each in self._meters), default=0)
+        widest = max((metrics.horizontalAdvance(each.label[:40]) for each in self._meters[:200]), default=0) + 2
+        labels = min(widest, round((width - texts) * self._label_share))
+        for row in range(len(self._meters)):
+            if self.row_rect(row).intersects(event.rect()):
+                self._paint_row(painter, row, labels, texts)
+        painter.end()
+
+    def _paint_row(self, painter: QPainter, row: int, labels: int, texts: int) -> None:
+        p, meter, place = palette_of(self), self._meters[row], self.row_rect(row)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if row == self._hovered:
+            painter.setBrush(QColor(mix(p.surface, p.control, 0.7)))
+            painter.drawRoundedRect(QRectF(place), px(4), px(4))
+        track = QRectF(place.x() + labels + px(10), place.center().y() - px(5), 0, px(10))
+        track.setRight(place.right() - texts - px(10))
+        painter.setBrush(QColor(p.control))
+        painter.drawRoundedRect(track, 3, 3)
+        filled = QRectF(track)
+        filled.setWidth(max(min(max(meter.value, 0.0), 1.0) * track.width(), 1.0))
+        colour = p.role(self._role)
+        painter.setBrush(QColor(colour if meter.strong else mix(colour, p.surface, 0.45)))
+        painter.drawRoundedRect(filled, min(3, filled.width() / 2), 3)
+        if meter.mark >= 0:
+            painter.setBrush(QColor(p.ink))
+            at = track.x() + min(meter.mark, 1.0) * track.width()
+            painter.drawRoundedRect(QRectF(at - 1, track.y() - px(3), 2, track.height() + px(6)), 1, 1)
+        painter.setFont(font("strong" if meter.strong else "text"))
+        painter.setPen(QColor(p.ink))
+        middle = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
+        left, right = int(Qt.AlignmentFlag.AlignLeft), int(Qt.AlignmentFlag.AlignRight)
+        label = painter.fontMetrics().elidedText(meter.label[:400], Qt.TextElideMode.ElideMiddle, labels)
+        painter.drawText(QRect(place.x(), place.y(), labels + px(4), place.height()), middle | left, label)
+        painter.drawText(place, middle | right, meter.text)
+        if row == self._cursor and self.hasFocus():
+            draw_focus_ring(painter, QRectF(place), p, px(4))

@@ -1,0 +1,29 @@
+"""The workspace of real models."""
+
+from typing import TYPE_CHECKING, Any
+
+from attnlab.ui.base.actions import Action
+from attnlab.ui.base.workspace import Host, WorkspaceKind, on
+from attnlab.ui.models.models_actions import models_actions
+from attnlab.ui.workspaces.playground import PLAYGROUND
+
+if TYPE_CHECKING:
+    from attnlab.ui.models.models_workspace import ModelsWorkspace
+
+
+def _make(host: Host) -> "ModelsWorkspace":
+    from attnlab.ui.models.models_tools import ModelsTools
+    from attnlab.ui.models.models_workspace import ModelsWorkspace
+
+    playground = host.workspace(PLAYGROUND)
+    assert playground is not None
+    workspace = ModelsWorkspace(host)
+    workspace.tools = ModelsTools(workspace, host, playground)
+    return workspace
+
+
+def _actions(host: Host) -> list[Action[Any]]:
+    return models_actions(on(host, MODELS))
+
+
+MODELS: "WorkspaceKind[ModelsWorkspace]" = WorkspaceKind("models", "Models", "cube", _make, _actions, order=40)

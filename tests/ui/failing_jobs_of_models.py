@@ -1,0 +1,45 @@
+"""The cases of :mod:`tests.ui.test_every_job_fails` for the jobs of Models."""
+
+from tests.ui.failing_jobs import Desk, case
+from tests.ui.models.reader import ModelReader
+
+
+def sit(desk: Desk) -> ModelReader:
+    person = desk.person()
+    reader = ModelReader(person.window, person.qtbot)
+    reader.open()
+    return reader
+
+
+@case("models/models_session.py ModelsSession._ask", "running the model")
+def run_model(desk: Desk) -> None:
+    reader = sit(desk)
+    desk.plant("attnlab.pretrained.model.Model.run")
+    reader.models.set_text("a b a", "retype the text")
+    reader.wait_for(lambda: "Something went wrong" in reader.models.panel.message.text())
+    assert reader.models.session.state.text == "c a d b f e c a d"
+
+
+@case("models/models_tools.py ModelsTools.choose_model", "listing models")
+def list_models(desk: Desk) -> None:
+    reader = sit(desk)
+    desk.plant("attnlab.pretrained.find_model.list_cached")
+    reader.models.tools.choose_model()
+    reader.wait_for(lambda: "Something went wrong" in reader.models.footer.note.text())
+
+
+@case("models/models_tools.py ModelsTools.open_first", "listing models")
+def open_first(desk: Desk) -> None:
+    person = desk.person()
+    desk.plant("attnlab.pretrained.shipped.list_shipped")
+    reader = ModelReader(person.window, person.qtbot)
+    reader.window.show_workspace("models")
+    reader.wait_for(lambda: "Something went wrong" in reader.models.footer.note.text())
+
+
+@case("models/models_tools.py ModelsTools._read_text", "reading a text")
+def read_text(desk: Desk) -> None:
+    reader = sit(desk)
+    desk.plant("attnlab.ui.models.models_tools.read_text")
+    reader.models.tools._read_text(desk.folder / "text.txt")
+    reader.wait_for(lambda: "Something went wrong" in reader.models.panel.message.text())

@@ -1,0 +1,232 @@
+"""The workspace of models as an engineer uses it: look, find a head, switch it off, read the next word."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QPushButton, QToolButton
+
+from attnlab.attention.experiment import Experiment
+from attnlab.compute.engine import compute
+from attnlab.ui.widgets.fields.pill import Pill
+from attnlab.ui.widgets.fields.switch import Switch
+from attnlab.ui.workspaces.models import MODELS
+from tests.ui.conftest import Person
+from tests.ui.models.reader import ModelReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+
+def test_it_opens_alive_at_the_clearest_head(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("journey")
+    reader = ModelReader(person.window, person.qtbot)
+    reader.key(Key.Key_4, Mod.ControlModifier)
+    reader.wait()
+    assert reader.find(QPushButton, "Model: induction").isVisible()
+    assert reader.place == (1, 1)
+    assert reader.models.patterns.sentence.text().startswith("An induction head: on repeated random tokens, 94 %")
+    assert reader.list_predictions()[0] == ("b", "0.998")
+    assert reader.models.header.badge.text().startswith("✓ true to the model")
+    reader.check_every_map()
+
+
+def test_a_head_that_looks_back_is_found_and_switched_off_and_the_next_token_changes(reader: ModelReader) -> None:
+    models = reader.models
+    models.session.show(sort="previous")
+    assert models.places[0] == (0, 1)
+    reader.click(models.overview, models.overview.cell_rect(0, 4, 4).center().toPoint())
+    reader.wait()
+    assert reader.place == (0, 1)
+    assert models.patterns.sentence.text() == "Each token looks at the one before it: 99 % of the weight."
+    reader.press("L0 H1 on", Switch)
+    reader.wait()
+    assert models.effect.sentence.text().startswith("After “d”: “b” 99.8% becomes “")
+    token, written = reader.list_predictions()[0]
+    assert token == "b"
+    assert written.startswith("0.998 → 0.0")
+    reader.check_every_map()
+    reader.press("Switch on L0 H1", QToolButton)
+    reader.wait()
+    assert reader.list_predictions()[0] == ("b", "0.998")
+
+
+def test_what_is_switched_is_undone_and_redone(reader: ModelReader) -> None:
+    models = reader.models
+    models.overview.setFocus()
+    reader.key(Key.Key_Delete)
+    reader.wait()
+    assert [each.place for each in models.session.state.off] == ["L1 H1"]
+    reader.key(Key.Key_Z, Mod.ControlModifier)
+    reader.wait()
+    assert models.session.state.off == ()
+    reader.check_every_map()
+    reader.key(Key.Key_Y, Mod.ControlModifier)
+    reader.wait()
+    assert len(models.session.state.off) == 1
+    assert reader.document.history.undo_label is None
+
+
+def test_arrow_keys_choose_heads_and_a_sort_keeps_the_head(reader: ModelReader) -> None:
+    overview = reader.models.overview
+    overview.setFocus()
+    reader.key(Key.Key_Left)
+    reader.wait()
+    assert reader.place == (1, 0)
+    reader.key(Key.Key_Up)
+    reader.wait()
+    assert reader.place == (0, 0)
+    reader.check_every_map()
+    reader.press("Sort by", Pill)
+    popup = reader.find(Pill, "Sort by").popup()
+    assert popup is not None
+    reader.click(next(row for row in popup.rows() if row.text() == "Induction"))
+    assert reader.models.places[0] == (1, 1)
+    assert reader.place == (0, 0)
+    reader.check_every_map()
+
+
+def test_a_single_arrow_is_switched_off_in_the_map(reader: ModelReader) -> None:
+    sheet = reader.models.head.sheet
+    reader.click(sheet, sheet.cell_rect(0, 8, 3).center().toPoint())
+    reader.wait()
+    assert reader.models.session.view.row == 8
+    assert reader.models.targets.asked.text() == "“d” looks at"
+    before = float(reader.in_map()[8, 3])
+    assert before > 0.9
+    sheet.setFocus()
+    reader.key(Key.Key_Delete)
+    reader.wait()
+    assert float(reader.in_map()[8, 3]) == 0.0
+    assert reader.in_map()[8].sum() == pytest.approx(1)
+    reader.find(QToolButton, "Switch on L1 H1, d → b")
+    assert "cannot be opened" in reader.models.header.badge.text()
+    reader.check_every_map()
+
+
+def test_the_menus_of_a_head_and_of_a_cell_switch_them(reader: ModelReader) -> None:
+    models = reader.models
+    models.overview.menu_requested.emit(0, QPoint(5, 5))
+    choose("Switch all others of layer 0 off")
+    reader.wait()
+    assert [each.place for each in models.session.state.off] == ["L0 H1"]
+    models.head.sheet.menu_requested.emit(3, 2, QPoint(5, 5))
+    choose("Switch b → d off")
+    reader.wait()
+    assert len(models.session.state.off) == 2
+    reader.press("Switch all on")
+    reader.wait()
+    assert models.session.state.off == ()
+
+
+def choose(title: str) -> None:
+    """Choose an entry of the open menu, and close it."""
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    next(action for action in menu.actions() if action.text() == title).trigger()
+    menu.close()
+
+
+def test_typing_a_text_runs_the_model_again_and_a_bad_one_changes_nothing(reader: ModelReader) -> None:
+    field = reader.find(QPlainTextEdit, "Text")
+    field.setFocus()
+    field.selectAll()
+    reader.type("b a b a")
+    reader.wait()
+    assert reader.models.session.overview is not None
+    assert reader.models.session.overview.queries == ("b", "a", "b", "a")
+    reader.check_every_map()
+    reader.type(" Z")
+    reader.wait_for(lambda: reader.models.panel.message.isVisible())
+    assert reader.models.panel.message.text().startswith("'Z' is no token of this model; its tokens are a, b, c")
+    reader.wait()
+    assert reader.models.session.state.text == "b a b a"
+    assert field.toPlainText() == "b a b a Z"
+    reader.key(Key.Key_Backspace)
+    reader.key(Key.Key_Backspace)
+    reader.wait()
+    assert not reader.models.panel.message.isVisible()
+    reader.check_every_map()
+
+
+def test_a_predicted_token_is_written_and_the_maps_grow(reader: ModelReader) -> None:
+    answers = reader.models.effect.answers
+    reader.click(answers.viewport(), answers.row_rect(0).center())
+    reader.wait()
+    assert reader.models.session.state.text == "c a d b f e c a d b"
+    assert reader.find(QPlainTextEdit, "Text").toPlainText() == "c a d b f e c a d b"
+    assert reader.in_map().shape == (10, 10)
+    assert reader.list_predictions()[0][0] == "f"
+    reader.click(answers.viewport(), answers.row_rect(0).center())
+    reader.wait()
+    assert reader.models.session.state.text.endswith("d b f")
+    reader.models.overview.setFocus()
+    reader.key(Key.Key_Z, Mod.ControlModifier)
+    reader.wait()
+    assert reader.models.session.state.text.endswith("d b")
+    reader.check_every_map()
+
+
+def test_a_layer_opens_in_the_playground_and_computes_the_same(reader: ModelReader) -> None:
+    expected = reader.in_map()
+    reader.press("Open in Playground")
+    reader.wait_for(lambda: reader.window.current == "playground")
+    reader.settle()
+    assert reader.experiment.tokens == tuple("cadbfecad")
+    assert reader.document.view.head == 1
+    weights = compute(reader.experiment).array("weights")[1]
+    assert abs(weights - expected).max() < 1e-6
+    assert isinstance(reader.experiment, Experiment)
+    assert "induction · layer 1" in reader.window.windowTitle()
+
+
+def test_an_encoder_predicts_the_hidden_word_and_bars_show_the_row(reader: ModelReader) -> None:
+    reader.open("hidden-words", "the girl near the old kings sees ▢ .")
+    assert reader.list_predictions()[0][0] == "herself"
+    assert reader.models.effect.sentence.text().startswith("In place of “▢”: “herself”, 7")
+    reader.models.session.show(row=1)
+    reader.wait()
+    assert reader.models.effect.sentence.text().startswith("In place of “girl”")
+    reader.key(Key.Key_Escape)
+    reader.wait()
+    assert reader.models.session.view.row == -1
+
+
+def test_a_folder_that_is_no_model_is_refused_in_one_sentence_and_the_model_stays(
+    reader: ModelReader, tmp_path: Path
+) -> None:
+    reader.models.open_model(str(tmp_path))
+    reader.wait_for(lambda: reader.models.panel.message.isVisible())
+    assert reader.models.panel.message.text().endswith(
+        "has no config.json, so it is no folder of a model; choose one that has."
+    )
+    reader.wait()
+    assert reader.models.session.state.source == "induction"
+    reader.check_every_map()
+
+
+def test_a_dropped_folder_opens_as_a_model(reader: ModelReader, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "mamba"}')
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    reader.window.show_workspace("playground")
+    reader.window.open_paths([tmp_path])
+    assert reader.window.current == MODELS.name
+    reader.wait_for(lambda: reader.models.panel.message.isVisible())
+    assert (
+        str(tmp_path.name) in reader.models.panel.message.text()
+        or "model.safetensors" in reader.models.panel.message.text()
+    )
+
+
+def test_what_moves_is_shown_and_sums_to_the_output(reader: ModelReader) -> None:
+    weights = reader.in_map().copy()
+    reader.press("What moves")
+    moved = reader.in_map()
+    assert moved.shape == weights.shape
+    assert (moved - weights).any()
+    assert reader.models.head.about.text().startswith("heads and residual sum to the layer's output to ")
+    assert reader.models.session.layer is not None
+    assert reader.models.session.layer.sum_difference < 1e-5

@@ -1,0 +1,56 @@
+"""Lists the views of real models for the gallery: each of the models that ship, changes, and other orders."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from attnlab.ui.app.main_window import MainWindow
+from attnlab.ui.workspaces.models import MODELS
+from tools.gallery_dialogs import run_action
+from tools.gallery_window import Prepare, View, wait_until
+
+if TYPE_CHECKING:
+    from attnlab.ui.models.models_workspace import ModelsWorkspace
+    from attnlab.ui.playground.playground import Playground
+
+
+def list_views() -> Iterator[View]:
+    """Yield the views that are drawn in every size."""
+    yield View("models", prepare=_show())
+    yield View("models-characters", prepare=_show("characters"))
+    yield View("models-off", prepare=_show("hidden-words", _switch))
+    yield View("models-sorted", prepare=_show("reverse", _sort))
+    yield View("dialog-model-figure", prepare=_show(), open=partial(run_action, "model-export"))
+
+
+def _show(name: str = "", then: "Callable[[ModelsWorkspace], object]" = lambda models: None) -> Prepare:
+    def show(playground: "Playground", window: MainWindow) -> None:
+        from attnlab.pretrained.shipped import list_shipped
+
+        window.show_workspace(MODELS.name)
+        models = window.workspace(MODELS)
+        assert models is not None
+        _wait(models)
+        for each in list_shipped():
+            if each.name == name:
+                models.open_model(each.name, each.text)
+                _wait(models)
+        then(models)
+        _wait(models)
+
+    return show
+
+
+def _wait(models: "ModelsWorkspace") -> None:
+    wait_until(lambda: models.session.overview is not None and not models.busy)
+
+
+def _switch(models: "ModelsWorkspace") -> None:
+    models.toggle_shown()
+    _wait(models)
+    models.toggle_head(0, 1)
+    models.session.show(row=7)
+
+
+def _sort(models: "ModelsWorkspace") -> None:
+    models.session.show(sort="previous", values="moved")
