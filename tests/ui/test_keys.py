@@ -244,7 +244,7 @@ def do_by_palette(person: "Person", action: Action) -> None:
 def test_the_menu_of_the_rail_has_the_same_actions(person: "Person") -> None:
     menu = person.window.rail.menu_button.menu()
     assert isinstance(menu, QMenu)
-    assert menu.sizeHint().height() < 400
+    assert menu.sizeHint().height() < 460
     actions = [action for section in menu.findChildren(QMenu) for action in section.actions()]
     texts = {action.text() for action in actions}
     assert {"Causal mask", "Save", "Full screen", "Theme: dark", "Present"} <= texts
