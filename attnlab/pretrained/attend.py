@@ -1,31 +1,35 @@
 """The forward pass of one attention layer, written out so that its weights can be seen and changed."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries.position_functions import buckets
+from attnlab.pretrained.edited import trace_edited
 from attnlab.pretrained.layers import AttentionLayer, Bias, Norm
 
 
 class Off(NamedTuple):
-    """What is switched off in one layer: whole heads, and single arrows as (head, query, key)."""
+    """What is changed in one layer: heads that are off, single arrows as (head, query, key), and an edited layer."""
 
     heads: tuple[int, ...] = ()
     pairs: tuple[tuple[int, int, int], ...] = ()
+    edited: Experiment | None = None
 
 
 NOTHING_OFF = Off()
 
 
-def find_weights(layer: AttentionLayer, x: Tensor, memory: Tensor, pairs: Iterable[tuple[int, int, int]]) -> Tensor:
+def find_weights(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NOTHING_OFF) -> Tensor:
     """Return the softmax weights [h, T_q, T_k] of queries from x [T_q, d] on keys from memory [T_k, d_memory].
 
     A pair that is off is masked like a future token: its score is −∞, and the other weights of the row sum to 1. A row
     of which all pairs are off is 0.
     """
+    if off.edited is not None:
+        return trace_edited(off, x, memory)["weights"]
     q = _rotate(layer, _normalize(layer.norm_q, _split(layer.q(x), layer.n_heads)))
     k = _rotate(layer, _normalize(layer.norm_k, _split(layer.k(memory), layer.n_kv_heads)))
     scores = q @ _repeat(layer, k).mT
@@ -36,15 +40,18 @@ def find_weights(layer: AttentionLayer, x: Tensor, memory: Tensor, pairs: Iterab
     hidden = find_hidden(layer, *scores.shape[-2:])
     if hidden is not None:
         scores = scores.masked_fill(hidden, -torch.inf)
-    for head, query, key in pairs:
+    for head, query, key in off.pairs:
         scores[head, query, key] = -torch.inf
     weights = scores.softmax(-1)
-    return weights.nan_to_num(0.0) if pairs else weights
+    return weights.nan_to_num(0.0) if off.pairs else weights
 
 
 def attend(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NOTHING_OFF) -> tuple[Tensor, Tensor]:
     """Return the output [T_q, d_model] and the weights [h, T_q, T_k]. The context of a head that is off is 0."""
-    weights = find_weights(layer, x, memory, off.pairs)
+    if off.edited is not None:
+        trace = trace_edited(off, x, memory)
+        return trace["output"], trace["weights"]
+    weights = find_weights(layer, x, memory, off)
     context = weights @ find_values(layer, memory)
     for head in off.heads:
         context[head] = 0.0

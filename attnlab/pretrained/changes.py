@@ -1,4 +1,4 @@
-"""What is switched off in a model: heads, and single arrows from a query to a key."""
+"""What is changed in a model: heads and single arrows that are off, and layers that were edited as experiments."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,12 +8,13 @@ from typing import Any
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ArgumentError
 from attnlab.pretrained.attend import Off
+from attnlab.pretrained.edited import check_edited
 from attnlab.pretrained.stack_pass import Part
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is off in each layer, by the part of the model and the layer."""
+    """What is changed in each layer, by the part of the model and the layer."""
 
     off: Mapping[Part, Mapping[int, Off]] = field(default_factory=dict)
 
@@ -26,11 +27,18 @@ NOTHING_CHANGED = Changes()
 
 
 def take_changes(
-    heads: Any, pairs: Any, layers: Mapping[Part, int], n_heads: int, sizes: Mapping[Part, tuple[int, int]]
+    heads: Any,
+    pairs: Any,
+    layers: Mapping[Part, int],
+    n_heads: int,
+    sizes: Mapping[Part, tuple[int, int]],
+    edited: Any = (),
+    d_model: int = 0,
 ) -> Changes:
-    """Return what is to be switched off, from (layer, head) and (layer, head, query, key), alone or by part.
+    """Return what is to be changed, from (layer, head) and (layer, head, query, key), alone or by part.
 
-    ``layers`` are the numbers of layers of each part, ``sizes`` its numbers of queries and keys.
+    ``layers`` are the numbers of layers of each part, ``sizes`` its numbers of queries and keys. ``edited`` are
+    experiments by layer, {5: e}, or by part, {"cross": {5: e}}.
 
     Raises:
         ArgumentError: an entry is none, or there is no such layer, head or token; says which there are.
@@ -47,7 +55,26 @@ def take_changes(
                 else:
                     after = before._replace(pairs=tuple(sorted({*before.pairs, (rest[0], rest[1], rest[2])})))
                 found[part][layer] = after
+    for part, layer, e in _list_edited(edited, layers):
+        check_edited(e, n_heads, d_model, d_model if part == "cross" else None)
+        of_part = found.setdefault(part, {})
+        of_part[layer] = of_part.get(layer, Off())._replace(edited=e)
     return Changes(found)
+
+
+def _list_edited(given: Any, layers: Mapping[Part, int]) -> list[tuple[Part, int, Any]]:
+    """Return the parts, layers and experiments of a mapping."""
+    entries = dict(given).items() if given else ()
+    parts = {} if all(isinstance(key, int) for key, _ in entries) else dict(entries)
+    found: list[tuple[Part, int, Any]] = []
+    for part, of_part in parts.items() if parts else ((next(iter(layers)), dict(entries)),):
+        if part not in layers:
+            raise ArgumentError(f"layers names {part!r}; the parts of this model are {', '.join(layers)}.")
+        for layer, e in of_part.items():
+            if not isinstance(layer, int) or not 0 <= layer < layers[part]:
+                raise ArgumentError(f"layers names layer {layer!r}; it needs {format_bounds(0, layers[part] - 1)}.")
+            found.append((part, layer, e))
+    return found
 
 
 def _by_part(given: Any, name: str, layers: Mapping[Part, int]) -> dict[Part, list[Any]]:

@@ -9,6 +9,7 @@ from torch import Tensor
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.base.errors import ArgumentError
 from attnlab.pretrained.attend import NOTHING_OFF, Off, find_hidden
+from attnlab.pretrained.edited import place
 from attnlab.pretrained.layers import AttentionLayer
 from attnlab.pretrained.tokenizer import readable
 
@@ -30,6 +31,9 @@ def to_experiment(
         ExperimentError: there are too many tokens.
     """
     off = off or NOTHING_OFF
+    if off.edited is not None:
+        keys, memory_x = across or (tokens, None)
+        return place(off, x, memory_x, (tuple(map(readable, tokens)), tuple(map(readable, keys))))
     weights, config = _position_settings(layer)
     t_k = len(tokens if across is None else across[0])
     memory: dict[str, Any] = {}

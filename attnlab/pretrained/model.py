@@ -106,12 +106,15 @@ class Model:
         target: str | None = None,
         heads_off: "Iterable[tuple[SupportsIndex, ...]] | Mapping[Part, Any]" = (),
         pairs_off: "Iterable[tuple[SupportsIndex, ...]] | Mapping[Part, Any]" = (),
+        layers: "Mapping[Any, Any] | None" = None,
     ) -> Run:
         """Return what the model makes of a text; each layer is computed when it is asked for.
 
         ``heads_off`` are pairs (layer, head) whose context is set to 0, ``pairs_off`` are (layer, head, query, key)
         whose scores are set to −∞. Those of an encoder–decoder are of its encoder; a mapping tells the others,
-        {"cross": [(0, 3)]}. ``target`` is the text that a decoder behind an encoder has written so far.
+        {"cross": [(0, 3)]}. ``layers`` are experiments that compute the attention of layers in place of the model's
+        own weights, {5: e}, such as an edited one of :meth:`attnlab.Run.experiment`. ``target`` is the text that a
+        decoder behind an encoder has written so far.
 
         Raises:
             FileError: the folder has no tokenizer, or its files do not fit together.
@@ -127,12 +130,14 @@ class Model:
         elif target is not None:
             raise ArgumentError(f"{self.name} has no decoder behind an encoder, so it takes no target.")
         made = Run(self, text, ids, tokens, second)
-        return made.change(heads_off, pairs_off)
+        return made.change(heads_off, pairs_off, layers)
 
-    def take_changes(self, heads_off: Any, pairs_off: Any, sizes: Mapping[Part, tuple[int, int]]) -> Changes:
-        """Return what is to be switched off, checked; ``sizes`` are the numbers of queries and keys of each part."""
+    def take_changes(
+        self, heads_off: Any, pairs_off: Any, sizes: Mapping[Part, tuple[int, int]], edited: Any = ()
+    ) -> Changes:
+        """Return what is to be changed, checked; ``sizes`` are the numbers of queries and keys of each part."""
         layers = {part: self.stack(part).n_layers for part in self.parts}
-        return take_changes(heads_off, pairs_off, layers, self.n_heads, sizes)
+        return take_changes(heads_off, pairs_off, layers, self.n_heads, sizes, edited, self.d_model)
 
     def draw_repeated(self) -> list[int]:
         """Return the numbers of random tokens followed by the same once more: at most 2 × 25, no special ones."""

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from attnlab.pretrained.attend import NOTHING_OFF, Off, attend, find_values, find_weights
+from attnlab.pretrained.edited import find_output, trace_edited
 from attnlab.pretrained.layers import AttentionLayer
 
 
@@ -35,13 +36,15 @@ def find_outputs(
 ) -> HeadOutputs:
     """Return the output of a layer's attention, head by head. The output of a head that is off is 0."""
     with torch.no_grad():
-        weights = find_weights(layer, x, memory, off.pairs)
-        values = find_values(layer, memory)
-        into = layer.o.weight.reshape(layer.n_heads, -1, layer.o.weight.shape[1])
+        weights = find_weights(layer, x, memory, off)
+        values = find_values(layer, memory) if off.edited is None else trace_edited(off, x, memory)["values"]
+        values = values.repeat_interleave(layer.n_heads // len(values), 0)
+        own = layer.o if off.edited is None else find_output(off.edited, len(values) * values.shape[-1])
+        into = own.weight.reshape(layer.n_heads, -1, own.weight.shape[1])
         written = values @ into  # [h, T_k, d_model]: what a weight of 1 would add
         for head in off.heads:
             written[head] = 0.0
-        bias = layer.o.bias if layer.o.bias is not None else torch.zeros(residual.shape[-1])
+        bias = own.bias if own.bias is not None else torch.zeros(residual.shape[-1])
         whole = residual + attend(layer, x, memory, off)[0]
         moved = weights * written.norm(dim=-1)[:, None]
         return HeadOutputs(moved, weights @ written, residual, bias, whole)

@@ -11,6 +11,7 @@ from torch import Tensor
 from attnlab.attention.experiment import Experiment
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ArgumentError
+from attnlab.compute.engine import compute
 from attnlab.pretrained.attend import find_hidden
 from attnlab.pretrained.changes import NOTHING_CHANGED, Changes
 from attnlab.pretrained.layer_in import to_experiment
@@ -77,12 +78,12 @@ class Run:
         """Return one line with the sizes."""
         return f"<Run of {self.model.name} on {len(self.tokens)} tokens>"
 
-    def change(self, heads_off: Any = (), pairs_off: Any = ()) -> "Run":
-        """Return the same text with only these heads and arrows off, see :meth:`attnlab.Model.run`.
+    def change(self, heads_off: Any = (), pairs_off: Any = (), layers: Any = None) -> "Run":
+        """Return the same text with only these heads and arrows off and layers edited, see :meth:`attnlab.Model.run`.
 
         Layers before the first that differs are not computed again.
         """
-        changes = self.model.take_changes(heads_off, pairs_off, self._sizes())
+        changes = self.model.take_changes(heads_off, pairs_off, self._sizes(), layers or ())
         return Run(self.model, self.text, self._ids, self.tokens, self._target, changes, self)
 
     def attention(self, layer: SupportsIndex, part: Part | None = None) -> Tensor:
@@ -111,8 +112,12 @@ class Run:
     def hidden_pairs(self, layer: SupportsIndex, part: Part | None = None) -> Tensor | None:
         """Return the pairs that the masks of a layer hide, bool [T_q, T_k]; None if it has none."""
         part = self._take_part(part)
-        attention = self.model.stack(part).layer(self._take_layer(layer, part))
+        which = self._take_layer(layer, part)
+        attention = self.model.stack(part).layer(which)
         t_q, t_k = self._sizes()[part]
+        off = self.changes.of(part).get(which)
+        if off is not None and off.edited is not None:
+            return compute(self.experiment(which, part)).hidden
         return None if part == "cross" else find_hidden(attention.attention, t_q, t_k)
 
     def label_pairs(self, part: Part | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:

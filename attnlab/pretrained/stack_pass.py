@@ -99,7 +99,7 @@ class StackPass:
         attention, x, memory = self.read(layer, cross)
         with torch.no_grad():
             off = (self._cross_off if cross else self._off).get(layer, NOTHING_OFF)
-            return find_weights(attention, x, memory, off.pairs)
+            return find_weights(attention, x, memory, off)
 
     def _step(self, index: int, x: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Return what leaves a layer, before the last norm, and its softmax weights."""
