@@ -45,7 +45,7 @@ class EffectCard(ModelCard):
 
     def show_effect(self, effect: Effect, predicts: str | None) -> None:
         """Show an answer before and after; what is off counts together."""
-        changed = bool(effect.state.off)
+        changed = effect.state.is_changed
         self._writes = predicts == "next"
         if effect.prediction is not None:
             self._show_prediction(effect.prediction, predicts, changed)

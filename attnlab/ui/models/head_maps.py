@@ -9,7 +9,7 @@ import numpy as np
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import Colouring, find_scale, find_sinks
 from attnlab.ui.models.model_reader import LayerMaps, Overview
-from attnlab.ui.models.model_state import Off
+from attnlab.ui.models.model_state import Edited, Off
 from attnlab.ui.widgets.maps.map_sheet import Lattice
 
 if TYPE_CHECKING:
@@ -72,9 +72,11 @@ def find_muted(found: Overview, colouring: Colouring) -> tuple[int, ...]:
     return sinks if len(sinks) < len(found.keys) else ()
 
 
-def describe_off(what: Off, found: Overview | None) -> str:
-    """Return what is off in words: L5 H11, or an arrow with its tokens."""
+def describe_change(what: Off | Edited, found: Overview | None) -> str:
+    """Return a change in words: L5 H11 off, an arrow with its tokens, or an edited layer."""
     part = f"{what.part} " if found is not None and len(found.facts.parts) > 1 else ""
+    if isinstance(what, Edited):
+        return f"{part}L{what.layer} edited"
     if what.is_head or found is None or what.part != found.part:
         return f"{part}{what.place}" + ("" if what.is_head else f", {what.query} → {what.key}")
     return f"{part}{what.place}, {found.queries[what.query].strip()} → {found.keys[what.key].strip()}"

@@ -1,4 +1,4 @@
-"""The panel at the left: what the model is, its text, the colours of the maps, and what is switched off."""
+"""The panel at the left: what the model is, its text, the colours of the maps, and what is changed."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.models.model_reader import Facts
-from attnlab.ui.models.model_state import Off
+from attnlab.ui.models.model_state import Edited, Off
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
@@ -31,6 +31,7 @@ from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch
 
+Change = Off | Edited
 KINDS = {"next": "next token", "masked": "masked token", None: "none"}
 TEXT_LIMIT = 100_000
 """The most characters of a text that are taken from a file or the clipboard."""
@@ -66,19 +67,19 @@ class TextField(QPlainTextEdit):
 
 
 @guarded
-class OffRow(FollowsTheme, QFrame):
-    """One thing that is switched off, and a button that switches it on."""
+class ChangeRow(FollowsTheme, QFrame):
+    """One change, and a button that removes it."""
 
     removed = Signal(object)
 
-    def __init__(self, what: Off, text: str) -> None:
+    def __init__(self, what: Change, text: str) -> None:
         super().__init__()
         self._what = what
         label = ElidedLabel()
         label.setText(text)
         self._button = QToolButton()
-        self._button.setAccessibleName(f"Switch on {text}")
-        self._button.setToolTip("Switch it on again")
+        self._button.setAccessibleName(f"Remove {text}")
+        self._button.setToolTip("Remove this change")
         self._button.clicked.connect(lambda: self.removed.emit(self._what))
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 0, 0, 0)
@@ -103,13 +104,13 @@ class ModelPanel(FollowsTheme, QScrollArea):
     file_requested = Signal()
     part_chosen = Signal(object)
     colouring_chosen = Signal(object)
-    switched_on = Signal(object)
+    restored = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._colouring = Colouring()
-        self._off: tuple[tuple[Off, str], ...] = ()
-        self._rows: list[OffRow] = []
+        self._changes: tuple[tuple[Change, str], ...] = ()
+        self._rows: list[ChangeRow] = []
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -126,8 +127,8 @@ class ModelPanel(FollowsTheme, QScrollArea):
         self.mute = Switch("Mute sink columns")
         self.mute.setToolTip("Draw the first token and separators in grey, and leave them out of the scale")
         self.nothing = make_wrapped_label("caption")
-        self.nothing.setText("Nothing. Switch a head off to see what changes.")
-        self.all_on = QPushButton("Switch all on")
+        self.nothing.setText("None. Switch a head off, and see what becomes of the answer.")
+        self.remove_all = QPushButton("Remove all")
         self.setWidget(self._lay_out())
         self._connect()
 
@@ -140,7 +141,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
         self.part.chosen.connect(self.part_chosen)
         self.scale.chosen.connect(self._on_scale_chosen)
         self.mute.clicked.connect(self._on_muted)
-        self.all_on.clicked.connect(lambda: self.switched_on.emit(tuple(what for what, _ in self._off)))
+        self.remove_all.clicked.connect(lambda: self.restored.emit(tuple(what for what, _ in self._changes)))
 
     def _lay_out(self) -> QWidget:
         inside = QWidget()
@@ -157,8 +158,8 @@ class ModelPanel(FollowsTheme, QScrollArea):
         for button in (self.paste, self.file):
             buttons.addWidget(button)
         buttons.addStretch(1)
-        self._off_column = QVBoxLayout()
-        self._off_column.setSpacing(4)
+        self._changes_column = QVBoxLayout()
+        self._changes_column.setSpacing(4)
         self._target_title, self._others_title = _heading("Written so far"), _heading("Compared with")
         self._part_title = _heading("Attention of")
         column.addWidget(_heading("Model"))
@@ -175,13 +176,13 @@ class ModelPanel(FollowsTheme, QScrollArea):
         column.addWidget(self.scale)
         column.addWidget(self.mute)
         column.addSpacing(8)
-        column.addWidget(_heading("Switched off"))
+        column.addWidget(_heading("Changes"))
         column.addWidget(self.nothing)
-        column.addLayout(self._off_column)
-        column.addWidget(self.all_on, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addLayout(self._changes_column)
+        column.addWidget(self.remove_all, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
         self.message.hide()
-        self.all_on.hide()
+        self.remove_all.hide()
         return inside
 
     def restyle(self) -> None:
@@ -235,23 +236,23 @@ class ModelPanel(FollowsTheme, QScrollArea):
         self.scale.set_value(colouring.scale)
         self.mute.setChecked(colouring.mute_sinks)
 
-    def show_off(self, off: Sequence[tuple[Off, str]]) -> None:
-        """List what is off, each with its words."""
-        if tuple(off) == self._off:
+    def show_changes(self, changes: Sequence[tuple[Change, str]]) -> None:
+        """List what is off or edited, each with its words."""
+        if tuple(changes) == self._changes:
             return
-        self._off = tuple(off)
+        self._changes = tuple(changes)
         while self._rows:
             row = self._rows.pop()
-            self._off_column.removeWidget(row)
+            self._changes_column.removeWidget(row)
             row.hide()
             row.deleteLater()
-        for what, text in off:
-            row = OffRow(what, text)
-            row.removed.connect(lambda what: self.switched_on.emit((what,)))
+        for what, text in changes:
+            row = ChangeRow(what, text)
+            row.removed.connect(lambda what: self.restored.emit((what,)))
             self._rows.append(row)
-            self._off_column.addWidget(row)
-        self.nothing.setVisible(not off)
-        self.all_on.setVisible(len(off) > 1)
+            self._changes_column.addWidget(row)
+        self.nothing.setVisible(not changes)
+        self.remove_all.setVisible(len(changes) > 1)
 
     def _on_scale_chosen(self, name: str) -> None:
         self.colouring_chosen.emit(Colouring(name, mute_sinks=self._colouring.mute_sinks))

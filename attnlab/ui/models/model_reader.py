@@ -197,9 +197,9 @@ class ModelReader:
         apart.sort(key=lambda each: -each[1])
         return Effect(state, prediction, _cosine(*own), tuple(texts), tuple(apart[:3]))
 
-    def read_experiment(self, overview: Overview, layer: int) -> "Experiment":
+    def read_experiment(self, state: ModelState, part: "Part", layer: int) -> "Experiment":
         """Return a layer as an experiment that computes the model's attention."""
-        return self._make_run(overview.state).experiment(layer, overview.part)
+        return self._make_run(state).experiment(layer, part)
 
     def _read_model(self, source: str) -> "Model":
         from attnlab.pretrained.model import read_model
@@ -212,8 +212,8 @@ class ModelReader:
     def _run_model(self, state: ModelState, changed: bool) -> "Run":
         model = self._read_model(state.source)
         target = state.target if "cross" in model.parts else None
-        off: dict[str, Any] = {"heads_off": state.list_off(heads=True)} if changed else {}
-        return model.run(state.text, target, **off)
+        off: dict[str, Any] = {"heads_off": state.list_off(heads=True), "layers": state.list_edited()}
+        return model.run(state.text, target, **(off if changed else {}))
 
     def _make_plain(self, state: ModelState) -> "Run":
         """Return the run with nothing switched off."""
@@ -221,18 +221,19 @@ class ModelReader:
         self._read_model(state.source)
         if self._plain is None or self._plain[0] != key:
             self._plain = self._run = None
-            self._plain = key, self._run_model(replace(state, off=()), False)
+            self._plain = key, self._run_model(state, False)
         return self._plain[1]
 
     def _make_run(self, state: ModelState) -> "Run":
         """Return the run with what is off; layers before the first that differs are not computed again."""
         plain = self._make_plain(state)
-        if not state.off:
+        if not state.is_changed:
             return plain
-        key = (state.source, state.text, state.target, state.off)
+        key = (state.source, state.text, state.target, state.off, state.edited)
         if self._run is None or self._run[0] != key:
             before = self._run[1] if self._run is not None else plain
-            self._run = key, before.change(state.list_off(heads=True), state.list_off(heads=False))
+            off = state.list_off(heads=True), state.list_off(heads=False), state.list_edited()
+            self._run = key, before.change(*off)
         return self._run[1]
 
 

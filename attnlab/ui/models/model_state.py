@@ -1,13 +1,12 @@
-"""What is open in the workspace, as a value: a model, a text, and what is switched off. Undo restores all of it."""
+"""What is open in the workspace, as a value: a model, a text, and what is changed. Undo restores all of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
     from attnlab.pretrained.stack_pass import Part
-
-Kind = Literal["head", "arrow"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -32,11 +31,20 @@ class Off:
 
 
 @dataclass(frozen=True, slots=True)
+class Edited:
+    """A layer that was edited in the playground; two are equal only with the same experiment."""
+
+    part: "Part"
+    layer: int
+    experiment: "Experiment"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelState:
     """``source`` is a folder or a name that :func:`attnlab.read_model` takes, "" for none yet.
 
     ``target`` is what the decoder of an encoder–decoder has written. ``others`` are the texts to which an encoder of
-    sentences is compared. ``off`` is sorted.
+    sentences is compared. ``off`` and ``edited`` are sorted.
     """
 
     source: str = ""
@@ -44,6 +52,12 @@ class ModelState:
     target: str = ""
     others: tuple[str, ...] = ()
     off: tuple[Off, ...] = ()
+    edited: tuple[Edited, ...] = ()
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything is off or edited."""
+        return bool(self.off or self.edited)
 
     def open(self, source: str, text: str, others: tuple[str, ...] = ()) -> "ModelState":
         """Return the state with another model, with nothing switched off."""
@@ -65,6 +79,23 @@ class ModelState:
         """Return the state with some heads or arrows off, or on again."""
         changed = {*self.off, *what} if off else {*self.off} - {*what}
         return self if changed == {*self.off} else replace(self, off=tuple(sorted(changed)))
+
+    def edit(self, part: "Part", layer: int, experiment: "Experiment | None") -> "ModelState":
+        """Return the state with an edited layer, or with None the model's own again."""
+        others = [each for each in self.edited if (each.part, each.layer) != (part, layer)]
+        added = [] if experiment is None else [Edited(part, layer, experiment)]
+        return replace(self, edited=tuple(sorted([*others, *added], key=lambda each: (each.part, each.layer))))
+
+    def plain(self) -> "ModelState":
+        """Return the state with nothing off and nothing edited."""
+        return replace(self, off=(), edited=())
+
+    def list_edited(self) -> "dict[Part, dict[int, Experiment]]":
+        """Return the edited layers, as :meth:`attnlab.Run.change` takes them."""
+        found: dict[Part, dict[int, Experiment]] = {}
+        for each in self.edited:
+            found.setdefault(each.part, {})[each.layer] = each.experiment
+        return found
 
     def is_off(self, what: Off) -> bool:
         """Return whether this head or arrow is in the list of what is off."""

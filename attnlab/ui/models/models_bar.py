@@ -106,11 +106,10 @@ class ModelsBar(FollowsTheme, QFrame):
         if difference is None:
             text, role = "cannot be opened in the playground", "muted"
         elif difference <= TRUE:
-            text, role = f"✓ true to the model · largest difference {_format(difference)}", "good"
+            same = "true to the model" if not changed else "the playground computes the same, with your changes"
+            text, role = f"✓ {same} · largest difference {_format(difference)}", "good"
         else:
             text, role = f"differs from the model by up to {_format(difference)}", "error"
-        if changed and difference is not None:
-            text = f"{text} · with what is switched off"
         set_role(self.badge, role)
         self.badge.setText(text)
         self.badge.setToolTip(why or "The weights that the playground computes from this layer, beside the model's own")

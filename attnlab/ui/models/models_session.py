@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from attnlab.figures.scales import Colouring
 from attnlab.ui.models.model_history import ModelHistory
 from attnlab.ui.models.model_reader import Effect, LayerMaps, ModelReader, Overview
-from attnlab.ui.models.model_state import ModelState, Off
+from attnlab.ui.models.model_state import Edited, ModelState, Off
 from attnlab.ui.train.model_worker import ModelWorker
 
 if TYPE_CHECKING:
@@ -211,10 +211,31 @@ class ModelsSession(QObject):
         mask = found.facts.mask
         return found.queries.index(mask) if mask in found.queries else len(found.queries) - 1
 
-    def ask_experiment(self, take: Callable[[Any], object]) -> None:
-        """Have the layer that is looked at made into an experiment, and ``take`` called with it."""
-        if (found := self.overview) is not None:
-            self._ask("open", partial(self._reader.read_experiment, found, self.view.layer), take)
+    def ask_experiment(
+        self,
+        state: ModelState,
+        part: "Part",
+        layer: int,
+        take: Callable[[Any], object],
+        on_failed: Callable[[str], object] | None = None,
+    ) -> None:
+        """Have a layer made into an experiment, and ``take`` called with it; or ``on_failed`` with a sentence."""
+        job = partial(self._reader.read_experiment, state, part, layer)
+        self._worker.ask("open", job, take, on_failed or self.failed.emit)
+
+    def restore(self, what: "Iterable[Off | Edited]") -> None:
+        """Switch heads and arrows on again, and give edited layers back their own weights."""
+        listed = list(what)
+
+        def change(state: ModelState) -> ModelState:
+            for each in listed:
+                if isinstance(each, Edited):
+                    state = state.edit(each.part, each.layer, None)
+                else:
+                    state = state.switch((each,), False)
+            return state
+
+        self.edit("remove a change" if len(listed) == 1 else "remove all changes", change)
 
     def _settle(self) -> None:
         if not self.busy:

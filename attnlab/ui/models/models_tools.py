@@ -1,4 +1,4 @@
-"""What the workspace of models asks of the window: files, the list of models, the playground, and figures."""
+"""What the workspace of models asks of the window: files, the list of models, and figures."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +15,10 @@ from attnlab.ui.base.jobs import run
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.models.head_maps import find_muted
 from attnlab.ui.models.model_panel import TEXT_LIMIT
+from attnlab.ui.models.models_trip import ModelsTrip
 from attnlab.ui.models.models_workspace import ModelsWorkspace
-from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
     from attnlab.ui.playground.playground import Playground
 
 NOTHING = "There are no maps to export yet; open a model first."
@@ -27,15 +26,15 @@ Models = list[tuple[str, list[tuple[str, object]]]]
 
 
 class ModelsTools(QObject):
-    """Opens dialogs for a workspace, and its layers in the playground."""
+    """Opens dialogs for a workspace; ``trip`` opens its layers in the playground."""
 
     def __init__(self, workspace: ModelsWorkspace, window: Host, playground: "Playground") -> None:
         super().__init__(workspace)
-        self._workspace, self._window, self._playground = workspace, window, playground
+        self._workspace, self._window = workspace, window
+        self.trip = ModelsTrip(workspace, window, playground)
         workspace.session.state_changed.connect(lambda _state: window.refresh_actions())
         workspace.header.menu_requested.connect(self.choose_model)
         workspace.header.folder_requested.connect(self.choose_folder)
-        workspace.header.open_requested.connect(self.open_in_playground)
         workspace.header.export_requested.connect(self.export_figure)
         workspace.panel.file_requested.connect(self.choose_text)
 
@@ -101,24 +100,6 @@ class ModelsTools(QObject):
         entries = [value for _, values in found for _, value in values]
         if entries and not self._workspace.session.state.source:
             self._take_model(entries[0])  # type: ignore[arg-type]
-
-    # The playground
-
-    def open_in_playground(self) -> None:
-        """Open the layer that is looked at, with its head in view."""
-        self._workspace.session.ask_experiment(self._take_experiment)
-
-    def _take_experiment(self, experiment: "Experiment") -> None:
-        from attnlab.document.document import View
-        from attnlab.document.scene import Scene
-
-        found, view = self._workspace.session.overview, self._workspace.session.view
-        if found is None:
-            return
-        title = f"{found.facts.name} · layer {view.layer}"
-        head = view.head if experiment.n_heads > 1 else 0
-        self._playground.document.open(f"Open {title}", Scene(experiment, title), view=View(head=head))
-        self._window.show_workspace(PLAYGROUND.name)
 
     # Figures
 

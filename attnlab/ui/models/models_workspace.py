@@ -1,6 +1,6 @@
 """The workspace of real models: connects the session to the cards; commands go one way, what was computed the other."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QPoint, Qt, Slot
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from attnlab.ui.models.body_layout import BodyLayout
 from attnlab.ui.models.effect_card import EffectCard
 from attnlab.ui.models.head_card import HeadCard
-from attnlab.ui.models.head_maps import Place, describe_off, make_head, make_lattice, make_overview, order_heads
+from attnlab.ui.models.head_maps import Place, describe_change, make_head, make_lattice, make_overview, order_heads
 from attnlab.ui.models.heads_overview import HeadsOverview
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_panel import TEXT_LIMIT, ModelPanel
 from attnlab.ui.models.model_reader import LayerMaps, Overview
-from attnlab.ui.models.model_state import ModelState, Off
+from attnlab.ui.models.model_state import Edited, ModelState, Off
 from attnlab.ui.models.models_bar import ModelsBar
 from attnlab.ui.models.models_footer import ModelsFooter
 from attnlab.ui.models.models_session import ModelsSession, ModelView
@@ -21,6 +21,9 @@ from attnlab.ui.models.patterns_card import SCORES, PatternsCard
 from attnlab.ui.models.targets_card import TargetsCard
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.pill import Pill
+
+if TYPE_CHECKING:
+    from attnlab.ui.models.models_trip import ModelsTrip
 
 ORDERS = {"layer": "Layer", "entropy": "Entropy", "distance": "Distance"} | {
     name: title.capitalize() for name, (title, _) in SCORES.items()
@@ -30,6 +33,8 @@ ORDERS = {"layer": "Layer", "entropy": "Entropy", "distance": "Distance"} | {
 
 class Tools(Protocol):
     """What needs the window, such as dialogs and the playground; see :mod:`attnlab.ui.models.models_tools`."""
+
+    trip: "ModelsTrip"
 
     def open_first(self) -> None:
         """Open the model with which the workspace begins."""
@@ -42,9 +47,6 @@ class Tools(Protocol):
 
     def choose_text(self) -> None:
         """Ask for a file with a text."""
-
-    def open_in_playground(self) -> None:
-        """Open the layer that is looked at in the playground."""
 
     def export_figure(self) -> None:
         """Show the export dialog."""
@@ -92,7 +94,7 @@ class ModelsWorkspace(QObject):
         self.panel.paste_requested.connect(self._on_paste)
         self.panel.part_chosen.connect(lambda part: session.show(part=part))
         self.panel.colouring_chosen.connect(lambda colouring: session.show(colouring=colouring))
-        self.panel.switched_on.connect(lambda what: session.switch(what, False))
+        self.panel.restored.connect(session.restore)
         self.order.chosen.connect(lambda order: session.show(sort=order))
         self.overview.head_chosen.connect(self._on_head_chosen)
         self.overview.switch_requested.connect(lambda place: self.toggle_head(*self.places[place]))
@@ -190,7 +192,9 @@ class ModelsWorkspace(QObject):
     @Slot(object)
     def _on_layer(self, found: LayerMaps) -> None:
         view = self.session.view
-        self.header.show_place(f"L{view.layer} H{view.head}", found.difference, found.why, bool(self.session.state.off))
+        self.header.show_place(
+            f"L{view.layer} H{view.head}", found.difference, found.why, self.session.state.is_changed
+        )
         self._show_head()
 
     @Slot(object)
@@ -211,7 +215,8 @@ class ModelsWorkspace(QObject):
         self.panel.target.show_text(state.target)
         self.panel.others.show_text("\n".join(state.others))
         found = self.session.overview
-        self.panel.show_off([(each, describe_off(each, found)) for each in state.off])
+        changes: list[Edited | Off] = [*state.edited, *state.off]
+        self.panel.show_changes([(each, describe_change(each, found)) for each in changes])
         self._show_switch()
         if self.places:
             self.overview.show_marks(self._find_chosen(), self._find_off())

@@ -1,5 +1,6 @@
 """The workspace of models as an engineer uses it: look, find a head, switch it off, read the next word."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QPushButton, 
 
 from attnlab.attention.experiment import Experiment
 from attnlab.compute.engine import compute
+from attnlab.pretrained.model import read_model
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.workspaces.models import MODELS
@@ -49,7 +51,7 @@ def test_a_head_that_looks_back_is_found_and_switched_off_and_the_next_token_cha
     assert token == "b"
     assert written.startswith("0.998 → 0.0")
     reader.check_every_map()
-    reader.press("Switch on L0 H1", QToolButton)
+    reader.press("Remove L0 H1", QToolButton)
     reader.wait()
     assert reader.list_predictions()[0] == ("b", "0.998")
 
@@ -102,7 +104,7 @@ def test_a_single_arrow_is_switched_off_in_the_map(reader: ModelReader) -> None:
     reader.wait()
     assert float(reader.in_map()[8, 3]) == 0.0
     assert reader.in_map()[8].sum() == pytest.approx(1)
-    reader.find(QToolButton, "Switch on L1 H1, d → b")
+    reader.find(QToolButton, "Remove L1 H1, d → b")
     assert "cannot be opened" in reader.models.header.badge.text()
     reader.check_every_map()
 
@@ -117,7 +119,7 @@ def test_the_menus_of_a_head_and_of_a_cell_switch_them(reader: ModelReader) -> N
     choose("Switch b → d off")
     reader.wait()
     assert len(models.session.state.off) == 2
-    reader.press("Switch all on")
+    reader.press("Remove all")
     reader.wait()
     assert models.session.state.off == ()
 
@@ -230,3 +232,51 @@ def test_what_moves_is_shown_and_sums_to_the_output(reader: ModelReader) -> None
     assert reader.models.head.about.text().startswith("heads and residual sum to the layer's output to ")
     assert reader.models.session.layer is not None
     assert reader.models.session.layer.sum_difference < 1e-5
+
+
+def open_in_playground(reader: ModelReader) -> None:
+    reader.press("Open in Playground")
+    reader.wait_for(lambda: reader.window.current == "playground")
+    reader.settle()
+
+
+def test_an_edited_layer_runs_in_the_model_and_changes_its_answer(reader: ModelReader) -> None:
+    open_in_playground(reader)
+    strip = reader.models.tools.trip.strip
+    assert strip.isVisible()
+    assert strip.truth.text() == "✓ true to the model"
+    reader.document.edit("zero W_v", lambda e: replace(e, weights=replace(e.weights, W_v=e.weights.W_v * 0)))
+    reader.settle()
+    assert strip.truth.text().startswith("edited")
+    reader.press("Run the model with it")
+    assert reader.window.current == "models"
+    reader.wait()
+    reader.find(QToolButton, "Remove L1 edited")
+    assert reader.models.effect.sentence.text().startswith("After “d”: “b” 99.8% becomes")
+    reader.models.overview.setFocus()
+    reader.key(Key.Key_Z, Mod.ControlModifier)
+    reader.wait()
+    assert reader.list_predictions()[0] == ("b", "0.998")
+
+
+def test_new_words_are_called_invented_until_the_model_reads_them(reader: ModelReader) -> None:
+    open_in_playground(reader)
+    trip = reader.models.tools.trip
+    reader.key(Key.Key_L, Mod.ControlModifier)
+    reader.type("b c b")
+    reader.settle()
+    assert trip.truth == "invented"
+    assert trip.strip.truth.text() == "new random words: these vectors are not the model's"
+    reader.press("Run the model on these words")
+    reader.wait_for(lambda: trip.truth == "true")
+    reader.settle()
+    expected = read_model("induction").run("b c b")
+    weights = compute(reader.experiment).array("weights")
+    assert abs(weights - expected.attention(1).numpy()).max() < 1e-6
+    reader.key(Key.Key_L, Mod.ControlModifier)
+    reader.type("b Z")
+    reader.settle()
+    reader.press("Run the model on these words")
+    reader.wait_for(lambda: "is no token of this model" in trip.strip.truth.text())
+    reader.press("To the model")
+    assert reader.window.current == "models"
