@@ -17,7 +17,10 @@ _LONGEST_TITLE = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    """The contents of a session file; ``saved`` is None if it has no saved view."""
+    """The contents of a session file; ``saved`` is None if it has no saved view.
+
+    ``others`` are all experiments that it stores besides the open one, among them the pinned one.
+    """
 
     scene: Scene
     saved: SavedView | None
@@ -25,6 +28,7 @@ class Opened:
     folder: Path
     file: Path | None
     dropped: tuple[str, ...]
+    others: tuple[Experiment, ...] = ()
 
 
 def open_session(path: Path) -> Opened:
@@ -46,7 +50,10 @@ def open_session(path: Path) -> Opened:
     if saved is not None and saved.pinned is not None and not session.pins:
         saved, dropped = replace(saved, pinned=None), (*dropped, "the pinned state")
     pin = session.pins[0] if saved is not None and saved.pinned is not None else None
-    return Opened(scene, saved, pin, path.parent, Path(file) if isinstance(file, str) and file else None, dropped)
+    if saved is not None and saved.model is not None and any(e[2] >= len(session.pins) for e in saved.model.edited):
+        saved, dropped = replace(saved, model=None), (*dropped, "the model")
+    where = Path(file) if isinstance(file, str) and file else None
+    return Opened(scene, saved, pin, path.parent, where, dropped, tuple(session.pins))
 
 
 def choose_device_and_dtype(device: object, dtype: object) -> tuple[str, str]:

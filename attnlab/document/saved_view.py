@@ -10,6 +10,7 @@ from attnlab.attention.stages import walk
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.walk import Place
+from attnlab.document.saved_model import SavedModel, model_from_plain, model_to_plain
 from attnlab.document.view import View, fit_view
 from attnlab.figures.scales import AUTOMATIC, SCALES, Colouring
 
@@ -33,6 +34,7 @@ _CALLED = {
     "table": "the table",
     "pinned": "the pinned state",
     "lesson": "the lesson",
+    "model": "the model",
 }
 
 
@@ -50,7 +52,8 @@ class SavedView:
     """Everything that is shown besides the experiment itself.
 
     ``lens`` is an argument for :meth:`LensArea.open_lens`, ``table`` the table open among the inputs, "" for any;
-    ``pinned`` is the device and the dtype of the pinned state, None if no state is pinned.
+    ``pinned`` is the device and the dtype of the pinned state, None if no state is pinned; ``model`` is the real model
+    that is open beside it.
     """
 
     view: View
@@ -58,6 +61,7 @@ class SavedView:
     table: str = ""
     pinned: tuple[str, str] | None = None
     lesson: LessonPlace | None = None
+    model: SavedModel | None = None
 
 
 def to_plain(saved: SavedView) -> dict[str, Any]:
@@ -77,6 +81,7 @@ def to_plain(saved: SavedView) -> dict[str, Any]:
         "table": saved.table,
         "pinned": None if saved.pinned is None else dict(zip(("device", "dtype"), saved.pinned, strict=True)),
         "lesson": None if lesson is None else _fields(lesson, "lesson", "step", "frame"),
+        "model": None if saved.model is None else model_to_plain(saved.model),
     }
 
 
@@ -116,6 +121,7 @@ def from_plain(plain: object, e: Experiment) -> tuple[SavedView, tuple[str, ...]
         table=read("table", "", _text),
         pinned=read("pinned", None, _read_computed),
         lesson=read("lesson", None, _lesson),
+        model=read("model", None, _model),
     )
     return saved, tuple(wrong)
 
@@ -234,3 +240,12 @@ def _lesson(value: object) -> LessonPlace | None:
     if not name:
         raise _WrongError
     return LessonPlace(name, _whole(plain.get("step", 0), 0, 1 << 31), _whole(plain.get("frame", 0), 0, 1 << 31))
+
+
+def _model(value: object) -> SavedModel | None:
+    if value is None:
+        return None
+    try:
+        return model_from_plain(value)
+    except ValueError:
+        raise _WrongError from None

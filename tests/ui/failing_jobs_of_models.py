@@ -43,3 +43,11 @@ def read_text(desk: Desk) -> None:
     desk.plant("attnlab.ui.models.models_tools.read_text")
     reader.models.tools._read_text(desk.folder / "text.txt")
     reader.wait_for(lambda: "Something went wrong" in reader.models.panel.message.text())
+
+
+@case("models/models_session.py ModelsSession.ask_experiment", "opening a layer in the playground")
+def open_layer(desk: Desk) -> None:
+    reader = sit(desk)
+    desk.plant("attnlab.pretrained.run.Run.experiment")
+    reader.models.tools.trip.open()
+    reader.wait_for(lambda: "Something went wrong" in reader.models.panel.message.text())

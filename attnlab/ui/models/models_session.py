@@ -65,6 +65,7 @@ class ModelsSession(QObject):
         self.layer: LayerMaps | None = None
         self.patterns: tuple[HeadPatterns, ...] = ()
         self.effect: Effect | None = None
+        self._first_look: tuple[Part | None, int, int] | None = None
         self._new = False  # whether a model was opened whose heads nobody has chosen from
         self._reader = ModelReader()
         self._worker = ModelWorker(KINDS, _prepare, self)
@@ -120,6 +121,10 @@ class ModelsSession(QObject):
 
     # Looking
 
+    def look_first_at(self, part: "Part | None", layer: int, head: int) -> None:
+        """Show a head of the next model that is opened, if it has this head."""
+        self._first_look = part, layer, head
+
     def show(self, **changes: Any) -> None:
         """Change fields of the view; another part or layer is computed."""
         before, self.view = self.view, replace(self.view, **changes)
@@ -143,7 +148,8 @@ class ModelsSession(QObject):
 
     def _ask_overview(self) -> None:
         if self.state.source:
-            self._ask("overview", partial(self._reader.read_overview, self.state, self.view.part), self._take_overview)
+            part = self._first_look[0] if self._first_look is not None else self.view.part
+            self._ask("overview", partial(self._reader.read_overview, self.state, part), self._take_overview)
 
     def _take_overview(self, found: Overview) -> None:
         if found.state != self.state:
@@ -151,15 +157,23 @@ class ModelsSession(QObject):
         before, self.overview = self.overview, found
         if before is None or before.facts != found.facts or before.part != found.part:
             self.view = replace(self.view, part=found.part, layer=found.n_layers - 1, head=0, row=-1)
-            self._new = True
+            self._new = self._first_look is None
         elif len(before.queries) != len(found.queries):
             self.view = replace(self.view, row=-1)
+        self._take_first_look(found)
         self.failed.emit("")
         self.overview_changed.emit(found)
         self.view_changed.emit(self.view)
         self._ask_layer()
         self._ask_effect()
         self._ask("patterns", partial(self._reader.read_patterns, found), partial(self._take_patterns, found))
+
+    def _take_first_look(self, found: Overview) -> None:
+        if self._first_look is not None:
+            _, layer, head = self._first_look
+            if layer < found.n_layers and head < found.maps.shape[1]:
+                self.view = replace(self.view, part=found.part, layer=layer, head=head)
+            self._first_look = None
 
     def _refuse(self, sentence: str) -> None:
         """Return to the state that was shown last, and say why the newer one cannot be."""

@@ -1,12 +1,13 @@
 """What the workspace of models asks of the window: files, the list of models, and figures."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
 from attnlab.base.errors import AttnlabError
+from attnlab.document.saved_model import SavedModel
 from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.figures.scales import find_scale
 from attnlab.files.bounded import read_bytes
@@ -15,10 +16,14 @@ from attnlab.ui.base.jobs import run
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.models.head_maps import find_muted
 from attnlab.ui.models.model_panel import TEXT_LIMIT
+from attnlab.ui.models.model_state import Edited, ModelState, Off
 from attnlab.ui.models.models_trip import ModelsTrip
 from attnlab.ui.models.models_workspace import ModelsWorkspace
+from attnlab.ui.playground.session_state import WaitingModel
 
 if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.pretrained.stack_pass import Part
     from attnlab.ui.playground.playground import Playground
 
 NOTHING = "There are no maps to export yet; open a model first."
@@ -31,6 +36,8 @@ class ModelsTools(QObject):
     def __init__(self, workspace: ModelsWorkspace, window: Host, playground: "Playground") -> None:
         super().__init__(workspace)
         self._workspace, self._window = workspace, window
+        self._waiting = playground.files.models
+        playground.files.models = self
         self.trip = ModelsTrip(workspace, window, playground)
         workspace.session.state_changed.connect(lambda _state: window.refresh_actions())
         workspace.header.menu_requested.connect(self.choose_model)
@@ -86,7 +93,11 @@ class ModelsTools(QObject):
         )
 
     def open_first(self) -> None:
-        """Open the first of the models that ship."""
+        """Open the model of the session, or the first of those that ship."""
+        before = self._waiting
+        if isinstance(before, WaitingModel) and before.waiting is not None:
+            self.restore_model(*before.waiting)
+            return
         run(
             list_models,
             on_done=self._open_one,
@@ -100,6 +111,32 @@ class ModelsTools(QObject):
         entries = [value for _, values in found for _, value in values]
         if entries and not self._workspace.session.state.source:
             self._take_model(entries[0])  # type: ignore[arg-type]
+
+    # Sessions
+
+    def save_model(self, first: int) -> "tuple[SavedModel | None, tuple[Experiment, ...]]":
+        """Return the open model with its changes; the edited layers are stored from the place ``first`` on."""
+        session = self._workspace.session
+        state, view = session.state, session.view
+        if not state.source:
+            return self._waiting.save_model(first)
+        edited = tuple((each.part, each.layer, first + place) for place, each in enumerate(state.edited))
+        off = tuple((each.part, each.layer, each.head, each.query, each.key) for each in state.off)
+        saved = SavedModel(
+            state.source, state.text, state.target, state.others, off, edited, view.part, view.layer, view.head
+        )
+        return saved, tuple(each.experiment for each in state.edited)
+
+    def restore_model(self, saved: SavedModel, others: "tuple[Experiment, ...]") -> None:
+        """Open the model that a session names, with its changes."""
+        off = tuple(sorted(Off(cast("Part", part), *place) for part, *place in saved.off))
+        edited = tuple(Edited(cast("Part", part), layer, others[place]) for part, layer, place in saved.edited)
+        self._workspace.restore(
+            ModelState(saved.source, saved.text, saved.target, saved.others, off, edited),
+            cast("Part | None", saved.part),
+            saved.layer,
+            saved.head,
+        )
 
     # Figures
 

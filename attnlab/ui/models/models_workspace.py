@@ -23,6 +23,7 @@ from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.pill import Pill
 
 if TYPE_CHECKING:
+    from attnlab.pretrained.stack_pass import Part
     from attnlab.ui.models.models_trip import ModelsTrip
 
 ORDERS = {"layer": "Layer", "entropy": "Entropy", "distance": "Distance"} | {
@@ -116,6 +117,13 @@ class ModelsWorkspace(QObject):
         self.panel.text.set_text(text)
         others = others or self.session.state.others or OTHERS
         self.session.edit("open a model", lambda state: state.open(source, text, others))
+
+    def restore(self, state: ModelState, part: "Part | None", layer: int, head: int) -> None:
+        """Open the model of a session, with its text and its changes, at a head."""
+        self.panel.text.set_text(state.text)
+        self.panel.target.set_text(state.target)
+        self.session.look_first_at(part, layer, head)
+        self.session.edit("open a model", lambda _: state)
 
     def toggle_head(self, layer: int, head: int) -> None:
         """Switch a head off, or on again."""

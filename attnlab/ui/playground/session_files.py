@@ -18,7 +18,7 @@ from attnlab.files.sessions.session_file import Session
 from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.playground.reader import Opening, Reader
 from attnlab.ui.playground.saver import Saver, Saving
-from attnlab.ui.playground.session_state import LessonWalk, SessionState, find_lesson
+from attnlab.ui.playground.session_state import LessonWalk, ModelKeeper, SessionState, WaitingModel, find_lesson
 from attnlab.ui.playground.stage_export import export_stage
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class SessionFiles(QObject):
         self._window = window
         self.lessons: Callable[[bool], LessonWalk | None] = lambda _make: None
         """Returns the object that walks lessons beside the playground; with True it is created if needed."""
+        self.models: ModelKeeper = WaitingModel()
+        """Keeps the real model beside the playground; the workspace of models takes its place."""
         self._state = SessionState(playground)
         self._unfinished: Opened | None = None
         self._unsaid = (0, "")
@@ -111,6 +113,8 @@ class SessionFiles(QObject):
     def _restore(self, opened: Opened) -> None:
         """Restore the saved view; a lesson opens beside it once there is a window for it."""
         self._state.restore(opened)
+        if opened.saved is not None and opened.saved.model is not None:
+            self.models.restore_model(opened.saved.model, opened.others)
         if self._playground.reply is None:
             self._unfinished = opened
         else:
@@ -190,7 +194,7 @@ class SessionFiles(QObject):
 
     def session(self, folder: Path) -> Session:
         """Return the open session and its view, for a file in a folder."""
-        return self._state.session(self.lessons(False), folder.absolute())
+        return self._state.session(self.lessons(False), folder.absolute(), self.models)
 
     def export_to(self, path: Path) -> bool:
         """Write the current stage to a picture or a table, by the file's ending."""

@@ -13,6 +13,7 @@ from attnlab.base.formats import LESSONS
 from attnlab.compute.service import Reply, Request, answer
 from attnlab.document.document import View
 from attnlab.document.opened import Opened, choose_device_and_dtype
+from attnlab.document.saved_model import SavedModel
 from attnlab.document.saved_view import KEY, LessonPlace, SavedView, to_plain
 from attnlab.files.sessions.session_file import Session
 from attnlab.ui.base.jobs import Job, run
@@ -53,6 +54,35 @@ class LessonWalk(Protocol):
         """Close the open lesson."""
 
 
+class ModelKeeper(Protocol):
+    """Keeps the real model that is open beside the playground."""
+
+    def save_model(self, first: int) -> tuple[SavedModel | None, tuple[Experiment, ...]]:
+        """Return the model and its edited layers, which are stored from the place ``first`` on; None without one."""
+
+    def restore_model(self, saved: SavedModel, others: tuple[Experiment, ...]) -> None:
+        """Open the model that a session names, or remember it until its workspace is shown."""
+
+
+class WaitingModel:
+    """Keeps the model of an opened session until its workspace is shown for the first time."""
+
+    def __init__(self) -> None:
+        self.waiting: tuple[SavedModel, tuple[Experiment, ...]] | None = None
+
+    def save_model(self, first: int) -> tuple[SavedModel | None, tuple[Experiment, ...]]:
+        """Return the model that waits, with its edited layers."""
+        if self.waiting is None:
+            return None, ()
+        saved, others = self.waiting
+        edited = tuple((part, layer, first + place) for place, (part, layer, _) in enumerate(saved.edited))
+        return replace(saved, edited=edited), tuple(others[place] for _, _, place in saved.edited)
+
+    def restore_model(self, saved: SavedModel, others: tuple[Experiment, ...]) -> None:
+        """Remember a model."""
+        self.waiting = saved, others
+
+
 class SessionState(QObject):
     """Reads and restores the state; a pinned state is computed in the worker, and shown when it arrives."""
 
@@ -62,7 +92,7 @@ class SessionState(QObject):
         self._awaited: tuple[Experiment, SavedView] | None = None
         self._computing: Job | None = None
 
-    def session(self, lessons: LessonWalk | None, folder: Path) -> Session:
+    def session(self, lessons: LessonWalk | None, folder: Path, models: "ModelKeeper | None" = None) -> Session:
         """Return the open session and its view, for a file in a folder."""
         scene, trace = self._playground.document.scene, self._playground.pinned
         saved = self._save_view(lessons, folder)
@@ -74,6 +104,9 @@ class SessionState(QObject):
             experiment, coming = self._awaited
             saved = replace(saved, pinned=coming.pinned, view=replace(saved.view, look=coming.view.look))
             pins = (experiment,)
+        if models is not None:
+            model, edited = models.save_model(len(pins))
+            saved, pins = replace(saved, model=model), (*pins, *edited)
         said = {"title": scene.title, "preset": scene.preset, "device": scene.device, "dtype": scene.dtype}
         return Session(scene.experiment, {**said, KEY: to_plain(saved)}, pins)
 

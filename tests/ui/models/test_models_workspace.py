@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QPushButton, 
 
 from attnlab.attention.experiment import Experiment
 from attnlab.compute.engine import compute
+from attnlab.files.source import Source
 from attnlab.pretrained.model import read_model
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.switch import Switch
@@ -280,3 +281,37 @@ def test_new_words_are_called_invented_until_the_model_reads_them(reader: ModelR
     reader.wait_for(lambda: "is no token of this model" in trip.strip.truth.text())
     reader.press("To the model")
     assert reader.window.current == "models"
+
+
+def test_a_session_keeps_the_model_its_text_and_its_changes(
+    reader: ModelReader, tmp_path: Path, sit_down: "Callable[..., Person]"
+) -> None:
+    open_in_playground(reader)
+    reader.document.edit("halve W_v", lambda e: replace(e, weights=replace(e.weights, W_v=e.weights.W_v / 2)))
+    reader.settle()
+    reader.press("Run the model with it")
+    reader.wait()
+    reader.models.toggle_head(0, 0)
+    reader.wait()
+    reader.models.session.show(layer=0, head=1)
+    reader.wait()
+    expected = reader.list_predictions(), reader.in_map().copy()
+    path = tmp_path / "with a model.attnlab"
+    reader.playground.files.save_to(path)
+    assert reader.playground.files.finish()
+    other = sit_down(Source(path=path))
+    again = ModelReader(other.window, other.qtbot)
+    saved = tmp_path / "again.attnlab"
+    again.playground.files.save_to(saved)
+    assert again.playground.files.finish()
+    for name in (path, saved):
+        again.playground.files.open(name)
+        again.settle()
+    again.window.show_workspace("models")
+    again.wait()
+    assert again.models.session.state.text == "c a d b f e c a d"
+    assert again.place == (0, 1)
+    assert [each.place for each in again.models.session.state.off] == ["L0 H0"]
+    assert again.list_predictions() == expected[0]
+    assert (again.in_map() == expected[1]).all()
+    again.find(QToolButton, "Remove L1 edited")
