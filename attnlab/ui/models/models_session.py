@@ -33,12 +33,16 @@ FIRST_COLOURING = Colouring("percentile", mute_sinks=True)
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
-    """What is looked at: a part, a layer and a head of it, the row of a query, and the colours. Not undone."""
+    """What is looked at: a part, a layer and a head of it, the row of a query, and the colours. Not undone.
+
+    ``centre`` is the cell around which a map that is too large is shown; None for the chosen row, or the end.
+    """
 
     part: "Part | None" = None
     layer: int = 0
     head: int = 0
     row: int = -1
+    centre: tuple[int, int] | None = None
     sort: str = "layer"
     values: str = "weights"
     colouring: Colouring = FIRST_COLOURING
@@ -156,10 +160,10 @@ class ModelsSession(QObject):
             return
         before, self.overview = self.overview, found
         if before is None or before.facts != found.facts or before.part != found.part:
-            self.view = replace(self.view, part=found.part, layer=found.n_layers - 1, head=0, row=-1)
+            self.view = replace(self.view, part=found.part, layer=found.n_layers - 1, head=0, row=-1, centre=None)
             self._new = self._first_look is None
         elif len(before.queries) != len(found.queries):
-            self.view = replace(self.view, row=-1)
+            self.view = replace(self.view, row=-1, centre=None)
         self._take_first_look(found)
         self.failed.emit("")
         self.overview_changed.emit(found)

@@ -10,6 +10,7 @@ from attnlab.ui.models.effect_card import EffectCard
 from attnlab.ui.models.head_card import HeadCard
 from attnlab.ui.models.head_maps import Place, describe_change, make_head, make_lattice, make_overview, order_heads
 from attnlab.ui.models.heads_overview import HeadsOverview
+from attnlab.ui.models.map_window import find_window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_panel import TEXT_LIMIT, ModelPanel
 from attnlab.ui.models.model_reader import LayerMaps, Overview
@@ -101,10 +102,11 @@ class ModelsWorkspace(QObject):
         self.overview.switch_requested.connect(lambda place: self.toggle_head(*self.places[place]))
         self.overview.menu_requested.connect(self._on_head_menu)
         self.head.values_chosen.connect(lambda values: session.show(values=values))
-        self.head.sheet.cell_chosen.connect(lambda row, _: session.show(row=row))
+        self.head.cell_chosen.connect(lambda row, _: session.show(row=row))
+        self.head.window_moved.connect(lambda query, key: session.show(centre=(query, key)))
         self.head.sheet.cell_pointed.connect(self._on_cell_pointed)
-        self.head.sheet.switch_requested.connect(self.toggle_arrow)
-        self.head.sheet.menu_requested.connect(self._on_cell_menu)
+        self.head.switch_requested.connect(self.toggle_arrow)
+        self.head.menu_requested.connect(self._on_cell_menu)
         self.effect.switched.connect(self._on_switched)
         self.effect.token_chosen.connect(self._on_token_chosen)
         self.targets.row_chosen.connect(lambda row: session.show(row=row))
@@ -182,7 +184,7 @@ class ModelsWorkspace(QObject):
 
     def escape(self) -> None:
         """Leave the chosen row."""
-        self.session.show(row=-1)
+        self.session.show(row=-1, centre=None)
 
     def stop(self) -> None:
         """End the thread; may be called twice."""
@@ -263,8 +265,11 @@ class ModelsWorkspace(QObject):
         about = f"{len(found.queries)} × {len(found.keys)}"
         if view.values == "moved":
             about = f"heads and residual sum to the layer's output to {layer.sum_difference:.0e}"
-        self.head.show_map(f"Layer {view.layer} · head {view.head}", about, data, view.row, view.values)
-        self.targets.show_head(layer.weights[view.head], found.queries, found.keys, view.row, data.muted)
+        window = find_window(len(found.queries), len(found.keys), view.row, view.centre)
+        if not window.covers((len(found.queries), len(found.keys))):
+            about = f"tokens {window.query} to {window.last_query} of {len(found.queries)}"
+        self.head.show_map(f"Layer {view.layer} · head {view.head}", about, data, view.row, view.values, window)
+        self.targets.show_head(layer.weights[view.head], found.queries, found.keys, view.row, data.muted, window)
 
     def _show_patterns(self) -> None:
         found, view = self.session.overview, self.session.view

@@ -11,6 +11,7 @@ from attnlab.figures.text import Pen
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
+from attnlab.ui.models.map_window import Window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_reader import Floats
 from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
@@ -172,7 +173,8 @@ class TargetsCard(ModelCard):
         row.addWidget(area, 3)
         row.addLayout(beside, 2)
         self.column.addLayout(row, 1)
-        self.arcs.row_chosen.connect(self.row_chosen)
+        self._first = 0
+        self.arcs.row_chosen.connect(lambda place: self.row_chosen.emit(place + self._first))
 
     def restyle(self) -> None:
         """Set the least height."""
@@ -180,21 +182,32 @@ class TargetsCard(ModelCard):
         self.setMinimumHeight(px(200))
 
     def show_head(
-        self, weights: Floats, queries: Sequence[str], keys: Sequence[str], row: int, muted: Sequence[int]
+        self,
+        weights: Floats,
+        queries: Sequence[str],
+        keys: Sequence[str],
+        row: int,
+        muted: Sequence[int],
+        window: Window,
     ) -> None:
-        """Show the targets in one map, and the row of a query."""
-        arcs = find_arcs(weights, muted)
+        """Show the targets in one map as far as the window shows them, and the whole row of a query."""
+        rows, columns = window.rows, window.columns
+        inside = [place - window.key for place in muted if window.key <= place <= window.last_key]
+        arcs = find_arcs(weights[rows, columns], inside)
         self.about.setText(f"from {STRONG:g}, at most {PER_TOKEN} of a token")
-        self.arcs.show_arcs(queries, keys, arcs, row)
+        self._first = window.query
+        self.arcs.show_arcs(queries[rows], keys[columns], arcs, row - window.query)
         place = row if row >= 0 else len(queries) - 1
         self.asked.setText(f"“{queries[place].strip()}” looks at")
         self.bars.setAccessibleName(self.asked.text())
         order = np.argsort(-weights[place], kind="stable")
-        found = [(keys[int(key)], float(weights[place, key])) for key in order[:MOST_BARS]]
+        whole = window.covers(weights.shape)
+        names = [visible(keys[int(key)]) + ("" if whole else f"  {key}") for key in order[:MOST_BARS]]
+        found = [(name, float(weights[place, key])) for name, key in zip(names, order, strict=False)]
         rest = float(weights[place, order[MOST_BARS:]].sum())
         others = [Meter(f"{len(order) - MOST_BARS} others", rest, f"{rest:.4f}")] if len(order) > MOST_BARS else []
         self.bars.show_meters([_make(*each, place=i) for i, each in enumerate(found)] + others)
 
 
 def _make(token: str, weight: float, place: int) -> Meter:
-    return Meter(visible(token), weight, f"{weight:.4f}", strong=place == 0)
+    return Meter(token, weight, f"{weight:.4f}", strong=place == 0)

@@ -1,0 +1,44 @@
+"""Large maps are shown through a window that follows the chosen row, a click and a drag; cells keep their places."""
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from attnlab.pretrained.model import read_model
+from attnlab.ui.models.map_window import MOST, SHOWN, Window, find_window
+from tests.ui.models.reader import ModelReader
+
+TEXT = "Shall I compare thee to a summer's day? Thou art more lovely"
+
+
+def test_small_maps_are_whole_and_large_ones_are_cut_around_the_row() -> None:
+    assert find_window(MOST, 7, -1, None) == Window(0, MOST - 1, 0, 6)
+    assert find_window(100, 100, -1, None) == Window(76, 99, 76, 99)
+    assert find_window(100, 100, 50, None) == Window(38, 61, 38, 61)
+    assert find_window(100, 20, 3, None) == Window(0, SHOWN - 1, 0, 19)
+    assert find_window(100, 100, 50, (52, 10)) == Window(38, 61, 0, SHOWN - 1)
+    assert find_window(100, 100, 3, (90, 10)).query == 76
+    assert not find_window(100, 100, 0, None).covers((100, 100))
+
+
+def test_the_window_moves_on_the_whole_map_and_cells_keep_their_places(reader: ModelReader) -> None:
+    reader.open("characters", TEXT)
+    card = reader.models.head
+    assert card.whole.isVisible()
+    assert card.about.text() == f"tokens 36 to 59 of {len(TEXT)}"
+    card.whole.grab()
+    start, end = (card.whole.cell_rect(0, *cell).center().toPoint() for cell in ((50, 50), (20, 12)))
+    reader.drag(card.whole, start, ((end - start).x(), (end - start).y()))
+    assert card.window_shown == Window(8, 31, 0, 23)
+    layer, head = reader.place
+    whole = read_model("characters").run(TEXT).attention(layer)[head].numpy()
+    np.testing.assert_array_equal(reader.in_map(), whole[8:32, 0:24])
+    card.sheet.grab()
+    QTest.mouseClick(card.sheet, Qt.MouseButton.LeftButton, pos=card.sheet.cell_rect(0, 5, 3).center().toPoint())
+    reader.wait()
+    assert reader.models.session.view.row == 13
+    assert reader.models.targets.asked.text() == f"“{TEXT[13]}” looks at"
+    weight = float(whole[13].max())
+    assert reader.models.targets.bars.meters[0].text == f"{weight:.4f}"
+    reader.key(Qt.Key.Key_Escape)
+    assert card.window_shown == Window(36, 59, 36, 59)
