@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from attnlab.bench.measure import Case
 
-NAMES = ("live", "engine", "start", "lesson", "export", "train", "learning")
+NAMES = ("live", "engine", "start", "lesson", "export", "train", "learning", "models")
 
 
 def main(names: Sequence[str], as_json: bool, *, quick: bool = False) -> int:

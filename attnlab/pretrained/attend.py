@@ -32,14 +32,14 @@ def find_weights(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NO
         return trace_edited(off, x, memory)["weights"]
     q = _rotate(layer, _normalize(layer.norm_q, _split(layer.q(x), layer.n_heads)))
     k = _rotate(layer, _normalize(layer.norm_k, _split(layer.k(memory), layer.n_kv_heads)))
-    scores = q @ _repeat(layer, k).mT
+    scores = q @ _repeat(layer, k).mT  # changed in place from here on: of a long text it is large
     if layer.divisor is not None:
-        scores = scores / layer.divisor
+        scores /= layer.divisor
     if layer.bias is not None:
-        scores = scores + find_bias(layer.bias, *scores.shape[-2:])
+        scores += find_bias(layer.bias, *scores.shape[-2:])
     hidden = find_hidden(layer, *scores.shape[-2:])
     if hidden is not None:
-        scores = scores.masked_fill(hidden, -torch.inf)
+        scores.masked_fill_(hidden, -torch.inf)
     for head, query, key in off.pairs:
         scores[head, query, key] = -torch.inf
     weights = scores.softmax(-1)

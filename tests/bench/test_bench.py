@@ -213,3 +213,19 @@ def test_without_matplotlib_the_install_command_is_named(
 
 def test_the_command_line_lists_the_benches() -> None:
     assert BENCHES == NAMES
+
+
+def test_the_bench_of_models_runs_the_same_model_bare(capsys: pytest.CaptureFixture[str]) -> None:
+    from attnlab.bench import models
+    from attnlab.pretrained.model import read_model
+
+    model = read_model(models.SHIPPED)
+    bare = models.run_bare(model, models.SENTENCE[:40])
+    torch.testing.assert_close(bare, model.run(models.SENTENCE[:40]).hidden(model.n_layers), atol=1e-5, rtol=1e-4)
+    assert main(["models"], True, quick=True) == 0
+    cases = read_json(capsys.readouterr().out)
+    assert [case["case"] for case in cases][:3] == [
+        "characters: closed to all maps",
+        "characters, 64 tokens: another text",
+        "characters, 64 tokens: a head of layer 1 off",
+    ]

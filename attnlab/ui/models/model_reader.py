@@ -201,6 +201,10 @@ class ModelReader:
         """Return a layer as an experiment that computes the model's attention."""
         return self._make_run(state).experiment(layer, part)
 
+    def run_to_end(self, state: ModelState) -> None:
+        """Compute the last hidden states of a state."""
+        _last(self._make_run(state))
+
     def _read_model(self, source: str) -> "Model":
         from attnlab.pretrained.model import read_model
 

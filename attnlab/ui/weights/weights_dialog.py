@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
 
 _SOON_MS = 40
+MODEL_CONFIG = "config.json"
 _Found = tuple[WeightsSource, tuple[Proposal, ...]]
 
 
@@ -34,6 +35,8 @@ class WeightsDialog(WeightsFrame):
     choices have been tried."""
 
     read = Signal()
+    model_requested = Signal(object)
+    """The folder of the whole model is to be opened instead."""
     previewed = Signal()
 
     def __init__(self, playground: "Playground", parent: QWidget | None = None) -> None:
@@ -41,6 +44,7 @@ class WeightsDialog(WeightsFrame):
         self._playground = playground
         self.source: WeightsSource | None = None
         self.trial: Trial | None = None
+        self._model: Path | None = None
         self._reading: Job | None = None
         self._trying: Job | None = None
         self._lane = Lane("trial", self)  # two jobs would read the arrays of one source at the same time
@@ -54,11 +58,13 @@ class WeightsDialog(WeightsFrame):
 
     def show_files(self, paths: Sequence[Path]) -> None:
         """Read files, and list their arrays."""
+        self._model = find_model(paths)
         name = shorten_name(paths[0].name) if len(paths) == 1 else f"{len(paths)} files"
         self._start(name, lambda progress: files_source(paths, progress.step), len(paths) if len(paths) > 1 else 0)
 
     def show_text(self, text: str) -> None:
         """List the arrays in a pasted text."""
+        self._model = None
         self._start(CLIPBOARD, lambda _: text_source(text))
 
     def _start(self, name: str, source: Callable[[Progress], WeightsSource], steps: int = 0) -> None:
@@ -76,6 +82,7 @@ class WeightsDialog(WeightsFrame):
         self.waiting.setText(f"Reading {name}…")
         self.pages.setCurrentWidget(self.waiting)
         self.segments.hide()
+        self.offer.setVisible(self._model is not None)
         self._say("")
         self._show_busy(True, steps)
         self._enable()
@@ -137,6 +144,7 @@ class WeightsDialog(WeightsFrame):
         self.arrays.taken.connect(self._on_taken)
         self._soon.timeout.connect(self._on_soon)
         self.other_button.clicked.connect(self.ask_files)
+        self.whole_button.clicked.connect(self._on_whole)
         self.draw_button.clicked.connect(self.form.draw_embeddings)
         self.cancel_button.clicked.connect(self.reject)
         self.apply_button.clicked.connect(self.bring_in)
@@ -168,6 +176,11 @@ class WeightsDialog(WeightsFrame):
         return " ".join(told)
 
     # Reactions
+
+    @Slot()
+    def _on_whole(self) -> None:
+        self.reject()
+        self.model_requested.emit(self._model)
 
     def _on_progressed(self, begun: int) -> None:
         self.progress.setValue(begun - 1)
@@ -246,6 +259,13 @@ def _ignore_step(_: int) -> None:
     """Steps of a trial are not shown; counting them notices a cancelled job."""
 
 
+def find_model(paths: Sequence[Path]) -> Path | None:
+    """Return the folder of the whole model to which files of weights belong; None if there is none."""
+    folders = {path if path.is_dir() else path.parent for path in paths}
+    folder = folders.pop() if len(folders) == 1 else None
+    return folder if folder is not None and (folder / MODEL_CONFIG).is_file() else None
+
+
 def list_dropped(data: QMimeData) -> list[Path]:
     """Return the dropped or pasted files."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
@@ -260,6 +280,7 @@ def open_weights_dialog(
     if dialog is None:
         dialog = WeightsDialog(playground, window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.model_requested.connect(lambda folder: window.open_paths([folder]))
     if paths:
         dialog.show_files(paths)
     else:

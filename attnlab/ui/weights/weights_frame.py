@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.dialog_parts import button, make_scroll_area
@@ -19,6 +19,10 @@ _SMALL, _LARGE = (540, 400), (1000, 680)
 _TWO_SIDES, _FORM = 760, 440
 """The least width for the mapping with its preview beside it, and the width of the mapping then, in pixels."""
 _PATIENCE_MS = 250
+WHOLE = (
+    "These weights belong to a model. Alone they say nothing of its mask, scale, positions and norms, and the words "
+    "here get new vectors: the attention will not be the model's."
+)
 MAPPING, PREVIEW, ARRAYS = "mapping", "preview", "arrays"
 
 
@@ -116,11 +120,27 @@ class WeightsFrame(QDialog):
         whole.setContentsMargins(px(16), px(12), px(16), px(16))
         whole.setSpacing(px(8))
         whole.addLayout(head)
+        whole.addWidget(self._make_offer())
         whole.addWidget(self.pages, 1)
         whole.addWidget(self.progress)
         whole.addWidget(self.message)
         whole.addWidget(self.info)
         whole.addLayout(self._make_buttons())
+
+    def _make_offer(self) -> QFrame:
+        """Return the line that offers to open the whole model, hidden until the weights belong to one."""
+        self.offer, self.whole_button = QFrame(), button("Open the model instead", "All its layers, on your own text")
+        self.offer.setProperty("ground", "remark")
+        self.offer.setAccessibleName("These weights belong to a model")
+        said = QLabel(WHOLE)
+        said.setTextFormat(Qt.TextFormat.PlainText)
+        said.setWordWrap(True)
+        row = QHBoxLayout(self.offer)
+        row.setContentsMargins(px(10), px(6), px(10), px(6))
+        row.addWidget(said, 1)
+        row.addWidget(self.whole_button)
+        self.offer.hide()
+        return self.offer
 
     def _make_buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()

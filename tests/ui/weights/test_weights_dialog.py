@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from attnlab.ui.weights.weights_dialog import WeightsDialog
+from attnlab.ui.workspaces.models import MODELS
 from tests.files.libraries import FIELDS, LIBRARIES, Layer, layer, linear
 from tests.ui.weights.weights_desk import Desk, refused, sit
 
@@ -448,3 +449,20 @@ def test_a_folder_dropped_on_the_window_opens_its_weights(person: "Person", tmp_
         pass
     assert dialog.title.text() == f"Weights from {tmp_path.name}"
     Desk(person, dialog).close()
+
+
+def test_the_weights_of_a_whole_model_offer_to_open_it_instead(person: "Person", tmp_path: Path) -> None:
+    truth = layer(h=4, h_kv=2, d=3, d_model=20)
+    path = write(LIBRARIES["LLaMA"](truth), tmp_path / "model.safetensors")
+    desk = sit(person, [path])
+    assert not desk.offers("Open the model instead")
+    desk.close()
+    (tmp_path / "config.json").write_text('{"model_type": "mamba"}')
+    desk = sit(person, [path])
+    assert desk.offers("Open the model instead")
+    person.click(desk.button("Open the model instead"))
+    desk.gone()
+    assert person.window.current == "models"
+    models = person.window.workspace(MODELS)
+    assert models is not None
+    person.wait_for(lambda: "is of the family mamba; attnlab runs bert" in models.panel.message.text())
