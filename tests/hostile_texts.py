@@ -91,7 +91,7 @@ Parser = Callable[[str], object]
 def texts(length: int, thorough: bool) -> Iterator[tuple[str, str]]:
     """Yield each family with each ending, and with each beginning or one in turn."""
     for i, (name, piece) in enumerate(FAMILIES.items()):
-        body = (piece * -(-length // len(piece)))[:length]
+        body = piece * (length // len(piece))  # whole ones: a cut one may be refused at once, in one length only
         for j, end in enumerate(ENDS):
             for begin in BEGINS if thorough else (BEGINS[(i + j) % len(BEGINS) if j != 1 else 0],):
                 yield f"{begin!r}, {name}, {end!r}", begin + body + end

@@ -207,7 +207,7 @@ def test_the_window_can_be_closed_twice(sit_down: "Callable[..., Person]") -> No
 
 def test_the_rail_shows_the_workspaces(person: "Person") -> None:
     buttons = [button for button in person.window.rail.findChildren(QToolButton) if button.text()]
-    assert {button.text() for button in buttons} == {"Menu", "Play", "Lessons", "Train", "Help", "Settings"}
+    assert {button.text() for button in buttons} == {"Menu", "Play", "Lessons", "Train", "Models", "Help", "Settings"}
     (play,) = (button for button in buttons if button.text() == "Play")
     assert play.isChecked()
     person.click(play)
