@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from attnlab.notebook.notebook_display import draw_notebook_picture as draw_notebook_picture
     from attnlab.notebook.notebook_display import figure
     from attnlab.notebook.notebook_html import write_notebook_page as write_notebook_page
+    from attnlab.pretrained.capture import capture
+    from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.model import Model, read_model
     from attnlab.ui.app.view_function import view
 
@@ -23,6 +25,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AttentionConfig",
     "AttnlabError",
+    "Capture",
     "DeviceError",
     "Experiment",
     "ExperimentError",
@@ -33,6 +36,7 @@ __all__ = [
     "UnknownPresetError",
     "Weights",
     "__version__",
+    "capture",
     "compute",
     "figure",
     "from_multihead",
@@ -49,6 +53,7 @@ __all__ = [
 _HOMES = {
     "AttentionConfig": "attnlab.attention.experiment",
     "AttnlabError": "attnlab.base.errors",
+    "Capture": "attnlab.pretrained.captured",
     "DeviceError": "attnlab.base.errors",
     "Experiment": "attnlab.attention.experiment",
     "ExperimentError": "attnlab.base.errors",
@@ -58,6 +63,7 @@ _HOMES = {
     "Trace": "attnlab.attention.stages.trace",
     "UnknownPresetError": "attnlab.base.errors",
     "Weights": "attnlab.attention.experiment",
+    "capture": "attnlab.pretrained.capture",
     "figure": "attnlab.notebook.notebook_display",
     "from_multihead": "attnlab.files.weights.multihead",
     "load": "attnlab.files.sessions.session_file",

@@ -11,6 +11,7 @@ import attnlab
 NAMES = {
     "AttentionConfig",
     "AttnlabError",
+    "Capture",
     "DeviceError",
     "Experiment",
     "ExperimentError",
@@ -21,6 +22,7 @@ NAMES = {
     "UnknownPresetError",
     "Weights",
     "__version__",
+    "capture",
     "compute",
     "figure",
     "from_multihead",

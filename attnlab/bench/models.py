@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from attnlab.bench.measure import Case, make_case, run_in_turns
 from attnlab.compute.engine import prepare
 from attnlab.pretrained.layers import AttentionLayer, Layer
-from attnlab.pretrained.model import Model, read_model
+from attnlab.pretrained.model import Model, open_model
 from attnlab.ui.models.model_reader import ModelReader
 from attnlab.ui.models.model_state import ModelState, Off
 
@@ -53,7 +53,7 @@ def list_sources() -> dict[str, str]:
 def measure_model(name: str, source: str, rounds: int, quick: bool = False) -> Iterator[Case]:
     """Yield the cases of one model: opening it, other texts, a head switched off."""
     yield measure_opening(name, source, 1 if quick else 5)
-    model = read_model(source)
+    model = open_model(source)
     for times in WORDS[name][: 1 if quick else None]:
         text = (SENTENCE * times).strip()[: model.limit if name == SHIPPED else None]
         yield from measure_text(f"{name}, {len(model.run(text).tokens)} tokens", source, model, text, rounds)
@@ -80,7 +80,7 @@ def measure_opening(name: str, source: str, rounds: int) -> Case:
 
     def open_bare() -> float:
         begun = time.perf_counter()
-        run_bare(read_model(source), SENTENCE[:64])
+        run_bare(open_model(source), SENTENCE[:64])
         return 1e3 * (time.perf_counter() - begun)
 
     ours, bare = run_in_turns(rounds, open_ours, open_bare)

@@ -31,9 +31,9 @@ def main(argv: list[str]) -> int:
     _check(options)
     if options.output is not None:
         check_folder(options.output)
-    from attnlab.pretrained.model import read_model
+    from attnlab.pretrained.model import open_model
 
-    model = read_model(options.source)
+    model = open_model(options.source)
     if options.text is None:
         say(_describe(model, None, options))
         return OK

@@ -10,8 +10,11 @@ import torch
 
 from attnlab.base.arguments import check_path, explain_calls
 from attnlab.base.errors import ArgumentError, FileError
+from attnlab.files.atomic import format_name
 from attnlab.files.source import run_folder
 from attnlab.pretrained.architecture import Architecture, Stack
+from attnlab.pretrained.capture_file import is_capture, read_capture
+from attnlab.pretrained.captured import Capture
 from attnlab.pretrained.changes import Changes, take_changes
 from attnlab.pretrained.families.families import build
 from attnlab.pretrained.families.trained_run import read_run
@@ -176,19 +179,31 @@ class Model:
 
 
 @explain_calls
-def read_model(path: str | os.PathLike[str]) -> Model:
+def read_model(path: str | os.PathLike[str]) -> Model | Capture:
     """Return the model in a folder, or by name one of the local Hugging Face cache or one that comes with attnlab.
 
     The folder is as the transformers library saves it: config.json, safetensors or pytorch_model.bin, whole or in
     parts, and a tokenizer; or it is a run of ``attnlab train``, of which the last moment is read. Tensors are read when
     they are needed. No code of the folder is run, and nothing is fetched from the network. "openai-community/gpt2" is a
-    name of the cache, "induction" one of the models of :func:`attnlab.pretrained.shipped.list_shipped`.
+    name of the cache, "induction" one of the models of :func:`attnlab.pretrained.shipped.list_shipped`. The file of a
+    capture, see :func:`attnlab.capture`, gives the capture.
 
     Raises:
         FileError: there is no such model, its family is unknown, it is damaged or contains code, or it is larger than
             the memory; the sentence says which, and for a model that is not there, how to fetch it.
     """
     check_path(path)
+    return read_capture(Path(path)) if is_capture(Path(path)) else open_model(path)
+
+
+def open_model(path: str | os.PathLike[str]) -> Model:
+    """Return a model as :func:`read_model` does; a capture is refused.
+
+    Raises:
+        FileError: as :func:`read_model`, or it is the file of a capture.
+    """
+    if is_capture(Path(path)):
+        raise FileError(f"{format_name(Path(path))} is a capture, which has no model to run; open it in Python.")
     where, name = find_folder(Path(path))
     if run_folder(where) is not None:
         return Model(*read_run(where, name))

@@ -206,11 +206,11 @@ class ModelReader:
         _last(self._make_run(state))
 
     def _read_model(self, source: str) -> "Model":
-        from attnlab.pretrained.model import read_model
+        from attnlab.pretrained.model import open_model
 
         if self._model is None or self._model[0] != source:
             self._plain = self._run = None
-            self._model = source, read_model(source)
+            self._model = source, open_model(source)
         return self._model[1]
 
     def _run_model(self, state: ModelState, changed: bool) -> "Run":
