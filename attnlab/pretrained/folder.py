@@ -39,6 +39,8 @@ class ModelFolder:
     """The tensors that were read, by name."""
     tokenizer: "Tokenizer | None" = None
     """The tokenizer, if it is not read from files of the folder."""
+    example: str = "The cat sat on the mat because it was comfortable"
+    """A text that the model can read."""
 
     def read(self, name: str, *shape: int) -> Tensor:
         """Return a tensor of the model, float32, after checking its shape.

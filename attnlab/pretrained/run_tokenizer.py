@@ -1,5 +1,6 @@
 """Cuts text into the tokens of a training task: single characters, or words between spaces."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from attnlab.base.errors import ArgumentError
@@ -61,6 +62,10 @@ class RunTokenizer:
     def specials(self) -> frozenset[str]:
         """Return the tokens that are no text: padding, begin, end, and the hidden word."""
         return frozenset((*SPECIAL, MASK))
+
+    def join(self, tokens: Iterable[str]) -> str:
+        """Return tokens as a text."""
+        return self._joint.join(tokens)
 
     def append(self, text: str, token: str) -> str:
         """Return a text with a token, by its name, written behind it."""

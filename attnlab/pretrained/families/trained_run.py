@@ -26,7 +26,7 @@ from attnlab.pretrained.layers import (
 from attnlab.pretrained.run_tokenizer import RunTokenizer
 from attnlab.training import models, tasks
 from attnlab.training.allowed_texts import is_allowed, write_question
-from attnlab.training.batch import BEGIN
+from attnlab.training.batch import BEGIN, SPECIAL
 from attnlab.training.models.blocks import configure_self_attention
 from attnlab.training.specs import ModelSpec
 from attnlab.training.store import load
@@ -40,6 +40,7 @@ ABOUT = {
 """The kinds of models that are stacks of layers, in words."""
 INSIDE = ("none", "learned", "sinusoidal", "rope", "t5")
 """The positions that a stack here can have."""
+BEGIN_SIGN = SPECIAL[BEGIN]
 EPS = 1e-5
 """The epsilon of torch's LayerNorm, which the training uses."""
 
@@ -68,8 +69,20 @@ def read_run(path: Path, name: str) -> tuple[ModelFolder, Architecture]:
     weights = {key: torch.from_numpy(array) for key, array in state.moments[-1].weights.items()}
     kind = {"model_type": f"attnlab {spec.kind}"}
     _check_weights(name, weights, spec, data)
-    folder = ModelFolder(path, name, kind, {}, weights, tokenizer=RunTokenizer(data.vocabulary))
+    folder = ModelFolder(
+        path, name, kind, {}, weights, tokenizer=RunTokenizer(data.vocabulary), example=find_example(data)
+    )
     return folder, _Builder(weights, spec, data).build()
+
+
+def find_example(data: tasks.Data) -> str:
+    """Return a text of a task: the beginning of its probe that is no answer."""
+    batch = data.make_probe(data.probe_text)
+    row = batch.inputs[0] if batch.source is None else batch.source[0]
+    tokens = data.decode(row)
+    if BEGIN_SIGN in tokens and tokens[0] != BEGIN_SIGN:
+        tokens = tokens[: tokens.index(BEGIN_SIGN) + 1]
+    return RunTokenizer(data.vocabulary).join(tokens)
 
 
 def _check_weights(name: str, weights: Mapping[str, Tensor], spec: ModelSpec, data: tasks.Data) -> None:

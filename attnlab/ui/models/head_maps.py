@@ -77,9 +77,11 @@ def describe_change(what: Off | Edited, found: Overview | None) -> str:
     part = f"{what.part} " if found is not None and len(found.facts.parts) > 1 else ""
     if isinstance(what, Edited):
         return f"{part}L{what.layer} edited"
-    if what.is_head or found is None or what.part != found.part:
-        return f"{part}{what.place}" + ("" if what.is_head else f", {what.query} → {what.key}")
-    return f"{part}{what.place}, {found.queries[what.query].strip()} → {found.keys[what.key].strip()}"
+    if what.is_head:
+        return f"{part}{what.place} off"
+    if found is None or what.part != found.part:
+        return f"{part}{what.place}, {what.query} → {what.key} off"
+    return f"{part}{what.place}, {found.queries[what.query].strip()} → {found.keys[what.key].strip()} off"
 
 
 def name_blocks(count: int, tokens: int) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The history of a workspace's states: undo and redo, with successive changes of one gesture as one step."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnlab.ui.models.model_state import ModelState
 
@@ -46,6 +46,10 @@ class ModelHistory:
         self._entries.append(_Entry(label, state, gesture))
         del self._entries[:-MOST]
         self._at = len(self._entries) - 1
+
+    def correct(self, state: ModelState) -> None:
+        """Replace the current state, under the same name."""
+        self._entries[self._at] = replace(self._entries[self._at], state=state)
 
     def step(self, by: int) -> bool:
         """Go back or forward one state; return whether there is one."""

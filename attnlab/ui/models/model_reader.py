@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.base.errors import AttnlabError
+from attnlab.base.errors import ArgumentError, AttnlabError
 from attnlab.figures.raster import reduce_cells, reduce_maps
 from attnlab.ui.models.model_state import ModelState
 from attnlab.ui.widgets.tokens.token_chips import visible
@@ -44,11 +44,13 @@ class Facts:
 class Overview:
     """All heads of a part of a model on a text: ``maps`` [layers, heads, rows, columns], reduced if they are long.
 
-    ``hidden`` [layers, rows, columns] are the masked cells, None without a mask. ``queries`` and ``keys`` are the
-    tokens as people read them; ``specials`` are the keys that are no text.
+    ``asked`` is the state that was asked for; ``state`` differs only in the text, where the model could not read that
+    of another. ``hidden`` [layers, rows, columns] are the masked cells, None without a mask. ``queries`` and ``keys``
+    are the tokens as people read them; ``specials`` are the keys that are no text.
     """
 
     state: ModelState
+    asked: ModelState
     facts: Facts
     part: "Part"
     maps: Floats
@@ -117,12 +119,16 @@ class ModelReader:
         self._plain: tuple[tuple[object, ...], Run] | None = None
         self._run: tuple[tuple[object, ...], Run] | None = None
 
-    def read_overview(self, state: ModelState, part: "Part | None") -> Overview:
-        """Return all heads of a part; None is the first part.
+    def read_overview(self, state: ModelState, part: "Part | None", *, fresh: bool = False) -> Overview:
+        """Return all heads of a part; None is the first part. A ``fresh`` model that cannot read the text, which was
+        that of another model, reads an example of its own.
 
         Raises:
             AttnlabError: the model cannot be read, or the text not run; says why.
         """
+        asked = state
+        if fresh and not self._can_read(state):
+            state = replace(state, text=self._read_model(state.source).folder.example)
         run = self._make_run(state)
         model = run.model
         part = part if part in model.parts else model.parts[0]
@@ -137,6 +143,7 @@ class ModelReader:
         signs = model.tokenizer.specials()
         return Overview(
             state,
+            asked,
             _find_facts(model),
             part,
             np.stack(maps),
@@ -200,6 +207,14 @@ class ModelReader:
     def read_experiment(self, state: ModelState, part: "Part", layer: int) -> "Experiment":
         """Return a layer as an experiment that computes the model's attention."""
         return self._make_run(state).experiment(layer, part)
+
+    def _can_read(self, state: ModelState) -> bool:
+        """Return whether a model has tokens for a text."""
+        try:
+            self._run_model(state, False)
+        except ArgumentError:
+            return False
+        return True
 
     def run_to_end(self, state: ModelState) -> None:
         """Compute the last hidden states of a state."""

@@ -58,6 +58,8 @@ class ModelsSession(QObject):
     state_changed = Signal(object)
     view_changed = Signal(object)
     busy_changed = Signal(bool)
+    text_chosen = Signal(str)
+    """A model reads an example of its own, since it cannot read the text of the one before."""
     failed = Signal(str)
     """One sentence why a model or a text cannot be shown; "" when the next one is."""
 
@@ -70,6 +72,7 @@ class ModelsSession(QObject):
         self.patterns: tuple[HeadPatterns, ...] = ()
         self.effect: Effect | None = None
         self._first_look: tuple[Part | None, int, int] | None = None
+        self._borrowed: ModelState | None = None  # a state whose text is that of another model
         self._new = False  # whether a model was opened whose heads nobody has chosen from
         self._reader = ModelReader()
         self._worker = ModelWorker(KINDS, _prepare, self)
@@ -92,6 +95,11 @@ class ModelsSession(QObject):
         if state != self.state:
             self._history.push(label, state, gesture)
             self._announce()
+
+    def open(self, state: ModelState, *, borrowed: bool) -> None:
+        """Open a model; with a ``borrowed`` text it may read one of its own instead."""
+        self._borrowed = state if borrowed else None
+        self.edit("open a model", lambda _: state)
 
     def switch(self, what: Iterable[Off], off: bool) -> None:
         """Switch heads or arrows off, or on again."""
@@ -153,11 +161,16 @@ class ModelsSession(QObject):
     def _ask_overview(self) -> None:
         if self.state.source:
             part = self._first_look[0] if self._first_look is not None else self.view.part
-            self._ask("overview", partial(self._reader.read_overview, self.state, part), self._take_overview)
+            job = partial(self._reader.read_overview, self.state, part, fresh=self._borrowed == self.state)
+            self._ask("overview", job, self._take_overview)
 
     def _take_overview(self, found: Overview) -> None:
-        if found.state != self.state:
+        if found.asked != self.state:
             return
+        if found.state != found.asked:
+            self._history.correct(found.state)
+            self.text_chosen.emit(found.state.text)
+            self.state_changed.emit(found.state)
         before, self.overview = self.overview, found
         if before is None or before.facts != found.facts or before.part != found.part:
             self.view = replace(self.view, part=found.part, layer=found.n_layers - 1, head=0, row=-1, centre=None)

@@ -85,6 +85,7 @@ class ModelsWorkspace(QObject):
         session.view_changed.connect(self._show_view)
         session.busy_changed.connect(self.footer.show_busy)
         session.failed.connect(self.panel.say)
+        session.text_chosen.connect(self.panel.text.set_text)
         self.header.panel_toggled.connect(self.panel.setVisible)
         self.panel.text_edited.connect(
             lambda text: session.edit("retype the text", lambda s: s.with_text(text), "text")
@@ -114,11 +115,11 @@ class ModelsWorkspace(QObject):
     # Commands
 
     def open_model(self, source: str, text: str = "", others: tuple[str, ...] = ()) -> None:
-        """Open a model; without a text it reads the present one."""
-        text = text or self.session.state.text or FIRST_TEXT
+        """Open a model; without a text it reads the present one, or one of its own if it has no tokens for that."""
+        borrowed, state = not text, self.session.state
+        text = text or state.text or FIRST_TEXT
         self.panel.text.set_text(text)
-        others = others or self.session.state.others or OTHERS
-        self.session.edit("open a model", lambda state: state.open(source, text, others))
+        self.session.open(state.open(source, text, others or state.others or OTHERS), borrowed=borrowed)
 
     def restore(self, state: ModelState, part: "Part | None", layer: int, head: int) -> None:
         """Open the model of a session, with its text and its changes, at a head."""

@@ -12,6 +12,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.compute.engine import compute
 from attnlab.files.source import Source
 from attnlab.pretrained.model import read_model
+from attnlab.pretrained.shipped import find_shipped
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.workspaces.models import MODELS
@@ -315,3 +316,22 @@ def test_a_session_keeps_the_model_its_text_and_its_changes(
     assert again.list_predictions() == expected[0]
     assert (again.in_map() == expected[1]).all()
     again.find(QToolButton, "Remove L1 edited")
+
+
+def test_a_model_that_cannot_read_the_present_text_reads_one_of_its_own(reader: ModelReader) -> None:
+    reader.open("characters", "Shall I")
+    folder = str(find_shipped("reverse"))
+    reader.models.open_model(folder)
+    reader.wait_for(lambda: reader.models.session.overview is not None and len(reader.models.places) == 8)
+    reader.wait()
+    text = reader.models.session.state.text
+    assert text.endswith("⟨")
+    assert reader.find(QPlainTextEdit, "Text").toPlainText() == text
+    assert reader.models.session.state.source == folder
+    assert not reader.models.panel.message.isVisible()
+    reader.check_every_map()
+    reader.models.overview.setFocus()
+    reader.key(Key.Key_Z, Mod.ControlModifier)
+    reader.wait()
+    assert reader.models.session.state.text == "Shall I"
+    reader.check_every_map()
