@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import attnlab
@@ -175,3 +176,32 @@ def test_mistakes_are_one_sentence(
 
 def test_a_model_that_is_not_there_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert refusal(capsys, "lab/none-such").endswith("this fetches it: hf download lab/none-such")
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("captures") / "gpt.safetensors"
+    attnlab.capture(make_model("gpt2"), input_ids=torch.tensor([[5, 6, 7, 5, 8]])).save(made)
+    return made
+
+
+def test_a_capture_is_shown_without_a_text(capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = attnlab.read_model(capture)
+    assert isinstance(found, attnlab.Capture)
+    said = answer(capsys, capture)
+    assert said.startswith(f"{found.name}, a capture\n")
+    assert "tokens     5: 0 1 2 3 4" in said
+    shown = json.loads(answer(capsys, capture, "--layer", 1, "--json"))
+    np.testing.assert_allclose(shown["values"], found.attention(1).numpy(), rtol=1e-6)
+    rows = json.loads(answer(capsys, capture, "--patterns", "--json"))
+    assert rows[0]["previous"] == pytest.approx(float(found.attention(0)[0].diagonal(-1).mean()))
+    assert "induction" not in rows[0]
+    answer(capsys, capture, "-o", tmp_path / "maps.png")
+    with Image.open(tmp_path / "maps.png") as drawn:
+        assert drawn.width > 500
+
+
+@pytest.mark.parametrize("more", [("the cat",), ("--predict",), ("--off", "0.1"), ("--target", "a")])
+def test_a_capture_runs_nothing(capture: Path, more: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["model", str(capture), *more]) == 2
+    assert "A capture has the attention of one text" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """What was captured of a model: the queries, keys and values of each layer, and its maps, computed when asked for."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from operator import index
 from pathlib import Path
@@ -11,9 +12,12 @@ from torch import Tensor
 
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ArgumentError
+from attnlab.pretrained.patterns import HeadPatterns, find_kinds, find_patterns
 
 FINE = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
 """The largest difference from the model's own output that counts as the same, by the precision that is kept."""
+HIDES = -1e4
+"""What is added to the scores of a pair that a mask hides: at most this, as float16 has no −1e9."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -57,6 +61,19 @@ class CapturedLayer:
     def context(self) -> Tensor:
         """Return the weighted values [h, T_q, d], float32."""
         return self.weights() @ self._repeat(self.v)
+
+    def moved(self) -> Tensor:
+        """Return ‖α v‖ [h, T_q, T_k], the length of each weighted value, float32."""
+        lengths = torch.linalg.vector_norm(self._repeat(self.v), dim=-1)
+        moved: Tensor = self.weights() * lengths[:, None]
+        return moved
+
+    def hidden_pairs(self) -> Tensor | None:
+        """Return the pairs that the mask hides in every head, bool [T_q, T_k]; None if it hides none."""
+        if self.mask is None:
+            return None
+        found = (self.mask[..., : self.k.shape[1]] <= HIDES).all(0)
+        return found if bool(found.any()) else None
 
     def note(self, difference: float) -> "CapturedLayer":
         """Return the layer with the difference that was measured."""
@@ -114,9 +131,59 @@ class Capture:
         """Whether the differences are no larger than the kept precision explains."""
         return self.difference <= FINE[self.layers[0].q.dtype]
 
+    def count_layers(self, part: str | None = None) -> int:
+        """Return the number of layers of a part."""
+        return len(self._of(part))
+
     def attention(self, layer: SupportsIndex, part: str | None = None) -> Tensor:
         """Return the softmax weights of a layer [h, T_q, T_k], float32."""
         return self._find(layer, part).weights()
+
+    def specials(self) -> frozenset[str]:
+        """Return the tokens that are no text, told by how tokenizers write them: [CLS], <s>."""
+        names = {*self.tokens, *self.target_tokens}
+        return frozenset(name for name in names if len(name) > 2 and (name[0], name[-1]) in (("[", "]"), ("<", ">")))
+
+    def walk(self, part: str | None = None) -> Iterator[Tensor]:
+        """Yield the softmax weights of every layer [h, T_q, T_k], first to last."""
+        return (layer.weights() for layer in self._of(part))
+
+    def moved(self, layer: SupportsIndex, part: str | None = None) -> Tensor:
+        """Return ‖α v‖ [h, T_q, T_k]: the length of each weighted value, before W_o, which a capture does not know."""
+        return self._find(layer, part).moved()
+
+    def hidden_pairs(self, layer: SupportsIndex, part: str | None = None) -> Tensor | None:
+        """Return the pairs that the mask of a layer hides, bool [T_q, T_k]; None if it hides none."""
+        return self._find(layer, part).hidden_pairs()
+
+    def label_pairs(self, part: str | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the tokens of the queries and of the keys of a part, numbers where they have no names."""
+        first = self._of(part)[0]
+        own = self.tokens if first.part in ("encoder", "layers") else self.target_tokens or self.tokens
+        keys = self.tokens if first.part == "cross" else own
+        return _fit(own, first.q.shape[1]), _fit(keys, first.k.shape[1])
+
+    def patterns(self, part: str | None = None) -> list[HeadPatterns]:
+        """Return what each head looks at on this text, as :meth:`attnlab.Run.patterns`; ``induction`` is NaN.
+
+        That one is measured on random tokens, which a capture cannot read.
+
+        Raises:
+            ArgumentError: the part is cross-attention, whose queries and keys are different texts.
+        """
+        layers = self._of(part)
+        queries, keys = self.label_pairs(part)
+        if layers[0].part == "cross" or len(queries) != len(keys):
+            raise ArgumentError("Patterns compare a text with itself, but queries and keys are different texts here.")
+        hidden = layers[0].hidden_pairs()
+        causal = hidden is not None and bool((hidden | hidden.new_ones(hidden.shape).tril()).all())
+        kinds = find_kinds(queries, self.specials(), causal)
+        rows = []
+        for place, layer in enumerate(layers):
+            weights = layer.weights()
+            none = torch.full((len(weights), 1, 1), torch.nan), torch.ones(1, 1, dtype=torch.bool)
+            rows += find_patterns(weights, kinds, place, *none)
+        return rows
 
     def queries(self, layer: SupportsIndex, part: str | None = None) -> Tensor:
         """Return the queries of a layer [h, T_q, d_k], as the scores are computed from them."""
@@ -150,3 +217,8 @@ class Capture:
         if not 0 <= index(layer) < len(found):
             raise ArgumentError(f"layer is {layer!r}; it needs {format_bounds(0, len(found) - 1, 'a whole number')}.")
         return found[index(layer)]
+
+
+def _fit(names: tuple[str, ...], count: int) -> tuple[str, ...]:
+    """Return names for tokens: those that are known if there are as many, otherwise numbers."""
+    return names if len(names) == count else tuple(map(str, range(count)))

@@ -102,6 +102,10 @@ class Model:
         """Return the layers that hold a kind of attention."""
         return self.architecture.stacks[0 if part == self.parts[0] else -1]
 
+    def count_layers(self, part: Part) -> int:
+        """Return the number of layers that hold a kind of attention."""
+        return self.stack(part).n_layers
+
     @explain_calls
     def run(
         self,

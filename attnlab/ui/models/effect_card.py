@@ -4,13 +4,14 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel
 
 from attnlab.ui.models.model_card import ModelCard
-from attnlab.ui.models.model_reader import Effect, Prediction
+from attnlab.ui.models.model_values import Effect, Prediction
 from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.fields.switch import Switch
 
 AT_ONCE = 7
 """Predictions that are seen without scrolling."""
+FIXED = "A capture has the attention of one text. To read another text, or to switch heads off, open the model itself."
 
 
 class EffectCard(ModelCard):
@@ -42,6 +43,16 @@ class EffectCard(ModelCard):
         self.switch.setAccessibleName(f"{place} on")
         self.switch.set_label(place)
         self.switch.setChecked(not off)
+
+    def show_fixed(self, fixed: bool) -> None:
+        """Say of a capture that it answers nothing, in place of an answer."""
+        self.switch.setVisible(not fixed)
+        if fixed:
+            self.sentence.setText(FIXED)
+            for widget in (self.answers, self.legend, self.moved_title, self.moved):
+                widget.hide()
+        else:
+            self.answers.show()
 
     def show_effect(self, effect: Effect, predicts: str | None) -> None:
         """Show an answer before and after; what is off counts together."""

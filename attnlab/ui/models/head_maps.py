@@ -8,8 +8,8 @@ import numpy as np
 
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import Colouring, find_scale, find_sinks
-from attnlab.ui.models.model_reader import LayerMaps, Overview
 from attnlab.ui.models.model_state import Edited, Off
+from attnlab.ui.models.model_values import LayerMaps, Overview
 from attnlab.ui.widgets.maps.map_sheet import Lattice
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def order_heads(found: Overview, rows: "Sequence[HeadPatterns]", sort: str) -> l
     """Return the heads layer by layer, or by a score of ``rows``, the highest first."""
     n_layers, n_heads = found.maps.shape[:2]
     places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
-    if sort == "layer" or len(rows) != len(places):
+    if sort == "layer" or len(rows) != len(places) or np.isnan(getattr(rows[0], sort)):
         return places
     scores = np.array([getattr(row, sort) for row in rows])
     return [places[int(place)] for place in np.argsort(-scores, kind="stable")]

@@ -22,8 +22,8 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.models.model_reader import Facts
 from attnlab.ui.models.model_state import Edited, Off
+from attnlab.ui.models.model_values import Facts
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
@@ -161,7 +161,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
         self._changes_column = QVBoxLayout()
         self._changes_column.setSpacing(4)
         self._target_title, self._others_title = _heading("Written so far"), _heading("Compared with")
-        self._part_title = _heading("Attention of")
+        self._part_title, self._changes_title = _heading("Attention of"), _heading("Changes")
         column.addWidget(_heading("Model"))
         column.addLayout(self._facts)
         column.addSpacing(8)
@@ -176,7 +176,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
         column.addWidget(self.scale)
         column.addWidget(self.mute)
         column.addSpacing(8)
-        column.addWidget(_heading("Changes"))
+        column.addWidget(self._changes_title)
         column.addWidget(self.nothing)
         column.addLayout(self._changes_column)
         column.addWidget(self.remove_all, 0, Qt.AlignmentFlag.AlignLeft)
@@ -199,13 +199,15 @@ class ModelPanel(FollowsTheme, QScrollArea):
 
     def show_facts(self, facts: Facts, tokens: int) -> None:
         """Show what the model is."""
-        rows = {
-            "kind": facts.about,
-            "layers × heads": f"{facts.n_layers} × {facts.n_heads}",
-            "d model": f"{facts.d_model:,}",
-            "parameters": _format_count(facts.n_parameters),
-            "predicts": KINDS[facts.predicts],
-        }
+        rows = {"kind": facts.about, "layers × heads": f"{facts.n_layers} × {facts.n_heads}"}
+        if facts.fixed:
+            rows["columns of a head"] = f"{facts.d_model // facts.n_heads:,}"
+        else:
+            rows |= {
+                "d model": f"{facts.d_model:,}",
+                "parameters": _format_count(facts.n_parameters),
+                "predicts": KINDS[facts.predicts],
+            }
         while (item := self._facts.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
@@ -224,7 +226,11 @@ class ModelPanel(FollowsTheme, QScrollArea):
         if cross:
             self.part.set_choices([Choice(part, part.capitalize()) for part in facts.parts])
         for widget in (self._others_title, self.others):
-            widget.setVisible(facts.predicts is None)
+            widget.setVisible(facts.predicts is None and not facts.fixed)
+        for field in (self.text, self.target):
+            field.setReadOnly(facts.fixed)
+        for widget in (self.paste, self.file, self._changes_title, self.nothing):
+            widget.setVisible(not facts.fixed)
 
     def show_part(self, part: str | None) -> None:
         """Show which attention is looked at."""
@@ -251,7 +257,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
             row.removed.connect(lambda what: self.restored.emit((what,)))
             self._rows.append(row)
             self._changes_column.addWidget(row)
-        self.nothing.setVisible(not changes)
+        self.nothing.setVisible(not changes and not self.text.isReadOnly())
         self.remove_all.setVisible(len(changes) > 1)
 
     def _on_scale_chosen(self, name: str) -> None:

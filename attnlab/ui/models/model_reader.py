@@ -1,19 +1,22 @@
 """Reads models and runs texts through them, in a thread of its own; gives values that the cards show."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnlab.base.errors import ArgumentError, AttnlabError
 from attnlab.figures.raster import reduce_cells, reduce_maps
+from attnlab.ui.models.capture_reader import describe_capture, read_captured
 from attnlab.ui.models.model_state import ModelState
+from attnlab.ui.models.model_values import Effect, Facts, Floats, LayerMaps, Overview, Prediction
 from attnlab.ui.widgets.tokens.token_chips import visible
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
+    from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.model import Model
     from attnlab.pretrained.patterns import HeadPatterns
     from attnlab.pretrained.run import Run
@@ -21,94 +24,6 @@ if TYPE_CHECKING:
 
 SMALL = 96
 """Maps of the overview have at most so many rows and columns; longer ones keep the largest of each block."""
-Floats = NDArray[np.floating[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of a model: its sizes, and what it predicts."""
-
-    name: str
-    about: str
-    n_layers: int
-    n_heads: int
-    d_model: int
-    n_parameters: int
-    parts: "tuple[Part, ...]"
-    predicts: str | None
-    mask: str | None
-    limit: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Overview:
-    """All heads of a part of a model on a text: ``maps`` [layers, heads, rows, columns], reduced if they are long.
-
-    ``asked`` is the state that was asked for; ``state`` differs only in the text, where the model could not read that
-    of another. ``hidden`` [layers, rows, columns] are the masked cells, None without a mask. ``queries`` and ``keys``
-    are the tokens as people read them; ``specials`` are the keys that are no text.
-    """
-
-    state: ModelState
-    asked: ModelState
-    facts: Facts
-    part: "Part"
-    maps: Floats
-    hidden: NDArray[np.bool_] | None
-    queries: tuple[str, ...]
-    keys: tuple[str, ...]
-    specials: tuple[int, ...]
-
-    @property
-    def n_layers(self) -> int:
-        """Layers of this part."""
-        return len(self.maps)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LayerMaps:
-    """One layer: weights [h, T_q, T_k], what each key moves [h, T_q, T_k], masked cells, and two differences.
-
-    ``difference`` is the largest between the weights and those that the playground computes from the layer; None, with
-    the reason as ``why``, if it cannot be opened there. ``sum_difference`` is that between the sum of the heads with
-    the residual, and what the layer computes.
-    """
-
-    overview: Overview
-    layer: int
-    weights: Floats
-    moved: Floats
-    hidden: NDArray[np.bool_] | None
-    difference: float | None
-    why: str
-    sum_difference: float
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """The probabilities of tokens at a place, with nothing off and with what is off: (token, before, after).
-
-    ``write(text, i)`` returns a text with the token of a row written behind it.
-    """
-
-    place: str
-    rows: tuple[tuple[str, float, float], ...]
-    write: Callable[[str, int], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """What becomes of the answer. ``prediction`` is None for a model that predicts nothing, otherwise it predicts.
-
-    ``same`` is the cosine of the sentence's vector with what is off and without; ``similar`` are other texts with their
-    cosines before and after; ``moved`` tokens with 1 − cosine of their last hidden states, the largest first.
-    """
-
-    state: ModelState
-    prediction: Prediction | None
-    same: float
-    similar: tuple[tuple[str, float, float], ...]
-    moved: tuple[tuple[str, float], ...]
 
 
 class ModelReader:
@@ -118,6 +33,7 @@ class ModelReader:
         self._model: tuple[str, Model] | None = None
         self._plain: tuple[tuple[object, ...], Run] | None = None
         self._run: tuple[tuple[object, ...], Run] | None = None
+        self._capture: tuple[str, Capture] | None = None
 
     def read_overview(self, state: ModelState, part: "Part | None", *, fresh: bool = False) -> Overview:
         """Return all heads of a part; None is the first part. A ``fresh`` model that cannot read the text, which was
@@ -127,11 +43,18 @@ class ModelReader:
             AttnlabError: the model cannot be read, or the text not run; says why.
         """
         asked = state
-        if fresh and not self._can_read(state):
-            state = replace(state, text=self._read_model(state.source).folder.example)
-        run = self._make_run(state)
-        model = run.model
-        part = part if part in model.parts else model.parts[0]
+        capture = self._find_capture(state.source)
+        run: Run | Capture
+        if capture is not None:
+            run, facts, signs = capture, describe_capture(capture), capture.specials()
+            words, target = (" ".join(map(show_token, each)) for each in (capture.tokens, capture.target_tokens))
+            state = replace(state, text=words, target=target)
+        else:
+            if fresh and not self._can_read(state):
+                state = replace(state, text=self._read_model(state.source).folder.example)
+            run = self._make_run(state)
+            facts, signs = _find_facts(run.model), run.model.tokenizer.specials()
+        part = part if part in facts.parts else facts.parts[0]
         maps = [reduce_maps(weights.numpy(), SMALL, SMALL) for weights in run.walk(part)]
         queries, keys = run.label_pairs(part)
         hidden = [run.hidden_pairs(layer, part) for layer in range(len(maps))]
@@ -140,11 +63,10 @@ class ModelReader:
             none = np.zeros((len(queries), len(keys)), bool)
             full = [none if each is None else each.numpy() for each in hidden]
             small = np.stack([reduce_cells(each, *maps[0].shape[1:]) for each in full])
-        signs = model.tokenizer.specials()
         return Overview(
             state,
             asked,
-            _find_facts(model),
+            facts,
             part,
             np.stack(maps),
             small,
@@ -155,6 +77,8 @@ class ModelReader:
 
     def read_layer(self, overview: Overview, layer: int) -> LayerMaps:
         """Return one layer in full, compared with what the playground computes."""
+        if (found := self._find_capture(overview.state.source)) is not None:
+            return read_captured(found, overview, layer)
         run, part = self._make_run(overview.state), overview.part
         weights, outputs, hidden = run.attention(layer, part), run.outputs(layer, part), run.hidden_pairs(layer, part)
         difference, why = None, ""
@@ -177,7 +101,8 @@ class ModelReader:
         """Return the scores of every head of a part; () for cross-attention, whose texts differ."""
         if overview.part == "cross":
             return ()
-        return tuple(self._make_run(overview.state).patterns(overview.part))
+        run = self._find_capture(overview.state.source) or self._make_run(overview.state)
+        return tuple(run.patterns(overview.part))
 
     def read_effect(self, state: ModelState, place: int, most: int) -> Effect:
         """Return the answer with nothing off and with what is off; ``place`` is the token at which a model predicts."""
@@ -220,11 +145,22 @@ class ModelReader:
         """Compute the last hidden states of a state."""
         _last(self._make_run(state))
 
+    def _find_capture(self, source: str) -> "Capture | None":
+        """Return the capture in a file; None if the source is none."""
+        from attnlab.pretrained.capture_file import is_capture, read_capture
+
+        if self._capture is None or self._capture[0] != source:
+            if (self._model is not None and self._model[0] == source) or not is_capture(Path(source)):
+                return None
+            self._model = self._plain = self._run = None
+            self._capture = source, read_capture(Path(source))
+        return self._capture[1]
+
     def _read_model(self, source: str) -> "Model":
         from attnlab.pretrained.model import open_model
 
         if self._model is None or self._model[0] != source:
-            self._plain = self._run = None
+            self._plain = self._run = self._capture = None
             self._model = source, open_model(source)
         return self._model[1]
 

@@ -22,12 +22,12 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
+from attnlab.ui.models.model_values import LayerMaps
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 Group = tuple[str, Sequence[tuple[str, object]]]
 """The title of some models, and the name and value of each."""
-TRUE = 1e-5
-"""The largest difference from the model that counts as true."""
+OPEN_TIP = "The layer with its true weights and hidden states, to step through and to edit"
 
 
 @guarded
@@ -55,7 +55,7 @@ class ModelsBar(FollowsTheme, QFrame):
         self.place.setProperty("role", "title")
         self.open, self.export = QPushButton("Open in Playground"), QPushButton("Export")
         self.open.setProperty("primary", "true")
-        self.open.setToolTip("The layer with its true weights and hidden states, to step through and to edit")
+        self.open.setToolTip(OPEN_TIP)
         self.export.setToolTip("Export this layer's maps as a figure or a table (Ctrl+E)")
         self.panel.toggled.connect(self.panel_toggled)
         self.model.clicked.connect(self.menu_requested)
@@ -100,21 +100,24 @@ class ModelsBar(FollowsTheme, QFrame):
         self.model.setText(f"{name}  ▾")
         self.model.setAccessibleName(f"Model: {name}")
 
-    def show_place(self, place: str, difference: float | None, why: str, changed: bool) -> None:
+    def show_place(self, place: str, layer: LayerMaps, changed: bool) -> None:
         """Show the head, and how far the playground's computation is from the model's."""
         self.place.setText(place)
-        if difference is None:
+        if layer.difference is None:
             text, role = "cannot be opened in the playground", "muted"
-        elif difference <= TRUE:
+        elif layer.is_true:
             same = "true to the model" if not changed else "the playground computes the same, with your changes"
-            text, role = f"✓ {same} · largest difference {_format(difference)}", "good"
+            text, role = f"✓ {same} · largest difference {_format(layer.difference)}", "good"
         else:
-            text, role = f"differs from the model by up to {_format(difference)}", "error"
+            text, role = f"differs from the model by up to {_format(layer.difference)}", "error"
+        compared = "The weights that the playground computes from this layer, beside the model's own"
+        if layer.overview.facts.fixed:
+            compared = "The layer's output, computed from what the capture keeps, beside the model's own"
         set_role(self.badge, role)
         self.badge.setText(text)
-        self.badge.setToolTip(why or "The weights that the playground computes from this layer, beside the model's own")
-        usable = difference is not None and difference <= TRUE
-        self.open.setEnabled(usable)
+        self.badge.setToolTip(layer.why if layer.difference is None else compared)
+        self.open.setEnabled(layer.is_true and not layer.why)
+        self.open.setToolTip(layer.why or OPEN_TIP)
         self.export.setEnabled(True)
 
     def offer_panel(self, offered: bool) -> None:

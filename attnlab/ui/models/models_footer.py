@@ -6,7 +6,7 @@ from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
-from attnlab.ui.models.model_reader import Overview
+from attnlab.ui.models.model_values import Overview
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from attnlab.figures.scales import Colouring
 from attnlab.ui.models.model_history import ModelHistory
-from attnlab.ui.models.model_reader import Effect, LayerMaps, ModelReader, Overview
+from attnlab.ui.models.model_reader import ModelReader
 from attnlab.ui.models.model_state import Edited, ModelState, Off
+from attnlab.ui.models.model_values import Effect, LayerMaps, Overview
 from attnlab.ui.train.model_worker import ModelWorker
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ KINDS = {
 }
 MOST_PREDICTIONS = 100
 """How many tokens are listed with their probabilities."""
+FIXED = "A capture has the attention of one text; open the model itself to change anything."
 
 
 FIRST_COLOURING = Colouring("percentile", mute_sinks=True)
@@ -87,12 +90,23 @@ class ModelsSession(QObject):
         """Whether anything is still to be computed for the state."""
         return any(self._worker.has_job(kind) for kind in KINDS)
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether a capture is open, which nothing can change."""
+        found = self.overview
+        return found is not None and found.facts.fixed and found.state.source == self.state.source
+
     # Edits
 
     def edit(self, label: str, change: Callable[[ModelState], ModelState], gesture: Hashable = None) -> None:
         """Replace the state by ``change(state)``; if it cannot be shown, a sentence follows and nothing changes."""
         state = change(self.state)
-        if state != self.state:
+        if state == self.state:
+            return
+        if self.is_fixed and state.source == self.state.source:
+            self.failed.emit(FIXED)
+            self.state_changed.emit(self.state)
+        else:
             self._history.push(label, state, gesture)
             self._announce()
 
@@ -222,7 +236,7 @@ class ModelsSession(QObject):
         self._settle()
 
     def _ask_effect(self) -> None:
-        if (found := self.overview) is not None:
+        if (found := self.overview) is not None and not found.facts.fixed:
             job = partial(self._reader.read_effect, found.state, self.find_place(), MOST_PREDICTIONS)
             self._ask("effect", job, self._take_effect)
 
@@ -282,7 +296,8 @@ def choose_clearest(rows: "Sequence[HeadPatterns]", specials: Sequence[int]) -> 
 
     def rate(row: "HeadPatterns") -> float:
         column = row.column if row.strongest not in (0, *specials) else 0.0
-        return max(2 * row.induction, 1.5 * column, row.previous, row.next, row.duplicate)
+        induction = 0.0 if isnan(row.induction) else row.induction  # a capture has none
+        return max(2 * induction, 1.5 * column, row.previous, row.next, row.duplicate)
 
     return max(rows, key=rate)
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
 
 NOTHING = "There are no maps to export yet; open a model first."
+CAPTURE = "capture", ""
+"""What the menu of models gives for the file of a capture."""
 Models = list[tuple[str, list[tuple[str, object]]]]
 
 
@@ -59,12 +61,14 @@ class ModelsTools(QObject):
         )
 
     def _show_models(self, found: Models) -> None:
-        more: tuple[str, list[tuple[str, object]]] = ("More", [("Open folder…", None)])
+        more: tuple[str, list[tuple[str, object]]] = ("More", [("Open folder…", None), ("Open a capture…", CAPTURE)])
         self._workspace.header.show_menu([*found, more], self._take_model)
 
     def _take_model(self, chosen: tuple[str, str] | None) -> None:
         if chosen is None:
             self.choose_folder()
+        elif chosen == CAPTURE:
+            ask_which(self._window, "Open a capture", "Captures (*.safetensors)", self._open_file)
         else:
             self._workspace.open_model(*chosen)
 
@@ -76,6 +80,9 @@ class ModelsTools(QObject):
         dialog.fileSelected.connect(lambda path: self._workspace.open_model(str(path)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def _open_file(self, path: Path) -> None:
+        self._workspace.open_model(str(path))
 
     def choose_text(self) -> None:
         """Ask for a file with a text."""

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QVBoxLayout
 
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.models.model_reader import Overview
+from attnlab.ui.models.model_values import Overview
 from attnlab.ui.models.models_workspace import ModelsWorkspace
 from attnlab.ui.models.origin_strip import OriginStrip, Truth
 from attnlab.ui.workspaces.playground import PLAYGROUND

@@ -13,8 +13,8 @@ from attnlab.ui.models.heads_overview import HeadsOverview
 from attnlab.ui.models.map_window import find_window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_panel import TEXT_LIMIT, ModelPanel
-from attnlab.ui.models.model_reader import LayerMaps, Overview
 from attnlab.ui.models.model_state import Edited, ModelState, Off
+from attnlab.ui.models.model_values import LayerMaps, Overview
 from attnlab.ui.models.models_bar import ModelsBar
 from attnlab.ui.models.models_footer import ModelsFooter
 from attnlab.ui.models.models_session import ModelsSession, ModelView
@@ -197,15 +197,14 @@ class ModelsWorkspace(QObject):
     def _on_overview(self, found: Overview) -> None:
         self.header.show_model(found.facts.name)
         self.panel.show_facts(found.facts, len(found.queries))
+        self.effect.show_fixed(found.facts.fixed)
         self.footer.show_overview(found)
         self._show_overview()
 
     @Slot(object)
     def _on_layer(self, found: LayerMaps) -> None:
         view = self.session.view
-        self.header.show_place(
-            f"L{view.layer} H{view.head}", found.difference, found.why, self.session.state.is_changed
-        )
+        self.header.show_place(f"L{view.layer} H{view.head}", found, self.session.state.is_changed)
         self._show_head()
 
     @Slot(object)
@@ -265,7 +264,9 @@ class ModelsWorkspace(QObject):
         data = make_head(layer, view.head, view.values, view.colouring)
         about = f"{len(found.queries)} × {len(found.keys)}"
         if view.values == "moved":
-            about = f"heads and residual sum to the layer's output to {layer.sum_difference:.0e}"
+            about = "‖α v‖, without W_o"
+            if layer.sum_difference is not None:
+                about = f"heads and residual sum to the layer's output to {layer.sum_difference:.0e}"
         window = find_window(len(found.queries), len(found.keys), view.row, view.centre)
         if not window.covers((len(found.queries), len(found.keys))):
             about = f"tokens {window.query} to {window.last_query} of {len(found.queries)}"

@@ -42,7 +42,7 @@ CLEAR = 0.3
 
 def describe_head(row: "HeadPatterns", tokens: Sequence[str]) -> str:
     """Return the strongest pattern of a head in words; the column only if no position explains it."""
-    shares = {name: getattr(row, name) for name in SENTENCES}
+    shares = {name: getattr(row, name) for name in SENTENCES if not np.isnan(getattr(row, name))}
     positions = {name: share for name, share in shares.items() if name != "column"}
     best = max(positions, key=lambda name: positions[name])
     if positions[best] < max(CLEAR, 0.8 * shares["column"]):
@@ -76,8 +76,9 @@ class PatternsCard(ModelCard):
             self.sentence.setText("Queries and keys are different texts here; patterns compare a text with itself.")
             return
         self.sentence.setText(describe_head(row, tokens))
-        strongest = max(SCORES, key=lambda name: getattr(row, name))
-        self.meters.show_meters([self._make(row, rows, name, name == strongest) for name in SCORES])
+        names = [name for name in SCORES if not np.isnan(getattr(row, name))]  # a capture has no induction
+        strongest = max(names, key=lambda name: getattr(row, name))
+        self.meters.show_meters([self._make(row, rows, name, name == strongest) for name in names])
         self.numbers.setText(
             f"Ticks: median of all heads. Spread over {np.exp(row.entropy):.1f} of {len(tokens)} tokens, "
             f"{row.distance:.1f} away on average."

@@ -13,7 +13,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
 from attnlab.ui.models.map_window import Window
 from attnlab.ui.models.model_card import ModelCard
-from attnlab.ui.models.model_reader import Floats
+from attnlab.ui.models.model_values import Floats
 from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
 from attnlab.ui.widgets.maps.drawn import Drawn
 from attnlab.ui.widgets.tokens.token_chips import visible

@@ -1,0 +1,178 @@
+"""What ``attnlab model`` prints and writes: descriptions, tables, predictions, patterns, figures."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attnlab.base.console import say, terminal_width
+from attnlab.cli.command_line import MisuseError, delay_interrupts, offscreen_application
+
+if TYPE_CHECKING:
+    from attnlab.files.export.stage_tables import Table
+    from attnlab.pretrained.captured import Capture
+    from attnlab.pretrained.model import Model
+    from attnlab.pretrained.run import Run
+
+
+def describe_capture(capture: "Capture", options: argparse.Namespace) -> str:
+    """Return what was captured, in a few lines or as JSON."""
+    found = {
+        "layers": capture.n_layers,
+        "heads": capture.n_heads,
+        "parts": list(capture.parts),
+        "difference": capture.difference,
+    }
+    if options.json:
+        said = {"model": capture.name, **found, "tokens": capture.tokens, "target_tokens": capture.target_tokens}
+        return json.dumps(said, ensure_ascii=False) + "\n"
+    rows = {
+        "layers": ", ".join(f"{capture.count_layers(part)} in {part}" for part in capture.parts),
+        "heads": f"{capture.n_heads} in each layer, counted from 0",
+        "difference": f"at most {capture.difference:.1e} from the model's own output",
+        "tokens": f"{len(capture.tokens)}: {' '.join(capture.tokens)}",
+    }
+    if capture.target_tokens:
+        rows["target"] = f"{len(capture.target_tokens)}: {' '.join(capture.target_tokens)}"
+    return f"{capture.name}, a capture\n" + "".join(f"  {name:<11}{row}\n" for name, row in rows.items())
+
+
+def describe(model: "Model", run: "Run | None", options: argparse.Namespace) -> str:
+    """Return what a model is, and the tokens of a text in it."""
+    predicts = {"next": "the next token", "masked": "masked tokens", None: "nothing"}[model.architecture.predicts]
+    if options.json:
+        fields = ("name", "family", "n_layers", "n_heads", "d_model", "n_parameters")
+        found = {field: getattr(model, field) for field in fields} | {"predicts": model.architecture.predicts}
+        tokens = {} if run is None else {"tokens": run.tokens}
+        return json.dumps({"model": found.pop("name"), **found, **tokens}, ensure_ascii=False) + "\n"
+    rows = {
+        "layers": ", ".join(f"{stack.n_layers} in the {stack.name}" for stack in model.architecture.stacks),
+        "heads": f"{model.n_heads} in each layer, counted from 0",
+        "d_model": str(model.d_model),
+        "parameters": f"{model.n_parameters:,}",
+        "positions": f"{model.limit:,}",
+        "predicts": predicts,
+    }
+    if run is not None:
+        rows["tokens"] = f"{len(run.tokens)}: {' '.join(run.tokens)}"
+        if run.target_tokens:
+            rows["target"] = f"{len(run.target_tokens)}: {' '.join(run.target_tokens)}"
+    return f"{model.name}, {model.architecture.about}\n" + "".join(f"  {name:<11}{row}\n" for name, row in rows.items())
+
+
+def list_predictions(run: "Run", options: argparse.Namespace) -> str:
+    """Return the likeliest tokens, one a line."""
+    found = run.predictions(options.position, options.predict)
+    if options.json:
+        predictions = [{"token": token, "probability": p} for token, p in found]
+        return json.dumps({"position": options.position, "predictions": predictions}, ensure_ascii=False) + "\n"
+    return "".join(f"{p:7.4f}  {token}\n" for token, p in found)
+
+
+def list_patterns(run: "Run | Capture", options: argparse.Namespace) -> str:
+    """Return what each head looks at, as a table, CSV or JSON."""
+    from attnlab.pretrained.patterns import HeadPatterns
+
+    rows = run.patterns(options.part)
+    if options.json:
+        known = [{name: value for name, value in row._asdict().items() if value == value} for row in rows]
+        return json.dumps(known) + "\n"
+    if options.output is not None:
+        lines = [",".join(HeadPatterns._fields), *(",".join(f"{value:.9g}" for value in row) for row in rows)]
+        return "\n".join(lines) + "\n"
+    names = HeadPatterns._fields[2:-1]
+    lines = [f"{'head':<7}" + "".join(f"{name:>11}" for name in names) + "  strongest"]
+    tokens, _ = run.label_pairs(options.part)
+    for row in rows:
+        values = "".join(f"{getattr(row, name):11.3f}" for name in names)
+        lines.append(f"{f'{row.layer}.{row.head}':<7}{values}  {tokens[row.strongest]}")
+    return "\n".join(lines) + "\n"
+
+
+def show_layer(run: "Run | Capture", options: argparse.Namespace) -> str:
+    """Return the map of a layer as a table or JSON."""
+    made = _make_table(run, options)
+    if options.json:
+        from attnlab.pretrained.captured import Capture
+
+        family = "a capture" if isinstance(run, Capture) else run.model.family
+        found: dict[str, Any] = {"model": _find_model(run).name, "family": family, "layer": options.layer}
+        found |= {"tokens": run.tokens}
+        found |= {"target_tokens": run.target_tokens, "part": options.part} if options.part else {}
+        found |= {"shape": made.values.shape, "values": made.values.tolist()}
+        return json.dumps(found, ensure_ascii=False) + "\n"
+    from attnlab.files.export.terminal_table import as_text
+
+    return as_text(made, terminal_width())
+
+
+def _find_model(run: "Run | Capture") -> Any:
+    """Return what has the name and the parts: the model, or the capture itself."""
+    return getattr(run, "model", run)
+
+
+def _make_table(run: "Run | Capture", options: argparse.Namespace) -> "Table":
+    from attnlab.pretrained.run_tables import make_table
+
+    return make_table(run, options.layer, options.part, options.head)
+
+
+def write_layers(run: "Run | Capture", options: argparse.Namespace) -> None:
+    """Write a layer as a table or a figure; without a layer, every head of every layer as a figure."""
+    from attnlab.figures.figure_formats import FIGURES
+    from attnlab.files.atomic import write_bytes
+    from attnlab.files.export.stage_tables import encode
+    from attnlab.files.export.table_formats import TABLES
+
+    ending = options.output.suffix.lower()
+    if ending not in (*FIGURES, *TABLES):
+        raise MisuseError(
+            f"{options.output} needs the extension of a figure or a table: {', '.join((*FIGURES, *TABLES))}."
+        )
+    if ending in TABLES and options.layer is None:
+        raise MisuseError("A table contains one layer; name it with --layer.")
+    if ending in TABLES:
+        write_bytes(options.output, encode(_make_table(run, options), ending))
+    else:
+        with offscreen_application(), delay_interrupts():
+            data = _draw(run, options, ending)
+        write_bytes(options.output, data)
+
+
+def _draw(run: "Run | Capture", options: argparse.Namespace, ending: str) -> bytes:
+    from attnlab.figures.panels.figure_file import encode_figure
+    from attnlab.figures.panels.figure_source import Sheets
+    from attnlab.figures.panels.figure_spec import FigureSpec
+    from attnlab.pretrained.run_tables import make_table
+
+    model = _find_model(run)
+    part = options.part or model.parts[0]
+    layers = range(model.count_layers(part)) if options.layer is None else [options.layer]
+    tables = [make_table(run, layer, part, "all") for layer in layers]
+    sheets = Sheets(tuple(map(_to_sheet, tables)), model.name, "Layers")
+    spec = FigureSpec(
+        stages=sheets.all_stages,
+        head=options.head,
+        width_mm=options.width,
+        dpi=options.dpi,
+        scale=options.scale,
+        mute_sinks=options.mute_sinks,
+        ground="dark" if options.dark else "light",
+    )
+    return encode_figure(sheets, spec, ending)
+
+
+def _to_sheet(made: "Table") -> Any:
+    from attnlab.figures.panels.figure_source import Sheet
+
+    return Sheet(made.stage, made.stage.capitalize(), made.values, made.row_labels, made.column_labels, made.masked)
+
+
+def write_or_say(text: str, path: Path | None) -> None:
+    """Write a text to a file, or print it without one."""
+    from attnlab.files.atomic import write_bytes
+
+    if path is None:
+        say(text)
+    else:
+        write_bytes(path, text.encode())

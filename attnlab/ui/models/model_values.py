@@ -1,0 +1,114 @@
+"""What is computed of a model and a text, as values that the cards show."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.ui.models.model_state import ModelState
+
+if TYPE_CHECKING:
+    from attnlab.pretrained.stack_pass import Part
+
+TRUE = 1e-5
+"""The largest difference from the model that counts as true."""
+Floats = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a model: its sizes, and what it predicts. A ``fixed`` one is a capture: of one text, and nothing
+    can be changed.
+    """
+
+    name: str
+    about: str
+    n_layers: int
+    n_heads: int
+    d_model: int
+    n_parameters: int
+    parts: "tuple[Part, ...]"
+    predicts: str | None
+    mask: str | None
+    limit: int
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overview:
+    """All heads of a part of a model on a text: ``maps`` [layers, heads, rows, columns], reduced if they are long.
+
+    ``asked`` is the state that was asked for; ``state`` differs only in the text, where the model could not read that
+    of another. ``hidden`` [layers, rows, columns] are the masked cells, None without a mask. ``queries`` and ``keys``
+    are the tokens as people read them; ``specials`` are the keys that are no text.
+    """
+
+    state: ModelState
+    asked: ModelState
+    facts: Facts
+    part: "Part"
+    maps: Floats
+    hidden: NDArray[np.bool_] | None
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+    specials: tuple[int, ...]
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of this part."""
+        return len(self.maps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerMaps:
+    """One layer: weights [h, T_q, T_k], what each key moves [h, T_q, T_k], masked cells, and two differences.
+
+    ``difference`` is the largest between the weights and those that the playground computes from the layer, or for a
+    capture between its output and the model's own; None if there is nothing to compare. ``why`` is the reason why the
+    layer cannot be opened in the playground, "" if it can. ``sum_difference`` is the difference between the sum of the
+    heads with the residual, and what the layer computes; None for a capture, which does not know W_o.
+    """
+
+    overview: Overview
+    layer: int
+    weights: Floats
+    moved: Floats
+    hidden: NDArray[np.bool_] | None
+    difference: float | None
+    why: str
+    sum_difference: float | None
+    tolerance: float = TRUE
+
+    @property
+    def is_true(self) -> bool:
+        """Whether the difference is no larger than rounding explains."""
+        return self.difference is not None and self.difference <= self.tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The probabilities of tokens at a place, with nothing off and with what is off: (token, before, after).
+
+    ``write(text, i)`` returns a text with the token of a row written behind it.
+    """
+
+    place: str
+    rows: tuple[tuple[str, float, float], ...]
+    write: Callable[[str, int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What becomes of the answer. ``prediction`` is None for a model that predicts nothing, otherwise it predicts.
+
+    ``same`` is the cosine of the sentence's vector with what is off and without; ``similar`` are other texts with their
+    cosines before and after; ``moved`` tokens with 1 − cosine of their last hidden states, the largest first.
+    """
+
+    state: ModelState
+    prediction: Prediction | None
+    same: float
+    similar: tuple[tuple[str, float, float], ...]
+    moved: tuple[tuple[str, float], ...]
