@@ -25,6 +25,8 @@ _JSON_LIMIT = 64 << 20
 _SAFE = ("model.safetensors", "model.safetensors.index.json")
 _TORCH = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 _MOST_SHARDS = 256
+_QUANTISED = ("int", "uint", "float8", "bool")
+"""Beginnings of the names of dtypes in which quantised weights are stored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +48,8 @@ class ModelFolder:
         """Return a tensor of the model, float32, after checking its shape.
 
         Raises:
-            FileError: it is missing, has another shape, holds a number that is not finite, or cannot be read.
+            FileError: it is missing, has another shape, is quantised, holds a number that is not finite, or cannot be
+                read.
         """
         array = self.arrays.get(name)
         if array is None:
@@ -57,6 +60,11 @@ class ModelFolder:
             raise FileError(
                 f"{shorten_name(name)} of {self.name} has shape {array.size}, but {CONFIG} needs {list(shape)}; "
                 "the files do not fit together."
+            )
+        if array.dtype.startswith(_QUANTISED):
+            raise FileError(
+                f"{shorten_name(name)} of {self.name} is stored as {array.dtype}: a quantised model, whose numbers "
+                "mean nothing without their scales; open the model in float32, bfloat16 or float16."
             )
         if name not in self.held:
             self.held[name] = check_numbers(name, array.load()).to(torch.float32)

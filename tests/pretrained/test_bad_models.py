@@ -276,3 +276,21 @@ def test_without_the_tokenizers_library_the_sentence_says_what_to_install(
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(FileError, match=r'pip install "attnlab\[models\]"'):
         read_model(make("bert")[1]).run("the cat")
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.float8_e4m3fn])
+def test_quantised_weights_are_refused_rather_than_computed_without_their_scales(
+    copied: Callable[[str], Path], dtype: torch.dtype
+) -> None:
+    folder = copied("llama")
+    name = "model.layers.0.self_attn.q_proj.weight"
+    change_tensors(folder, lambda tensors: tensors.update({name: tensors[name].to(dtype)}))
+    told = sentence(folder)
+    assert told.startswith(f"{name} of broken is stored as {str(dtype).removeprefix('torch.')}: a quantised model")
+
+
+@pytest.mark.parametrize(("config", "named"), [({"quant_method": "fp8"}, "fp8"), ({}, "None"), ("gptq", "gptq")])
+def test_a_config_that_says_quantised_is_refused(copied: Callable[[str], Path], config: object, named: str) -> None:
+    folder = copied("llama")
+    change_config(folder, quantization_config=config)
+    assert sentence(folder).startswith(f"broken is quantised ({named}), which attnlab cannot compute; open the model")

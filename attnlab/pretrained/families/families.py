@@ -29,7 +29,7 @@ def build(folder: ModelFolder) -> Architecture:
     """Return the stacks of a model.
 
     Raises:
-        FileError: its family is unknown, or its files do not fit together.
+        FileError: its family is unknown, it is quantised, or its files do not fit together.
     """
     family = folder.config.get("model_type")
     if not isinstance(family, str) or family not in FAMILIES:
@@ -37,5 +37,12 @@ def build(folder: ModelFolder) -> Architecture:
         raise FileError(
             f"{folder.name} {named}; attnlab runs {', '.join(FAMILIES)}. "
             "attnlab.capture(model, **inputs) takes the attention of any model of the transformers library."
+        )
+    method = folder.config.get("quantization_config")
+    if method is not None:
+        kind = method.get("quant_method") if isinstance(method, dict) else method
+        raise FileError(
+            f"{folder.name} is quantised ({shorten_name(str(kind))}), which attnlab cannot compute; "
+            "open the model in float32, bfloat16 or float16."
         )
     return FAMILIES[family](folder)
