@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attnlab.base.errors import FileError
 from attnlab.pretrained.architecture import Architecture, Stack
 from attnlab.pretrained.families.parts import (
     find_prefix,
@@ -34,6 +35,8 @@ class Names:
     head: tuple[str, str, str, str]
     """The prediction of masked tokens: a linear map, its norm, the last map, and the place of the last bias."""
     activation: str = "hidden_act"
+    eps: tuple[str, ...] = ("layer_norm_eps",)
+    """The settings that hold the epsilon of the norms; DistilBERT's is fixed."""
 
 
 _BERT = Names(
@@ -68,28 +71,28 @@ _DISTILBERT = Names(
     feed_norm="output_layer_norm",
     head=("vocab_transform", "vocab_layer_norm", "vocab_projector.weight", "vocab_projector.bias"),
     activation="activation",
+    eps=(),
 )
 _EMBEDDINGS = "embeddings."
 
 
 def build_bert(folder: ModelFolder) -> Architecture:
     """Return a BERT; its first segment is used for the whole text."""
-    return _build(folder, _BERT, "BERT encoder", 0)
+    return _build(folder, _BERT, "BERT encoder")
 
 
 def build_roberta(folder: ModelFolder) -> Architecture:
     """Return a RoBERTa or XLM-RoBERTa, whose positions begin after that of the padding token."""
-    return _build(
-        folder, _ROBERTA, "RoBERTa encoder", Settings(folder.config).whole("pad_token_id", default=1, least=0) + 1
-    )
+    padding = Settings(folder.config).whole("pad_token_id", default=1, least=0)
+    return _build(folder, _ROBERTA, "RoBERTa encoder", padding)
 
 
 def build_distilbert(folder: ModelFolder) -> Architecture:
     """Return a DistilBERT, which has no segments."""
-    return _build(folder, _DISTILBERT, "DistilBERT encoder", 0)
+    return _build(folder, _DISTILBERT, "DistilBERT encoder")
 
 
-def _build(folder: ModelFolder, names: Names, about: str, first: int) -> Architecture:
+def _build(folder: ModelFolder, names: Names, about: str, padding: int | None = None) -> Architecture:
     settings = Settings(folder.config)
     n_layers, n_heads, d_model = read_sizes(
         settings, ("num_hidden_layers", "n_layers"), ("num_attention_heads", "n_heads"), ("hidden_size", "dim")
@@ -98,11 +101,14 @@ def _build(folder: ModelFolder, names: Names, about: str, first: int) -> Archite
     refuse_unless(settings, "position_embedding_type", "absolute")
     refuse_unless(settings, "is_decoder", False)
     positions = settings.whole("max_position_embeddings")
+    limit = positions if padding is None else positions - padding - 1
+    if limit < 1:
+        raise FileError(f"config.json has {positions} positions, and none of them is after that of padding, {padding}.")
     prefix = find_prefix(folder, (names.prefix, ""), f"{_EMBEDDINGS}word_embeddings.weight")
     stack = Stack(
         name="encoder",
         n_layers=n_layers,
-        embed=_make_embed(folder, settings, prefix, d_model, positions, first),
+        embed=_make_embed(folder, settings, names, prefix, d_model, positions, padding),
         layer=lambda i: _read_layer(folder, settings, names, prefix + names.layer.format(i), d_model, n_heads),
     )
     predicts = folder.has(f"{names.head[0]}.weight")
@@ -112,30 +118,44 @@ def _build(folder: ModelFolder, names: Names, about: str, first: int) -> Archite
         n_heads=n_heads,
         d_model=d_model,
         words=settings.whole("vocab_size"),
-        limit=positions - first,
+        limit=limit,
         predicts="masked" if predicts else None,
         predict=_make_head(folder, settings, names, prefix, d_model) if predicts else None,
     )
 
 
-def _eps(settings: Settings) -> float:
-    return settings.number("layer_norm_eps", default=1e-12)
+def _eps(settings: Settings, names: Names) -> float:
+    return settings.number(*names.eps, default=1e-12)
 
 
 def _make_embed(
-    folder: ModelFolder, settings: Settings, prefix: str, d_model: int, positions: int, first: int
+    folder: ModelFolder,
+    settings: Settings,
+    names: Names,
+    prefix: str,
+    d_model: int,
+    positions: int,
+    padding: int | None,
 ) -> Callable[[Tensor], Tensor]:
     def embed(ids: Tensor) -> Tensor:
         at = prefix + _EMBEDDINGS
         words = folder.read(f"{at}word_embeddings.weight", settings.whole("vocab_size"), d_model)
         places = folder.read(f"{at}position_embeddings.weight", positions, d_model)
-        x = words[ids] + places[first : first + len(ids)]
+        x = words[ids] + places[_number_positions(ids, padding)]
         if folder.has(f"{at}token_type_embeddings.weight"):
             segments = settings.whole("type_vocab_size", default=2)
             x = x + folder.read(f"{at}token_type_embeddings.weight", segments, d_model)[0]
-        return read_layer_norm(folder, f"{at}LayerNorm", d_model, _eps(settings))(x)
+        return read_layer_norm(folder, f"{at}LayerNorm", d_model, _eps(settings, names))(x)
 
     return embed
+
+
+def _number_positions(ids: Tensor, padding: int | None) -> Tensor:
+    """Return the position of each token; RoBERTa counts from after the padding token, and leaves that token out."""
+    if padding is None:
+        return torch.arange(len(ids))
+    counted = ids != padding
+    return counted.cumsum(0) * counted + padding
 
 
 def _read_layer(folder: ModelFolder, settings: Settings, names: Names, at: str, d_model: int, n_heads: int) -> Layer:
@@ -145,13 +165,13 @@ def _read_layer(folder: ModelFolder, settings: Settings, names: Names, at: str, 
         attention=AttentionLayer(
             q=q, k=k, v=v, o=o, n_heads=n_heads, n_kv_heads=n_heads, divisor=math.sqrt(d_model // n_heads)
         ),
-        attention_norm=read_layer_norm(folder, at + names.attention_norm, d_model, _eps(settings)),
+        attention_norm=read_layer_norm(folder, at + names.attention_norm, d_model, _eps(settings, names)),
         feed_forward=FeedForward(
             into=read_linear(folder, at + names.feed[0], d_model, wide),
             out=read_linear(folder, at + names.feed[1], wide, d_model),
             activation=find_activation(settings.text(names.activation, "gelu")),
         ),
-        feed_forward_norm=read_layer_norm(folder, at + names.feed_norm, d_model, _eps(settings)),
+        feed_forward_norm=read_layer_norm(folder, at + names.feed_norm, d_model, _eps(settings, names)),
         norm_first=False,
     )
 
@@ -163,9 +183,11 @@ def _make_head(
         dense, norm, last, bias = names.head
         words = settings.whole("vocab_size")
         name = last if folder.has(last) else f"{prefix}{_EMBEDDINGS}word_embeddings.weight"
+        own = last.removesuffix("weight") + "bias"  # apart from the other one if the two are not tied
+        bias = own if folder.has(own) else bias
         activation = "gelu" if names is _ROBERTA else settings.text(names.activation, "gelu")
         x = find_activation(activation)(read_linear(folder, dense, d_model, d_model)(hidden))
-        x = read_layer_norm(folder, norm, d_model, _eps(settings))(x)
+        x = read_layer_norm(folder, norm, d_model, _eps(settings, names))(x)
         logits: Tensor = torch.addmm(folder.read(bias, words), x, folder.read(name, words, d_model).T)
         return logits
 

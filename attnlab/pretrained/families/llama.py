@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnlab.base.errors import FileError
+from attnlab.files.weights.named_array import shorten_name
 from attnlab.pretrained.architecture import Architecture, Stack
 from attnlab.pretrained.families.parts import (
     MOST_HEADS,
@@ -16,7 +17,7 @@ from attnlab.pretrained.families.parts import (
     refuse_unless,
     split_heads,
 )
-from attnlab.pretrained.families.rope import read_rotation
+from attnlab.pretrained.families.rope import LAYER_KINDS, read_rotation
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import AttentionLayer, FeedForward, Layer, find_activation
 from attnlab.pretrained.settings import Settings
@@ -84,7 +85,7 @@ def _read_layer(folder: ModelFolder, settings: Settings, at: str, index: int, si
     wide = settings.whole("intermediate_size")
     query, key = sizes.n_heads * d_k, sizes.n_kv_heads * d_k
     self = f"{at}self_attn."
-    normed = folder.has(f"{self}q_norm.weight")
+    normed = settings.get("model_type") == "qwen3"
     return Layer(
         attention=AttentionLayer(
             q=read_linear(folder, f"{self}q_proj", d_model, query),
@@ -116,16 +117,31 @@ def _find_window(settings: Settings, index: int) -> int | None:
     """Return how many keys a query of this layer sees, itself included; None for all before it.
 
     Mistral has one window for all layers. Qwen switches it on, and lists the layers or says from which one on.
+
+    Raises:
+        FileError: a layer is of an unknown kind.
     """
-    if settings.get("sliding_window") is None or not settings.flag(
-        "use_sliding_window", settings.get("model_type") == "mistral"
-    ):
+    family = settings.get("model_type")
+    if settings.get("sliding_window") is None or family == "llama":
         return None
-    kinds = settings.get("layer_types")
-    if isinstance(kinds, list):
-        slides = index < len(kinds) and kinds[index] == "sliding_attention"
-    else:
-        slides = (
-            index >= settings.whole("max_window_layers", default=28, least=0) or settings.get("model_type") == "mistral"
+    if family != "mistral":
+        if not settings.flag("use_sliding_window", False):
+            return None
+        kinds = settings.get("layer_types")
+        if kinds is None:
+            slides = index >= settings.whole("max_window_layers", default=28, least=0)
+        else:
+            slides = _find_kind(kinds, index) == "sliding_attention"
+        if not slides:
+            return None
+    return settings.whole("sliding_window")
+
+
+def _find_kind(kinds: object, index: int) -> str:
+    kind = kinds[index] if isinstance(kinds, list) and index < len(kinds) else None
+    if kind not in LAYER_KINDS:
+        raise FileError(
+            f"config.json has {shorten_name(repr(kind))} for layer {index} of layer_types; "
+            f"it needs {' or '.join(LAYER_KINDS)}."
         )
-    return settings.whole("sliding_window") if slides else None
+    return str(kind)

@@ -6,10 +6,13 @@ import torch
 
 from attnlab.base.errors import FileError
 from attnlab.files.weights.named_array import shorten_name
+from attnlab.pretrained.families.parts import refuse_unless
 from attnlab.pretrained.layers import Rotation
 from attnlab.pretrained.settings import Settings
 
 KINDS = ("default", "linear", "llama3", "yarn")
+LAYER_KINDS = ("full_attention", "sliding_attention")
+"""The kinds of layers that a config can list."""
 
 
 def read_rotation(settings: Settings, d_k: int) -> Rotation:
@@ -27,6 +30,11 @@ def read_rotation(settings: Settings, d_k: int) -> Rotation:
             f"config.json gives each head {d_k} columns; RoPE rotates them in pairs and needs an even number."
         )
     scaling = settings.inside("rope_parameters") or settings.inside("rope_scaling") or Settings({})
+    refuse_unless(scaling, "partial_rotary_factor", 1.0)
+    if (several := next((kind for kind in LAYER_KINDS if scaling.get(kind) is not None), None)) is not None:
+        raise FileError(
+            f"config.json has a RoPE of its own for {several} in rope_parameters; attnlab knows one for all."
+        )
     base = (settings if scaling.get("rope_theta") is None else scaling).number("rope_theta", default=10000.0)
     frequencies = base ** (-torch.arange(0, d_k, 2, dtype=torch.int64).float() / d_k)
     kind = scaling.get("rope_type") or scaling.get("type") or "default"
