@@ -38,7 +38,7 @@ def parse_source(text: str) -> Source:
 def run_folder(path: str | os.PathLike[str]) -> Path | None:
     """Return the folder of a run, given the folder or its ``run.json``; None if the path is not a run."""
     folder = Path(path).parent if Path(path).name == RUN else Path(path)
-    return folder if (folder / RUN).is_file() else None
+    return folder if os.path.isfile(folder / RUN) else None
 
 
 def is_several(text: str) -> bool:

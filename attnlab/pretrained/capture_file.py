@@ -1,6 +1,7 @@
 """Captures as safetensors files: the tensors of each layer, and a table of the rest as JSON; safe to read."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def save_capture(capture: Capture, path: Path) -> None:
 
 def is_capture(path: Path) -> bool:
     """Return whether a file is one of a capture, by its table."""
-    if path.suffix.lower() != ".safetensors" or not path.is_file():
+    if path.suffix.lower() != ".safetensors" or not os.path.isfile(path):
         return False
     try:
         return ABOUT in read_arrays(path)

@@ -34,9 +34,9 @@ def find_folder(path: Path) -> tuple[Path, str]:
     Raises:
         FileError: there is none; says how a model of this name could be fetched.
     """
-    if path.is_dir():
+    if os.path.isdir(path):
         return path, path.resolve().name
-    if path.is_file():
+    if os.path.isfile(path):
         return path.parent, path.resolve().parent.name
     name = path.as_posix()
     for cached, folder in _snapshots():
@@ -68,7 +68,7 @@ def _find_snapshot(path: Path) -> Path | None:
         others = sorted((path / "snapshots").iterdir(), key=lambda each: each.stat().st_mtime, reverse=True)
     except OSError:
         return None
-    return next((each for each in (*_find_main(path), *others) if (each / "config.json").is_file()), None)
+    return next((each for each in (*_find_main(path), *others) if os.path.isfile(each / "config.json")), None)
 
 
 def _find_main(path: Path) -> tuple[Path, ...]:

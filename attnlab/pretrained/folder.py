@@ -81,7 +81,7 @@ def open_folder(path: Path, name: str) -> ModelFolder:
     Raises:
         FileError: a file is missing, damaged, or contains code; or the model is larger than the memory.
     """
-    if not (path / CONFIG).is_file():
+    if not os.path.isfile(path / CONFIG):
         raise FileError(f"{format_name(path)} has no {CONFIG}, so it is no folder of a model; choose one that has.")
     config = read_json(path / CONFIG)
     arrays: dict[str, NamedArray] = {}
@@ -111,9 +111,9 @@ def read_json(file: Path) -> dict[str, Any]:
 def _list_files(folder: Path) -> tuple[Path, ...]:
     """Return the files of weights, safetensors before PyTorch's, whole before parts."""
     for whole, index in (_SAFE, _TORCH):
-        if (folder / whole).is_file():
+        if os.path.isfile(folder / whole):
             return (folder / whole,)
-        if (folder / index).is_file():
+        if os.path.isfile(folder / index):
             return _list_shards(folder / index)
     raise FileError(
         f"{format_name(folder)} has no weights; a model has {_SAFE[0]} or {_TORCH[0]}, or parts with an index of them."
@@ -127,7 +127,7 @@ def _list_shards(index: Path) -> tuple[Path, ...]:
     names = sorted(set(places.values()))
     if len(names) > _MOST_SHARDS or any(os.path.basename(name) != name for name in names):
         raise FileError(f"{format_name(index)} needs the names of at most {_MOST_SHARDS} files in its own folder.")
-    missing = [name for name in names if not (index.parent / name).is_file()]
+    missing = [name for name in names if not os.path.isfile(index.parent / name)]
     if missing:
         raise FileError(
             f"{format_name(index.parent)} lacks {shorten_name(missing[0])}, "

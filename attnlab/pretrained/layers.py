@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attnlab.base.errors import FileError
+from attnlab.files.weights.named_array import shorten_name
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": nn.functional.gelu,
@@ -37,7 +38,9 @@ def find_activation(name: object) -> Callable[[Tensor], Tensor]:
         FileError: it is unknown.
     """
     if not isinstance(name, str) or name not in ACTIVATIONS:
-        raise FileError(f"config.json names the activation {name!r}; attnlab knows {', '.join(ACTIVATIONS)}.")
+        raise FileError(
+            f"config.json names the activation {shorten_name(repr(name))}; attnlab knows {', '.join(ACTIVATIONS)}."
+        )
     return ACTIVATIONS[name]
 
 

@@ -1,6 +1,6 @@
 """The settings of config.json, each checked and bounded when a family asks for it."""
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,7 +31,7 @@ class Settings:
     def number(self, *names: str, default: float) -> float:
         """Return a positive finite number; FileError if it is none."""
         value = self._find(names, default)
-        if type(value) in (int, float) and math.isfinite(value) and value > 0:
+        if type(value) in (int, float) and 0 < value <= sys.float_info.max:
             return float(value)
         raise _make_error(names[0], value, "a number above 0")
 
@@ -61,7 +61,11 @@ class Settings:
     def numbers(self, name: str, count: int) -> tuple[float, ...]:
         """Return a list of ``count`` positive numbers; FileError if it is none."""
         value = self._values.get(name)
-        if isinstance(value, list) and len(value) == count and all(type(x) in (int, float) and x > 0 for x in value):
+        if (
+            isinstance(value, list)
+            and len(value) == count
+            and all(type(x) in (int, float) and 0 < x <= sys.float_info.max for x in value)
+        ):
             return tuple(map(float, value))
         raise _make_error(name, value, f"a list of {count} numbers above 0")
 

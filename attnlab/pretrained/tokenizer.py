@@ -1,5 +1,6 @@
 """Cuts text into a model's tokens, from the files of its folder, with the tokenizers library."""
 
+import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,11 +102,11 @@ def open_tokenizer(folder: "ModelFolder") -> Tokenizer:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            if (path / WHOLE).is_file():
+            if os.path.isfile(path / WHOLE):
                 inner: Any = tokenizers.Tokenizer.from_str(_read_text(path / WHOLE))
-            elif (path / _WORDS).is_file():
+            elif os.path.isfile(path / _WORDS):
                 inner = _make_wordpiece(path, settings)
-            elif (path / _PAIRS).is_file() and (path / _MERGES).is_file():
+            elif os.path.isfile(path / _PAIRS) and os.path.isfile(path / _MERGES):
                 inner = _make_byte_level(path, folder.config.get("model_type"))
             else:
                 raise FileError(
@@ -127,7 +128,7 @@ def _read_text(file: Path) -> str:
 def _read_settings(path: Path) -> dict[str, Any]:
     from attnlab.pretrained.folder import read_json
 
-    return read_json(path / CONFIG) if (path / CONFIG).is_file() else {}
+    return read_json(path / CONFIG) if os.path.isfile(path / CONFIG) else {}
 
 
 def _make_wordpiece(path: Path, settings: dict[str, Any]) -> Any:

@@ -294,3 +294,41 @@ def test_a_config_that_says_quantised_is_refused(copied: Callable[[str], Path], 
     folder = copied("llama")
     change_config(folder, quantization_config=config)
     assert sentence(folder).startswith(f"broken is quantised ({named}), which attnlab cannot compute; open the model")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rope_parameters": {"rope_theta": 10**400}},
+        {"rms_norm_eps": 10**400},
+        {"rope_parameters": {"rope_theta": 1e-300}},
+        {"rope_parameters": {"rope_type": "linear", "factor": 1e-320}},
+        {"rope_parameters": {"rope_type": "yarn", "rope_theta": 1, "factor": 2}},
+        {"rope_parameters": {"rope_type": "yarn", "beta_fast": 1e308, "factor": 2}},
+        {"rope_parameters": {"rope_type": "yarn", "beta_fast": 1e-308, "factor": 2}},
+    ],
+)
+def test_numbers_that_overflow_are_refused(copied: Callable[[str], Path], changes: dict[str, Any]) -> None:
+    folder = copied("llama")
+    change_config(folder, **changes)
+    told = sentence(folder)
+    assert "above 0" in told or "numbers for RoPE that give no finite frequencies" in told
+
+
+def test_a_long_name_of_an_activation_is_shortened(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    change_config(folder, hidden_act="x" * 10_000)
+    assert len(sentence(folder)) < 300
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "/tmp/" + "a" * 300])
+def test_a_path_longer_than_the_system_allows(name: str) -> None:
+    with pytest.raises(FileError, match="There is no folder"):
+        read_model(name)
+
+
+def test_a_part_with_a_name_longer_than_the_system_allows(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": "a" * 5000}}))
+    assert "lacks aaaa" in sentence(folder)

@@ -25,6 +25,18 @@ def read_rotation(settings: Settings, d_k: int) -> Rotation:
     Raises:
         FileError: the scaling is unknown, or one of its settings is wrong; or d_k is odd.
     """
+    try:
+        rotation = _make_rotation(settings, d_k)
+    except (ArithmeticError, ValueError):  # a base of 1, whose logarithm is 0, and the like
+        rotation = None
+    if rotation is None or not bool(rotation.frequencies.isfinite().all()):
+        raise FileError(
+            "config.json has numbers for RoPE that give no finite frequencies; its rope_theta is often 10000."
+        )
+    return rotation
+
+
+def _make_rotation(settings: Settings, d_k: int) -> Rotation:
     if d_k % 2:
         raise FileError(
             f"config.json gives each head {d_k} columns; RoPE rotates them in pairs and needs an even number."
