@@ -11,6 +11,7 @@ import sys
 import threading
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -194,9 +195,79 @@ def test_an_impossible_figure_is_refused_in_one_sentence(more: dict[str, object]
         attnlab.figure(attnlab.preset("multi-head-8"), **more)  # type: ignore[arg-type]
 
 
-def test_an_array_is_refused_as_a_figure() -> None:
-    with pytest.raises(attnlab.AttnlabError, match="cannot draw ndarray"):
-        attnlab.figure(np.eye(3))  # type: ignore[arg-type]
+MAPS = np.random.default_rng(4).dirichlet(np.ones(5), (2, 3, 4))
+"""Two layers of three heads, four queries by five keys."""
+LABELS = (list("abcd"), list("vwxyz"))
+
+
+@pytest.mark.parametrize(
+    "x",
+    [MAPS, torch.tensor(MAPS), list(MAPS), tuple(torch.tensor(layer)[None] for layer in MAPS)],
+    ids=lambda x: type(x).__name__,
+)
+@pytest.mark.usefixtures("qapp")
+def test_a_figure_of_arrays_has_all_layers_heads_and_tokens(x: object) -> None:
+    svg = attnlab.figure(x, format="svg", tokens=LABELS)
+    assert svg is not None
+    texts = [each.text for each in ElementTree.fromstring(svg).iter() if each.text]
+    assert [texts.count(text) for text in ("Layer 0", "Layer 1", "head 2", "Mean of 2 layers")] == [1, 1, 2, 0]
+    assert {*LABELS[0], *LABELS[1]} <= set(texts)
+
+
+@pytest.mark.usefixtures("qapp")
+def test_layers_and_heads_of_arrays_are_chosen() -> None:
+    def draw(x: object = MAPS, **more: object) -> bytes:
+        data = attnlab.figure(x, dpi=60, **more)  # type: ignore[arg-type]
+        assert data is not None
+        return data
+
+    assert draw(layer=1, head=2, title="") == draw(MAPS[1, 2], title="")
+    assert draw(layer=np.int64(1), title="") == draw(layer=[1], title="") != draw(layer=0, title="")
+    assert draw(layer="mean", title="") == draw(MAPS.mean(0), title="")
+    assert draw(layer=[0, 1]) == draw()
+    assert draw(head="mean", layer=0, title="") == draw(MAPS[0].mean(0), title="")
+    assert draw(MAPS[0, 0]) == draw(MAPS[0, 0], layer="mean")
+
+
+@pytest.mark.usefixtures("qapp")
+def test_layers_of_a_figure_share_one_scale() -> None:
+    svg = attnlab.figure(np.stack([np.full((1, 2, 2), 3.0), np.full((1, 2, 2), -8.0)]), format="svg", numbers="off")
+    assert svg is not None
+    texts = [each.text for each in ElementTree.fromstring(svg).iter() if each.text]
+    assert (texts.count("−8.00"), texts.count("3.00")) == (2, 0)
+
+
+@pytest.mark.usefixtures("qapp")
+def test_a_file_of_arrays_is_drawn(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", maps=MAPS)
+    assert attnlab.figure(tmp_path / "a.npz", dpi=60) == attnlab.figure(MAPS, dpi=60)
+
+
+@pytest.mark.parametrize(
+    ("x", "more", "says"),
+    [
+        ("journey", {}, "x is 'journey'; figure needs an Experiment, a Trace, or an array of real numbers"),
+        (np.eye(3)[0], {}, "x has 1 axis, [3]; figure needs [T_q, T_k]"),
+        (MAPS, {"layer": 2}, "There is no layer 2; x has layers 0 to 1, all and mean."),
+        (MAPS, {"layer": "last"}, "There is no layer 'last'; x has layers 0 to 1"),
+        (MAPS, {"layer": []}, "There is no layer []"),
+        (MAPS, {"layer": [0, 0.5]}, "There is no layer 0.5"),
+        (MAPS[0, 0], {"layer": 1}, "There is no layer 1; x has layer 0, all and mean."),
+        (MAPS, {"head": 3}, "There is no head 3; x has heads 0 to 2, all and mean."),
+        (MAPS[0, 0], {"head": -1}, "There is no head -1; x has head 0, all and mean."),
+        (MAPS, {"tokens": ["a"]}, "it needs a pair (query_tokens, key_tokens)"),
+        (MAPS, {"stage": "scores"}, "stage is for experiments only"),
+        (MAPS, {"canvas": True}, "canvas is for experiments only"),
+        (attnlab.preset("journey"), {"tokens": ["a"]}, "tokens is for arrays only; x is Experiment"),
+        (attnlab.compute(attnlab.preset("journey")), {"layer": 0}, "layer is for arrays only; x is Trace"),
+    ],
+    ids=lambda x: None if not isinstance(x, str) else x,
+)
+@pytest.mark.usefixtures("qapp")
+def test_arrays_that_cannot_be_drawn_are_refused_in_one_sentence(x: object, more: dict[str, object], says: str) -> None:
+    with pytest.raises(attnlab.AttnlabError, match=re.escape(says)) as caught:
+        attnlab.figure(x, **more)  # type: ignore[arg-type]
+    assert str(caught.value).endswith(".")
 
 
 def test_no_public_name_equals_a_module_name() -> None:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from operator import index
 from reprlib import repr as short
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex
 
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.trace import Trace
@@ -14,6 +14,10 @@ from attnlab.base.errors import AttnlabError, FileError
 from attnlab.compute.engine import compute, estimate_bytes
 from attnlab.figures.figure_formats import FIGURES
 from attnlab.files.atomic import format_name, write_bytes
+from attnlab.notebook.array_source import make_source
+
+if TYPE_CHECKING:
+    from attnlab.figures.panels.figure_source import Source
 
 _FORMATS = tuple(ending.removeprefix(".") for ending in FIGURES)
 _NOTEBOOK_MM, _NOTEBOOK_DPI = 130.0, 144
@@ -38,9 +42,11 @@ FAULTS = (
 
 @explain_calls
 def figure(
-    x: Experiment | Trace,
+    x: object,
     path: str | os.PathLike[str] | None = None,
     *,
+    tokens: object = None,
+    layer: SupportsIndex | str | Sequence[SupportsIndex] = "all",
     stage: str | Sequence[str] = "weights",
     head: SupportsIndex | str = "all",
     canvas: bool = False,
@@ -61,9 +67,14 @@ def figure(
     """Draw a figure without a window: return a :class:`Figure`, or with a ``path`` write it there and return None.
 
     ``x`` is an Experiment, computed on the CPU in float32, or a Trace. ``stage`` is one of its stages or several, one
-    above the other; ``canvas`` draws all. ``head`` is a head from 0, ``"all"`` or ``"mean"``. ``format`` is
-    ``"png"``, ``"svg"``, ``"pdf"`` or another format of figures; by default the extension of ``path``, or PNG without a
-    path. Sizes are in millimetres: by default the width is 120, for several maps 170, and the height as needed.
+    above the other; ``canvas`` draws all. Or ``x`` is anything else that :func:`attnlab.view` shows: an array or tensor
+    [T_q, T_k], [h, T_q, T_k] or [layers, h, T_q, T_k], the tuple of attentions of a Hugging Face model, a Capture, or a
+    file of arrays. ``tokens`` then names its rows and columns, one list for both or a pair (query_tokens, key_tokens),
+    and ``layer`` is a layer from 0, several, one above the other, ``"all"`` or ``"mean"``.
+
+    ``head`` is a head from 0, ``"all"`` or ``"mean"``. ``format`` is ``"png"``, ``"svg"``, ``"pdf"`` or another format
+    of figures; by default the extension of ``path``, or PNG without a path. Sizes are in millimetres: by default the
+    width is 120, for several maps 170, and the height as needed.
     ``font_pt`` is in points, ``dpi`` in dots per inch. ``columns`` is the number of heads side by side. ``title`` ""
     draws none; ``numbers`` is ``"auto"``, ``"on"`` or ``"off"``; ``colour_map`` is attnlab, viridis, cividis, magma,
     greys, vik or rdbu; ``ground`` is light, dark or transparent.
@@ -76,11 +87,18 @@ def figure(
         FileError: ``path`` cannot be written; an existing file is left untouched.
     """
     ending = _find_ending(path, format)
-    trace = _to_trace(x)
+    head = head if isinstance(head, str) else _to_whole_number("head", head)
+    stages = (stage,) if isinstance(stage, str) else _to_stages(stage)
+    source: Source
+    if isinstance(x, Experiment | Trace):
+        source = _to_trace(x, tokens, layer)
+    else:
+        source = make_source(x, tokens, layer, head, stages, canvas=canvas)
+        stages = source.all_stages
     spec: dict[str, Any] = {
-        "stages": (stage,) if isinstance(stage, str) else _to_stages(stage),
+        "stages": stages,
         "canvas": bool(canvas),
-        "head": head if isinstance(head, str) else _to_whole_number("head", head),
+        "head": head,
         "columns": None if columns is None else _to_whole_number("columns", columns),
         "width_mm": None if width_mm is None else _to_number("width_mm", width_mm),
         "height_mm": None if height_mm is None else _to_number("height_mm", height_mm),
@@ -98,7 +116,7 @@ def figure(
     from attnlab.figures.panels.figure_file import encode_figure
     from attnlab.figures.panels.figure_spec import FigureSpec
 
-    data = encode_figure(trace, FigureSpec(**spec), ending)
+    data = encode_figure(source, FigureSpec(**spec), ending)
     if path is None:
         return Figure(data, ending.removeprefix("."))
     write_bytes(path, data)
@@ -175,12 +193,12 @@ def _find_ending(path: object, kind: str | None) -> str:
     return f".{ending}"
 
 
-def _to_trace(x: object) -> Trace:
-    if isinstance(x, Trace):
-        return x
-    if isinstance(x, Experiment):
-        return compute(x)
-    raise AttnlabError(f"figure cannot draw {type(x).__name__}; it needs an Experiment or a Trace.")
+def _to_trace(x: Experiment | Trace, tokens: object, layer: object) -> Trace:
+    if tokens is not None:
+        raise AttnlabError(f"tokens is for arrays only; x is {type(x).__name__}, which has tokens of its own.")
+    if not (isinstance(layer, str) and layer == "all"):
+        raise AttnlabError(f"layer is for arrays only; x is {type(x).__name__}, which is a single layer.")
+    return x if isinstance(x, Trace) else compute(x)
 
 
 # Types are checked before drawing: an error while Qt paints would end the process.

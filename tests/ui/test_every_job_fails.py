@@ -17,7 +17,12 @@ from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.library import find
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.workspaces.lessons import LESSONS
-from tests.ui import failing_jobs_of_models, failing_jobs_of_playground, failing_jobs_of_train  # noqa: F401  # their cases
+from tests.ui import (  # noqa: F401  # their cases
+    failing_jobs_of_models,
+    failing_jobs_of_playground,
+    failing_jobs_of_train,
+    failing_jobs_of_view,
+)
 from tests.ui.conftest import Person
 from tests.ui.failing_jobs import CASES, Case, Desk, case
 from tests.ui.forms import type_into

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from attnlab.document.settings import Settings
-from attnlab.ui.app.array_maps import take_maps
+from attnlab.figures.array_maps import take_maps
 from attnlab.ui.app.array_window import ArrayWindow
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from tests.ears import NAME, Ears, element, names

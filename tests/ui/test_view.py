@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPoint, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt, QTimer
 from PySide6.QtGui import QColor, QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
@@ -24,13 +24,16 @@ from shiboken6 import isValid
 import attnlab
 from attnlab.base.errors import AttnlabError
 from attnlab.document.settings import Settings, save_settings
+from attnlab.figures.array_maps import take_maps
 from attnlab.figures.palette import DARK, LIGHT
 from attnlab.figures.raster import NOT_A_NUMBER
-from attnlab.ui.app.array_maps import take_maps
 from attnlab.ui.app.array_window import ArrayWindow
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.app.open_windows import OpenWindows
 from tests.patience import PATIENCE_S
+from tests.ui.viewed import let_go, windows, within_a_loop
+
+pytestmark = pytest.mark.usefixtures("after_view")
 
 Key, Button = Qt.Key, Qt.MouseButton
 RNG = np.random.default_rng(5)
@@ -41,63 +44,6 @@ def weights(*shape: int) -> Any:
     """Return rows that sum to 1."""
     scores = np.exp(RNG.normal(size=shape))
     return scores / scores.sum(-1, keepdims=True)
-
-
-def within_a_loop(call: Callable[[], Any]) -> Any:
-    """Call a function like a cell of a notebook, inside a running event loop, and end the loop."""
-    loop, answers = QEventLoop(), []
-
-    def go() -> None:
-        try:
-            answers.append(call())
-        except AttnlabError as error:
-            answers.append(error)
-        finally:
-            loop.quit()
-
-    QTimer.singleShot(0, go)
-    loop.exec()
-    if isinstance(answers[0], AttnlabError):
-        raise answers[0]
-    return answers.pop()
-
-
-def windows() -> list[QWidget]:
-    return [w for w in QApplication.topLevelWidgets() if isinstance(w, ArrayWindow | MainWindow) and w.isVisible()]
-
-
-def let_go() -> None:
-    """Delete closed windows."""
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-
-
-@pytest.fixture(autouse=True)
-def _afterwards(qapp: QApplication) -> Iterator[None]:
-    """Close open windows and restore the application's style."""
-    before = qapp.palette(), qapp.font(), qapp.styleSheet()
-    yield
-    for window in windows():
-        window.close()
-    let_go()
-    QToolTip.hideText()
-    qapp.processEvents()
-    qapp.styleHints().setColorScheme(Qt.ColorScheme.Unknown)
-    qapp.setStyleSheet(before[2])
-    qapp.setPalette(before[0])
-    qapp.setFont(before[1])
-
-
-@pytest.fixture
-def look(qtbot: QtBot) -> Callable[..., ArrayWindow]:
-    """View an array in a focused window."""
-
-    def look_at(x: object, tokens: object = None) -> ArrayWindow:
-        window = within_a_loop(lambda: attnlab.view(x, tokens))
-        assert isinstance(window, ArrayWindow)
-        qtbot.waitUntil(window.isActiveWindow)
-        return window
-
-    return look_at
 
 
 def shown(window: ArrayWindow) -> Any:
@@ -131,7 +77,7 @@ def test_a_single_map_has_numbers_and_labels_and_no_pills(look: Callable[..., Ar
     np.testing.assert_array_equal(shown(window), x[None])
     assert window.sheet.data is not None
     assert window.sheet.data.row_labels == window.sheet.data.column_labels == WORDS
-    assert (window.heading.text(), window.remark.text()) == ("[4, 4]", "probabilities")
+    assert (window.bar.heading.text(), window.bar.remark.text()) == ("[4, 4]", "probabilities")
     assert not window.layer_pill.isVisible()
     assert not window.head_pill.isVisible()
 
@@ -142,7 +88,7 @@ def test_rows_and_columns_are_numbered_or_named(look: Callable[..., ArrayWindow]
     assert named.sheet.data is not None
     assert (counted.sheet.data.row_labels, counted.sheet.data.column_labels) == (("0", "1"), ("0", "1", "2"))
     assert (named.sheet.data.row_labels, named.sheet.data.column_labels) == (("a", "b"), ("x", "y", "z"))
-    assert counted.remark.text() == "signed numbers"
+    assert counted.bar.remark.text() == "signed numbers"
 
 
 def test_arrows_select_heads_and_layers(look: Callable[..., ArrayWindow]) -> None:
@@ -203,13 +149,13 @@ def test_the_number_under_the_pointer_is_shown_with_all_its_digits(look: Callabl
 
 def test_nan_is_shown_as_such(look: Callable[..., ArrayWindow]) -> None:
     window = look([[np.nan, 1.0, np.inf], [0.25, -np.inf, 0.5]])
-    assert window.remark.text() == "signed numbers"
+    assert window.bar.remark.text() == "signed numbers"
     for column, row, text in ((0, 0, "NaN"), (2, 0, "∞"), (1, 1, "−∞")):
         point_at(window, 0, row, column)
         assert window.readout.text() == f"{row} → {column}: {text}"
         corner = window.sheet.cell_rect(0, row, column).topLeft().toPoint() + QPoint(6, 6)
         assert window.sheet.grab().toImage().pixelColor(corner) == QColor.fromRgba(NOT_A_NUMBER)
-    assert look([[np.nan, 1.0], [0.0, 0.5]]).remark.text() == "probabilities"
+    assert look([[np.nan, 1.0], [0.0, 0.5]]).bar.remark.text() == "probabilities"
 
 
 @pytest.mark.parametrize(("theme", "palette"), [("light", LIGHT), ("dark", DARK)])
@@ -217,7 +163,7 @@ def test_the_window_follows_the_settings(theme: str, palette: Any, look: Callabl
     save_settings(Settings(theme=theme, type_size=130))
     window = look(weights(4, 4))
     assert window.sheet.grab().toImage().pixelColor(3, 3) == QColor(palette.surface)
-    assert window.heading.fontInfo().pixelSize() == 17
+    assert window.bar.heading.fontInfo().pixelSize() == 17
 
 
 def test_later_changes_of_the_array_do_not_change_the_window(look: Callable[..., ArrayWindow]) -> None:
@@ -289,7 +235,7 @@ def test_the_tuple_of_a_model_shows_batch_item_0_of_each_layer(look: Callable[..
     layers = tuple(torch.rand(2, 3, 4, 4, dtype=torch.bfloat16).softmax(-1).requires_grad_() for _ in range(5))
     window = look(layers, torch.tensor([101, 7, 8, 102]))
     np.testing.assert_array_equal(shown(window), layers[0][0].detach().float().numpy())
-    assert window.heading.text() == "[5, 3, 4, 4]"
+    assert window.bar.heading.text() == "[5, 3, 4, 4]"
     assert window.readout.text().startswith("Batch item 0 of 2 · ")
     assert window.sheet.data is not None
     assert window.sheet.data.row_labels == ("101", "7", "8", "102")

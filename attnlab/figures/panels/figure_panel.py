@@ -97,7 +97,8 @@ def make_map_data(source: Source, stage: str, head: int | str, colouring: Colour
         raise AttnlabError(f"There is no head {head}; there are {heads}, all and mean.")
     if isinstance(source, Sheets):
         sheet = source.stage(stage)
-        return _make_sheet_data(sheet, values, tuple(titles), colouring)
+        named = sheet.titles if head == "all" and sheet.titles else tuple(titles)
+        return _make_sheet_data(sheet, values, named, colouring)
     from attnlab.figures.stage_data import find_stage_scale, make_stage_data  # loads torch
 
     computed = source.stage(stage)

@@ -25,7 +25,8 @@ class Sheet:
     """Maps to draw: ``values`` [heads, rows, columns] and the scale of their colours.
 
     ``masked`` [rows, columns] is True for masked cells, None without a mask; ``kind`` is that of a stage.
-    Without ``has_numbers`` only the colours mean something: no numbers and no colour bar are drawn.
+    Without ``has_numbers`` only the colours mean something: no numbers and no colour bar are drawn. ``titles`` are
+    those of the maps, if they are not the heads of one layer.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Sheet:
     axes: tuple[str, ...] = ("head", "query", "key")
     role: str = "attention"
     has_numbers: bool = True
+    titles: tuple[str, ...] = ()
 
     @property
     def has_heads(self) -> bool:

@@ -16,6 +16,8 @@ from attnlab.files.export.stage_tables import Table
 from attnlab.files.export.terminal_table import label
 
 MOST_DIGITS = 20
+MOST_NUMBERS = 1 << 20
+"""The maximum count for the clipboard: as text some 10 MB, which takes a second; larger arrays should go to a file."""
 _PLAIN_BELOW = 1e6
 """Larger numbers are written with an exponent, because their decimals are meaningless."""
 

@@ -4,7 +4,7 @@ import os
 import tokenize
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,9 @@ from attnlab.files.weights.named_array import (
     raise_unreadable,
     shorten_name,
 )
+
+MOST_TEXT = 1 << 26
+"""The maximum size of a list of texts, in bytes."""
 
 
 def from_npy(file: Path) -> dict[str, NamedArray]:
@@ -51,6 +54,27 @@ def from_npz(file: Path) -> dict[str, NamedArray]:
         if len(members) > MOST_ARRAYS:
             raise ValueError(f"it contains {len(members)} files")
         return dict(_member(archive, file, member) for member in members)
+
+
+def read_texts(file: Path, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the lists of texts that a zip has under some of these names.
+
+    Raises:
+        OSError, ValueError, …: an error in ``DAMAGE``; the file is damaged, or an array is not a list of texts.
+    """
+    with open_file(file) as opened, zipfile.ZipFile(opened) as archive:
+        there = set(archive.namelist())
+        return {name: _read_text(archive, name) for name in names if f"{name}.npy" in there}
+
+
+def _read_text(archive: zipfile.ZipFile, name: str) -> tuple[str, ...]:
+    with archive.open(f"{name}.npy") as opened:
+        shape, dtype = _header(opened)
+    if len(shape) != 1 or dtype.kind != "U" or not 0 < dtype.itemsize * _count(shape) <= MOST_TEXT:
+        raise ValueError(f"{shorten_name(name)} is not a list of texts")
+    with archive.open(f"{name}.npy") as opened:
+        texts = npy.read_array(opened, allow_pickle=False)
+    return tuple(str(text) for text in texts)
 
 
 def _member(archive: zipfile.ZipFile, file: Path, member: zipfile.ZipInfo) -> tuple[str, NamedArray]:

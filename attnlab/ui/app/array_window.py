@@ -1,19 +1,22 @@
 """The window that shows an array: its maps, a pill each for layer and head, and the number under the pointer."""
 
-import numpy as np
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
 
 from attnlab.document.settings import Settings
+from attnlab.figures.array_maps import ArrayMaps, Floats
 from attnlab.figures.map_data import MapData
+from attnlab.figures.panels.array_sheets import average
 from attnlab.figures.scales import find_scale
-from attnlab.ui.app.array_maps import ArrayMaps, Floats
+from attnlab.ui.app.array_bar import ArrayBar
+from attnlab.ui.app.array_tools import ArrayTools
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.cells import install_interfaces
 from attnlab.ui.base.faults import show_faults
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import apply_theme, px
-from attnlab.ui.base.themed import FollowsTheme, set_role
+from attnlab.ui.base.theme import apply_theme, plain_tip, px
+from attnlab.ui.base.themed import set_role
 from attnlab.ui.widgets.fields.pill import Choice, Pill
 from attnlab.ui.widgets.maps.map_sheet import Lattice, MapSheet
 
@@ -23,8 +26,11 @@ SIZE = (880, 680)
 
 
 @guarded
-class ArrayWindow(FollowsTheme, QWidget):
-    """Shows the maps of an array; arrow keys and pills choose layer and head, a click enlarges one map or shows all."""
+class ArrayWindow(QWidget):
+    """Shows the maps of an array; arrow keys and pills choose layer and head, a click enlarges one map or shows all.
+
+    ``maps`` are those that it was given, ``settings`` those of the program.
+    """
 
     def __init__(self, maps: ArrayMaps, settings: Settings) -> None:
         app = QApplication.instance()
@@ -33,7 +39,7 @@ class ArrayWindow(FollowsTheme, QWidget):
         super().__init__()
         show_faults()
         install_interfaces()
-        self._maps, self._settings = maps, settings
+        self.maps, self.settings = maps, settings
         n_layers, n_heads = maps.values.shape[:2]
         self._layers, self._heads = _choices(n_layers), _choices(n_heads)
         self.layer: Which = 0
@@ -41,9 +47,13 @@ class ArrayWindow(FollowsTheme, QWidget):
         self._before: tuple[Which, Which] | None = None
         self.sheet = MapSheet()
         self.layer_pill, self.head_pill = _pill("Layer", self._layers), _pill("Head", self._heads)
+        self.tools = ArrayTools(self)
+        self._said: tuple[str, bool] = "", False
         self._build()
         self.sheet.map_clicked.connect(self._on_map_clicked)
         self.sheet.cell_pointed.connect(self._on_cell_pointed)
+        self.sheet.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.sheet.customContextMenuRequested.connect(self._on_menu_wanted)
         self.layer_pill.chosen.connect(self._on_layer_chosen)
         self.head_pill.chosen.connect(self._on_head_chosen)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
@@ -55,19 +65,12 @@ class ArrayWindow(FollowsTheme, QWidget):
         self.sheet.setFocus()
 
     def _build(self) -> None:
-        shape = str(list(self._maps.shape))
+        shape = str(list(self.maps.shape))
         self.setWindowTitle(f"Maps {shape} — attnlab")
-        self.heading = QLabel(shape)
-        self.heading.setProperty("role", "title")
-        self.remark = QLabel("probabilities" if self._maps.kind == "probability" else "signed numbers")
-        self.remark.setProperty("role", "muted")
-        self._top, bar = _frame("top")
-        for widget in (self.heading, self.remark):
-            bar.addWidget(widget)
-        bar.addStretch(1)
+        remark = "probabilities" if self.maps.kind == "probability" else "signed numbers"
         for pill, choices in ((self.layer_pill, self._layers), (self.head_pill, self._heads)):
-            bar.addWidget(pill)
             pill.setVisible(len(choices) > 1)
+        self.bar = ArrayBar(shape, remark, (self.layer_pill, self.head_pill), self.tools.actions)
         self.readout = QLabel()
         self.readout.setTextFormat(Qt.TextFormat.PlainText)
         self.readout.setMinimumWidth(1)  # a long token is cut off and does not widen the window
@@ -76,7 +79,7 @@ class ArrayWindow(FollowsTheme, QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._top)
+        column.addWidget(self.bar)
         column.addWidget(self.sheet, 1)
         column.addWidget(bottom)
 
@@ -84,40 +87,48 @@ class ArrayWindow(FollowsTheme, QWidget):
         """Apply the theme and the size of type of the settings."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        apply_theme(app, self._settings.theme, self._settings.type_size)
+        apply_theme(app, self.settings.theme, self.settings.type_size)
 
-    def restyle(self) -> None:
-        """Set the height of the bar."""
-        self._top.setMinimumHeight(px(48))
+    def say(self, sentence: str, *, wrong: bool = False) -> None:
+        """Show a sentence below the maps until other maps are chosen; the number under the pointer stands over it."""
+        self._said = sentence, wrong
+        self._on_cell_pointed(None)
+        announce(sentence, self.readout)
+
+    def describe(self) -> str:
+        """Return in words which maps are visible: "layer 0, all heads"; "" if there is only one."""
+        return self._where(None)
 
     def choose(self, layer: Which, head: Which) -> None:
         """Show one layer or head, their mean, or all side by side."""
         self.layer, self.head = layer, head
         self.layer_pill.set_value(layer)
         self.head_pill.set_value(head)
-        of_layers = _take_index(self._maps.values, 0, layer)
+        of_layers = _take_index(self.maps.values, 0, layer)
         values = _take_index(of_layers, 1, head)
         n_layers, n_heads, rows, columns = values.shape
         lattice = Lattice(_names("layer", n_layers), _names("head", n_heads)) if min(n_layers, n_heads) > 1 else None
         titles = _names("layer", n_layers) if n_layers > 1 else _names("head", n_heads)
-        scale = find_scale(of_layers, self._maps.kind)  # one scale for all heads of a layer
+        scale = find_scale(of_layers, self.maps.kind)  # one scale for all heads of a layer
         data = MapData(
             values.reshape(-1, rows, columns),
-            self._maps.kind,
+            self.maps.kind,
             scale,
             None,
-            self._maps.query_tokens,
-            self._maps.key_tokens,
+            self.maps.query_tokens,
+            self.maps.key_tokens,
             titles,
         )
         self.sheet.show_maps(data, lattice)
         self.sheet.setAccessibleName(f"Maps: {n_layers * n_heads} of {rows} by {columns}. {self._where(None)}")
         self.sheet.spoken_title = self._where(None) if n_layers * n_heads == 1 else ""
+        self._said = "", False
         self._on_cell_pointed(None)
+        self.tools.actions.refresh()
 
     def _place(self, index: int) -> tuple[Which, Which]:
         """Return the layer and the head of a map on screen."""
-        n_heads = self._maps.values.shape[1] if self.head == "all" else 1
+        n_heads = self.maps.values.shape[1] if self.head == "all" else 1
         line, place = divmod(index, n_heads)
         return (line if self.layer == "all" else self.layer), (place if self.head == "all" else self.head)
 
@@ -133,17 +144,29 @@ class ArrayWindow(FollowsTheme, QWidget):
         return ", ".join(parts)
 
     def _hint(self) -> str:
-        parts = [self._maps.note, "point at a cell for its exact number"]
+        parts = [self.maps.note, "point at a cell for its exact number"]
         parts += ["← → other heads"] * (len(self._heads) > 1) + ["↑ ↓ other layers"] * (len(self._layers) > 1)
         text = " · ".join(part for part in parts if part)
         return text[:1].upper() + text[1:]
 
     @Slot(object)
     def _on_cell_pointed(self, cell: tuple[int, int, int] | None) -> None:
-        where = self._where(cell[0]) if cell is not None else ""
-        text = self._hint() if cell is None else self.sheet.cell_text(cell) + (f"   {where}" if where else "")
-        set_role(self.readout, "muted" if cell is None else "")
+        said, wrong = self._said
+        if cell is not None:
+            where = self._where(cell[0])
+            text, role = self.sheet.cell_text(cell) + (f"   {where}" if where else ""), ""
+        else:
+            text, role = said or self._hint(), "error" if wrong else "" if said else "muted"
+        set_role(self.readout, role)
+        self.readout.setWordWrap(wrong and cell is None)  # an error is shown whole
         self.readout.setText(text)
+        self.readout.setToolTip(plain_tip(said))
+
+    @Slot(QPoint)
+    def _on_menu_wanted(self, at: QPoint) -> None:
+        menu = self.tools.actions.menu(QMenu(self.sheet), "Copy", "File")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.sheet.mapToGlobal(at))
 
     @Slot(int)
     def _on_map_clicked(self, index: int) -> None:
@@ -167,7 +190,7 @@ class ArrayWindow(FollowsTheme, QWidget):
 
     @Slot()
     def _on_scheme_changed(self) -> None:
-        if self._settings.theme == "system":
+        if self.settings.theme == "system":
             self.apply_theme()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -197,9 +220,7 @@ def _names(name: str, count: int) -> tuple[str, ...]:
 def _take_index(values: Floats, axis: int, which: Which) -> Floats:
     """Return one index of an axis, the mean over it, or all of it; the axis is kept."""
     if which == "mean":
-        with np.errstate(all="ignore"):  # ∞ − ∞ is NaN and is shown as such
-            mean: Floats = values.mean(axis, keepdims=True)
-            return mean
+        return average(values, axis)
     return values.take([which], axis) if isinstance(which, int) else values
 
 

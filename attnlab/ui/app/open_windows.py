@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.ui.app.application import GarbageTimer
+from attnlab.ui.app.array_window import ArrayWindow
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.base import faults, jobs
 
@@ -28,6 +29,7 @@ class OpenWindows(QObject):
         super().__init__(app)
         self._windows: dict[int, QWidget] = {}
         self._stops: dict[int, Callable[[], None]] = {}
+        self._guarded: set[int] = set()
         self._garbage: GarbageTimer | None = None
         self._shell: Any = None
         self._take_hooks_off: Callable[[], None] | None = None
@@ -47,14 +49,16 @@ class OpenWindows(QObject):
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._windows[key] = window
         window.destroyed.connect(partial(self._on_destroyed, key))
-        if isinstance(window, MainWindow):
+        if isinstance(window, MainWindow | ArrayWindow):
             self._guard(key, window)
         return key
 
-    def _guard(self, key: int, window: MainWindow) -> None:
+    def _guard(self, key: int, window: MainWindow | ArrayWindow) -> None:
         """Keep a window's threads from collecting widgets, and end them before the interpreter does."""
-        self._stops[key] = partial(_stop, weakref.ref(window))
-        atexit.register(self._stops[key])
+        self._guarded.add(key)
+        if isinstance(window, MainWindow):
+            self._stops[key] = partial(_stop, weakref.ref(window))
+            atexit.register(self._stops[key])
         if self._garbage is None:
             self._garbage = GarbageTimer(self)
             self._shell = active_shell()
@@ -66,7 +70,8 @@ class OpenWindows(QObject):
         stop = self._stops.pop(key, None)
         if stop is not None:
             atexit.unregister(stop)
-        if self._garbage is None or self._stops:
+        self._guarded.discard(key)
+        if self._garbage is None or self._guarded:
             return
         if self._shell is not None:
             for event, callback in zip(CELL_EVENTS, (self._on_cell_began, self._on_cell_ended), strict=True):

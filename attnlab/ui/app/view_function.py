@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.scene import Scene
-    from attnlab.ui.app.array_maps import ArrayMaps
+    from attnlab.figures.array_maps import ArrayMaps
     from attnlab.ui.app.open_windows import OpenWindows
 
 
@@ -24,15 +24,16 @@ def view(x: object, tokens: object = None) -> "QWidget | None":
     """Open a window on an experiment, a trace or an array.
 
     ``x`` is an Experiment, a Trace, an array or tensor [T_q, T_k], [h, T_q, T_k] or [layers, h, T_q, T_k], or the tuple
-    that Hugging Face models return, one tensor [batch, h, T_q, T_k] a layer, of which batch item 0 is shown. ``tokens``
-    names the rows and columns of an array: one list for both, or a pair (query_tokens, key_tokens).
+    that Hugging Face models return, one tensor [batch, h, T_q, T_k] a layer, of which batch item 0 is shown. It may
+    also be a Capture, or a .npz, .safetensors or .npy file of arrays, such as the window saves. ``tokens`` names the
+    rows and columns of an array: one list for both, or a pair (query_tokens, key_tokens).
 
     If Qt's event loop runs, as in IPython after ``%gui qt``, it returns the window at once; the window stays open even
     without a reference to it. In a plain script it returns None when the window has been closed.
 
     Raises:
-        AttnlabError: x or tokens cannot be shown, there is no display, this is not the main thread, or a figure was
-        drawn before the first window, so that Qt runs without a screen.
+        AttnlabError: x or tokens cannot be shown or read, there is no display, this is not the main thread, or a figure
+        was drawn before the first window, so that Qt runs without a screen.
     """
     content = _content(x, tokens)
     _check_place()
@@ -62,9 +63,10 @@ def _content(x: object, tokens: object) -> "Scene | ArrayMaps":
             return Scene(x, "Experiment")
         if isinstance(x, Trace):
             return Scene(x.experiment, "Experiment", "", _device_name(x), str(x.dtype).removeprefix("torch."))
-    from attnlab.ui.app.array_maps import take_maps
+    from attnlab.figures.array_maps import take_maps
+    from attnlab.pretrained.opened_maps import open_maps
 
-    return take_maps(x, tokens)
+    return take_maps(*open_maps(x, tokens))
 
 
 def _check_place() -> None:
@@ -114,7 +116,7 @@ def _application() -> "QApplication":
 
 def _window(content: "Scene | ArrayMaps") -> "QWidget":
     from attnlab.document.settings import load_settings
-    from attnlab.ui.app.array_maps import ArrayMaps
+    from attnlab.figures.array_maps import ArrayMaps
     from attnlab.ui.app.array_window import ArrayWindow
     from attnlab.ui.app.main_window import MainWindow
 

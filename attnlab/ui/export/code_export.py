@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from attnlab.base.errors import AttnlabError
 from attnlab.files.atomic import format_name, write_text
 from attnlab.files.export.code_notebook import notebook
-from attnlab.files.export.matrix_text import FORMATS, make_input_table
+from attnlab.files.export.matrix_text import FORMATS, MOST_NUMBERS, make_input_table
 from attnlab.files.export.script import script
 from attnlab.files.export.stage_tables import Table, table
 from attnlab.ui.base.dialog_parts import ask_where
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
 
 TITLES = {"latex": "LaTeX", "numpy": "NumPy", "markdown": "Markdown", "csv": "CSV"}
-MOST_NUMBERS = 1 << 20
-"""As text this is some 10 MB and takes a second; larger arrays should go to a file."""
 
 SCRIPT, NOTEBOOK = ".py", ".ipynb"
 _KINDS = {SCRIPT: ("PyTorch script", "Python (*.py)"), NOTEBOOK: ("Jupyter notebook", "Jupyter notebooks (*.ipynb)")}

@@ -9,7 +9,6 @@ from attnlab.figures.panels.figure_panel import make_map_data
 from attnlab.figures.panels.figure_source import Pair, Sheets, Source
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.atomic import write_bytes
-from attnlab.ui.playground.stage_export import export_stage
 
 
 def export_figure(source: Source, spec: FigureSpec, path: Path) -> None:
@@ -30,6 +29,8 @@ def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
     if isinstance(source, Sheets):
         _export_sheet(source, spec, path)
     else:
+        from attnlab.ui.playground.stage_export import export_stage  # loads torch, which sheets do not need
+
         export_stage(source.now if isinstance(source, Pair) else source, spec.stages[0], spec.head, path)
 
 

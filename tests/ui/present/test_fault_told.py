@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.document.settings import Settings
-from attnlab.ui.app.array_maps import take_maps
+from attnlab.figures.array_maps import take_maps
 from attnlab.ui.app.array_window import ArrayWindow
 from attnlab.ui.base import faults
 from attnlab.ui.base.fault_bar import FaultBar

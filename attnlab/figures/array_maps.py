@@ -1,4 +1,4 @@
-"""Converts arrays from scripts into maps to show, or refuses them with one sentence; needs neither Qt nor torch."""
+"""Converts arrays from scripts into maps, or refuses them with one sentence; needs neither Qt nor torch."""
 
 import reprlib
 import sys
@@ -34,20 +34,21 @@ class ArrayMaps:
     note: str = ""
 
 
-def take_maps(x: object, tokens: object = None) -> ArrayMaps:
+def take_maps(x: object, tokens: object = None, who: str = "view") -> ArrayMaps:
     """Return the maps of an array, nested list, tensor or tuple of tensors.
 
     ``tokens`` labels rows and columns: one list for both, or a pair (query_tokens, key_tokens); None numbers them.
+    ``who`` is the function that sentences name.
 
     Raises:
         AttnlabError: x is not numeric, is empty or has another number of axes, or the tokens do not match.
     """
-    values, note = _take_layers(x) if _is_layered(x) else (_array(x, "x"), "")
+    values, note = _take_layers(x, who) if _is_layered(x) else (_array(x, "x", who), "")
     shape = values.shape
     if 0 in shape:
         raise AttnlabError(f"x is empty, {_shape(shape)}; every axis needs at least 1.")
     if not 2 <= len(shape) <= 4:
-        raise AttnlabError(f"x has {_axes(len(shape))}, {_shape(shape)}; view needs {NEEDED}.")
+        raise AttnlabError(f"x has {_axes(len(shape))}, {_shape(shape)}; {who} needs {NEEDED}.")
     queries, keys = _labels(tokens, shape)
     values = values.reshape((1,) * (4 - len(shape)) + shape)
     return ArrayMaps(values, shape, queries, keys, _kind(values), note)
@@ -65,7 +66,7 @@ def _is_layered(x: object) -> TypeGuard[tuple[Any, ...] | list[Any]]:
     return isinstance(x, tuple | list) and any(item is None or getattr(item, "ndim", 0) == 4 for item in x)
 
 
-def _take_layers(layers: tuple[Any, ...] | list[Any]) -> tuple[Floats, str]:
+def _take_layers(layers: tuple[Any, ...] | list[Any], who: str) -> tuple[Floats, str]:
     """Return batch item 0 of each layer [layers, h, T_q, T_k], and a note when there are more items."""
     for i, layer in enumerate(layers):
         if layer is None:
@@ -77,34 +78,34 @@ def _take_layers(layers: tuple[Any, ...] | list[Any]) -> tuple[Floats, str]:
         if len(shape) != 4 or shape[0] < 1:
             got = f"has the shape {_shape(shape)}" if shape else f"is {reprlib.repr(layer)}"
             raise AttnlabError(f"x[{i}] {got}; every layer needs [batch, h, T_q, T_k], at least one batch item.")
-    arrays = [_array(layer[0], f"x[{i}]") for i, layer in enumerate(layers)]
+    arrays = [_array(layer[0], f"x[{i}]", who) for i, layer in enumerate(layers)]
     for i, array in enumerate(arrays):
         if array.shape != arrays[0].shape:
             raise AttnlabError(
                 f"x[{i}] has {_shape(array.shape)} per batch item, but x[0] {_shape(arrays[0].shape)}; layers shown "
-                f"together need one shape, so use view(x[0][0]) to show one of them."
+                f"together need one shape, so use {who}(x[0][0]) to show one of them."
             )
     count = layers[0].shape[0]
     return np.stack(arrays), f"batch item 0 of {count}" if count > 1 else ""
 
 
-def _array(x: object, name: str) -> Floats:
+def _array(x: object, name: str, who: str) -> Floats:
     """Return a copy of numbers: float64 if they are float64 or integers, else float32."""
     torch = sys.modules.get("torch")  # x can only be a tensor if torch is loaded
     if torch is not None and isinstance(x, torch.Tensor):
-        return _of_tensor(x, name)
+        return _of_tensor(x, name, who)
     if isinstance(x, tuple | list) and torch is not None and any(isinstance(item, torch.Tensor) for item in x):
-        return _stack([_array(item, f"{name}[{i}]") for i, item in enumerate(x)], name)
+        return _stack([_array(item, f"{name}[{i}]", who) for i, item in enumerate(x)], name, who)
     if isinstance(x, str | bytes | Mapping | Set) or x is None:
-        raise _no_numbers(x, name)
+        raise _no_numbers(x, name, who)
     try:
         array = np.ma.asanyarray(x) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
     except (ValueError, TypeError, RuntimeError) as error:  # lists of unequal lengths, an array on a GPU
         raise AttnlabError(
-            f"{name} cannot be read as one array ({_first_sentence(error)}); view needs {NEEDED}."
+            f"{name} cannot be read as one array ({_first_sentence(error)}); {who} needs {NEEDED}."
         ) from None
     if array.dtype.kind not in "biuf":
-        raise _no_numbers(x, name)
+        raise _no_numbers(x, name, who)
     dtype = np.float32 if array.dtype.kind == "f" and array.dtype.itemsize <= 4 else np.float64
     copy: Floats = array.astype(dtype)
     if isinstance(copy, np.ma.MaskedArray):
@@ -112,12 +113,12 @@ def _array(x: object, name: str) -> Floats:
     return copy
 
 
-def _of_tensor(tensor: Any, name: str) -> Floats:
+def _of_tensor(tensor: Any, name: str, who: str) -> Floats:
     import torch
 
     if tensor.is_complex() or tensor.device.type == "meta":
         what = "complex numbers" if tensor.is_complex() else "no numbers, as it is on the device meta"
-        raise AttnlabError(f"{name} holds {what}; view needs real numbers.")
+        raise AttnlabError(f"{name} holds {what}; {who} needs real numbers.")
     tensor = tensor.detach()
     tensor = tensor.dequantize() if tensor.is_quantized else tensor
     tensor = (tensor.to_dense() if tensor.layout != torch.strided else tensor).cpu()
@@ -126,21 +127,22 @@ def _of_tensor(tensor: Any, name: str) -> Floats:
     return array
 
 
-def _stack(arrays: list[Floats], name: str) -> Floats:
+def _stack(arrays: list[Floats], name: str, who: str) -> Floats:
     shapes = sorted({array.shape for array in arrays})
     if len(shapes) > 1:
         raise AttnlabError(
             f"{name} holds arrays of different shapes, such as {_shape(shapes[0])} and {_shape(shapes[1])}; "
-            f"view needs {NEEDED}."
+            f"{who} needs {NEEDED}."
         )
     return np.stack(arrays)
 
 
-def _no_numbers(x: object, name: str) -> AttnlabError:
+def _no_numbers(x: object, name: str, who: str) -> AttnlabError:
     if getattr(x, "attentions", None) is not None:
-        return AttnlabError(f"{name} is the whole output of a model; view needs its attention, {name}.attentions.")
+        return AttnlabError(f"{name} is the whole output of a model; {who} needs its attention, {name}.attentions.")
     return AttnlabError(
-        f"{name} is {reprlib.repr(x)}; view needs an Experiment, a Trace, or an array of real numbers, {NEEDED}."
+        f"{name} is {reprlib.repr(x)}; {who} needs an Experiment, a Trace, or an array of real numbers, {NEEDED}; or a "
+        ".npz, .safetensors or .npy file with one."
     )
 
 
