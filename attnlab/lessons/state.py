@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnlab.attention import edits
@@ -21,6 +20,7 @@ from attnlab.lessons.budget import MAX_BYTES, Budget
 from attnlab.lessons.cells import split_indices
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
 from attnlab.lessons.lookup import ALIASES
+from attnlab.lessons.sessions import find_session
 from attnlab.lessons.table_edit import edit_table, to_number
 
 if TYPE_CHECKING:
@@ -63,18 +63,16 @@ def _start(lesson: Lesson, step: Step, before: "Experiment | None", problems: li
         if step.preset is not None:
             return preset(step.preset)
         if step.file is not None:
-            return _open_session(lesson.path, step.file)
+            return _open_session(lesson, step.file)
     except AttnlabError as error:
         problems.append(Problem(step.line_of("file" if step.preset is None else "preset"), str(error)))
     return before
 
 
-def _open_session(path: Path | None, name: str) -> "Experiment":
-    if path is None:
-        raise AttnlabError(f"The session {name} must be in the lesson’s folder; save the lesson first.")
+def _open_session(lesson: Lesson, name: str) -> "Experiment":
     from attnlab.files.sessions.session_file import load
 
-    return load(path.parent / name)
+    return load(find_session(lesson, name))
 
 
 def apply_edit(e: "Experiment", edit: Edit) -> "Experiment":

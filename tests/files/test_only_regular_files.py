@@ -95,14 +95,14 @@ def test_only_bounded_py_opens_files() -> None:
 def lesson_with_a_file(path: Path) -> None:
     pytest.importorskip("PySide6")
     from attnlab.lessons.parse import parse
-    from attnlab.ui.lessons.draft import _carry_files
+    from attnlab.ui.lessons.draft import carry_files
 
     lesson = replace(
         parse("---\ntitle: A\n---\n## A\n```state\nfile: x.attnlab\n```\n", "a"), path=path.parent / "a.md"
     )
     shutil.move(path, path.parent / "x.attnlab")
     (path.parent / "to").mkdir()
-    _carry_files(lesson, path.parent / "to" / "a.md")
+    carry_files(lesson, path.parent / "to" / "a.md")
 
 
 def run_with(name: str) -> Callable[[Path], object]:

@@ -11,6 +11,7 @@ from attnlab.files.bounded import read_bytes
 from attnlab.files.sessions.session_archive import TOTAL_LIMIT
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.lessons.pictures import LIMIT, list_names
+from attnlab.lessons.sessions import find_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ class Draft(QObject):
         from attnlab.lessons.write import write
 
         if path != self._path:
-            _carry_files(self.lesson, path)
+            carry_files(self.lesson, path)
         write_text(path, write(_move_to(self.lesson, path)))
         self._path = path
         self._entries = [replace(e, lesson=_move_to(e.lesson, path), gesture=None) for e in self._entries]
@@ -163,14 +164,14 @@ def get_session_folder(lesson: Lesson) -> Path:
     return lesson.path.parent if lesson.path is not None else find_user_folder()
 
 
-def _carry_files(lesson: Lesson, path: Path) -> None:
-    """Copy the sessions and pictures of a lesson's steps to the folder of its new file; raises FileError."""
+def carry_files(lesson: Lesson, path: Path) -> None:
+    """Copy the sessions and pictures of a lesson's steps to the folder of its new file; raises AttnlabError."""
     folder = get_session_folder(lesson)
     for name in {step.file for step in lesson.steps if step.file is not None}:
-        target = path.parent / name
-        if target == folder / name or target.exists():
+        source, target = find_session(lesson, name), path.parent / name
+        if target == source or target.exists():
             continue
-        write_bytes(target, read_bytes(folder / name, TOTAL_LIMIT, "a session that a step begins with"))
+        write_bytes(target, read_bytes(source, TOTAL_LIMIT, "a session that a step begins with"))
     for name in {name for step in lesson.steps for name in list_names(step.text)}:
         target = path.parent / name
         if target != folder / name and not target.exists() and (folder / name).is_file():

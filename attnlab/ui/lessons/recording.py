@@ -14,7 +14,7 @@ from attnlab.files.atomic import write_text
 from attnlab.files.sessions.session_file import save_scene
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.lessons.differences import find_config_edits, find_table_edits, find_token_edits, is_same
-from attnlab.ui.lessons.draft import get_session_folder
+from attnlab.ui.lessons.draft import carry_files, get_session_folder
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
@@ -80,7 +80,11 @@ def make_empty_lesson() -> Lesson:
 
 
 def keep(lesson: Lesson) -> Path:
-    """Write a lesson with unsaved changes to the user's lessons, under a new name; raises FileError."""
+    """Write a lesson with unsaved changes and its sessions to the user's lessons, under a new name.
+
+    Raises:
+        AttnlabError: the lesson or one of its sessions cannot be written.
+    """
     from attnlab.lessons.library import find_user_folder
     from attnlab.lessons.write import write
 
@@ -88,6 +92,7 @@ def keep(lesson: Lesson) -> Path:
     _make_folder(folder)
     path = folder / f"{lesson.name}-unsaved.md"
     write_text(path, write(replace(lesson, name=path.stem, title=f"{lesson.title} (unsaved)", path=path)))
+    carry_files(lesson, path)
     return path
 
 
