@@ -12,7 +12,7 @@ from attnlab.ui.lessons.thumbnails import draw_thumbnail
 
 WIDE_ROW = 340
 """The width from which a lesson's description stands in its row."""
-PICTURE, SMALL_PICTURE = (84, 55), (60, 40)
+PICTURE, SMALL_PICTURE = (75, 49), (60, 40)
 LINE = 3
 """The thickness of the line of progress."""
 
