@@ -29,6 +29,7 @@ def test_there_are_at_least_twelve_lessons_with_distinct_orders() -> None:
     orders = [find(name).order for name in NAMES]
     assert all(orders), dict(zip(NAMES, orders, strict=True))
     assert len(set(orders)) == len(orders), dict(zip(NAMES, orders, strict=True))
+    assert NAMES[-2:] == ("trained-heads", "switch-a-head-off"), "real models come after all that they use"
     assert len(NAMES) == sum(name.endswith(".md") for name in assets.names("lessons"))
 
 
@@ -84,7 +85,8 @@ def test_every_stated_number_is_computed(lesson: Lesson) -> None:
 
 def test_the_first_step_has_a_state(lesson: Lesson) -> None:
     assert all(slide.experiment is not None for slide in make_slides(lesson))
-    assert all(step.file is None for step in lesson.steps), "a lesson that ships has no folder to keep sessions in"
+    named = {f"lessons/{step.file}" for step in lesson.steps if step.file is not None}
+    assert named <= set(assets.names("lessons")), "the sessions of a lesson that ships are beside it"
 
 
 def test_a_lesson_survives_writing_and_reading(lesson: Lesson) -> None:

@@ -400,6 +400,38 @@ def test_a_shipped_lesson_is_edited_as_a_copy(person: "Person") -> None:
     assert "Your lessons" in [row.title for row in workspace.shelf.rows]
 
 
+def test_a_copy_of_a_shipped_lesson_takes_its_sessions_along() -> None:
+    from attnlab.ui.lessons.draft import Draft
+
+    shipped = find("trained-heads")
+    named = {step.file for step in shipped.steps if step.file is not None}
+    folder = find_user_folder()
+    folder.mkdir(parents=True)
+    Draft(shipped).save(folder / "mine.md")
+    assert check(find("mine")) == ()
+    assert {path.name for path in folder.glob("*.attnlab")} == named
+
+
+def test_unsaved_changes_of_a_copy_are_kept_with_its_sessions() -> None:
+    shipped = find("switch-a-head-off")
+    path = keep(replace(shipped, title="Mine"))
+    assert check(find(str(path))) == ()
+    assert all((path.parent / step.file).is_file() for step in shipped.steps if step.file is not None)
+
+
+def test_a_state_recorded_into_an_unsaved_copy_is_found_again() -> None:
+    e = edits.paint_mask(edits.fill(preset("causal-5x8"), "embeddings", "normal", 7), 0, 1, False)
+    lesson = add_step(find("trained-heads"), shown(e, "causal-5x8"))
+    assert lesson.steps[-1].file is not None
+    again = make_slides(lesson)[-1].experiment
+    assert again is not None
+    assert is_same(again, e)
+    gone = replace(lesson, steps=(replace(lesson.steps[-1], file="gone.attnlab"),))
+    assert [problem.reason for problem in check(gone)] == [
+        "The session gone.attnlab must be in the lesson’s folder; save the lesson first."
+    ]
+
+
 def test_saving_a_lesson_elsewhere_copies_its_sessions(person: "Person", tmp_path: Path) -> None:
     person.document.edit("Normal", lambda e: edits.paint_mask(e, 0, 1, False))
     record(person)
