@@ -1,7 +1,7 @@
 """What is changed in a model: heads and single arrows that are off, and layers that were edited as experiments."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import index
 from typing import Any
 
@@ -21,6 +21,12 @@ class Changes:
     def of(self, part: Part) -> Mapping[int, Off]:
         """Return what is off in the layers of a part."""
         return self.off.get(part, {})
+
+    def without_tokens(self) -> "Changes":
+        """Return the changes that hold for any text: without arrows and painted masks, which name tokens of one."""
+        return Changes(
+            {part: {layer: _forget_tokens(off) for layer, off in layers.items()} for part, layers in self.off.items()}
+        )
 
 
 NOTHING_CHANGED = Changes()
@@ -60,6 +66,13 @@ def take_changes(
         of_part = found.setdefault(part, {})
         of_part[layer] = of_part.get(layer, Off())._replace(edited=e)
     return Changes(found)
+
+
+def _forget_tokens(off: Off) -> Off:
+    e = off.edited
+    if e is not None and e.config.mask is not None:
+        e = replace(e, config=replace(e.config, mask=None))
+    return off._replace(pairs=(), edited=e)
 
 
 def _list_edited(given: Any, layers: Mapping[Part, int]) -> list[tuple[Part, int, Any]]:

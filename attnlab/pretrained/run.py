@@ -173,7 +173,8 @@ class Run:
         """Return what each head looks at, for every layer of a part: a table with one row for each head.
 
         The formulas are those of :class:`attnlab.pretrained.patterns.HeadPatterns`. "induction" is measured on random
-        tokens that the model reads twice, the same each time.
+        tokens that the model reads twice, the same each time; arrows that are off and painted masks, which belong to
+        the tokens of this text, do not count there.
 
         Raises:
             ArgumentError: the part is cross-attention, whose queries and keys are different texts.
@@ -186,9 +187,8 @@ class Run:
         causal = made.stack.name == "decoder"
         kinds = find_kinds(tokens, self.model.tokenizer.specials(), causal)
         ids = self.model.draw_repeated()
-        repeated = StackPass(
-            made.stack, torch.tensor(ids), made.memory, self.changes.of(part), self.changes.of("cross")
-        )
+        changes = self.changes.without_tokens()
+        repeated = StackPass(made.stack, torch.tensor(ids), made.memory, changes.of(part), changes.of("cross"))
         after = find_after(ids)
         rows = []
         for layer in range(made.stack.n_layers):

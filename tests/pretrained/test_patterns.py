@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
+import torch
 from torch import Tensor
 
 from attnlab.base.errors import ArgumentError
@@ -111,3 +113,17 @@ def test_an_encoder_decoder_has_patterns_of_both_stacks_but_not_across(make: Mak
     assert len(run.patterns("decoder")) == 8
     with pytest.raises(ArgumentError, match="choose the part encoder or decoder"):
         run.patterns("cross")
+
+
+def test_arrows_and_painted_masks_of_a_text_do_not_count_on_random_tokens(make: Make) -> None:
+    model = read_model(make("gpt2")[1])
+    assert isinstance(model, Model)
+    run = model.run(text_of(60))
+    plain = [row.induction for row in run.patterns()]
+    changed = run.change(pairs_off=[(0, 1, 58, 3), (1, 1, 20, 3)])
+    assert [row.induction for row in changed.patterns()] == plain
+    assert [row.previous for row in changed.patterns()] != [row.previous for row in run.patterns()]
+    e = run.experiment(1)
+    mask = torch.ones(60, 60, dtype=torch.bool).tril()
+    edited = run.change(layers={1: replace(e, config=replace(e.config, mask=mask))})
+    assert [row.induction for row in edited.patterns()] == pytest.approx(plain, abs=1e-6)
