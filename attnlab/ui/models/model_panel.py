@@ -52,7 +52,12 @@ class TextField(QPlainTextEdit):
 
     def show_text(self, text: str) -> None:
         """Show another text, unless it is being typed."""
-        if text != self.toPlainText() and not self.hasFocus():
+        if not self.hasFocus():
+            self.replace_text(text)
+
+    def replace_text(self, text: str) -> None:
+        """Show another text, also while it has the focus; the cursor stays if the text does."""
+        if text != self.toPlainText():
             self.set_text(text)
 
     def set_text(self, text: str) -> None:

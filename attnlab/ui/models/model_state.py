@@ -86,6 +86,10 @@ class ModelState:
         added = [] if experiment is None else [Edited(part, layer, experiment)]
         return replace(self, edited=tuple(sorted([*others, *added], key=lambda each: (each.part, each.layer))))
 
+    def reads_as(self, other: "ModelState") -> bool:
+        """Return whether two states have the same tokens: the same model and texts."""
+        return (self.source, self.text, self.target) == (other.source, other.text, other.target)
+
     def plain(self) -> "ModelState":
         """Return the state with nothing off and nothing edited."""
         return replace(self, off=(), edited=())

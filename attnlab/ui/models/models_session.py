@@ -61,6 +61,8 @@ class ModelsSession(QObject):
     state_changed = Signal(object)
     view_changed = Signal(object)
     busy_changed = Signal(bool)
+    stepped = Signal(object)
+    """The state after undo or redo, which fields show even while they have the focus."""
     text_chosen = Signal(str)
     """A model reads an example of its own, since it cannot read the text of the one before."""
     failed = Signal(str)
@@ -134,11 +136,13 @@ class ModelsSession(QObject):
     def undo(self) -> None:
         """Go back one change."""
         if self._history.step(-1):
+            self.stepped.emit(self.state)
             self._announce()
 
     def redo(self) -> None:
         """Go forward one change."""
         if self._history.step(1):
+            self.stepped.emit(self.state)
             self._announce()
 
     def _announce(self) -> None:
@@ -168,7 +172,7 @@ class ModelsSession(QObject):
     # Computing
 
     def _ask(self, kind: str, job: Callable[[], Any], take: Callable[[Any], object]) -> None:
-        failed = self._refuse if kind == "overview" else self.failed.emit
+        failed = partial(self._refuse, self.state) if kind == "overview" else self.failed.emit
         self._worker.ask(kind, job, take, failed)
         self.busy_changed.emit(True)
 
@@ -206,8 +210,10 @@ class ModelsSession(QObject):
                 self.view = replace(self.view, part=found.part, layer=layer, head=head)
             self._first_look = None
 
-    def _refuse(self, sentence: str) -> None:
+    def _refuse(self, asked: ModelState, sentence: str) -> None:
         """Return to the state that was shown last, and say why the newer one cannot be."""
+        if asked != self.state:
+            return  # another state was asked for meanwhile
         good = self.overview.state if self.overview is not None else ModelState()
         self._history.refuse(good)
         self.failed.emit(sentence)

@@ -1,6 +1,7 @@
 """Opens a layer of a model in the playground, and runs the model with what was edited there."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Slot
@@ -8,6 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.models.model_values import Overview
+from attnlab.ui.models.models_session import ModelView
 from attnlab.ui.models.models_workspace import ModelsWorkspace
 from attnlab.ui.models.origin_strip import OriginStrip, Truth
 from attnlab.ui.workspaces.playground import PLAYGROUND
@@ -69,15 +71,14 @@ class ModelsTrip(QObject):
     def open(self) -> None:
         """Open the layer that is looked at, with its head in view."""
         if (found := self._session.overview) is not None:
-            self._session.ask_experiment(found.state, found.part, self._session.view.layer, self._take)
+            view = self._session.view
+            self._session.ask_experiment(found.state, found.part, view.layer, partial(self._take, found, view))
 
-    def _take(self, experiment: "Experiment") -> None:
+    def _take(self, found: Overview, view: ModelView, experiment: "Experiment") -> None:
         from attnlab.document.document import View
         from attnlab.document.scene import Scene
 
-        found, view, document = self._session.overview, self._session.view, self._playground.document
-        if found is None:
-            return
+        document = self._playground.document
         origin = Origin(found, view.layer, experiment)
         head = view.head if experiment.n_heads > 1 else 0
         document.open(f"Open {origin.title}", Scene(experiment, origin.title), view=View(head=head))

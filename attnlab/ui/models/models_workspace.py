@@ -86,6 +86,7 @@ class ModelsWorkspace(QObject):
         session.busy_changed.connect(self.footer.show_busy)
         session.failed.connect(self.panel.say)
         session.text_chosen.connect(self.panel.text.set_text)
+        session.stepped.connect(self._on_stepped)
         self.header.panel_toggled.connect(self.panel.setVisible)
         self.panel.text_edited.connect(
             lambda text: session.edit("retype the text", lambda s: s.with_text(text), "text")
@@ -199,6 +200,7 @@ class ModelsWorkspace(QObject):
         self.panel.show_facts(found.facts, len(found.queries))
         self.effect.show_fixed(found.facts.fixed)
         self.footer.show_overview(found)
+        self._show_state(self.session.state)  # its arrows are named by the tokens
         self._show_overview()
 
     @Slot(object)
@@ -226,10 +228,16 @@ class ModelsWorkspace(QObject):
         self.panel.others.show_text("\n".join(state.others))
         found = self.session.overview
         changes: list[Edited | Off] = [*state.edited, *state.off]
-        self.panel.show_changes([(each, describe_change(each, found)) for each in changes])
+        self.panel.show_changes([(each, describe_change(each, found, state)) for each in changes])
         self._show_switch()
         if self.places:
             self.overview.show_marks(self._find_chosen(), self._find_off())
+
+    @Slot(object)
+    def _on_stepped(self, state: ModelState) -> None:
+        self.panel.text.replace_text(state.text)
+        self.panel.target.replace_text(state.target)
+        self.panel.others.replace_text("\n".join(state.others))
 
     @Slot(object)
     def _show_view(self, view: ModelView) -> None:
