@@ -15,7 +15,7 @@ EARLY = {"play_actions.py", "lesson_actions.py"}
 UI_MODULES = sorted(
     path for path in (PACKAGE / "ui").rglob("*.py") if path.name in EARLY or WORKSPACES.isdisjoint(path.parents)
 )
-TORCH = ("torch", "attnlab.attention", "attnlab.compute.engine")
+TORCH = ("torch", "attnlab.attention", "attnlab.compute.engine", "attnlab.pretrained.capture_file")
 QT = ("PySide6", "pyqtgraph", "shiboken6")
 
 

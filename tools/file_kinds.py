@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tools import mutants, weight_kinds
+from tools import map_kinds, mutants, weight_kinds
 from tools.safe_reading import Kind
 
 MANIFEST, TENSORS, SUMS = "manifest.json", "tensors.safetensors", "SHA256SUMS"
@@ -402,5 +402,6 @@ KINDS = {
     "settings": Kind(_spoil_settings, _read_settings),
     "config": Kind(_spoil_config, _read_config),
     "text": Kind(_spoil_own_text, _read_own_text),
+    **map_kinds.KINDS,
 }
 """The kinds by name. A seed depends on their order."""

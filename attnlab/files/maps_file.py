@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,8 +91,8 @@ def _choose(arrays: "dict[str, NamedArray]", path: Path) -> "NamedArray":
         several = ", ".join(shorten_name(each.name) for each in found[:4]) + (", …" if len(found) > 4 else "")
         has = f"several arrays of maps, {several}" if found else "no array with two to four axes"
         raise FileError(f"{format_name(path.name)} has {has}; it needs one, or one that is named {MAPS}.")
-    if (count := int(np.prod([float(length) for length in found[0].shape]))) > MOST_NUMBERS:
-        raise FileError(f"{format_name(path.name)} has {count:,} numbers; the maximum is {MOST_NUMBERS:,}.")
+    if math.prod(found[0].shape) > MOST_NUMBERS:
+        raise FileError(f"{format_name(path.name)} has more than {MOST_NUMBERS:,} numbers, which is the maximum.")
     return found[0]
 
 

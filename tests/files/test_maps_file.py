@@ -102,6 +102,20 @@ def test_a_file_that_is_unclear_is_refused(
     assert str(caught.value).endswith(".")
 
 
+def test_letters_that_do_not_exist_are_refused(tmp_path: Path) -> None:
+    words = np.frombuffer(np.array([0x110000] * 4, "<u4").tobytes(), "<U1")
+    np.savez(tmp_path / "a.npz", maps=MAPS, query_tokens=words, key_tokens=words)
+    with pytest.raises(FileError, match="query_tokens has letters that do not exist"):
+        read_maps(tmp_path / "a.npz")
+
+
+def test_more_numbers_than_fit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnlab.files.maps_file.MOST_NUMBERS", 95)
+    write_maps(tmp_path / "a.npz", MAPS, WORDS, WORDS)
+    with pytest.raises(FileError, match="has more than 95 numbers"):
+        read_maps(tmp_path / "a.npz")
+
+
 @pytest.mark.parametrize("said", ["[", "[1, 2, 3, 4]", json.dumps(list("abc"))])
 def test_false_tokens_of_safetensors_are_refused(said: str, tmp_path: Path) -> None:
     save_file({"maps": MAPS}, tmp_path / "a.safetensors", {"query_tokens": said, "key_tokens": said})

@@ -1,6 +1,7 @@
 """Reads NumPy files: headers at once, numbers on demand, pickled objects never."""
 
 import os
+import sys
 import tokenize
 import warnings
 import zipfile
@@ -74,6 +75,8 @@ def _read_text(archive: zipfile.ZipFile, name: str) -> tuple[str, ...]:
         raise ValueError(f"{shorten_name(name)} is not a list of texts")
     with archive.open(f"{name}.npy") as opened:
         texts = npy.read_array(opened, allow_pickle=False)
+    if int(texts.view(dtype.str[0] + "u4").max(initial=0)) > sys.maxunicode:  # NumPy does not check
+        raise ValueError(f"{shorten_name(name)} has letters that do not exist")
     return tuple(str(text) for text in texts)
 
 

@@ -8,7 +8,6 @@ from attnlab.base import formats
 from attnlab.files.atomic import format_name
 from attnlab.files.source import run_folder
 from attnlab.files.weights.several_files import INDEX, list_weights
-from attnlab.pretrained.capture_file import is_capture
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.workspaces.lessons import LESSONS
 from attnlab.ui.workspaces.models import MODELS
@@ -48,7 +47,11 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
 
 def _is_model(path: Path) -> bool:
     """Return whether a path is the folder of a whole model, with its settings, or the file of a capture."""
-    return (path.is_dir() and (path / MODEL_CONFIG).is_file()) or is_capture(path)
+    if path.is_dir():
+        return (path / MODEL_CONFIG).is_file()
+    from attnlab.pretrained.capture_file import is_capture  # loads torch, which is not there before the first paint
+
+    return is_capture(path)
 
 
 def _open_model(window: Host, folder: Path) -> bool:
