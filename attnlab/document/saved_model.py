@@ -45,7 +45,7 @@ def model_from_plain(plain: object) -> SavedModel:
     if not isinstance(plain, Mapping):
         raise ValueError("no mapping")
     source = _text(plain.get("source"), LONGEST_SOURCE)
-    if not source or source.startswith(("//", "\\\\")) or not source.isprintable():
+    if not source or source[:2].replace("\\", "/") == "//" or not source.isprintable():
         raise ValueError("no source")
     part = plain.get("part")
     if part is not None and part not in PARTS:

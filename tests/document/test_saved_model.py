@@ -30,6 +30,8 @@ def test_it_is_read_back_as_it_was_written() -> None:
         {"source": 3},
         {"source": "//server/share"},
         {"source": "\\\\server\\share"},
+        {"source": "\\/server/share"},
+        {"source": "/\\server/share"},
         {"source": "a\nb"},
         {"text": None},
         {"text": "x" * 200_001},
