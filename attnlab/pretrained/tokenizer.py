@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attnlab.base.errors import FileError
+from attnlab.base.errors import ArgumentError, FileError
 from attnlab.files.atomic import format_name
 from attnlab.files.bounded import read_bytes
 from attnlab.files.weights.named_array import shorten_name
@@ -55,8 +55,17 @@ class FileTokenizer:
     mask: str | None
 
     def encode(self, text: str, special: bool = True) -> tuple[list[int], tuple[str, ...]]:
-        """Return the numbers and the names of the tokens of a text, with those that the model puts around it."""
-        found = self._inner.encode(text, add_special_tokens=special)
+        """Return the numbers and the names of the tokens of a text, with those that the model puts around it.
+
+        Raises:
+            ArgumentError: the library cannot cut it, because of the text or of a faulty tokenizer.
+        """
+        if (half := next((place for place, sign in enumerate(text) if "\ud800" <= sign <= "\udfff"), None)) is not None:
+            raise ArgumentError(f"The text has half a character at place {half} (a lone surrogate); remove it.")
+        try:
+            found = self._inner.encode(text, add_special_tokens=special)
+        except BaseException as error:  # noqa: BLE001  # the library raises Exception itself, and panics
+            raise ArgumentError(f"The model's tokenizer cannot cut this text: {_explain(error)}.") from None
         return list(found.ids), tuple(found.tokens)
 
     def name(self, number: int) -> str:
@@ -74,8 +83,14 @@ class FileTokenizer:
         return frozenset(str(t.content) for t in self._inner.get_added_tokens_decoder().values() if t.special)
 
     def append(self, text: str, token: str) -> str:
-        """Return a text with a token, by its name, written behind it."""
-        return text + readable(token)
+        """Return a text with a token, by its name, written behind it; a part of a character adds nothing."""
+        number = self.number(token)
+        if number is None:
+            return text + readable(token)
+        ids = self.encode(text, special=False)[0]
+        before, after = (self._inner.decode(each, skip_special_tokens=False) for each in (ids, [*ids, number]))
+        added = after[len(before) :] if after.startswith(before) else readable(token)
+        return text if "\ufffd" in added else text + added
 
 
 def readable(token: str) -> str:
@@ -114,11 +129,18 @@ def open_tokenizer(folder: "ModelFolder") -> Tokenizer:
                 )
     except FileError:
         raise
-    except Exception as error:  # noqa: BLE001  # the library raises Exception itself
-        raise FileError(f"The tokenizer of {folder.name} cannot be read: {shorten_name(str(error))}.") from None
+    except BaseException as error:  # noqa: BLE001  # the library raises Exception itself, and panics
+        raise FileError(f"The tokenizer of {folder.name} cannot be read: {_explain(error)}.") from None
     inner.no_truncation()
     inner.no_padding()
     return FileTokenizer(inner, _find_mask(inner, settings))
+
+
+def _explain(error: BaseException) -> str:
+    """Return what the library says; anything but its own errors and its panics is raised again."""
+    if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+        return shorten_name(str(error))
+    raise error
 
 
 def _read_text(file: Path) -> str:
@@ -135,8 +157,14 @@ def _make_wordpiece(path: Path, settings: dict[str, Any]) -> Any:
     """Return BERT's tokenizer, from a vocabulary with one token a line."""
     from tokenizers import BertWordPieceTokenizer
 
-    words = {word: number for number, word in enumerate(_read_text(path / _WORDS).splitlines())}
-    return BertWordPieceTokenizer(words, lowercase=settings.get("do_lower_case", True) is not False)
+    lines = _read_text(path / _WORDS).replace("\r\n", "\n").removesuffix("\n").split("\n")  # U+2028 may be a token
+    strips = settings.get("strip_accents")
+    return BertWordPieceTokenizer(
+        {word: number for number, word in enumerate(lines)},
+        handle_chinese_chars=settings.get("tokenize_chinese_chars", True) is not False,
+        strip_accents=strips if isinstance(strips, bool) else None,
+        lowercase=settings.get("do_lower_case", True) is not False,
+    )
 
 
 def _make_byte_level(path: Path, family: object) -> Any:

@@ -95,3 +95,42 @@ def test_sentencepiece_in_a_tokenizer_file(make: Make, tmp_path: Path) -> None:
     run = read_model(folder).run("the cat")
     assert run.tokens == ("▁the", "▁cat")
     assert run.experiment(0).tokens == (" the", " cat")
+
+
+def test_signs_that_end_lines_elsewhere_may_be_tokens_of_a_text_file(make: Make, tmp_path: Path) -> None:
+    folder = folder_with(make, tmp_path, "bert")
+    pieces = (*PIECES[:5], "\u2028", "\x85", "\x0c", "cat", "sat")
+    (folder / "vocab.txt").write_bytes("\r\n".join(pieces).encode() + b"\r\n")
+    assert read_model(folder).tokenizer.encode("cat sat", special=False)[0] == [8, 9]
+
+
+@pytest.mark.parametrize("keeps", [True, False, None])
+def test_accents_and_chinese_characters_follow_the_tokenizers_settings(
+    make: Make, tmp_path: Path, keeps: bool | None
+) -> None:
+    folder = folder_with(make, tmp_path, "bert")
+    pieces = (*PIECES[:5], "cat", "cät", "Cät", "中国", "中", "国")
+    (folder / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    choices = {} if keeps is None else {"strip_accents": not keeps, "tokenize_chinese_chars": not keeps}
+    (folder / "tokenizer_config.json").write_text(json.dumps(choices))
+    theirs = transformers.BertTokenizer(vocab={piece: i for i, piece in enumerate(pieces)}, **choices)
+    assert read_model(folder).tokenizer.encode("Cät 中国")[0] == theirs("Cät 中国")["input_ids"]
+
+
+def test_a_predicted_token_is_written_as_text(make: Make, tmp_path: Path) -> None:
+    folder = folder_with(make, tmp_path, "gpt2")
+    signs = sorted(pre_tokenizers.ByteLevel.alphabet())
+    inner: Any = ByteLevelBPETokenizer({sign: i for i, sign in enumerate((*signs, "ĠÃ", "Ã©", "Ġt"))}, [])
+    inner.save(str(folder / "tokenizer.json"))
+    tokenizer = read_model(folder).tokenizer
+    written = [tokenizer.append("a café", token) for token in ("Ċ", "Ġ", "Ġt", "Ã©", "b")]
+    assert written == ["a café\n", "a café ", "a café t", "a caféé", "a caféb"]
+    assert tokenizer.append("a", "Ã") == "a"  # the first byte of a letter
+
+
+def test_pieces_of_words_are_written_onto_their_words(make: Make, tmp_path: Path) -> None:
+    folder = folder_with(make, tmp_path, "bert")
+    (folder / "vocab.txt").write_text("\n".join(PIECES))
+    tokenizer = read_model(folder).tokenizer
+    assert tokenizer.append("the cat", "##t") == "the catt"
+    assert tokenizer.append("the cat", "sat") == "the cat sat"
