@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -20,12 +21,16 @@ from attnlab.pretrained.families.families import build
 from attnlab.pretrained.families.trained_run import read_run
 from attnlab.pretrained.find_model import find_folder
 from attnlab.pretrained.folder import ModelFolder, open_folder
+from attnlab.pretrained.memory import available_bytes, format_gib
 from attnlab.pretrained.run import Run
 from attnlab.pretrained.stack_pass import Part
 from attnlab.pretrained.tokenizer import Tokenizer, open_tokenizer
 
 MOST_TOKENS = 4096
 """The maximum number of tokens for models without a limit of their own."""
+
+_COPIES = 4
+"""How many copies of the maps of one layer are in memory while it is computed."""
 
 REPEATED = 25
 """How many random tokens are read twice to measure induction."""
@@ -80,7 +85,7 @@ class Model:
         """Number of parameters, counted once where two parts share a tensor in the files."""
         folder = self.folder
         tensors = folder.arrays.values() if folder.arrays else folder.held.values()  # a run's are read at once
-        return sum(torch.Size(tensor.shape).numel() for tensor in tensors)
+        return sum(prod(tensor.shape) for tensor in tensors)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -178,6 +183,12 @@ class Model:
             raise FileError(
                 f"The tokenizer of {self.name} gives token {max(ids)}, but the model has only "
                 f"{self.architecture.words}; the files do not fit together."
+            )
+        needed, free = _COPIES * 4 * self.n_heads * len(ids) ** 2, available_bytes()
+        if free is not None and needed > free:
+            raise ArgumentError(
+                f"{what} has {len(ids):,} tokens, whose attention takes {format_gib(needed)} for one layer of "
+                f"{self.name}, and {format_gib(free)} of memory are free; shorten it."
             )
         return ids, tokens
 

@@ -66,14 +66,15 @@ def find_kinds(tokens: Sequence[str], specials: frozenset[str], causal: bool) ->
     count = len(tokens)
     i, j = torch.arange(count)[:, None], torch.arange(count)[None]
     parting = torch.tensor([place > 0 and is_separator(token, specials) for place, token in enumerate(tokens)])
-    same = torch.tensor([[a == b for b in tokens] for a in tokens])
+    numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
+    kind = torch.tensor([numbers[token] for token in tokens])
     return [
         j == i - 1,
         j == i,
         (j == i + 1) & (not causal),
         (j == 0) & (i > 0),
         parting.expand(count, count) & ((j <= i) | (not causal)),
-        same & ((j < i) if causal else (j != i)),
+        (kind[:, None] == kind) & ((j < i) if causal else (j != i)),
     ]
 
 

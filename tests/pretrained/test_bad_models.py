@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from attnlab.base.errors import ArgumentError, AttnlabError, FileError
 from attnlab.pretrained import folder as folder_module
+from attnlab.pretrained import model as model_module
 from attnlab.pretrained.model import read_model
 from tests.pretrained.conftest import Make
 from tests.pretrained.test_families import text_of
@@ -332,3 +333,70 @@ def test_a_part_with_a_name_longer_than_the_system_allows(copied: Callable[[str]
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": "a" * 5000}}))
     assert "lacks aaaa" in sentence(folder)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}},
+        {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "("}, "behavior": "Isolated", "invert": False}},
+    ],
+)
+def test_a_tokenizer_on_which_the_library_panics(copied: Callable[[str], Path], changes: dict[str, Any]) -> None:
+    folder = copied("bert")
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer | changes))
+    assert sentence(folder).startswith("The tokenizer of broken cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"model": {"type": "WordLevel", "vocab": {"the": 0}, "unk_token": "[NOPE]"}}, "zebra"),
+        ({"model": {"type": "Unigram", "vocab": [["a", 0.0]], "unk_id": None, "byte_fallback": False}}, "zebra"),
+        (
+            {
+                "pre_tokenizer": {
+                    "type": "Split",
+                    "pattern": {"Regex": r"(?:(a+)+)+\1$"},
+                    "behavior": "Isolated",
+                    "invert": False,
+                }
+            },
+            "a" * 60 + "!",
+        ),
+    ],
+)
+def test_a_tokenizer_that_cannot_cut_a_text(copied: Callable[[str], Path], changes: dict[str, Any], text: str) -> None:
+    folder = copied("llama")
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer | changes))
+    assert sentence(folder, text).startswith("The model's tokenizer cannot cut this text: ")
+
+
+def test_half_a_character_is_refused(make: Make) -> None:
+    assert (
+        sentence(make("bert")[1], "a \ud83d")
+        == "The text has half a character at place 2 (a lone surrogate); remove it."
+    )
+
+
+def test_a_text_whose_attention_does_not_fit_into_memory(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make("bert")[1]
+    model = read_model(folder)
+    monkeypatch.setattr(model_module, "available_bytes", lambda: 1 << 20)
+    with pytest.raises(ArgumentError, match=r"The text has 302 tokens, whose attention takes 6 MiB for one layer of"):
+        model.run(text_of(300))
+    assert model.run(text_of(10)).attention(0).shape == (4, 12, 12)
+
+
+def test_an_empty_tensor_of_a_forged_size(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    data = (folder / "model.safetensors").read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    forged = {"forged": {"dtype": "F32", "shape": [0, 2**63], "data_offsets": [0, 0]}} | json.loads(
+        data[8 : 8 + length]
+    )
+    header = json.dumps(forged).encode()
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + data[8 + length :])
+    assert read_model(folder).n_parameters > 0
