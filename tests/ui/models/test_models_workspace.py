@@ -335,3 +335,25 @@ def test_a_model_that_cannot_read_the_present_text_reads_one_of_its_own(reader: 
     reader.wait()
     assert reader.models.session.state.text == "Shall I"
     reader.check_every_map()
+
+
+def test_the_directions_of_the_lesson_switch_a_head_off_work(reader: ModelReader) -> None:
+    """Follow its step “Try it on the model itself”, and read the predictions that the lesson tells."""
+    field = reader.find(QPlainTextEdit, "Text")
+    field.setFocus()
+    field.selectAll()
+    reader.type("c a d b c a")
+    reader.wait()
+    overview = reader.models.overview
+    told = []
+    for heads in (((1, 1),), ((1, 0),), ((1, 1), (1, 0), (0, 1))):  # the last three: both on again, then L0 H1 off
+        for head in heads:
+            reader.click(overview, overview.cell_rect(reader.models.places.index(head), 2, 2).center().toPoint())
+            reader.wait()
+            reader.key(Key.Key_Delete)
+            reader.wait()
+        told.append(reader.models.effect.sentence.text())
+    one, both, previous = told
+    assert one == "After “a”: still “d”, 99.8% → 98.6%."
+    assert both.startswith("After “a”: “d” 99.8% becomes “a” 2")
+    assert previous == "After “a”: “d” 99.8% becomes “c” 99.4%."
