@@ -1,5 +1,7 @@
 """Cuts text into a model's tokens, from the files of its folder, with the tokenizers library."""
 
+import json
+import math
 import os
 import warnings
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 WHOLE, CONFIG = "tokenizer.json", "tokenizer_config.json"
 _WORDS, _PAIRS, _MERGES = "vocab.txt", "vocab.json", "merges.txt"
 _LIMIT = 64 << 20
+_MOST_GROWTH = 1000
 _SPACES = {"Ġ": " ", "▁": " "}
 """How vocabularies write the space before a word: byte-level ones, and those of SentencePiece."""
 
@@ -131,6 +134,11 @@ def open_tokenizer(folder: "ModelFolder") -> Tokenizer:
         raise
     except BaseException as error:  # noqa: BLE001  # the library raises Exception itself, and panics
         raise FileError(f"The tokenizer of {folder.name} cannot be read: {_explain(error)}.") from None
+    if max(map(_find_growth, (inner.normalizer, inner.decoder))) > _MOST_GROWTH:
+        raise FileError(
+            f"The tokenizer of {folder.name} makes texts more than {_MOST_GROWTH:,} times longer before it cuts them; "
+            "choose one that does not."
+        )
     inner.no_truncation()
     inner.no_padding()
     return FileTokenizer(inner, _find_mask(inner, settings))
@@ -141,6 +149,21 @@ def _explain(error: BaseException) -> str:
     if isinstance(error, Exception) or type(error).__name__ == "PanicException":
         return shorten_name(str(error))
     raise error
+
+
+def _find_growth(part: Any) -> int:
+    """Return by how much the replacements of a normaliser or a decoder can multiply a text's length."""
+
+    def multiply(value: Any) -> int:
+        if isinstance(value, list | tuple):
+            return math.prod(map(multiply, value))
+        if not isinstance(value, dict):
+            return 1
+        if value.get("type") == "Replace":
+            return max(1, len(value["content"]))
+        return math.prod(map(multiply, value.values()))
+
+    return 1 if part is None else multiply(json.loads(part.__getstate__()))
 
 
 def _read_text(file: Path) -> str:

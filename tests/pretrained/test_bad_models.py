@@ -385,7 +385,7 @@ def test_a_text_whose_attention_does_not_fit_into_memory(make: Make, monkeypatch
     folder = make("bert")[1]
     model = read_model(folder)
     monkeypatch.setattr(model_module, "available_bytes", lambda: 1 << 20)
-    with pytest.raises(ArgumentError, match=r"The text has 302 tokens, whose attention takes 6 MiB for one layer of"):
+    with pytest.raises(ArgumentError, match=r"The text has 302 tokens, whose attention takes 8 MiB for one layer of"):
         model.run(text_of(300))
     assert model.run(text_of(10)).attention(0).shape == (4, 12, 12)
 
@@ -400,3 +400,13 @@ def test_an_empty_tensor_of_a_forged_size(copied: Callable[[str], Path]) -> None
     header = json.dumps(forged).encode()
     (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + data[8 + length :])
     assert read_model(folder).n_parameters > 0
+
+
+@pytest.mark.parametrize("part", ["normalizers", "decoders"])
+def test_a_tokenizer_that_makes_texts_huge_is_refused_before_it_does(copied: Callable[[str], Path], part: str) -> None:
+    folder = copied("bert")
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    double = {"type": "Replace", "pattern": {"String": "t"}, "content": "tt"}
+    nested = {"type": "Sequence", part: [{"type": "Sequence", part: [double] * 8}] * 8}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer | {part.removesuffix("s"): nested}))
+    assert sentence(folder).startswith("The tokenizer of broken makes texts more than 1,000 times longer")
