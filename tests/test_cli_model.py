@@ -205,3 +205,25 @@ def test_a_capture_is_shown_without_a_text(capture: Path, tmp_path: Path, capsys
 def test_a_capture_runs_nothing(capture: Path, more: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["model", str(capture), *more]) == 2
     assert "A capture has the attention of one text" in capsys.readouterr().err
+
+
+def test_several_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("c a d b f e c a d\na b a b\n", encoding="utf-8")
+    said = answer(capsys, "induction", "--targets", "--texts", texts, "--head", 1)
+    assert said.startswith("c a d b f e c a d\n   L0       L1\n")
+    rows = json.loads(answer(capsys, "induction", "a b a b", "--targets", "--json"))
+    weights = attnlab.read_model("induction").run("a b a b").attention(1).mean(0)  # type: ignore[union-attr]
+    last = rows[-1]
+    assert (last["token"], last["layer"]) == (3, 1)
+    assert last["weight"] == pytest.approx(float(weights[3].max()))
+    scores = json.loads(answer(capsys, "induction", "--patterns", "--texts", texts, "--json"))
+    assert scores[1]["previous"] > 0.9
+    assert "strongest" not in scores[1]
+    answer(capsys, "induction", "--targets", "--texts", texts, "-o", tmp_path / "targets.csv")
+    with (tmp_path / "targets.csv").open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == 2 * (9 + 4)
+    assert main(["model", "induction", "--texts", str(texts)]) == 2
+    assert "--texts needs --patterns or --targets" in capsys.readouterr().err
+    assert main(["model", "induction", "a b", "--patterns", "--texts", str(texts)]) == 2
+    assert "leave TEXT" in capsys.readouterr().err

@@ -5,13 +5,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attnlab.base.console import OK, say
+from attnlab.base.console import OK, say, warn
 from attnlab.cli.command_line import MisuseError, Parser, check_folder
 from attnlab.cli.model_output import (
     describe,
     describe_capture,
+    format_patterns,
     list_patterns,
     list_predictions,
+    list_targets,
     show_layer,
     write_layers,
     write_or_say,
@@ -20,6 +22,7 @@ from attnlab.cli.stage_options import parse_head
 
 if TYPE_CHECKING:
     from attnlab.pretrained.captured import Capture
+    from attnlab.pretrained.model import Model
 
 EXAMPLES = """\
 examples:
@@ -28,6 +31,7 @@ examples:
   attnlab model ./my-model "The cat sat" --layer 3 -o maps.pdf every head of a layer as a figure
   attnlab model ./my-model "The cat sat" --patterns            what each head looks at
   attnlab model ./my-model "The cat sat on the" --predict 3 --off 3.2,5.0
+  attnlab model ./my-model --targets --texts sentences.txt     the strongest target of every token, layer by layer
 """
 
 
@@ -44,6 +48,8 @@ def main(argv: list[str]) -> int:
     if isinstance(model, Capture):
         return _show_capture(model, options)
     _need_text(options)
+    if options.targets or options.texts is not None:
+        return _show_texts(model, options)
     if options.text is None:
         say(describe(model, None, options))
         return OK
@@ -81,9 +87,13 @@ def _parser() -> argparse.ArgumentParser:
         "--head", type=parse_head, default="all", metavar="I|all|mean", help="a head from 0, all, or their mean"
     )
     task = parser.add_mutually_exclusive_group()
+    task.add_argument("--targets", action="store_true", help="the strongest target of every token, layer by layer")
     task.add_argument("--patterns", action="store_true", help="what each head looks at, as shares of its weight")
     task.add_argument(
         "--predict", type=_parse_count, nargs="?", const=5, metavar="K", help="the K likeliest tokens (5)"
+    )
+    parser.add_argument(
+        "--texts", type=Path, metavar="PATH", help="several texts: lines of a file, or the .txt files of a folder"
     )
     parser.add_argument("--position", type=int, default=-1, metavar="P", help="where to predict (the last token)")
     parser.add_argument("--off", type=_parse_off, default=[], metavar="L.H,…", help="heads to switch off: 3.2,5.0")
@@ -102,11 +112,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _show_capture(capture: "Capture", options: argparse.Namespace) -> int:
     """Show what was captured, as that of a model on a text."""
-    asked = options.text, options.target, options.predict, options.off or None
+    asked = options.text, options.texts, options.target, options.predict, options.off or None, options.targets or None
     if any(each is not None for each in asked):
-        raise MisuseError(
-            "A capture has the attention of one text; leave TEXT, --target, --predict and --off out, or open the model."
-        )
+        raise MisuseError("A capture has the attention of one text; leave TEXT and options that run a model out.")
     if options.patterns:
         write_or_say(list_patterns(capture, options), options.output)
     elif options.output is not None:
@@ -118,17 +126,44 @@ def _show_capture(capture: "Capture", options: argparse.Namespace) -> int:
     return OK
 
 
+def _show_texts(model: "Model", options: argparse.Namespace) -> int:
+    """Show the strongest targets of each text, or the mean scores of all."""
+    from attnlab.files.texts_in import read_texts
+    from attnlab.pretrained.many_texts import SENTENCES
+
+    texts = [options.text] if options.text is not None else list(SENTENCES)
+    if options.texts is not None:
+        texts = read_texts(options.texts)
+    off: Any = {options.part: options.off} if options.off and options.part is not None else options.off
+    found = model.read_texts(texts, options.part, off)
+    for text, why in found.refused:
+        warn(f"“{text[:60]}” is left out: {why}")
+    if options.targets:
+        write_or_say(list_targets(found, model, options), options.output)
+    else:
+        write_or_say(format_patterns(found.patterns, (), options), options.output)
+    return OK
+
+
 def _need_text(options: argparse.Namespace) -> None:
     """Refuse options that ask what a model makes of a text, without one."""
     asks = options.layer is not None or options.patterns or options.predict is not None or options.output is not None
+    if options.texts is not None:
+        if options.text is not None or options.target is not None:
+            raise MisuseError("--texts reads several texts; leave TEXT and --target out.")
+        if not (options.patterns or options.targets):
+            raise MisuseError("--texts needs --patterns or --targets.")
+        return
     if options.text is None and (asks or options.off or options.target is not None):
         raise MisuseError("Attention, patterns and predictions need a TEXT for the model to read.")
 
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse options that exclude each other."""
-    if options.patterns and options.output is not None and options.output.suffix.lower() != ".csv":
-        raise MisuseError(f"Patterns are written as CSV; {options.output} needs to end in .csv.")
+    listed = options.patterns or options.targets
+    if listed and options.output is not None and options.output.suffix.lower() != ".csv":
+        what = "Patterns" if options.patterns else "Targets"
+        raise MisuseError(f"{what} are written as CSV; {options.output} needs to end in .csv.")
     if options.predict is not None and options.output is not None:
         raise MisuseError("Predictions are printed; leave -o out.")
     if options.json and options.output is not None:

@@ -2,16 +2,21 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnlab.base.console import say, terminal_width
+from attnlab.base.counted import format_bounds
+from attnlab.base.errors import ArgumentError
 from attnlab.cli.command_line import MisuseError, delay_interrupts, offscreen_application
 
 if TYPE_CHECKING:
     from attnlab.files.export.stage_tables import Table
     from attnlab.pretrained.captured import Capture
+    from attnlab.pretrained.many_texts import ManyTexts, TextTargets
     from attnlab.pretrained.model import Model
+    from attnlab.pretrained.patterns import HeadPatterns
     from attnlab.pretrained.run import Run
 
 
@@ -71,22 +76,55 @@ def list_predictions(run: "Run", options: argparse.Namespace) -> str:
 
 def list_patterns(run: "Run | Capture", options: argparse.Namespace) -> str:
     """Return what each head looks at, as a table, CSV or JSON."""
+    return format_patterns(run.patterns(options.part), run.label_pairs(options.part)[0], options)
+
+
+def format_patterns(rows: "Sequence[HeadPatterns]", tokens: Sequence[str], options: argparse.Namespace) -> str:
+    """Return scores as a table, CSV or JSON; ``tokens`` () for means over texts, which have no strongest token."""
+    from attnlab.pretrained.pattern_tables import encode_patterns
     from attnlab.pretrained.patterns import HeadPatterns
 
-    rows = run.patterns(options.part)
+    fields = HeadPatterns._fields if tokens else HeadPatterns._fields[:-1]
     if options.json:
-        known = [{name: value for name, value in row._asdict().items() if value == value} for row in rows]
+        known = [{name: value for name in fields if (value := getattr(row, name)) == value} for row in rows]
         return json.dumps(known) + "\n"
     if options.output is not None:
-        lines = [",".join(HeadPatterns._fields), *(",".join(f"{value:.9g}" for value in row) for row in rows)]
-        return "\n".join(lines) + "\n"
+        return encode_patterns(rows, fields)
     names = HeadPatterns._fields[2:-1]
-    lines = [f"{'head':<7}" + "".join(f"{name:>11}" for name in names) + "  strongest"]
-    tokens, _ = run.label_pairs(options.part)
+    lines = [f"{'head':<7}" + "".join(f"{name:>11}" for name in names) + ("  strongest" if tokens else "")]
     for row in rows:
         values = "".join(f"{getattr(row, name):11.3f}" for name in names)
-        lines.append(f"{f'{row.layer}.{row.head}':<7}{values}  {tokens[row.strongest]}")
+        lines.append(f"{f'{row.layer}.{row.head}':<7}{values}" + (f"  {tokens[row.strongest]}" if tokens else ""))
     return "\n".join(lines) + "\n"
+
+
+def list_targets(found: "ManyTexts", model: "Model", options: argparse.Namespace) -> str:
+    """Return the strongest target of every token in every layer, of one head or of the mean of the heads."""
+    head = -1 if isinstance(options.head, str) else options.head
+    if head >= model.n_heads:
+        raise ArgumentError(f"There is no head {head}; it needs {format_bounds(0, model.n_heads - 1)} or mean.")
+    from attnlab.pretrained import pattern_tables as tables
+
+    plain = options.mute_sinks
+    if options.json:
+        rows = tables.list_targets(found, head, plain=plain)
+        found_rows = [dict(zip(tables.TARGET_FIELDS, row, strict=True)) for row in rows]
+        return json.dumps(found_rows, ensure_ascii=False) + "\n"
+    if options.output is not None:
+        return tables.encode_targets(found, head, plain=plain)
+    return "\n".join(_format_targets(each, head, plain) for each in found.texts)
+
+
+def _format_targets(each: "TextTargets", head: int, plain: bool) -> str:
+    from attnlab.pretrained.tokenizer import readable
+
+    rows = [["", *(f"L{layer}" for layer in range(len(each.keys)))]]
+    for token, name in enumerate(each.query_tokens):
+        found = [each.find(layer, head, token, plain=plain) for layer in range(len(each.keys))]
+        rows.append([readable(name), *(f"{target} {weight:.2f}" if target else "–" for target, weight in found)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return f"{each.text}\n" + "\n".join(lines) + "\n"
 
 
 def show_layer(run: "Run | Capture", options: argparse.Namespace) -> str:

@@ -21,6 +21,7 @@ from attnlab.pretrained.families.families import build
 from attnlab.pretrained.families.trained_run import read_run
 from attnlab.pretrained.find_model import find_folder
 from attnlab.pretrained.folder import ModelFolder, open_folder
+from attnlab.pretrained.many_texts import ManyTexts, read_texts
 from attnlab.pretrained.memory import available_bytes, format_gib
 from attnlab.pretrained.run import Run
 from attnlab.pretrained.stack_pass import Part
@@ -143,6 +144,33 @@ class Model:
             raise ArgumentError(f"{self.name} has no decoder behind an encoder, so it takes no target.")
         made = Run(self, text, ids, tokens, second)
         return made.change(heads_off, pairs_off, layers)
+
+    @explain_calls
+    def read_texts(
+        self,
+        texts: Iterable[str],
+        part: Part | None = None,
+        heads_off: "Iterable[tuple[SupportsIndex, ...]] | Mapping[Part, Any]" = (),
+        layers: "Mapping[Any, Any] | None" = None,
+    ) -> ManyTexts:
+        """Return what the model looks at in several texts: the strongest target of every token in every layer, and
+        the mean pattern scores. A text that the model cannot read is listed with the reason. ``heads_off`` and
+        ``layers`` are those of :meth:`run`.
+
+        Raises:
+            ArgumentError: none of them can be read, there are more than 1,000, or there is no such part or head.
+        """
+        if isinstance(texts, str):
+            raise ArgumentError("read_texts was given one text; it needs a list of texts.")
+        return read_texts(((text, self._try(text, heads_off, layers)) for text in texts), part)
+
+    def _try(self, text: str, heads_off: Any, layers: Any) -> Run | str:
+        """Return the run of a text, or the sentence why there is none."""
+        try:
+            self._encode(text)
+        except ArgumentError as error:
+            return str(error)
+        return self.run(text, heads_off=heads_off, layers=layers)
 
     def take_changes(
         self, heads_off: Any, pairs_off: Any, sizes: Mapping[Part, tuple[int, int]], edited: Any = ()

@@ -41,6 +41,13 @@ class HeadPatterns(NamedTuple):
     """The key with that share."""
 
 
+class Repeated(NamedTuple):
+    """Random tokens read twice: the weights of each layer [h, R, R], and the places that count [R, R]."""
+
+    weights: tuple[Tensor, ...]
+    after: Tensor
+
+
 def find_patterns(
     weights: Tensor, kinds: Sequence[Tensor], layer: int, repeated: Tensor, after: Tensor
 ) -> list[HeadPatterns]:

@@ -16,7 +16,7 @@ from attnlab.pretrained.attend import find_hidden
 from attnlab.pretrained.changes import NOTHING_CHANGED, Changes
 from attnlab.pretrained.layer_in import to_experiment
 from attnlab.pretrained.outputs import HeadOutputs
-from attnlab.pretrained.patterns import HeadPatterns, find_after, find_kinds, find_patterns
+from attnlab.pretrained.patterns import HeadPatterns, Repeated, find_after, find_kinds, find_patterns
 from attnlab.pretrained.stack_pass import Part, StackPass
 
 if TYPE_CHECKING:
@@ -179,20 +179,32 @@ class Run:
         Raises:
             ArgumentError: the part is cross-attention, whose queries and keys are different texts.
         """
+        return self.measure(self.read_repeated(part), part)
+
+    def read_repeated(self, part: Part | None = None) -> Repeated:
+        """Return what each layer makes of random tokens read twice, which does not depend on the text.
+
+        Raises:
+            ArgumentError: as ``patterns``.
+        """
         part = self._take_part(part)
         if part == "cross":
             raise ArgumentError("Patterns compare a text with itself; choose the part encoder or decoder.")
+        made, ids = self._pass(part), self.model.draw_repeated()
+        changes = self.changes.without_tokens()
+        repeated = StackPass(made.stack, torch.tensor(ids), made.memory, changes.of(part), changes.of("cross"))
+        return Repeated(tuple(map(repeated.weights, range(made.stack.n_layers))), find_after(ids))
+
+    def measure(self, repeated: Repeated, part: Part | None = None) -> list[HeadPatterns]:
+        """Return the scores of ``patterns``, of which "induction" is that of ``read_repeated``."""
+        part = self._take_part(part)
         made = self._pass(part)
         tokens, _ = self.label_pairs(part)
         causal = made.stack.name == "decoder"
         kinds = find_kinds(tokens, self.model.tokenizer.specials(), causal)
-        ids = self.model.draw_repeated()
-        changes = self.changes.without_tokens()
-        repeated = StackPass(made.stack, torch.tensor(ids), made.memory, changes.of(part), changes.of("cross"))
-        after = find_after(ids)
         rows = []
-        for layer in range(made.stack.n_layers):
-            rows += find_patterns(made.weights(layer), kinds, layer, repeated.weights(layer), after)
+        for layer, random in enumerate(repeated.weights):
+            rows += find_patterns(made.weights(layer), kinds, layer, random, repeated.after)
         return rows
 
     def _sizes(self) -> dict[Part, tuple[int, int]]:

@@ -1,5 +1,6 @@
 """The cases of :mod:`tests.ui.test_every_job_fails` for the jobs of Models."""
 
+from attnlab.ui.models.texts_dialog import TextsDialog
 from tests.ui.failing_jobs import Desk, case
 from tests.ui.models.reader import ModelReader
 
@@ -9,6 +10,16 @@ def sit(desk: Desk) -> ModelReader:
     reader = ModelReader(person.window, person.qtbot)
     reader.open()
     return reader
+
+
+def open_texts(desk: Desk, target: str) -> tuple[ModelReader, TextsDialog]:
+    """Open the dialog of several texts, and let a function fail from then on."""
+    reader = sit(desk)
+    reader.models.tools.show_texts()
+    (dialog,) = reader.window.findChildren(TextsDialog)
+    reader.wait_for(lambda: not reader.models.session.busy and dialog.note.text() != "")
+    desk.plant(target)
+    return reader, dialog
 
 
 @case("models/models_session.py ModelsSession._ask", "running the model")
@@ -51,3 +62,24 @@ def open_layer(desk: Desk) -> None:
     desk.plant("attnlab.pretrained.run.Run.experiment")
     reader.models.tools.trip.open()
     reader.wait_for(lambda: "Something went wrong" in reader.models.panel.message.text())
+
+
+@case("models/models_session.py ModelsSession.ask_texts", "reading several texts")
+def read_several(desk: Desk) -> None:
+    reader, dialog = open_texts(desk, "attnlab.pretrained.model.Model.read_texts")
+    dialog.texts.setPlainText("a b a")
+    reader.wait_for(lambda: "Something went wrong" in dialog.message.text())
+
+
+@case("models/texts_files.py TextFiles.read", "reading texts")
+def read_text_files(desk: Desk) -> None:
+    reader, dialog = open_texts(desk, "attnlab.ui.models.texts_files.read_texts")
+    dialog._read(desk.folder / "text.txt")
+    reader.wait_for(lambda: "Something went wrong" in dialog.message.text())
+
+
+@case("models/texts_files.py TextFiles.write", "saving a table")
+def save_table(desk: Desk) -> None:
+    reader, dialog = open_texts(desk, "attnlab.ui.models.texts_files.write_bytes")
+    dialog._save(desk.folder / "table.csv")
+    reader.wait_for(lambda: "Something went wrong" in dialog.message.text())

@@ -107,6 +107,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
     others_edited = Signal(str)
     paste_requested = Signal()
     file_requested = Signal()
+    several_requested = Signal()
     part_chosen = Signal(object)
     colouring_chosen = Signal(object)
     restored = Signal(object)
@@ -126,6 +127,8 @@ class ModelPanel(FollowsTheme, QScrollArea):
         self.message = make_wrapped_label("error")
         self.message.setAccessibleName("Message about the model")
         self.paste, self.file = QPushButton("Paste"), QPushButton("File…")
+        self.several = QPushButton("Several…")
+        self.several.setToolTip("The strongest targets of every token, and the mean scores of heads, in several texts")
         self.part = Segments("Attention of")
         self.scale = Pill("Scale")
         self.scale.set_choices([Choice(name, title) for name, title in SCALES.items()])
@@ -143,6 +146,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
         self.others.edited.connect(self.others_edited)
         self.paste.clicked.connect(self.paste_requested)
         self.file.clicked.connect(self.file_requested)
+        self.several.clicked.connect(self.several_requested)
         self.part.chosen.connect(self.part_chosen)
         self.scale.chosen.connect(self._on_scale_chosen)
         self.mute.clicked.connect(self._on_muted)
@@ -160,7 +164,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
         self.count.setProperty("role", "caption")
         buttons = QHBoxLayout()
         buttons.setSpacing(6)
-        for button in (self.paste, self.file):
+        for button in (self.paste, self.file, self.several):
             buttons.addWidget(button)
         buttons.addStretch(1)
         self._changes_column = QVBoxLayout()
@@ -234,7 +238,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
             widget.setVisible(facts.predicts is None and not facts.fixed)
         for field in (self.text, self.target):
             field.setReadOnly(facts.fixed)
-        for widget in (self.paste, self.file, self._changes_title, self.nothing):
+        for widget in (self.paste, self.file, self.several, self._changes_title, self.nothing):
             widget.setVisible(not facts.fixed)
 
     def show_part(self, part: str | None) -> None:

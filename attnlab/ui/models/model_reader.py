@@ -17,6 +17,7 @@ from attnlab.ui.widgets.tokens.token_chips import visible
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.pretrained.captured import Capture
+    from attnlab.pretrained.many_texts import ManyTexts
     from attnlab.pretrained.model import Model
     from attnlab.pretrained.patterns import HeadPatterns
     from attnlab.pretrained.run import Run
@@ -103,6 +104,15 @@ class ModelReader:
             return ()
         run = self._find_capture(overview.state.source) or self._make_run(overview.state)
         return tuple(run.patterns(overview.part))
+
+    def read_texts(self, state: ModelState, texts: Sequence[str], part: "Part") -> "ManyTexts":
+        """Return what the model, with the heads of the state off, looks at in several texts, with what is edited.
+
+        Raises:
+            AttnlabError: it can read none of them, or it is a capture.
+        """
+        model = self._read_model(state.source)
+        return model.read_texts(texts, part, state.list_off(heads=True), state.list_edited())
 
     def read_effect(self, state: ModelState, place: int, most: int) -> Effect:
         """Return the answer with nothing off and with what is off; ``place`` is the token at which a model predicts."""

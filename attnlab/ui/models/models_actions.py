@@ -19,6 +19,7 @@ def models_actions(models: "Context[ModelsWorkspace]") -> list[Action[Any]]:
         Action("model-choose", "Open a model…", "Models", tools, lambda t: t.choose_model()),
         Action("model-folder", "Open a model's folder…", "Models", tools, lambda t: t.choose_folder()),
         Action("model-text", "Open a text for the model…", "Models", tools, lambda t: t.choose_text()),
+        Action("model-texts", "Compare several texts in the model…", "Models", tools, lambda t: t.show_texts()),
         Action(
             "model-switch",
             "Switch the head off",

@@ -25,6 +25,7 @@ KINDS = {
     "effect": "predicting",
     "patterns": "measuring the heads",
     "open": "opening a layer in the playground",
+    "texts": "reading several texts",
 }
 MOST_PREDICTIONS = 100
 """How many tokens are listed with their probabilities."""
@@ -76,7 +77,7 @@ class ModelsSession(QObject):
         self.layer: LayerMaps | None = None
         self.patterns: tuple[HeadPatterns, ...] = ()
         self.effect: Effect | None = None
-        self._first_look: tuple[Part | None, int, int] | None = None
+        self._first_look: tuple[Part | None, int, int, int] | None = None
         self._borrowed: ModelState | None = None  # a state whose text is that of another model
         self._new = False  # whether a model was opened whose heads nobody has chosen from
         self._reader = ModelReader()
@@ -151,9 +152,9 @@ class ModelsSession(QObject):
 
     # Looking
 
-    def look_first_at(self, part: "Part | None", layer: int, head: int) -> None:
-        """Show a head of the next model that is opened, if it has this head."""
-        self._first_look = part, layer, head
+    def look_first_at(self, part: "Part | None", layer: int, head: int, row: int = -1) -> None:
+        """Show a head, and the row of a token, of the next model or text that is read, if it has these."""
+        self._first_look = part, layer, head, row
 
     def show(self, **changes: Any) -> None:
         """Change fields of the view; another part or layer is computed."""
@@ -205,9 +206,10 @@ class ModelsSession(QObject):
 
     def _take_first_look(self, found: Overview) -> None:
         if self._first_look is not None:
-            _, layer, head = self._first_look
+            _, layer, head, row = self._first_look
             if layer < found.n_layers and head < found.maps.shape[1]:
-                self.view = replace(self.view, part=found.part, layer=layer, head=head)
+                row = row if row < len(found.queries) else -1
+                self.view = replace(self.view, part=found.part, layer=layer, head=head, row=row)
             self._first_look = None
 
     def _refuse(self, asked: ModelState, sentence: str) -> None:
@@ -273,6 +275,14 @@ class ModelsSession(QObject):
         """Have a layer made into an experiment, and ``take`` called with it; or ``on_failed`` with a sentence."""
         job = partial(self._reader.read_experiment, state, part, layer)
         self._worker.ask("open", job, take, on_failed or self.failed.emit)
+
+    def ask_texts(
+        self, texts: Sequence[str], take: Callable[[Any], object], on_failed: Callable[[str], object]
+    ) -> None:
+        """Have several texts read with the heads that are off, and ``take`` called with them, or ``on_failed``."""
+        if (found := self.overview) is not None:
+            job = partial(self._reader.read_texts, found.state, tuple(texts), found.part)
+            self._worker.ask("texts", job, take, on_failed)
 
     def restore(self, what: "Iterable[Off | Edited]") -> None:
         """Switch heads and arrows on again, and give edited layers back their own weights."""

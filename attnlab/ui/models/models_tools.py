@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
-from attnlab.base.errors import AttnlabError
 from attnlab.document.saved_model import SavedModel
 from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.figures.scales import find_scale
-from attnlab.files.bounded import read_bytes
+from attnlab.files.texts_in import read_text
 from attnlab.ui.base.dialog_parts import ask_which
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.models.head_maps import find_muted
-from attnlab.ui.models.model_panel import TEXT_LIMIT
 from attnlab.ui.models.model_state import Edited, ModelState, Off
 from attnlab.ui.models.models_trip import ModelsTrip
 from attnlab.ui.models.models_workspace import ModelsWorkspace
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from attnlab.pretrained.stack_pass import Part
     from attnlab.ui.playground.playground import Playground
 
+NO_MODEL = "Several texts need a model; open one first."
 NOTHING = "There are no maps to export yet; open a model first."
 CAPTURE = "capture", ""
 """What the menu of models gives for the file of a capture."""
@@ -46,6 +45,7 @@ class ModelsTools(QObject):
         workspace.header.folder_requested.connect(self.choose_folder)
         workspace.header.export_requested.connect(self.export_figure)
         workspace.panel.file_requested.connect(self.choose_text)
+        workspace.panel.several_requested.connect(self.show_texts)
 
     # Models and texts
 
@@ -118,6 +118,18 @@ class ModelsTools(QObject):
         entries = [value for _, values in found for _, value in values]
         if entries and not self._workspace.session.state.source:
             self._take_model(entries[0])  # type: ignore[arg-type]
+
+    def show_texts(self) -> None:
+        """Show the dialog of several texts."""
+        from attnlab.ui.models.texts_dialog import TextsDialog
+
+        session = self._workspace.session
+        if session.overview is None or session.is_fixed:
+            self._workspace.say(NO_MODEL)
+            return
+        dialog = TextsDialog(session, self._window)
+        dialog.head_opened.connect(self._workspace.look_at)
+        dialog.show()
 
     # Sessions
 
@@ -198,16 +210,3 @@ def list_models() -> Models:
     ]
     cached: list[tuple[str, object]] = [(name, (name, "")) for name in list_cached()]
     return [("Small models that come with attnlab", shipped), ("In the Hugging Face cache", cached)]
-
-
-def read_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        AttnlabError: it cannot be read, is too large, or is no text.
-    """
-    try:
-        text = read_bytes(path, TEXT_LIMIT, "a text").decode("utf-8")
-    except UnicodeDecodeError:
-        raise AttnlabError(f"{path.name} is no text in UTF-8; save it as UTF-8 and open it again.") from None
-    return text

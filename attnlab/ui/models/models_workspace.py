@@ -50,6 +50,9 @@ class Tools(Protocol):
     def choose_text(self) -> None:
         """Ask for a file with a text."""
 
+    def show_texts(self) -> None:
+        """Show the dialog of several texts."""
+
     def export_figure(self) -> None:
         """Show the export dialog."""
 
@@ -128,6 +131,16 @@ class ModelsWorkspace(QObject):
         self.panel.target.set_text(state.target)
         self.session.look_first_at(part, layer, head)
         self.session.edit("open a model", lambda _: state)
+
+    @Slot(str, int, int, int)
+    def look_at(self, text: str, layer: int, head: int, row: int) -> None:
+        """Show a head, of another text if one is given; −1 keeps the head, or chooses no row."""
+        head = self.session.view.head if head < 0 else head
+        if text and text != self.session.state.text:
+            self.session.look_first_at(self.session.view.part, layer, head, row)
+            self.set_text(text, "read one of the texts")
+        else:
+            self.session.show(layer=layer, head=head, row=row)
 
     def toggle_head(self, layer: int, head: int) -> None:
         """Switch a head off, or on again."""

@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
 from attnlab.training.store import Summary
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mix, px, set_sheet
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.run_words import format_time, format_title
+from attnlab.ui.widgets.table_style import dress_table
 
 COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Correct", "Time", "Saved")
 NAME, KEPT = COLUMNS.index("Name"), COLUMNS.index("Saved")
@@ -27,8 +28,6 @@ ABOUT = {
 FOLDER = Qt.ItemDataRole.UserRole
 NARROWEST_NAME = 176
 """Width of the name, in pixels at 100 %; if not all columns fit, the table scrolls."""
-TEXT_MARGIN = 3
-"""The margin in pixels that Qt adds beside the text of a cell, but not beside a title."""
 MIDDLE = Qt.AlignmentFlag.AlignVCenter
 
 
@@ -116,25 +115,7 @@ class RunsTable(FollowsTheme, QTableWidget):
 
     def restyle(self) -> None:
         """Set fonts, colours and widths."""
-        p = palette_of(self)
-        self.setFont(font("text"))
-        self.horizontalHeader().setFont(font("caption_strong"))
-        self.verticalHeader().setDefaultSectionSize(px(30))
-        set_sheet(
-            self,
-            f"""QTableView {{ background: {p.surface}; color: {p.ink}; border: 2px solid transparent; outline: 0;
-                border-radius: 6px; }}
-            QTableView:focus {{ border-color: {p.accent}; }}
-            QTableView::item {{ padding: 0 {px(8)}px; border: 0; border-bottom: 1px solid {p.hairline}; }}
-            QTableView::item:hover {{ background: {p.control}; }}
-            QTableView::item:selected {{ background: {mix(p.surface, p.accent, 0.18)}; color: {p.ink}; }}
-            QTableView QLineEdit {{ padding: 0 {px(6)}px; border-radius: 4px; }}
-            QHeaderView {{ background: {p.surface}; border: 0; }}
-            QHeaderView::up-arrow, QHeaderView::down-arrow {{ image: none; width: 0; }}
-            QHeaderView::section {{ background: {p.surface}; border: 0; border-bottom: 1px solid {p.hatch};
-                padding: {px(4)}px {px(8) + TEXT_MARGIN}px; }}
-            QHeaderView::section:hover {{ background: {p.control}; }}""",
-        )
+        dress_table(self)
         self._write_head()
         self._fit()
 
