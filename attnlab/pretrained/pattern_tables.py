@@ -21,15 +21,16 @@ def list_targets(found: ManyTexts, head: int, *, plain: bool) -> Iterator[tuple[
 
 def encode_targets(found: ManyTexts, head: int, *, plain: bool) -> str:
     """Return the strongest targets as CSV."""
-    return _encode([TARGET_FIELDS, *list_targets(found, head, plain=plain)])
+    return encode_rows([TARGET_FIELDS, *list_targets(found, head, plain=plain)])
 
 
 def encode_patterns(rows: Iterable[HeadPatterns], fields: Sequence[str]) -> str:
     """Return scores as CSV."""
-    return _encode([fields, *([f"{getattr(row, name):.9g}" for name in fields] for row in rows)])
+    return encode_rows([fields, *([f"{getattr(row, name):.9g}" for name in fields] for row in rows)])
 
 
-def _encode(rows: Iterable[Iterable[object]]) -> str:
+def encode_rows(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV."""
     made = io.StringIO()
     csv.writer(made, lineterminator="\n").writerows(rows)
     return made.getvalue()

@@ -73,6 +73,10 @@ class Settings:
         """Return a setting as it stands, None if it is missing."""
         return self._values.get(name)
 
+    def has(self, name: str) -> bool:
+        """Return whether a setting is there, null included."""
+        return name in self._values
+
     def _find(self, names: Sequence[str], default: Any) -> Any:
         for name in names:
             if self._values.get(name) is not None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attnlab.base.errors import FileError
-from attnlab.pretrained.model import read_model
+from attnlab.pretrained.model import open_model, read_model
 from tests.pretrained.conftest import MODELS, Make, make_model, save_tokenizer
 from tests.pretrained.test_families import agree, ask_transformers, text_of
 
@@ -107,3 +107,14 @@ def test_a_qwen3_without_the_norms_of_queries_is_refused(make: Make, tmp_path: P
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     with pytest.raises(FileError, match=r"has no tensor model\.layers\.0\.self_attn\.q_norm\.weight"):
         read_model(tmp_path).run(text_of(3)).attention(0)
+
+
+def test_a_mistral_without_a_window_in_its_config_has_the_usual_one(tmp_path: Path) -> None:
+    make_model("mistral").save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "mistral")
+    config = json.loads((tmp_path / "config.json").read_text())
+    del config["sliding_window"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert open_model(tmp_path).stack("decoder").layer(0).attention.window == 4096
+    (tmp_path / "config.json").write_text(json.dumps(config | {"sliding_window": None}))
+    assert open_model(tmp_path).stack("decoder").layer(0).attention.window is None

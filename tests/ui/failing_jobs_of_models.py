@@ -83,3 +83,11 @@ def save_table(desk: Desk) -> None:
     reader, dialog = open_texts(desk, "attnlab.ui.models.texts_files.write_bytes")
     dialog._save(desk.folder / "table.csv")
     reader.wait_for(lambda: "Something went wrong" in dialog.message.text())
+
+
+@case("models/models_session.py ModelsSession.ask_answers", "predicting every token")
+def save_answers(desk: Desk) -> None:
+    reader = sit(desk)
+    desk.plant("attnlab.ui.models.model_reader.encode_rows")
+    reader.models.tools._save_answers(desk.folder / "answer.csv")
+    reader.wait_for(lambda: "Something went wrong" in reader.models.footer.note.text())

@@ -22,6 +22,9 @@ from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import AttentionLayer, FeedForward, Layer, find_activation
 from attnlab.pretrained.settings import Settings
 
+MISTRAL_WINDOW = 4096
+"""The window of a Mistral whose config.json says nothing of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
@@ -122,6 +125,8 @@ def _find_window(settings: Settings, index: int) -> int | None:
         FileError: a layer is of an unknown kind.
     """
     family = settings.get("model_type")
+    if family == "mistral" and not settings.has("sliding_window"):
+        return MISTRAL_WINDOW
     if settings.get("sliding_window") is None or family == "llama":
         return None
     if family != "mistral":

@@ -1,7 +1,7 @@
 """The answer, and the answer without what is switched off: predicted tokens, or the similarity of sentences."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_values import Effect, Prediction
@@ -19,6 +19,7 @@ class EffectCard(ModelCard):
 
     switched = Signal(bool)
     token_chosen = Signal(int)
+    save_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__("The answer", "neutral")
@@ -30,12 +31,17 @@ class EffectCard(ModelCard):
         self.sentence.setAccessibleName("What the answer is")
         self.answers = MeterList("Predictions", most=AT_ONCE)
         self.answers.meter_clicked.connect(self._on_answer_clicked)
+        self.save = QPushButton("Save all…")
+        self.save.setToolTip("Write the probability of every token, before and after, as a CSV file")
+        self.save.clicked.connect(self.save_requested)
         self.moved_title = QLabel("Tokens that move most")
         self.moved_title.setProperty("role", "section")
         self.moved = MeterList("Tokens that move most", most=3)
         for widget in (self.sentence, self.answers, self.legend, self.moved_title, self.moved):
             self.column.addWidget(widget)
+        self.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         self.column.addStretch(1)
+        self.save.hide()
         self._writes = False
 
     def show_switch(self, place: str, off: bool) -> None:
@@ -49,7 +55,7 @@ class EffectCard(ModelCard):
         self.switch.setVisible(not fixed)
         if fixed:
             self.sentence.setText(FIXED)
-            for widget in (self.answers, self.legend, self.moved_title, self.moved):
+            for widget in (self.answers, self.legend, self.save, self.moved_title, self.moved):
                 widget.hide()
         else:
             self.answers.show()
@@ -58,6 +64,7 @@ class EffectCard(ModelCard):
         """Show an answer before and after; what is off counts together."""
         changed = effect.state.is_changed
         self._writes = predicts == "next"
+        self.save.setVisible(effect.prediction is not None)
         if effect.prediction is not None:
             self._show_prediction(effect.prediction, predicts, changed)
         else:

@@ -56,6 +56,7 @@ class ModelHistory:
         if (self.undo_label if by < 0 else self.redo_label) is None:
             return False
         self._at += by
+        self._entries[self._at] = replace(self._entries[self._at], gesture=None)  # what follows is a new gesture
         return True
 
     def refuse(self, good: ModelState) -> None:

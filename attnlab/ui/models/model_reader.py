@@ -9,6 +9,7 @@ import numpy as np
 
 from attnlab.base.errors import ArgumentError, AttnlabError
 from attnlab.figures.raster import reduce_cells, reduce_maps
+from attnlab.pretrained.pattern_tables import encode_rows
 from attnlab.ui.models.capture_reader import describe_capture, read_captured
 from attnlab.ui.models.model_state import ModelState
 from attnlab.ui.models.model_values import Effect, Facts, Floats, LayerMaps, Overview, Prediction
@@ -105,6 +106,19 @@ class ModelReader:
         run = self._find_capture(overview.state.source) or self._make_run(overview.state)
         return tuple(run.patterns(overview.part))
 
+    def read_answers(self, state: ModelState, place: int) -> str:
+        """Return the probability of every token, with everything on and as it is, and the change, as CSV.
+
+        Raises:
+            AttnlabError: the model predicts no tokens.
+        """
+        words = self._make_run(state).model.architecture.words
+        found = self.read_effect(replace(state, others=()), place, words).prediction
+        if found is None:
+            raise AttnlabError("This model predicts no tokens, so there are no probabilities to save.")
+        rows = ((token, before, after, after - before) for token, before, after in found.rows)
+        return encode_rows([("token", "before", "after", "change"), *rows])
+
     def read_texts(self, state: ModelState, texts: Sequence[str], part: "Part") -> "ManyTexts":
         """Return what the model, with the heads of the state off, looks at in several texts, with what is edited.
 
@@ -112,7 +126,7 @@ class ModelReader:
             AttnlabError: it can read none of them, or it is a capture.
         """
         model = self._read_model(state.source)
-        return model.read_texts(texts, part, state.list_off(heads=True), state.list_edited())
+        return model.read_texts(texts, part, state.list_off(heads=True), state.list_unmasked())
 
     def read_effect(self, state: ModelState, place: int, most: int) -> Effect:
         """Return the answer with nothing off and with what is off; ``place`` is the token at which a model predicts."""
@@ -177,7 +191,7 @@ class ModelReader:
     def _run_model(self, state: ModelState, changed: bool) -> "Run":
         model = self._read_model(state.source)
         target = state.target if "cross" in model.parts else None
-        off: dict[str, Any] = {"heads_off": state.list_off(heads=True), "layers": state.list_edited()}
+        off: dict[str, Any] = {"heads_off": state.list_off(heads=True), "layers": state.list_unmasked()}
         return model.run(state.text, target, **(off if changed else {}))
 
     def _make_plain(self, state: ModelState) -> "Run":

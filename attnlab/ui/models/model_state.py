@@ -39,6 +39,11 @@ class Edited:
     experiment: "Experiment"
 
 
+def forget_mask(e: "Experiment") -> "Experiment":
+    """Return an experiment without a painted mask."""
+    return e if e.config.mask is None else replace(e, config=replace(e.config, mask=None))
+
+
 @dataclass(frozen=True, slots=True)
 class ModelState:
     """``source`` is a folder or a name that :func:`attnlab.read_model` takes, "" for none yet.
@@ -100,6 +105,10 @@ class ModelState:
         for each in self.edited:
             found.setdefault(each.part, {})[each.layer] = each.experiment
         return found
+
+    def list_unmasked(self) -> "dict[Part, dict[int, Experiment]]":
+        """Return the edited layers for any other text: without painted masks, which have the size of this one."""
+        return {part: {layer: forget_mask(e) for layer, e in of.items()} for part, of in self.list_edited().items()}
 
     def is_off(self, what: Off) -> bool:
         """Return whether this head or arrow is in the list of what is off."""

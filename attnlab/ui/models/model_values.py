@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 TRUE = 1e-5
 """The largest difference from the model that counts as true."""
+CLOSE = 1e-3
+"""The largest difference with which a layer can be opened in the playground."""
 Floats = NDArray[np.floating[Any]]
 
 
@@ -85,6 +87,11 @@ class LayerMaps:
     def is_true(self) -> bool:
         """Whether the difference is no larger than rounding explains."""
         return self.difference is not None and self.difference <= self.tolerance
+
+    @property
+    def is_close(self) -> bool:
+        """Whether the layer may be opened, with the difference said: texts of thousands of tokens round more."""
+        return self.difference is not None and self.difference <= CLOSE
 
 
 @dataclass(frozen=True, slots=True)

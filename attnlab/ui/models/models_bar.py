@@ -116,7 +116,7 @@ class ModelsBar(FollowsTheme, QFrame):
         set_role(self.badge, role)
         self.badge.setText(text)
         self.badge.setToolTip(layer.why if layer.difference is None else compared)
-        self.open.setEnabled(layer.is_true and not layer.why)
+        self.open.setEnabled(layer.is_close and not layer.why)
         self.open.setToolTip(layer.why or OPEN_TIP)
         self.export.setEnabled(True)
 

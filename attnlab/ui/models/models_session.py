@@ -26,6 +26,7 @@ KINDS = {
     "patterns": "measuring the heads",
     "open": "opening a layer in the playground",
     "texts": "reading several texts",
+    "answers": "predicting every token",
 }
 MOST_PREDICTIONS = 100
 """How many tokens are listed with their probabilities."""
@@ -275,6 +276,12 @@ class ModelsSession(QObject):
         """Have a layer made into an experiment, and ``take`` called with it; or ``on_failed`` with a sentence."""
         job = partial(self._reader.read_experiment, state, part, layer)
         self._worker.ask("open", job, take, on_failed or self.failed.emit)
+
+    def ask_answers(self, take: Callable[[str], object], on_failed: Callable[[str], object]) -> None:
+        """Have the probabilities of all tokens written as CSV, and ``take`` called with it, or ``on_failed``."""
+        if (found := self.overview) is not None:
+            job = partial(self._reader.read_answers, found.state, self.find_place())
+            self._worker.ask("answers", job, take, on_failed)
 
     def ask_texts(
         self, texts: Sequence[str], take: Callable[[Any], object], on_failed: Callable[[str], object]

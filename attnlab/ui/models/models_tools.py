@@ -10,13 +10,14 @@ from attnlab.document.saved_model import SavedModel
 from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.figures.scales import find_scale
 from attnlab.files.texts_in import read_text
-from attnlab.ui.base.dialog_parts import ask_which
+from attnlab.ui.base.dialog_parts import ask_where, ask_which
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.models.head_maps import find_muted
 from attnlab.ui.models.model_state import Edited, ModelState, Off
 from attnlab.ui.models.models_trip import ModelsTrip
 from attnlab.ui.models.models_workspace import ModelsWorkspace
+from attnlab.ui.models.texts_files import TextFiles
 from attnlab.ui.playground.session_state import WaitingModel
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class ModelsTools(QObject):
     def __init__(self, workspace: ModelsWorkspace, window: Host, playground: "Playground") -> None:
         super().__init__(workspace)
         self._workspace, self._window = workspace, window
+        self._files = TextFiles(self)
         self._waiting = playground.files.models
         playground.files.models = self
         self.trip = ModelsTrip(workspace, window, playground)
@@ -45,6 +47,7 @@ class ModelsTools(QObject):
         workspace.header.folder_requested.connect(self.choose_folder)
         workspace.header.export_requested.connect(self.export_figure)
         workspace.panel.file_requested.connect(self.choose_text)
+        workspace.effect.save_requested.connect(self.save_answers)
         workspace.panel.several_requested.connect(self.show_texts)
 
     # Models and texts
@@ -118,6 +121,18 @@ class ModelsTools(QObject):
         entries = [value for _, values in found for _, value in values]
         if entries and not self._workspace.session.state.source:
             self._take_model(entries[0])  # type: ignore[arg-type]
+
+    def save_answers(self) -> None:
+        """Ask where to save the probabilities of all tokens."""
+        ask_where(self._window, "Save all probabilities", "CSV (*.csv)", "answer.csv", self._save_answers)
+
+    def _save_answers(self, path: Path) -> None:
+        say = self._workspace.say
+
+        def write(text: str) -> None:
+            self._files.write(path, text, lambda: say(f"Saved {path}"), say)
+
+        self._workspace.session.ask_answers(write, say)
 
     def show_texts(self) -> None:
         """Show the dialog of several texts."""

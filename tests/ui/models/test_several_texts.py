@@ -1,5 +1,6 @@
 """The dialog of several texts: targets and scores as the model gives them, its own text if it must, CSV, and heads."""
 
+import csv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,3 +98,40 @@ def test_texts_from_a_file_and_the_table_as_csv(reader: ModelReader, dialog: Tex
     assert len(lines) == 1 + 2 * 4
     dialog.texts.setPlainText("zzz")
     reader.wait_for(lambda: "'z' is no token" in dialog.message.text())
+
+
+def test_the_probability_of_every_token_is_written(reader: ModelReader, tmp_path: Path) -> None:
+    reader.models.toggle_head(1, 1)
+    reader.wait()
+    reader.qtbot.mouseClick(reader.models.effect.save, Qt.MouseButton.LeftButton)
+    asked = reader.window.findChild(QFileDialog)
+    assert asked is not None
+    asked.fileSelected.emit(str(tmp_path / "answer.csv"))
+    asked.close()
+    reader.wait_for(lambda: reader.models.footer.note.text().startswith("Saved "))
+    with (tmp_path / "answer.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    text = reader.models.session.state.text
+    model = open_model("induction")
+    before, after = (model.run(text, heads_off=off).probabilities() for off in ((), [(1, 1)]))
+    assert len(rows) == len(before)
+    for row in rows:
+        number = model.tokenizer.number(row["token"])
+        assert float(row["before"]) == pytest.approx(float(before[number]), abs=1e-6)
+        assert float(row["change"]) == pytest.approx(float(after[number] - before[number]), abs=1e-6)
+
+
+def test_typing_after_undo_is_a_change_of_its_own(reader: ModelReader) -> None:
+    field = reader.models.panel.text
+    first = field.toPlainText()
+    for text in ("a b a", "a b a b"):
+        field.setPlainText(text)
+        reader.wait()
+    reader.models.session.undo()
+    reader.wait()
+    assert reader.models.session.state.text == first
+    reader.models.session.redo()
+    field.setPlainText("c d c d")
+    reader.wait()
+    reader.models.session.undo()
+    assert reader.models.session.state.text == "a b a b"
