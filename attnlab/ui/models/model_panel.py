@@ -238,8 +238,9 @@ class ModelPanel(FollowsTheme, QScrollArea):
             widget.setVisible(facts.predicts is None and not facts.fixed)
         for field in (self.text, self.target):
             field.setReadOnly(facts.fixed)
-        for widget in (self.paste, self.file, self.several, self._changes_title, self.nothing):
+        for widget in (self.paste, self.file, self.several, self._changes_title):
             widget.setVisible(not facts.fixed)
+        self.nothing.setVisible(not self._changes and not facts.fixed)
 
     def show_part(self, part: str | None) -> None:
         """Show which attention is looked at."""

@@ -70,6 +70,7 @@ class ModelsWorkspace(QObject):
         self.head, self.patterns, self.effect, self.targets = HeadCard(), PatternsCard(), EffectCard(), TargetsCard()
         self.places: list[Place] = []  # the layer and head of each map of the overview
         self._narrow = False
+        self._example = ""  # the text that came with the open model
         self.order.set_choices([Choice(name, title) for name, title in ORDERS.items()])
         self.overview_card.head.addWidget(self.order)
         self.overview_card.column.addWidget(self.overview, 1)
@@ -119,9 +120,13 @@ class ModelsWorkspace(QObject):
     # Commands
 
     def open_model(self, source: str, text: str = "", others: tuple[str, ...] = ()) -> None:
-        """Open a model; without a text it reads the present one, or one of its own if it has no tokens for that."""
+        """Open a model with a text that goes with it; without, it reads the one that was typed, or an English one, or
+        one of its own if it has no tokens for that.
+        """
         borrowed, state = not text, self.session.state
-        text = text or state.text or FIRST_TEXT
+        typed = state.text if state.text != self._example else ""
+        self._example = text
+        text = text or typed or FIRST_TEXT
         self.panel.text.set_text(text)
         self.session.open(state.open(source, text, others or state.others or OTHERS), borrowed=borrowed)
 

@@ -357,3 +357,25 @@ def test_the_directions_of_the_lesson_switch_a_head_off_work(reader: ModelReader
     assert one == "After “a”: still “d”, 99.8% → 98.6%."
     assert both.startswith("After “a”: “d” 99.8% becomes “a” 2")
     assert previous == "After “a”: “d” 99.8% becomes “c” 99.4%."
+
+
+def test_a_text_that_was_typed_goes_with_the_next_model_and_an_example_does_not(reader: ModelReader) -> None:
+    reader.models.open_model("hidden-words")
+    reader.wait()
+    assert reader.models.session.state.text != "c a d b f e c a d"
+    reader.open()
+    reader.models.set_text("a b a b", "retype the text")
+    reader.wait()
+    reader.models.open_model("induction")
+    reader.wait()
+    assert reader.models.session.state.text == "a b a b"
+
+
+def test_the_list_of_changes_says_that_it_is_empty_only_then(reader: ModelReader) -> None:
+    assert reader.models.panel.nothing.isVisible()
+    reader.models.toggle_shown()
+    reader.wait()
+    assert not reader.models.panel.nothing.isVisible()
+    reader.models.session.undo()
+    reader.wait()
+    assert reader.models.panel.nothing.isVisible()
