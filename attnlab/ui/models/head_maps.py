@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnlab.figures.map_data import MapData
+from attnlab.figures.panels.figure_source import Sheet
 from attnlab.figures.scales import Colouring, find_scale, find_sinks
 from attnlab.ui.models.model_state import Edited, ModelState, Off
 from attnlab.ui.models.model_values import LayerMaps, Overview
@@ -52,6 +53,23 @@ def make_overview(found: Overview, places: list[Place], colouring: Colouring) ->
     if reduced:
         labels = name_blocks(maps.shape[1], len(found.queries)), name_blocks(maps.shape[2], len(found.keys))
     return MapData(maps, "probability", scale, masked, *labels, titles, muted=muted, has_numbers=False)
+
+
+def make_all_heads(found: Overview, colouring: Colouring) -> Sheet:
+    """Return the maps of all heads for a figure, layer by layer."""
+    data = make_overview(found, order_heads(found, (), "layer"), colouring)
+    everywhere = None if data.masked is None else np.logical_and.reduce(data.masked)
+    return Sheet(
+        "all heads",
+        "All heads",
+        data.values,
+        data.row_labels,
+        data.column_labels,
+        everywhere,
+        "probability",
+        data.scale,
+        titles=tuple(data.titles),
+    )
 
 
 def make_head(layer: LayerMaps, head: int, values: str, colouring: Colouring) -> MapData:

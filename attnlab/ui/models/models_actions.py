@@ -47,4 +47,11 @@ def models_actions(models: "Context[ModelsWorkspace]") -> list[Action[Any]]:
             hint="With its true weights, tokens and hidden states",
         ),
         Action("model-export", "Export the model's maps…", "Models", tools, lambda t: t.export_figure()),
+        Action(
+            "model-export-all",
+            "Export all heads of the model as one page…",
+            "Models",
+            tools,
+            lambda t: t.export_figure(everything=True),
+        ),
     ]

@@ -13,7 +13,7 @@ from attnlab.files.texts_in import read_text
 from attnlab.ui.base.dialog_parts import ask_where, ask_which
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.models.head_maps import find_muted
+from attnlab.ui.models.head_maps import find_muted, make_all_heads
 from attnlab.ui.models.model_state import Edited, ModelState, Off
 from attnlab.ui.models.models_trip import ModelsTrip
 from attnlab.ui.models.models_workspace import ModelsWorkspace
@@ -45,7 +45,8 @@ class ModelsTools(QObject):
         workspace.session.state_changed.connect(lambda _state: window.refresh_actions())
         workspace.header.menu_requested.connect(self.choose_model)
         workspace.header.folder_requested.connect(self.choose_folder)
-        workspace.header.export_requested.connect(self.export_figure)
+        workspace.header.export_requested.connect(lambda: self.export_figure())
+        workspace.all_requested.connect(lambda: self.export_figure(everything=True))
         workspace.panel.file_requested.connect(self.choose_text)
         workspace.effect.save_requested.connect(self.save_answers)
         workspace.panel.several_requested.connect(self.show_texts)
@@ -181,6 +182,7 @@ class ModelsTools(QObject):
             return None
         found, colouring = layer.overview, self._workspace.session.view.colouring
         muted = find_muted(found, colouring)
+        moved = "‖α v‖" if found.facts.fixed else "‖α v W_o‖"
         sheets = tuple(
             Sheet(
                 name,
@@ -194,21 +196,22 @@ class ModelsTools(QObject):
             )
             for name, title, values, kind in (
                 (f"layer {layer.layer}", f"Layer {layer.layer}", layer.weights, "probability"),
-                (f"layer {layer.layer} moved", f"Layer {layer.layer}: ‖α v W_o‖", layer.moved, "positive"),
+                (f"layer {layer.layer} moved", f"Layer {layer.layer}: {moved}", layer.moved, "positive"),
             )
         )
-        return Sheets(sheets, found.facts.name, "Maps")
+        return Sheets((*sheets, make_all_heads(found, colouring)), found.facts.name, "Maps")
 
-    def export_figure(self) -> None:
-        """Show the export dialog for the head that is looked at."""
+    def export_figure(self, *, everything: bool = False) -> None:
+        """Show the export dialog for the head that is looked at, or for all heads of all layers on a page."""
         from attnlab.ui.export.export_dialog import ExportDialog
 
         maps, view = self.make_sheets(), self._workspace.session.view
         if maps is None:
             self._workspace.say(NOTHING)
             return
-        shown = maps.all_stages[view.values == "moved"]
-        dialog = ExportDialog(maps, shown, view.head, self._window.settings.figure, self._window, held=True)
+        shown = maps.all_stages[-1 if everything else view.values == "moved"]
+        head = "all" if everything else view.head
+        dialog = ExportDialog(maps, shown, head, self._window.settings.figure, self._window, held=not everything)
         dialog.form.choose((shown,))
         dialog.remembered.connect(lambda choices: self._window.change_settings(figure=choices))
         dialog.exported.connect(lambda path: self._workspace.say(f"Saved {path}"))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject, QPoint, Qt, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from attnlab.ui.models.body_layout import BodyLayout
@@ -53,12 +53,15 @@ class Tools(Protocol):
     def show_texts(self) -> None:
         """Show the dialog of several texts."""
 
-    def export_figure(self) -> None:
-        """Show the export dialog."""
+    def export_figure(self, *, everything: bool = False) -> None:
+        """Show the export dialog, for one head or for all."""
 
 
 class ModelsWorkspace(QObject):
     """Shows a model; implements the protocol of workspaces."""
+
+    all_requested = Signal()
+    """All heads are to be exported."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -375,6 +378,8 @@ class ModelsWorkspace(QObject):
         menu = self._make_menu(self.overview)
         menu.addAction(f"Switch L{layer} H{head} {'on' if off else 'off'}", lambda: self.toggle_head(layer, head))
         menu.addAction(f"Switch all others of layer {layer} off", lambda: self._keep_only(layer, head))
+        menu.addSeparator()
+        menu.addAction("Export all heads as one page…", self.all_requested.emit)
         menu.popup(at)
 
     def _keep_only(self, layer: int, head: int) -> None:

@@ -4,15 +4,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QPushButton, QToolButton
 
 from attnlab.attention.experiment import Experiment
 from attnlab.compute.engine import compute
+from attnlab.figures.panels.figure_source import Sheets
 from attnlab.files.source import Source
-from attnlab.pretrained.model import read_model
+from attnlab.pretrained.model import open_model, read_model
 from attnlab.pretrained.shipped import find_shipped
+from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.workspaces.models import MODELS
@@ -379,3 +382,19 @@ def test_the_list_of_changes_says_that_it_is_empty_only_then(reader: ModelReader
     reader.models.session.undo()
     reader.wait()
     assert reader.models.panel.nothing.isVisible()
+
+
+def test_all_heads_are_exported_as_one_page(reader: ModelReader) -> None:
+    reader.window.refresh_actions()
+    reader.window.actions_list["model-export-all"].trigger()
+    dialog = reader.window.findChild(ExportDialog)
+    assert dialog is not None
+    source = dialog._source
+    assert isinstance(source, Sheets)
+    sheet = source.stage("all heads")
+    assert sheet.titles == ("L0 H0", "L0 H1", "L1 H0", "L1 H1")
+    weights = open_model("induction").run("c a d b f e c a d").attention(1)
+    np.testing.assert_allclose(sheet.values[3], weights[1].numpy(), atol=1e-6)
+    spec = dialog.form.read_spec()
+    assert (spec.stages, spec.head) == (("all heads",), "all")
+    dialog.close()
