@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from attnlab.bench.measure import Case, make_case, run_in_turns
+from attnlab.bench.model_memory import measure_memory
 from attnlab.compute.engine import prepare
 from attnlab.pretrained.layers import AttentionLayer, Layer
 from attnlab.pretrained.model import Model, open_model
@@ -54,6 +55,8 @@ def measure_model(name: str, source: str, rounds: int, quick: bool = False) -> I
     """Yield the cases of one model: opening it, other texts, a head switched off."""
     yield measure_opening(name, source, 1 if quick else 5)
     model = open_model(source)
+    if name == MINILM:
+        yield from measure_memory(name, source, SENTENCE.strip(), model.limit)
     for times in WORDS[name][: 1 if quick else None]:
         text = (SENTENCE * times).strip()[: model.limit if name == SHIPPED else None]
         yield from measure_text(f"{name}, {len(model.run(text).tokens)} tokens", source, model, text, rounds)

@@ -56,8 +56,9 @@ class StackPass:
                 yield self.weights(layer, cross)
                 continue
             with torch.no_grad():
-                made = self._advance()
-            yield made[-1 if cross else 0]
+                made = self._advance()[-1 if cross else 0]
+            yield made
+            del made  # before the next layer's are computed: those of a long text are large
 
     def _advance(self) -> list[Tensor]:
         """Compute the next layer; return the weights of its attention and, in a decoder, of its cross-attention."""

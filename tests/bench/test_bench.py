@@ -229,3 +229,14 @@ def test_the_bench_of_models_runs_the_same_model_bare(capsys: pytest.CaptureFixt
         "characters, 64 tokens: another text",
         "characters, 64 tokens: a head of layer 1 off",
     ]
+
+
+@pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="Windows does not tell the peak of memory")
+def test_the_memory_of_a_model_is_measured_in_a_process_of_its_own() -> None:
+    from attnlab.bench import models
+    from attnlab.bench.model_memory import measure_memory
+
+    (case,) = measure_memory(models.SHIPPED, models.SHIPPED, models.SENTENCE[:40], 64)
+    assert case.ours > 0
+    assert case.baseline > 0
+    assert case.unit == "MB"

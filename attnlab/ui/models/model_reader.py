@@ -57,7 +57,10 @@ class ModelReader:
             run = self._make_run(state)
             facts, signs = _find_facts(run.model), run.model.tokenizer.specials()
         part = part if part in facts.parts else facts.parts[0]
-        maps = [reduce_maps(weights.numpy(), SMALL, SMALL) for weights in run.walk(part)]
+        maps = []
+        for weights in run.walk(part):
+            maps.append(reduce_maps(weights.numpy(), SMALL, SMALL))
+            del weights  # before the next layer's are computed
         queries, keys = run.label_pairs(part)
         hidden = [run.hidden_pairs(layer, part) for layer in range(len(maps))]
         small = None
