@@ -117,6 +117,7 @@ class Loop:
         self._digest = order.digest or compute_digest(order.spec)
         self._spec, self._inbox, self._outbox = order.spec, inbox, outbox
         self.trainer = Trainer(order.spec, order.checkpoint.state if order.checkpoint else None)
+        self._edited = order.weights is not None
         if order.weights is not None:
             self.trainer.replace_weights(order.weights)
         self._points: list[Point] = []
@@ -161,12 +162,12 @@ class Loop:
         return self._evaluate() if due else self.trainer.find_end()
 
     def _must_evaluate_first(self) -> bool:
-        """Return whether to evaluate before the first step: in a new run, and again in a resumed run that a stop
-        condition may have ended, so that it ends again if nothing has changed.
+        """Return whether to evaluate before the first step: in a new run, with edited weights, and again in a resumed
+        run that a stop condition may have ended, so that it ends again if nothing has changed.
         """
         step, train = self.trainer.step, self._spec.train
         conditions = bool(train.stop_right or train.stop_loss)
-        return step == 0 or (conditions and (step % train.evaluate_every == 0 or step == train.steps))
+        return step == 0 or self._edited or (conditions and (step % train.evaluate_every == 0 or step == train.steps))
 
     def _evaluate(self) -> Ended | None:
         """Evaluate the held-out examples; return how that ended the run, or None."""
@@ -195,7 +196,8 @@ class Loop:
                     self._single, self._paused = True, False
                     return None
                 case Put(weights):
-                    self._put(weights)
+                    if ended := self._put(weights):
+                        return ended
                 case Interval(steps):
                     self._interval = max(1, steps)
                     self._moment_due = self._find_next_moment()
@@ -203,15 +205,19 @@ class Loop:
                     self._wanted = True
         return None
 
-    def _put(self, weights: Arrays) -> None:
-        """Replace the weights, or send why they do not fit and continue with the present ones."""
+    def _put(self, weights: Arrays) -> Ended | None:
+        """Replace the weights and measure them at once, so that the curve shows what the edit did; or send why they do
+        not fit and continue with the present ones. Return how the run ended, None while it continues.
+        """
         try:
             self.trainer.replace_weights(weights)
         except TrainingError as error:
             self._outbox.post(Refused(str(error)))
-            return
+            return None
+        ended = self._evaluate() if weights else None
         self._keep()
         self._tell(weights=True)
+        return ended
 
     def _pause(self) -> None:
         if not self._paused:

@@ -91,7 +91,7 @@ class Viewer:
 
     def look(self, step: int, weights: Arrays, probe: str) -> Look:
         """Return the maps of all layers for a text, the right answer and what the model writes."""
-        self._load(weights)
+        self.load(weights)
         batch = self._probe(probe)
         with torch.no_grad(), models.watch(self.model) as traces:
             loss = models.compute_loss(self.model(batch), batch.targets)
@@ -117,7 +117,7 @@ class Viewer:
         Raises:
             TrainingError: the task does not know the answer for this text, so there is no loss.
         """
-        self._load(weights)
+        self.load(weights)
         batch = self._probe(probe)
         if not bool(_has_target(batch.targets).any()):
             raise TrainingError("This text has no targets, so there is no loss and no gradient.")
@@ -141,7 +141,7 @@ class Viewer:
         Raises:
             TrainingError: the model gives numbers and writes nothing.
         """
-        self._load(weights)
+        self.load(weights)
         if self.data.features:
             raise TrainingError("This model outputs numbers, not text.")
         batch = self._prompt(self.data.make_probe(prompt))
@@ -152,7 +152,7 @@ class Viewer:
 
     def write_examples(self, weights: Arrays, n: int) -> tuple[Written, ...]:
         """Return the first n held-out examples with what the model writes for them."""
-        self._load(weights)
+        self.load(weights)
         held_out = self.data.held_out
         source = None if held_out.source is None else held_out.source[:n]
         return self._read_texts(Batch(held_out.inputs[:n], held_out.targets[:n], source))
@@ -179,7 +179,8 @@ class Viewer:
             raise TrainingError(f"There is no layer {name!r}; there are {', '.join(self.layers) or 'none'}.")
         return self.model.layers[name]
 
-    def _load(self, weights: Arrays) -> None:
+    def load(self, weights: Arrays) -> None:
+        """Give the model these weights."""
         state = self.model.state_dict()
         for name, tensor in state.items():
             if name not in weights:
@@ -215,7 +216,7 @@ class Viewer:
     def _trace_layer(self, weights: Arrays, probe: str, layer: str) -> Iterator[tuple[Batch, LayerTrace]]:
         """Yield a text as a batch and the trace of one layer on it; stages are computed inside the ``with`` block."""
         self._layer(layer)
-        self._load(weights)
+        self.load(weights)
         batch = self._probe(probe)
         with torch.no_grad(), models.watch(self.model) as traces:
             self.model(batch)

@@ -283,6 +283,10 @@ def test_replaced_weights_are_used_and_reported() -> None:
     put = next(m.weights for m in found if isinstance(m, Progress))
     assert put is not None
     assert not put[name].any()
+    (metric,) = (metric for m in found if isinstance(m, Progress) for metric in m.metrics)
+    assert metric.step == 0  # measured at once, not at the next evaluation
+    (first,) = (metric for m in before if isinstance(m, Progress) for metric in m.metrics)
+    assert metric.loss != first.loss
     kept = [*found, *wait_for(process, Checkpoint)] if not any(isinstance(m, Checkpoint) for m in found) else found
     state = next(m.state for m in kept if isinstance(m, Checkpoint))  # so that a process that is killed loses nothing
     assert not state[f"model/{name}"].any()

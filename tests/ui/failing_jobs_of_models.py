@@ -88,6 +88,6 @@ def save_table(desk: Desk) -> None:
 @case("models/models_session.py ModelsSession.ask_answers", "predicting every token")
 def save_answers(desk: Desk) -> None:
     reader = sit(desk)
-    desk.plant("attnlab.ui.models.model_reader.encode_rows")
+    desk.plant("attnlab.pretrained.pattern_tables.encode_rows")
     reader.models.tools._save_answers(desk.folder / "answer.csv")
     reader.wait_for(lambda: "Something went wrong" in reader.models.footer.note.text())

@@ -40,6 +40,11 @@ LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
         "attnlab.training.look.Viewer.write_examples",
         lambda p: p.trainer.session.inspection.request_examples(p.trainer.session.find_moment()),
     ),
+    "measure_heads": (
+        "measuring the heads",
+        "attnlab.training.head_effects.measure_heads",
+        lambda p: p.trainer.session.inspection.measure_heads(p.trainer.session.find_moment()),
+    ),
     "request_text": (
         "writing text",
         "attnlab.training.look.Viewer.write_text",

@@ -1,7 +1,8 @@
 """A trainable attention layer: the playground's stages, computed for a batch and with gradients."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -144,6 +145,17 @@ class Attention(nn.Module):
     def extra(self) -> Mapping[str, Tensor]:
         """The tables of registry entries by name, as in :class:`attnlab.Weights`."""
         return {name: self.get_parameter(name) for name in self.tables} if self.tables else NOTHING
+
+    @contextmanager
+    def heads_off(self, heads: tuple[int, ...]) -> Iterator[None]:
+        """Set the context of some heads to 0 while the ``with`` block runs."""
+        before = self.config, self.learning, self._plans
+        self.config, self.learning = (replace(config, ablated=heads) for config in before[:2])
+        self._plans = {}
+        try:
+            yield
+        finally:
+            self.config, self.learning, self._plans = before
 
     def plan(self, e: "Experiment") -> Plan:
         """Return the plan of a forward pass of this layer, cached for each kind of pass."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from attnlab.base.errors import ArgumentError, AttnlabError
 from attnlab.figures.raster import reduce_cells, reduce_maps
-from attnlab.pretrained.pattern_tables import encode_rows
 from attnlab.ui.models.capture_reader import describe_capture, read_captured
 from attnlab.ui.models.model_state import ModelState
 from attnlab.ui.models.model_values import Effect, Facts, Floats, LayerMaps, Overview, Prediction
@@ -115,6 +114,8 @@ class ModelReader:
         Raises:
             AttnlabError: the model predicts no tokens.
         """
+        from attnlab.pretrained.pattern_tables import encode_rows
+
         words = self._make_run(state).model.architecture.words
         found = self.read_effect(replace(state, others=()), place, words).prediction
         if found is None:

@@ -22,6 +22,7 @@ KINDS = {
     "check": "checking the settings",
     "text": "writing text",
     "examples": "computing the examples",
+    "heads": "measuring the heads",
     "marks": "looking for marks",
     "course": "following the heads",
 }
@@ -43,6 +44,7 @@ class Inspection(QObject):
     probe_refused = Signal(str)
     wrote = Signal(object)
     texted = Signal(str)
+    heads_measured = Signal(object)
     course_grown = Signal()
     suggested = Signal(object, object)
 
@@ -83,6 +85,12 @@ class Inspection(QObject):
         spec, _, weights = at
         job = partial(self.inspector.predict_examples, spec, weights, EXAMPLES)
         self.worker.ask("examples", job, self.wrote.emit, _ignore_failure)
+
+    def measure_heads(self, at: At) -> None:
+        """Request what each head is worth at a moment."""
+        spec, step, weights = at
+        job = partial(self.inspector.measure_heads, spec, step, weights)
+        self.worker.ask("heads", job, self.heads_measured.emit, _ignore_failure)
 
     def request_text(self, at: At, prompt: str, n: int, heat: tuple[float, int, int]) -> None:
         """Request the model's continuation of a prompt; ``heat`` is temperature, top-k and seed."""

@@ -14,6 +14,7 @@ from attnlab.training.recorder import Moment
 from attnlab.training.specs import RunSpec
 
 if TYPE_CHECKING:
+    from attnlab.training.head_effects import HeadEffects
     from attnlab.training.look import LayerMaps, Look, Viewer, Written
 
 MOST_LOOKS = 40
@@ -84,6 +85,13 @@ class Inspector:
         look = viewer.look(step, weights, probe)
         slopes, note = _compute_gradients(viewer, weights, probe) if gradients else ((), "")
         return Seen(spec, probe, look, compute_entropies(look.maps), slopes, note)
+
+    def measure_heads(self, spec: RunSpec, step: int, weights: Arrays | None) -> "HeadEffects":
+        """Return what each head is worth on held-out examples."""
+        from attnlab.training.head_effects import measure_heads
+
+        viewer = self._find_viewer(spec)
+        return measure_heads(viewer, weights if weights is not None else self.make_first_weights(spec), step)
 
     def predict_examples(self, spec: RunSpec, weights: Arrays | None, n: int) -> "tuple[Written, ...]":
         """Return the model's predictions for some held-out examples."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,9 @@ from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
+
+if TYPE_CHECKING:
+    from attnlab.training.head_effects import HeadEffects
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
 """Colours of the layers' curves, repeated."""
@@ -84,6 +88,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.head = self._make_head()
         column.addWidget(self.head)
         column.addWidget(self.stack, 1)
+        self.view.describe = self.describe_worth
         self.probe.textEdited.connect(self.probe_changed)
         self.probe.cancelled.connect(self._on_probe_cancelled)
         self.gradients.toggled.connect(self.gradients_wanted)
@@ -257,6 +262,21 @@ class MapsPanel(FollowsTheme, QWidget):
             self._group[_run_of(self._seen)] = str(group)
             self.show_seen(self._seen)
 
+    @Slot(object)
+    def show_effects(self, found: "HeadEffects") -> None:
+        """Take what each head is worth; the tips of the maps and the title of the large one say it."""
+        self._effects = found
+        if self._large is not None:
+            self._show_large()
+
+    _effects: "HeadEffects | None" = None
+
+    def describe_worth(self, index: int) -> str:
+        """Return what the head of a map is worth, "" if that is unknown."""
+        if self._effects is None or self._seen is None or not index < len(self.view.data):
+            return ""
+        return self._effects.describe(*self.view.place_of(index), self._seen.look.step)
+
     def show_course(self, steps: NDArray[np.float64], entropies: NDArray[np.float64], end: float) -> None:
         """Show the entropy of each head [n, heads] at some steps [n], of ``end`` in all."""
         names: Sequence[str] = list_titles(self._seen.look.maps) if self._seen is not None else ()
@@ -319,7 +339,8 @@ class MapsPanel(FollowsTheme, QWidget):
             self._hovered = None
         self.sheet.show_maps(replace(data, titles=()))
         hovered = self.sheet.cell_at(self.sheet.mapFromGlobal(self.cursor().pos()).toPointF())
-        self._sheet_title.setText(self.view.titles[self._large])
+        worth = self.describe_worth(self._large)
+        self._sheet_title.setText(self.view.titles[self._large] + (f" · {worth}" if worth else ""))
         self.sheet.spoken_title = self.view.titles[self._large].replace(" · ", ", ")
         self.sheet.setAccessibleName(f"Attention map: {self.sheet.spoken_title}")
         cell = self._pinned or (hovered[1:] if hovered is not None and self.sheet.underMouse() else None)
@@ -328,7 +349,11 @@ class MapsPanel(FollowsTheme, QWidget):
 
     @Slot(object)
     def _on_pointed(self, cell: tuple[int, int, int] | None) -> None:
-        self.pointed.setText(f"{self.view.titles[cell[0]]} · {self.view.cell_text(cell)}" if cell is not None else "")
+        said = ""
+        if cell is not None:
+            parts = self.view.titles[cell[0]], self.view.cell_text(cell), self.describe_worth(cell[0])
+            said = " · ".join(filter(None, parts))
+        self.pointed.setText(said)
 
     @Slot(object)
     def _on_sheet_hovered(self, cell: tuple[int, int, int] | None) -> None:

@@ -1,7 +1,7 @@
 """The maps of all layers and heads, each in a card with its tokens: static parts are cached, cells are not."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -118,6 +118,9 @@ class MapsView(PointedMaps):
         self.setAccessibleDescription(f"{len(self._data)} maps; Enter opens one: {', '.join(self._titles)}")
         self.update()
 
+    describe: Callable[[int], str] = staticmethod(lambda _index: "")
+    """Returns what the head of a map is worth, "" if that is unknown."""
+
     def shape(self) -> tuple[int, int, int]:
         """Return the number of maps, and the rows and columns of the largest: those of two layers may differ."""
         shapes = [each.values.shape[1:] for each in self._data]
@@ -173,12 +176,22 @@ class MapsView(PointedMaps):
                 return (index, cell[1], cell[2]) if cell is not None else None
         return None
 
+    def place_of(self, index: int) -> tuple[str, int]:
+        """Return the layer and the head of a map."""
+        for each in self._layers:
+            if index < len(each.weights):
+                return each.layer, index
+            index -= len(each.weights)
+        raise IndexError(index)
+
     def tool_tip(self, at: QPointF) -> str:
         """Return the tool tip at a point."""
-        cell = self.cell_at(at)
-        if cell is not None:
-            return f"{self._titles[cell[0]]}\n{self.cell_text(cell)}"
-        return "Click to show this map large" if self._find_card(at) is not None else ""
+        cell, card = self.cell_at(at), self._find_card(at)
+        if card is None:
+            return ""
+        first = "Click to show this map large" if cell is None else f"{self._titles[card]}\n{self.cell_text(cell)}"
+        worth = self.describe(card)
+        return f"{first}\n{worth}" if worth else first
 
     def _find_card(self, at: QPointF) -> int | None:
         return next((i for i, card in enumerate(self._cards) if card.rect.contains(at.toPoint())), None)

@@ -156,6 +156,7 @@ class TrainSession(TrainingState):
         if self.watched:
             self.inspection.look(self.find_moment())
             self.inspection.request_examples(self.find_moment())
+            self.inspection.measure_heads(self.find_moment())
             self._want()
 
     def set_probe(self, text: str) -> None:
@@ -209,6 +210,7 @@ class TrainSession(TrainingState):
         self._frames += 1
         if self._frames % EXAMPLES_EVERY == 0 and self.watched:
             self.inspection.request_examples(self.find_moment())
+            self.inspection.measure_heads(self.find_moment())
         if self._frames % MARKS_EVERY == 0 and self.watched:
             self.inspection.suggest(live=True)
 

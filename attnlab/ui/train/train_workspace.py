@@ -83,6 +83,7 @@ class TrainWorkspace(QObject):
         inspection.looked.connect(self._on_looked)
         inspection.probe_refused.connect(self.maps.say)
         inspection.wrote.connect(self._on_wrote)
+        inspection.heads_measured.connect(self.maps.show_effects)
         inspection.texted.connect(self.text.show_text)
         inspection.course_grown.connect(self.views.show_course)
 

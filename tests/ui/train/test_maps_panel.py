@@ -29,8 +29,9 @@ def test_the_tool_tip_of_a_cell_has_its_exact_number_or_masked(student: "Student
     layer = seen.look.maps[0]
     value = layer.weights[1, 3, 2]
     told = view.tool_tip(_cell(student, 1, 3, 2).toPointF())
-    assert told == f"Decoder 1 · head 1\n{layer.query_tokens[3]} → {layer.key_tokens[2]}: {value!s}"
-    assert view.tool_tip(_cell(student, 0, 0, 5).toPointF()).endswith(": masked")
+    lines = told.splitlines()
+    assert lines[:2] == ["Decoder 1 · head 1", f"{layer.query_tokens[3]} → {layer.key_tokens[2]}: {value!s}"]
+    assert view.tool_tip(_cell(student, 0, 0, 5).toPointF()).splitlines()[1].endswith(": masked")
 
 
 def test_the_bar_names_the_head_under_the_pointer(student: "Student") -> None:
@@ -41,7 +42,7 @@ def test_the_bar_names_the_head_under_the_pointer(student: "Student") -> None:
     QTest.mouseMove(maps.view, at)
     layer = seen.look.maps[1]
     value = layer.weights[2, 3, 2]
-    assert maps.told == f"Decoder 2 · head 2 · {layer.query_tokens[3]} → {layer.key_tokens[2]}: {value!s}"
+    assert maps.told.startswith(f"Decoder 2 · head 2 · {layer.query_tokens[3]} → {layer.key_tokens[2]}: {value!s}")
 
 
 def test_every_curve_of_the_course_has_name_and_numbers_of_its_head(student: "Student") -> None:
@@ -230,3 +231,18 @@ def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "S
     student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("dates")))
     student.wait_for(lambda: maps.view.titles[0] == "Cross 1 · head 0")
     assert maps.groups.value() == "cross"
+
+
+def test_a_head_says_what_the_model_is_worth_without_it(student: "Student") -> None:
+    maps, session = student.ws.maps, student.ws.session
+    seen = session.inspection.seen
+    assert seen is not None
+    with student.qtbot.waitSignal(session.inspection.heads_measured) as heard:
+        session.look()
+    found = heard.args[0]
+    whole, without = found.whole.right, found.without["decoder 2", 1].right
+    said = f"{whole:.1%} right, without this head {without:.1%}"
+    assert maps.describe_worth(5) == said
+    assert maps.view.tool_tip(_cell(student, 5, 3, 2).toPointF()).endswith(said)
+    maps.open_map(5)
+    assert said in maps._sheet_title.text()

@@ -1,0 +1,61 @@
+"""Which head matters: the loss and the share of right tokens on held-out examples, with each head off in turn."""
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING
+
+from attnlab.training.batch import Batch
+from attnlab.training.messages import Arrays, Metric
+from attnlab.training.metrics import compute_metric
+
+if TYPE_CHECKING:
+    from attnlab.training.look import Viewer
+
+MOST_EXAMPLES = 128
+"""How many held-out examples are read with each head off."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadEffects:
+    """The metric of ``n`` held-out examples after ``step`` steps, and that without each head, by (layer, head)."""
+
+    step: int
+    n: int
+    whole: Metric
+    without: dict[tuple[str, int], Metric]
+
+    def describe(self, layer: str, head: int, step: int) -> str:
+        """Return what a head is worth, in words, for somebody who looks at ``step``; "" for an unknown head."""
+        found = self.without.get((layer, head))
+        if found is None:
+            return ""
+        at = "" if step == self.step else f"At step {self.step:,}: "
+        if isnan(found.right):  # the task asks for numbers
+            return f"{at}held-out loss {self.whole.loss:.3g}, without this head {found.loss:.3g}"
+        return f"{at}{self.whole.right:.1%} right, without this head {found.right:.1%}"
+
+    def find_largest(self) -> tuple[str, int] | None:
+        """Return the head without which the loss is largest; None if no loss grows, or without heads."""
+        if not self.without:
+            return None
+        layer, head = max(self.without, key=lambda place: self.without[place].loss)
+        return (layer, head) if self.without[layer, head].loss > self.whole.loss else None
+
+
+def measure_heads(viewer: "Viewer", weights: Arrays, step: int) -> HeadEffects:
+    """Return what each head is worth to a model: its context is set to 0, and nothing learns to do without it.
+
+    Raises:
+        TrainingError: the weights do not fit.
+    """
+    viewer.load(weights)
+    held_out, n = viewer.data.held_out, min(MOST_EXAMPLES, len(viewer.data.held_out.inputs))
+    source = None if held_out.source is None else held_out.source[:n]
+    examples = Batch(held_out.inputs[:n], held_out.targets[:n], source)
+    lengths = viewer.data.held_out_lengths[:n]
+    without = {}
+    for name, layer in viewer.model.layers.items():
+        for head in range(layer.config.n_heads):
+            with layer.heads_off((head,)):
+                without[name, head] = compute_metric(viewer.model, examples, lengths, step)
+    return HeadEffects(step, n, compute_metric(viewer.model, examples, lengths, step), without)
