@@ -14,6 +14,7 @@ SIZES = (
     "d_memory",
     "d_k",
     "two_d_k",
+    "pair",
     "d_v",
     "d_out",
     "merged",
@@ -24,7 +25,8 @@ TOKENS = ("token", "query", "key")
 def size(e: Layer, axis: str) -> int:
     """Return the size of an axis; KeyError for an axis that is not one of the layer's.
 
-    ``position`` is the length of the longer sequence, ``merged`` the number of columns of the concatenated heads.
+    ``position`` is the length of the longer sequence, ``merged`` the number of columns of the concatenated heads,
+    ``pair`` that of the pairs of columns that RoPE rotates.
     """
     match axis:
         case "token" | "query":
@@ -43,6 +45,8 @@ def size(e: Layer, axis: str) -> int:
             return e.d_k
         case "two_d_k":
             return 2 * e.d_k
+        case "pair":
+            return e.d_k // 2
         case "d_v":
             return e.d_v
         case "d_out":

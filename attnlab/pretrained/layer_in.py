@@ -26,8 +26,7 @@ def to_experiment(
     ``across`` is the second sequence of cross-attention, its tokens and [T_k, d_memory].
 
     Raises:
-        ArgumentError: arrows are off in some heads only, but an experiment's mask hides a pair in all heads; or the
-            model scales the frequencies of RoPE.
+        ArgumentError: arrows are off in some heads only, but an experiment's mask hides a pair in all heads.
         ExperimentError: there are too many tokens.
     """
     off = off or NOTHING_OFF
@@ -79,10 +78,8 @@ def _position_settings(layer: AttentionLayer) -> tuple[dict[str, Tensor], dict[s
     if layer.rotation is not None and layer.rotation.base is not None:
         config |= {"positions": "rope", "rope_base": layer.rotation.base}
     elif layer.rotation is not None:
-        raise ArgumentError(
-            "This model scales the frequencies of RoPE for long texts, which an experiment cannot do; its attention "
-            "can still be read and drawn."
-        )
+        tables["omega"] = layer.rotation.frequencies
+        config |= {"positions": "rope_scaled", "rope_factor": layer.rotation.factor}
     if layer.bias is not None:
         tables["B"] = layer.bias.table
         config |= {

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnlab
+from attnlab.attention import edits
 from attnlab.attention.edits.assemble import assemble
 from attnlab.attention.measures.order import measure_order_blindness
-from attnlab.attention.registries.position_functions import buckets, rope, slopes
+from attnlab.attention.registries.position_functions import buckets, find_frequencies, rope, slopes
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import plain
 from attnlab.attention.stages.explain import Cell, explain
@@ -250,6 +251,74 @@ def test_rope_needs_an_even_d_k(d_k: int, fitting: str) -> None:
 def test_a_base_of_1_or_less_is_refused(base: Any) -> None:
     with pytest.raises(attnlab.ExperimentError, match=r"rope_base is .*; it needs a number above 1"):
         attnlab.AttentionConfig(rope_base=base)
+
+
+# --- turned: RoPE with a table of frequencies -----------------------------------------------------------------------
+
+
+def with_omega(e: attnlab.Experiment, omega: Any) -> attnlab.Experiment:
+    return dataclasses.replace(e, weights=dataclasses.replace(e.weights, extra={"omega": omega}))
+
+
+@pytest.mark.parametrize("base", [10000.0, 500.0])
+def test_scaled_rope_begins_with_the_frequencies_of_the_base(base: float) -> None:
+    plain = layer("rope", t_k=7, rope_base=base)
+    scaled = edits.configure(plain, positions="rope_scaled")
+    assert scaled.weights.extra["omega"].tolist() == [1, base**-0.5]
+    assert "omega" in edits.tables(scaled)
+    torch.testing.assert_close(traced(scaled)["output"], traced(plain)["output"], **CLOSE)
+
+
+def test_scaled_rope_turns_each_pair_by_its_own_frequency_and_multiplies() -> None:
+    e = with_omega(layer("rope_scaled", rope_factor=1.5), [0.25, -2.0])
+    trace = traced(e)
+    for name in ("queries", "keys"):
+        given = torch.complex(trace[name][..., :2], trace[name][..., 2:])
+        angles = torch.outer(torch.arange(5.0, dtype=torch.float64), torch.tensor([0.25, -2.0], dtype=torch.float64))
+        turned = given * torch.polar(torch.full_like(angles, 1.5), angles)
+        torch.testing.assert_close(trace[f"rotated_{name}"], torch.cat([turned.real, turned.imag], -1), **CLOSE)
+
+
+def test_a_number_turned_by_a_table_is_written_out() -> None:
+    e = with_omega(layer("rope_scaled", rope_factor=1.5), [0.25, 0.5])
+    trace = traced(e)
+    found = explain(trace, Cell("rotated_queries", 3, 1, 0))
+    by, what, sum_of, *_ = (plain(each) for each in found.lines)
+    assert by == "rotated with column 3 by the angle θ = 3 · omega[1] = 3 · 0.5 = 1.5000 rad"
+    assert what == "x[1]·1.5 cos θ − x[3]·1.5 sin θ"
+    a, cos, b, sin = numbers(sum_of.removeprefix("= "))
+    assert (cos, sin) == pytest.approx((1.5 * math.cos(1.5), -1.5 * math.sin(1.5)), abs=1e-4)
+    assert a * cos + b * sin == pytest.approx(found.value, abs=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_half_precision_does_not_round_the_frequencies(dtype: str) -> None:
+    """At position 900, a frequency rounded to bfloat16 would be an eighth of a turn off."""
+    length, omega = 900, 0.7071067690849304
+    e = attnlab.Experiment(["a"] * length, torch.ones(length, 2), config=attnlab.AttentionConfig())
+    e = with_omega(edits.configure(e, positions="rope_scaled"), torch.tensor([omega]))
+    last = attnlab.compute(e, dtype=dtype)["rotated_queries"][0, -1]
+    angle = (length - 1) * omega
+    expected = [math.cos(angle) - math.sin(angle), math.sin(angle) + math.cos(angle)]
+    assert last.tolist() == pytest.approx(expected, abs=0.01)
+
+
+def test_a_half_precision_experiment_begins_with_frequencies_in_float32() -> None:
+    e = attnlab.Experiment(["a"], torch.ones(1, 6, dtype=torch.bfloat16))
+    omega = edits.configure(e, positions="rope_scaled").weights.extra["omega"]
+    assert torch.equal(omega, find_frequencies(10000.0, 3).float())
+
+
+def test_the_frequencies_follow_d_k() -> None:
+    e = with_omega(layer("rope_scaled"), [0.25, 0.5])
+    assert edits.resize(e, d_k=6).weights.extra["omega"].tolist() == [0.25, 0.5, pytest.approx(10000 ** (-2 / 3))]
+    assert edits.resize(e, d_k=2).weights.extra["omega"].tolist() == [0.25]
+    with pytest.raises(attnlab.ExperimentError, match="positions 'rope_scaled' rotates columns in pairs, but d_k is 5"):
+        edits.resize(e, d_k=5)
+    with pytest.raises(attnlab.ExperimentError, match=r"omega has shape \[3\]; it needs \[pair\] with pair = 2"):
+        with_omega(e, [1.0, 1.0, 1.0])
+    with pytest.raises(attnlab.ExperimentError, match="rope_factor is 0; it needs a number above 0"):
+        attnlab.AttentionConfig(rope_factor=0)
 
 
 # --- added to the scores: ALiBi -------------------------------------------------------------------------------------

@@ -70,6 +70,12 @@ def odd_experiments() -> dict[str, Experiment]:
         ),
         "bfloat16": Experiment(tokens, draw(3, 4, dtype=torch.float16), half),
         "everything at once": everything(),
+        "a table of frequencies": Experiment(
+            tokens,
+            draw(3, 4, dtype=torch.float16),
+            Weights(extra={"omega": draw(2, dtype=torch.float32)}),
+            AttentionConfig(positions="rope_scaled", rope_factor=1.25),
+        ),
         "one head in twelve": Experiment(tokens, draw(3, 12), config=AttentionConfig(n_heads=12, scale="none")),
     }
 

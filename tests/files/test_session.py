@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from safetensors.torch import save as packed_tensors
 from torch import Tensor
 
 import attnlab
+from attnlab.attention.edits.layer_edits import configure
 from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.base.errors import FileError
@@ -94,6 +96,13 @@ def test_loading_is_the_inverse_of_saving_bit_for_bit(e: Experiment) -> None:
 @pytest.mark.parametrize("name", attnlab.presets())
 def test_every_preset_survives_save_and_load(name: str, tmp_path: Path) -> None:
     e = attnlab.preset(name)
+    attnlab.save(e, str(tmp_path / "p.attnlab"))
+    assert_same(e, attnlab.load(str(tmp_path / "p.attnlab")))
+
+
+def test_a_table_of_frequencies_survives_in_its_own_dtype(tmp_path: Path) -> None:
+    e = configure(attnlab.preset("rope"), positions="rope_scaled", rope_factor=1.25)
+    e = replace(e, weights=replace(e.weights, extra={"omega": torch.rand(e.d_k // 2, dtype=torch.float64)}))
     attnlab.save(e, str(tmp_path / "p.attnlab"))
     assert_same(e, attnlab.load(str(tmp_path / "p.attnlab")))
 

@@ -13,7 +13,7 @@ from tests.pretrained.conftest import Make
 TEXT = "the cat sat on the mat"
 
 
-@pytest.mark.parametrize("family", ["bert", "gpt2", "llama", "qwen3", "t5"])
+@pytest.mark.parametrize("family", ["bert", "gpt2", "llama", "llama-yarn", "qwen3", "t5"])
 def test_an_unedited_layer_in_its_place_changes_nothing(make: Make, family: str) -> None:
     run = read_model(make(family)[1]).run(TEXT, *(["it was"] if family == "t5" else []))
     for part in run.model.parts:

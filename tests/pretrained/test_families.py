@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 import attnlab
-from attnlab.base.errors import ArgumentError
 from attnlab.pretrained.model import Model, read_model
 from attnlab.pretrained.run import Run
 from tests.pretrained.conftest import MODELS, SCALED, WORDS, Make
@@ -93,13 +92,22 @@ def test_a_layer_as_an_experiment_computes_the_attention_of_the_model(make: Make
     run = run_of(model, text_of(12))
     for part in model.parts:
         for layer in range(model.stack(part).n_layers):
-            if name in SCALED:
-                with pytest.raises(ArgumentError, match="scales the frequencies of RoPE"):
-                    run.experiment(layer, part)
-                continue
             experiment = run.experiment(layer, part)
             agree(attnlab.compute(experiment)["weights"], run.attention(layer, part))
+            assert (experiment.config.positions == "rope_scaled") == (name in SCALED)
             assert experiment.tokens == (run.tokens if part == model.parts[0] else run.target_tokens)
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_a_layer_with_scaled_frequencies_equals_transformers_on_long_texts(make: Make, name: str) -> None:
+    theirs, folder = make(name)
+    model = read_model(folder)
+    run = model.run(text_of(300))
+    maps = ask_transformers(theirs, model, run).attentions
+    for layer in range(model.n_layers):
+        agree(attnlab.compute(run.experiment(layer))["weights"], maps[layer][0])
+    factor = run.experiment(0).config.option("rope_factor")
+    assert factor == pytest.approx(1.1386294 if name == "llama-yarn" else 1.0)
 
 
 @EVERY

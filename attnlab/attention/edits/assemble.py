@@ -14,6 +14,7 @@ from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.frozen import NOTHING
 from attnlab.attention.registries import registry
 from attnlab.attention.registries.entries import Entry, Table
+from attnlab.attention.registries.position_functions import find_frequencies
 
 
 def assemble(e: Experiment, free: Mapping[str, int] = NOTHING, **changes: Any) -> Experiment:
@@ -73,20 +74,27 @@ def _fit_table(e: Experiment, table: Table, sizes: list[int]) -> Tensor:
         rows = known.shape[0]
         if rows == sizes[0] or (table.may_be_longer and rows > sizes[0]):
             return known
-    made = make_table(table, sizes).to(e.embeddings.dtype)
+    given = e.embeddings.dtype
+    dtype = torch.promote_types(given, torch.float32) if table.is_exact else given
+    made = make_table(table, sizes, e.config.option("rope_base")).to(dtype)
     if known is not None:
         kept = tuple(slice(min(old, new)) for old, new in zip(known.shape, sizes, strict=True))
         made[kept] = known[kept].to(made.dtype)
     return own(made)
 
 
-def make_table(table: Table, sizes: list[int]) -> Tensor:
-    """Return a new table, float64; normal numbers are seeded by the table's name and divided by √(last size)."""
+def make_table(table: Table, sizes: list[int], rope_base: float = 10000.0) -> Tensor:
+    """Return a new table, float64; normal numbers are seeded by the table's name and divided by √(last size).
+
+    Frequencies are those of RoPE with a base, so that scaled RoPE begins with what RoPE does.
+    """
     match table.fill:
         case "identity":
             return torch.eye(*sizes, dtype=torch.float64, device="cpu")
         case "zeros" | "ones":
             return torch.full(sizes, float(table.fill == "ones"), dtype=torch.float64, device="cpu")
+        case "frequencies":
+            return find_frequencies(rope_base, sizes[0])
     g = torch.Generator(device="cpu").manual_seed(zlib.crc32(table.name.encode()))
     drawn: Tensor = torch.randn(sizes, generator=g, dtype=torch.float64, device="cpu") / sizes[-1] ** 0.5
     return drawn

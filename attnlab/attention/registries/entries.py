@@ -82,7 +82,8 @@ class Table:
 
     An axis that is not a size of the layer, such as "hidden", is free: it has the same size in all tables of an entry,
     and ``free`` may name the option that sets it: (("bucket", "t5_buckets"),).
-    ``fill`` is its initial value: identity, zeros, ones or normal (divided by √(last size), seeded by its name).
+    ``fill`` is its initial value: identity, zeros, ones, frequencies (RoPE's) or normal (divided by √(last size),
+    seeded by its name). The numbers of a table that ``is_exact`` are not rounded to the dtype of a computation.
     ``role`` is its colour: query, key, value, attention, neutral. ``may_be_longer`` allows more rows than needed.
     """
 
@@ -93,6 +94,7 @@ class Table:
     role: str = "neutral"
     may_be_longer: bool = False
     free: tuple[tuple[str, str], ...] = ()
+    is_exact: bool = False
 
 
 def accept_all(e: Layer) -> str:

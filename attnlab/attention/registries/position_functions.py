@@ -25,16 +25,34 @@ def _places(count: int) -> Tensor:
     return torch.arange(count, dtype=torch.float64, device="cpu")
 
 
+def find_frequencies(base: float, half: int) -> Tensor:
+    """Return RoPE's frequencies base^(−c/half), one for each pair of columns, [half] float64, in rad per position."""
+    return base ** (-_places(half) / half)
+
+
 def rope(x: Tensor, base: float) -> Tensor:
     """Return queries or keys [h, T, d_k] rotated by their positions (Su et al. 2021).
 
     Columns c and c + d_k/2 are a pair, rotated by position · base^(−2c/d_k). The transformers library pairs them
     so; the paper and Meta's files pair neighbours.
     """
-    half = x.shape[-1] // 2
-    angle = _places(x.shape[1])[:, None] * base ** (-_places(half) / half)  # [T, d_k/2]
-    cos, sin = angle.cos().to(x), angle.sin().to(x)
-    a, b = x[..., :half], x[..., half:]
+    return _rotate(x, find_frequencies(base, x.shape[-1] // 2), 1.0)
+
+
+def scaled_rope(x: Tensor, p: Parameters) -> Tensor:
+    """Return queries or keys [h, T, d_k] rotated by position · omega[c] and multiplied by ``rope_factor``."""
+    return _rotate(x, read_frequencies(p), p["rope_factor"])
+
+
+def read_frequencies(p: Parameters) -> Tensor:
+    """Return the table ``omega`` [d_k/2] in float64 on the CPU."""
+    return torch.as_tensor(p["omega"], dtype=torch.float64, device="cpu")
+
+
+def _rotate(x: Tensor, frequencies: Tensor, factor: float) -> Tensor:
+    angle = _places(x.shape[1])[:, None] * frequencies  # [T, d_k/2]
+    cos, sin = (factor * angle.cos()).to(x), (factor * angle.sin()).to(x)
+    a, b = x.chunk(2, -1)
     return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
 
 
@@ -42,14 +60,36 @@ def explain_rope(x: Floats, position: int, column: int, p: Parameters, limit: in
     """Write out one number of a rotated query or key [d_k]."""
     half, base = len(x) // 2, p["rope_base"]
     pair = column % half
-    other = column + half if column < half else column - half
-    angle = position * base ** (-pair / half)
-    sin = -math.sin(angle) if column < half else math.sin(angle)
     rate = (f"{base:g}", Span(f"−{2 * pair}/{len(x)}", style="sup"))
+    return _explain_turn(x, column, position, base ** (-pair / half), rate, 1.0, limit)
+
+
+def explain_scaled_rope(x: Floats, position: int, column: int, p: Parameters, limit: int | None) -> tuple[Line, ...]:
+    """Write out one number of a query or key [d_k] rotated by a table of frequencies."""
+    pair = column % (len(x) // 2)
+    frequency = float(p["omega"][pair])
+    rate = (f"omega[{pair}] = {position} · {frequency:.6g}".replace("-", "−"),)
+    return _explain_turn(x, column, position, frequency, rate, p["rope_factor"], limit)
+
+
+def _explain_turn(
+    x: Floats,
+    column: int,
+    position: int,
+    frequency: float,
+    rate: tuple[str | Span, ...],
+    factor: float,
+    limit: int | None,
+) -> tuple[Line, ...]:
+    """Write out one number of x [d_k], whose pair turns by ``frequency`` per position, which ``rate`` writes out."""
+    half = len(x) // 2
+    other = column + half if column < half else column - half
+    angle = position * frequency
+    sin = -math.sin(angle) if column < half else math.sin(angle)
     by = line(f"rotated with column {other} by the angle θ = {position} · ", *rate, f" = {number(angle)} rad")
-    sign = "−" if column < half else "+"
-    what = line(f"x[{column}]·cos θ {sign} x[{other}]·sin θ")
-    row, turn = x[[column, other]], np.array([math.cos(angle), sin])
+    sign, times = "−" if column < half else "+", "" if factor == 1 else f"{factor:g} "
+    what = line(f"x[{column}]·{times}cos θ {sign} x[{other}]·{times}sin θ")
+    row, turn = x[[column, other]], factor * np.array([math.cos(angle), sin])
     return by, what, line("= ", products(row, turn, ("", ""), limit))
 
 

@@ -12,8 +12,12 @@ from attnlab.attention.registries.position_functions import (
     alibi,
     explain_alibi,
     explain_rope,
+    explain_scaled_rope,
     explain_t5,
+    find_frequencies,
+    read_frequencies,
     rope,
+    scaled_rope,
     sinusoidal,
     t5,
 )
@@ -32,6 +36,9 @@ class Position(Entry):
     float64 arrays for ``explain_…``. ``explain_rotated(x [d_k], position, column, p, limit)`` and
     ``explain_bias(head, h, query, key, p)`` write out one cell.
 
+    ``frequencies(d_k, p)`` are the turns of the pairs of columns in rad per position, [d_k/2], for the lens of RoPE.
+    ``is_trained`` says whether models in training offer the scheme.
+
     ``formula`` is that of the stage it changes, with ``{x}`` for q or k. ``code`` is an expression of ``x`` (the
     embeddings, or the queries or keys [h, T, d_k]), for a bias an expression with Q and K in scope. ``setup`` are the
     lines before it. Both contain options as ``{name}``.
@@ -42,9 +49,11 @@ class Position(Entry):
     setup: tuple[str, ...] = ()
     encode: Callable[[int, int, Parameters], Tensor] | None = None
     rotate: Callable[[Tensor, Parameters], Tensor] | None = None
+    frequencies: Callable[[int, Parameters], Tensor] | None = None
     bias: Callable[[int, int, int, Parameters], Tensor] | None = None
     explain_rotated: Callable[[Floats, int, int, Parameters, int | None], tuple[Line, ...]] | None = None
     explain_bias: Callable[[int, int, int, int, Parameters], tuple[Line, ...]] | None = None
+    is_trained: bool = True
 
 
 def _check_learned(e: Layer) -> str:
@@ -57,11 +66,11 @@ def _check_learned(e: Layer) -> str:
     )
 
 
-def _check_rope(e: Layer) -> str:
+def _check_rope(e: Layer, name: str = "rope") -> str:
     if e.d_k % 2 == 0:
         return ""
     fitting = "2" if e.d_k == 1 else f"{e.d_k - 1} or {e.d_k + 1}"
-    return f"positions 'rope' rotates columns in pairs, but d_k is {e.d_k}; use an even d_k such as {fitting}."
+    return f"positions '{name}' rotates columns in pairs, but d_k is {e.d_k}; use an even d_k such as {fitting}."
 
 
 def _t5_check(e: Layer) -> str:
@@ -137,12 +146,55 @@ POSITIONS = {
             check=_check_rope,
             formula=r"R_{t}\, {x}",
             rotate=lambda x, p: rope(x, p["rope_base"]),
+            frequencies=lambda d_k, p: find_frequencies(p["rope_base"], d_k // 2),
             explain_rotated=explain_rope,
             setup=(
                 "half = x.shape[-1] // 2  # column c and column c + half are a pair",
                 "t = torch.arange(x.shape[1], dtype=torch.float64)[:, None]  # positions",
                 "angle = t * {rope_base} ** (-torch.arange(half, dtype=torch.float64) / half)",
                 "cos, sin = angle.cos().to(x), angle.sin().to(x)",
+                "a, b = x.split(half, dim=-1)",
+            ),
+            code="torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)",
+        ),
+        Position(
+            name="rope_scaled",
+            title="scaled RoPE",
+            about="RoPE with a table of frequencies, one for each pair of columns, as in models that scale them for "
+            f"long texts: Llama 3.1, or YaRN (Peng et al. 2023). {_HALVES}",
+            convention=_HALVES,
+            tables=(
+                Table(
+                    "omega",
+                    "How fast each pair of columns rotates, in rad per position",
+                    ("pair",),
+                    fill="frequencies",
+                    is_exact=True,
+                ),
+            ),
+            options=(
+                Option(
+                    "rope_factor",
+                    "Factor",
+                    "Multiplies rotated queries and keys, as YaRN does; scores grow with its square",
+                    "number",
+                    default=1.0,
+                    least=0.0,
+                    most=1e6,
+                    above=True,
+                ),
+            ),
+            check=lambda e: _check_rope(e, "rope_scaled"),
+            formula=r"R_{t,\,\omega}\, {x}",
+            rotate=scaled_rope,
+            frequencies=lambda d_k, p: read_frequencies(p),
+            explain_rotated=explain_scaled_rope,
+            is_trained=False,
+            setup=(
+                "half = x.shape[-1] // 2  # column c and column c + half are a pair",
+                "t = torch.arange(x.shape[1], dtype=torch.float64)[:, None]  # positions",
+                "angle = t * omega.double()",
+                "cos, sin = ({rope_factor} * angle.cos()).to(x), ({rope_factor} * angle.sin()).to(x)",
                 "a, b = x.split(half, dim=-1)",
             ),
             code="torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)",

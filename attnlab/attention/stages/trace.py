@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnlab.attention.arrays import is_written
 from attnlab.attention.frozen import NOTHING
-from attnlab.attention.registries.entries import Entry
+from attnlab.attention.registries.entries import Entry, Table
 from attnlab.attention.registries.masks import Hidden
 from attnlab.attention.stages.table import Stage, plan
 from attnlab.base.arguments import explain_calls
@@ -158,11 +158,20 @@ class Trace:
         if not entry.tables and not entry.options:
             return NOTHING
         e = self.experiment
-        tables = {table.name: self.take(e.weights.extra[table.name]) for table in entry.tables}
+        tables = {table.name: self._take_table(table) for table in entry.tables}
         return tables | {option.name: e.config.option(option.name) for option in entry.options}
 
+    def _take_table(self, table: Table) -> Tensor:
+        """Return a table; one that is exact stays on the CPU in its own dtype."""
+        given = self.experiment.weights.extra[table.name]
+        taken = self.take(given)  # refuses a table that was written to
+        return given.detach() if table.is_exact else taken
+
     def plain_parameters(self, entry: Entry) -> Mapping[str, Any]:
-        """Return the tables of an entry, rounded to the dtype, as float64 arrays, and its options, by name."""
+        """Return the tables of an entry as float64 arrays, and its options, by name.
+
+        Tables are rounded to the dtype, unless they are exact.
+        """
         given = self.parameters(entry)
         return {
             name: value.to("cpu", torch.float64).numpy() if isinstance(value, Tensor) else value

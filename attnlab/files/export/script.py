@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnlab.attention.edits.batches import select
 from attnlab.attention.experiment import PROJECTIONS, Experiment, check_unwritten
-from attnlab.attention.registries.registry import tables
+from attnlab.attention.registries.registry import all_tables, tables
 from attnlab.attention.stages.remarks import find_stage_remarks
 from attnlab.attention.stages.table import STAGES, Stage, about
 
@@ -104,7 +104,9 @@ def _tokens(e: Experiment) -> list[str]:
 
 
 def _write_given(arrays: dict[str, Tensor]) -> list[str]:
-    kinds = {name: ".to(dtype)" if array.is_floating_point() else "" for name, array in arrays.items()}
+    exact = {name for name, table in all_tables().items() if table.is_exact}
+    rounded = {name for name, array in arrays.items() if array.is_floating_point() and name not in exact}
+    kinds = {name: ".to(dtype)" if name in rounded else "" for name in arrays}
     return [f"{name} = {_literal(array)}{kinds[name]}" for name, array in arrays.items()]
 
 

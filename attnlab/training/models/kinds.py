@@ -161,7 +161,10 @@ def _check_sizes(spec: ModelSpec) -> str:
             return f"{name} is {value!r}; it needs a whole number from {least} to {MOST[name]}."
     if not 0 <= spec.dropout < 1:
         return f"dropout is {spec.dropout!r}; it needs a number from 0 to below 1."
-    for name, choices in (("norm", NORM), ("positions", tuple(POSITIONS))):
+    for name, choices in (
+        ("norm", NORM),
+        ("positions", tuple(name for name, each in POSITIONS.items() if each.is_trained)),
+    ):
         if name in fields and getattr(spec, name) not in choices:
             return f"{name} is {getattr(spec, name)!r}; it needs one of {', '.join(choices)}."
     return ""

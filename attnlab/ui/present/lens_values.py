@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnlab.attention.axes import labels
+from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.errors import AttnlabError
@@ -59,7 +60,8 @@ def make_picture(lens: str, trace: "Trace") -> LensPicture | None:
 
 def count_words(lens: str, e: "Experiment") -> int:
     """Return how many words the second circle of a lens walks, one for each press; 0 for all other lenses."""
-    walks = lens == ROTATION and e.config.positions == "rope" and e.T_q > max(ROPE_QUERIES)
+    rotates = POSITIONS[e.config.positions].frequencies is not None
+    walks = lens == ROTATION and rotates and e.T_q > max(ROPE_QUERIES)
     return ROPE_QUERIES[1] - ROPE_QUERIES[0] if walks else 0
 
 
@@ -172,7 +174,7 @@ def _make_weights(
 
 def _make_rotation(trace: "Trace") -> LensPicture:
     """Return RoPE's turns of queries and keys if the layer has them, else the turns of the sinusoidal encoding."""
-    if trace.experiment.config.positions == "rope":
+    if POSITIONS[trace.experiment.config.positions].frequencies is not None:
         return _make_rope(trace)
     values = trace.array("inputs").astype(np.float64)
     length, width = values.shape
@@ -202,10 +204,11 @@ def _make_rope(trace: "Trace") -> LensPicture:
     e = trace.experiment
     queries, keys = trace.array("queries")[0].astype(np.float64), trace.array("keys")[0].astype(np.float64)
     half = queries.shape[1] // 2
-    base = float(e.config.option("rope_base") or 10000.0)
     if e.T_q <= max(ROPE_QUERIES) or half < 1:
         raise AttnlabError(f"The circles need more than {max(ROPE_QUERIES)} words.")
-    omegas = [float(base ** (-i / half)) for i in range(half)]
+    scheme = POSITIONS[e.config.positions]
+    assert scheme.frequencies is not None
+    omegas: list[float] = scheme.frequencies(2 * half, trace.parameters(scheme)).tolist()
     pair = min(1, half - 1)
 
     def turn(of: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]", t: int) -> float:

@@ -47,7 +47,7 @@ def make_model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Fi
             value, rest = getattr(model, name), getattr(usual, name)
             fields.append(Field(name, title, about, "whole", value, rest, least, most))
     if "positions" in used:
-        choices = tuple(Choice(name, entry.title, entry.about) for name, entry in POSITIONS.items())
+        choices = tuple(Choice(name, each.title, each.about) for name, each in POSITIONS.items() if each.is_trained)
         about = "How the model encodes a token's position"
         fields.append(
             Field("positions", "positions", about, "choice", model.positions, usual.positions, choices=choices)

@@ -612,6 +612,20 @@ def test_each_pair_turns_by_its_own_angle_and_a_click_chooses_it(reader: Reader)
     assert math.sin(shown.find_angle(shown.query)) == pytest.approx(math.sin(angle))
 
 
+def test_the_turns_of_scaled_rope_are_those_of_its_table(reader: Reader) -> None:
+    e = edits.configure(preset("rope"), positions="rope_scaled")
+    omega = torch.linspace(0.3, 0.01, e.d_k // 2)
+    reader.open(edits.with_table(e, "omega", omega[None]))
+    set_box(reader, "query at position", 4)
+    set_box(reader, "key at position", 1)
+    turns = reader.lens.encoding.rope.picture._turns
+    assert turns is not None
+    found = [turns.find_turn(pair) for pair in range(e.d_k // 2)]
+    assert found == pytest.approx([math.degrees(3 * each) % 360 for each in omega.tolist()])
+    assert reader.lens.encoding.rope.told.text().endswith("only the distance counts.")
+    assert "more slowly" not in reader.lens.encoding.rope.pair.toolTip()
+
+
 def test_another_head_has_another_query(reader: Reader) -> None:
     e = edits.configure(preset("multi-head-8"), positions="rope")
     reader.open(e, head=0)

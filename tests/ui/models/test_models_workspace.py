@@ -19,6 +19,7 @@ from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.workspaces.models import MODELS
+from tests.pretrained.conftest import SCALED, make_model, save_tokenizer
 from tests.ui.conftest import Person
 from tests.ui.models.reader import ModelReader
 
@@ -188,6 +189,34 @@ def test_a_layer_opens_in_the_playground_and_computes_the_same(reader: ModelRead
     assert abs(weights - expected).max() < 1e-6
     assert isinstance(reader.experiment, Experiment)
     assert "induction · layer 1" in reader.window.windowTitle()
+
+
+@pytest.mark.parametrize("kind", SCALED)
+def test_a_layer_that_scales_rope_opens_in_the_playground_with_its_table_of_frequencies(
+    reader: ModelReader, tmp_path: Path, kind: str
+) -> None:
+    make_model(kind).save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, kind)
+    reader.open(str(tmp_path), "the cat sat on the mat , it was soft")
+    assert reader.models.header.badge.text().startswith("✓ true to the model")
+    expected = reader.in_map()
+    open_in_playground(reader)
+    assert reader.experiment.config.positions == "rope_scaled"
+    weights = compute(reader.experiment).array("weights")
+    assert abs(weights[reader.document.view.head] - expected).max() < 1e-5
+    assert reader.models.tools.trip.strip.truth.text() == "✓ true to the model"
+    reader.open_table("omega")
+    before = reader.in_table()
+    assert before.shape == (1, 3)
+    reader.type_number(0, 1, "0.5")
+    reader.settle()
+    assert reader.experiment.weights.extra["omega"][1] == 0.5
+    assert reader.models.tools.trip.strip.truth.text().startswith("edited")
+    reader.check_every_number()
+    reader.undo()
+    reader.settle()
+    np.testing.assert_array_equal(reader.in_table(), before)
+    assert reader.models.tools.trip.strip.truth.text() == "✓ true to the model"
 
 
 def test_an_encoder_predicts_the_hidden_word_and_bars_show_the_row(reader: ModelReader) -> None:

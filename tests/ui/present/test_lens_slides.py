@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
+from attnlab.attention import edits
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.stages.arithmetic import number
 from attnlab.compute.engine import compute
@@ -27,7 +29,7 @@ from attnlab.lessons.parse import parse
 from attnlab.lessons.slides import make_slides
 from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, make_content
-from attnlab.ui.present.lens_values import has_picture, make_picture
+from attnlab.ui.present.lens_values import count_words, has_picture, make_picture
 from attnlab.ui.present.pdf import compute_pages
 
 Key = Qt.Key
@@ -74,6 +76,17 @@ def test_rope_turns_by_the_distance_alone() -> None:
     ]
     assert [strong for *_, strong in picture.numbers] == [True, True, False, False]
     assert sum(dial.current for dial in picture.dials) == 1
+
+
+def test_scaled_rope_turns_on_slides_by_its_table() -> None:
+    e = edits.configure(preset("rope"), positions="rope_scaled", rope_factor=2.0)
+    e = edits.with_table(e, "omega", torch.full((1, e.d_k // 2), 0.125))
+    picture = make_picture("positions/rotation", compute(e))
+    assert isinstance(picture, Circles)
+    one, two = picture.circles
+    assert one.turn == pytest.approx(two.turn)
+    assert [dial.turn for dial in picture.dials] == [0.25] * len(picture.dials)
+    assert count_words("positions/rotation", e) == 3
 
 
 def test_shuffled_words_give_the_same_map_only_without_positions() -> None:

@@ -48,6 +48,7 @@ def rotate_pair(e: "Experiment", asked: Rotated) -> RopeResult:
     """Return one query and one key of an experiment at their positions and further on, in float64."""
     scheme, score = POSITIONS[e.config.positions], SCORES[e.config.score]
     assert scheme.rotate is not None
+    assert scheme.frequencies is not None
     trace = Trace(e, torch.device("cpu"), torch.float64)
     vectors = [
         trace[source(e, name)][asked.head, place]
@@ -60,7 +61,7 @@ def rotate_pair(e: "Experiment", asked: Rotated) -> RopeResult:
     given = trace.parameters(score)
     scores = [float(score.apply(query[None, i : i + 1], key[None, j : j + 1], given)[0, 0, 0]) for i, j in places]
     half = e.d_k // 2
-    rates = tuple(float(p["rope_base"]) ** (-pair / half) for pair in range(half))
+    rates = tuple(scheme.frequencies(e.d_k, p).tolist())
     first = [math.atan2(float(v[asked.pair + half]), float(v[asked.pair])) for v in vectors]
     turns = Turns(Pair(first[0], asked.query), Pair(first[1], asked.key), asked.further, rates, asked.pair)
     return RopeResult(turns, (e.tokens[asked.query], e.key_tokens[asked.key]), (scores[0], scores[1]))
@@ -100,7 +101,8 @@ class RopePanel(Card):
         if is_first:
             self.query.setValue(min(2, e.T_q - 1))
         half = e.d_k // 2
-        self.pair.setToolTip(f"Columns c and c + {half} are pair c, from 0 to {half - 1}; later pairs turn more slowly")
+        slower = "" if POSITIONS[e.config.positions].tables else "; later pairs turn more slowly"
+        self.pair.setToolTip(f"Columns c and c + {half} are pair c, from 0 to {half - 1}{slower}")
 
     def show_head(self, head: int | str) -> None:
         """Take the query and the key from another head; "all" and "mean" take them from the first."""

@@ -77,8 +77,8 @@ def has_bias(e: "Experiment") -> bool:
 
 
 def has_rotation(e: "Experiment") -> bool:
-    """Return whether the scheme of an experiment rotates its queries and keys."""
-    return POSITIONS[e.config.positions].rotate is not None
+    """Return whether the scheme of an experiment rotates pairs of columns of its queries and keys."""
+    return POSITIONS[e.config.positions].frequencies is not None
 
 
 def bias_maps(e: "Experiment") -> MapData:
