@@ -137,9 +137,9 @@ def test_the_tabs_can_be_walked_with_the_keyboard(person: "Person") -> None:
     tabs = person.playground.lenses.tabs
     tabs.setFocus()
     person.key(Key.Key_Right)
-    assert lens(person, Lens).name == "statistics"
+    assert lens(person, Lens).name == "arrows"
     person.key(Key.Key_Right)
-    assert lens(person, Lens).name == "positions"
+    assert lens(person, Lens).name == "statistics"
     person.key(Key.Key_Left)
     person.key(Key.Key_Left)
     assert person.playground.canvas.isVisible()

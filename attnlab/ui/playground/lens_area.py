@@ -32,6 +32,7 @@ class LensArea(QWidget):
 
     cell_clicked = Signal(object)
     edit_requested = Signal(str, object)
+    gesture_requested = Signal(str, object, object)
     export_requested = Signal(object)
     pin_toggled = Signal()
     look_chosen = Signal(object)
@@ -153,6 +154,7 @@ class LensArea(QWidget):
         lens = make_lens(name, self._run, self.stack)
         lens.cell_clicked.connect(self.cell_clicked)
         lens.edit_requested.connect(self.edit_requested)
+        lens.gesture_requested.connect(self.gesture_requested)
         lens.export_requested.connect(self.export_requested)
         self.stack.addWidget(lens)
         return lens

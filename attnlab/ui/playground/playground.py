@@ -102,6 +102,7 @@ class Playground(QObject):
         canvas.colours_asked.connect(self.open_colours)
         self.lenses.cell_clicked.connect(self._on_cell_clicked)
         self.lenses.edit_requested.connect(document.edit)
+        self.lenses.gesture_requested.connect(document.edit)
         self.lenses.export_requested.connect(self.files.export_sheets)
         self.spine.table_requested.connect(self._on_table_requested)
         self.spine.sentence_requested.connect(self.focus_sentence)

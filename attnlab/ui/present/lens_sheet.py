@@ -102,6 +102,7 @@ class LensSheet(QGraphicsView):
     def _make_lens(self, name: str) -> "Lens":
         lens = make_lens(name, self._playground.run_for_lens)
         lens.edit_requested.connect(self._playground.document.edit)
+        lens.gesture_requested.connect(self._playground.document.edit)
         self._lenses[name] = lens
         return lens
 

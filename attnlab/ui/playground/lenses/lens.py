@@ -36,6 +36,8 @@ class Lens(QWidget):
 
     cell_clicked = Signal(object)
     edit_requested = Signal(str, object)
+    gesture_requested = Signal(str, object, object)
+    """Emitted like ``edit_requested`` with a gesture: the edits of one gesture are undone together."""
     export_requested = Signal(object)
     """Emitted with the Sheets to export as a figure."""
     name = ""

@@ -1,0 +1,85 @@
+"""The sentences and the table of the Arrows lens: a score as a projection, a context as a mixture, what a drag does."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnlab.attention.stages.arithmetic import number
+from attnlab.ui.playground.lenses.arrows_content import Held, find_hidden, shows_scores
+from attnlab.ui.widgets.numbers.number_model import Column
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+
+
+def describe_score(trace: "Trace", held: Held, stages: tuple[str, str], *, projected: bool) -> str:
+    """Return the held score as length times length along it, and whether the picture shows it so."""
+    e = trace.experiment
+    pair = f"{e.tokens[held.query] or '∅'} → {e.key_tokens[held.key] or '∅'}"
+    score = float(trace.array("scores")[held.head, held.query, held.key])
+    if e.config.score != "dot":
+        return f"{pair}: the score is {number(score)}. With this kind of score it is no projection."
+    queries, keys = (trace.array(name)[held.head].astype(np.float64) for name in stages)
+    query, key = queries[held.query], keys[held.key]
+    length = float(np.linalg.norm(query))
+    if not shows_scores(trace, stages):
+        return f"{pair}: the score, {number(score)}, is computed from the rotated arrows."
+    if not length:
+        return f"{pair}: the query is 0, so its score with every key is 0."
+    told = (
+        f"{pair}: the query is {number(length)} long, the key reaches {number(float(query @ key) / length)} along it; "
+        f"their product is the score, {number(score)}."
+    )
+    return told if projected else f"{told} This plane does not contain the query, so no right angle is drawn."
+
+
+def list_projections(trace: "Trace", held: Held, stages: tuple[str, str]) -> list[Column]:
+    """Return a row for each key: how far it reaches along the held query, its score and its weight."""
+    e = trace.experiment
+    queries, keys = (trace.array(name)[held.head].astype(np.float64) for name in stages)
+    query, hidden = queries[held.query], find_hidden(trace, held.query)
+    length = float(np.linalg.norm(query))
+    along = keys @ query / length if length else np.zeros(len(keys))
+    columns = [
+        Column("key", [token or "∅" for token in e.key_tokens], about="The token of the key"),
+        Column("length", np.linalg.norm(keys, axis=1), number, "The length of the key"),
+        Column("along the query", along, number, "The length of the key along the held query"),
+        Column("score", trace.array("scores")[held.head, held.query], number, "The score of the held query"),
+        Column("weight", trace.array("weights")[held.head, held.query], number, "The weight of the held query"),
+    ]
+    if hidden is not None:
+        columns.append(Column("mask", ["hidden" if out else "" for out in hidden], about="Whether the mask hides it"))
+    return columns
+
+
+def describe_context(trace: "Trace", held: Held) -> str:
+    """Return where the context lies, and whether it must lie in the hull of the visible values."""
+    token, (mixing, _) = trace.experiment.tokens[held.query] or "∅", trace.sources("context")
+    weights, hidden = trace.array(mixing)[held.head, held.query].astype(np.float64), find_hidden(trace, held.query)
+    if hidden is not None and bool(hidden.all()):
+        return f"The mask hides every key from {token}: there is nothing to mix."
+    if held.head in trace.experiment.config.ablated:
+        return "This head is switched off: its context is 0."
+    if bool((weights >= 0).all()) and abs(float(weights.sum()) - 1) < 1e-3:
+        return (
+            f"The context of {token}, filled, lies in the hull of the values that it sees: its weights are the lines, "
+            "as thick as they are large. The dashed ring is where equal weights would put it."
+        )
+    return (
+        f"The weights of {token} sum to {number(float(weights.sum()))} or are negative in part, "
+        "so its context need not lie in the hull of the values."
+    )
+
+
+def describe_drag(trace: "Trace", drawn: str, follows: str) -> str:
+    """Return what a drag of a tip changes."""
+    if drawn == "inputs":
+        return "Pull a token's tip: its row of X follows, and its query, key and value with it."
+    if trace.experiment.config.qk_norm != "none":
+        return "Queries and keys are drawn after they are normalised, and cannot be pulled: switch QK norm off."
+    if follows == "token":
+        return "Pull a tip: the token's row of X follows with the smallest change; its query, key and value all move."
+    return (
+        "Pull a tip: W_q, W_k or W_v follows with the smallest change that puts the tip there; "
+        "the other arrows of its colour move along."
+    )

@@ -1,0 +1,1 @@
+"""Vectors as arrows in a plane."""

@@ -1,0 +1,72 @@
+"""The layout of a plane of arrows: one scale for both axes, round ticks, and a column of names beside the tips."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF
+
+from attnlab.ui.widgets.arrows.arrow_data import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Where the plane is seen: the pixel of the origin, and pixels per unit, the same on both axes."""
+
+    origin: QPointF
+    unit: float
+    room: QRectF
+
+    def place(self, point: Point) -> QPointF:
+        """Return the pixel of a point."""
+        return QPointF(self.origin.x() + point[0] * self.unit, self.origin.y() - point[1] * self.unit)
+
+    def step(self, start: QPointF, end: QPointF) -> Point:
+        """Return the distance between two pixels in units of the plane."""
+        return (end.x() - start.x()) / self.unit, (start.y() - end.y()) / self.unit
+
+    def ends(self) -> tuple[float, float, float, float]:
+        """Return the least and largest x, then y, that are visible."""
+        left, down = self.step(self.origin, self.room.bottomLeft())
+        right, up = self.step(self.origin, self.room.topRight())
+        return left, right, down, up
+
+
+def fit_sight(points: Sequence[Point], room: QRectF) -> Sight:
+    """Return the sight in which points fill a rectangle, as far as equal scales allow."""
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    wide, high = max(xs) - min(xs), max(ys) - min(ys)
+    fits = [have / need for have, need in ((room.width(), wide), (room.height(), high)) if need > 0]
+    unit = max(min(fits, default=room.height() / 2), 1e-300)
+    x, y = (max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2
+    return Sight(QPointF(room.center().x() - x * unit, room.center().y() + y * unit), unit, room)
+
+
+def make_ticks(least: float, most: float, count: int) -> list[float]:
+    """Return round numbers, about ``count`` of them, between two numbers."""
+    span = most - least
+    if not span > 0 or not math.isfinite(span):
+        return []
+    rough = span / max(count, 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next((m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough), 10 * power)
+    first = math.ceil(least / step)
+    return [(first + n) * step for n in range(int(math.floor(most / step) - first) + 1)]
+
+
+def spread_names(wanted: Sequence[float], gap: float, top: float, bottom: float) -> list[float]:
+    """Return heights near the wanted ones, in their order, at least a gap apart and within top and bottom.
+
+    The caller makes sure that they fit.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    placed = [0.0] * len(wanted)
+    edge = top
+    for i in order:
+        placed[i] = max(wanted[i], edge)
+        edge = placed[i] + gap
+    edge = bottom
+    for i in reversed(order):
+        placed[i] = min(placed[i], edge)
+        edge = placed[i] - gap
+    return placed

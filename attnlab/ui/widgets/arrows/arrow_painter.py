@@ -1,0 +1,172 @@
+"""Paints a plane of arrows: grid, hull and mixture, projection, arrows, and names with leaders."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+
+from attnlab.figures.palette import Palette
+from attnlab.figures.text import Pen
+from attnlab.ui.base.fonts import face
+from attnlab.ui.widgets.arrows.arrow_data import Arrow, ArrowsData, Mixture, find_foot
+from attnlab.ui.widgets.arrows.arrow_layout import Sight, make_ticks
+
+FAINT = 0.55
+"""The opacity of arrows that are not held."""
+
+
+class ArrowPainter:
+    """Paints the parts of one plane in one palette; ``zoom`` is the size of type."""
+
+    def __init__(self, painter: QPainter, data: ArrowsData, sight: Sight, palette: Palette, zoom: float) -> None:
+        self._painter, self._data, self._sight = painter, data, sight
+        self._palette, self._zoom = palette, zoom
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    def paint_grid(self) -> None:
+        """Paint lines at round numbers, their numbers, and the names of the axes."""
+        z, sight, painter, room = self._zoom, self._sight, self._painter, self._sight.room
+        left, right, down, up = sight.ends()
+        pen = Pen(painter, face("caption", z))
+        count = max(int(min(room.width(), room.height()) / (90 * z)), 2)
+        step = make_ticks(0, max(right - left, up - down), max(int(max(room.width(), room.height()) / (80 * z)), count))
+        size = step[1] - step[0] if len(step) > 1 else 1.0
+        for x in _multiples(size, left, right):
+            at = sight.place((x, 0)).x()
+            painter.setPen(QPen(QColor(self._palette.hairline), 1))
+            painter.drawLine(QPointF(at, room.top()), QPointF(at, room.bottom()))
+            painter.setPen(QColor(self._palette.muted))
+            pen.draw(at, room.bottom() + 10 * z, _tick(x), 0.5)
+        for y in _multiples(size, down, up):
+            at = sight.place((0, y)).y()
+            painter.setPen(QPen(QColor(self._palette.hairline), 1))
+            painter.drawLine(QPointF(room.left(), at), QPointF(room.right(), at))
+            painter.setPen(QColor(self._palette.muted))
+            pen.draw(room.left() - 6 * z, at, _tick(y), 1.0)
+        across, upwards = self._data.names
+        pen.draw(room.left(), room.bottom() + 26 * z, pen.elide(across, room.width()) + " →")
+        if upwards:
+            pen.draw(room.left() - 30 * z, room.top() - 12 * z, "↑ " + pen.elide(upwards, room.width()))
+
+    def paint_mixture(self, mixture: Mixture) -> None:
+        """Paint the hull, a line from the mixture to each part, as thick as its share, and the equal mixture."""
+        painter, p, z = self._painter, self._palette, self._zoom
+        corners = [self._sight.place(self._data.arrows[i].tip) for i in mixture.hull]
+        fill = QColor(p.value)
+        painter.setPen(QPen(fill, 1.5 * z))
+        fill.setAlphaF(0.13)
+        painter.setBrush(fill)
+        painter.drawPolygon(QPolygonF(corners))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        line, at = QColor(p.attention), self._sight.place(mixture.tip)
+        line.setAlphaF(0.6)
+        for index, share in mixture.parts:
+            if share:
+                painter.setPen(QPen(line, min(max(abs(share) * 14 * z, 0.5), 14 * z)))
+                painter.drawLine(at, self._sight.place(self._data.arrows[index].tip))
+        painter.setPen(QPen(QColor(p.muted), 1.2 * z, Qt.PenStyle.DashLine))
+        painter.drawEllipse(self._sight.place(mixture.equal), 5 * z, 5 * z)
+
+    def paint_context(self) -> None:
+        """Paint the point of the mixture, over the arrows, with its name."""
+        mixture, painter, p, z = self._data.mixture, self._painter, self._palette, self._zoom
+        if mixture is None:
+            return
+        at = self._sight.place(mixture.tip)
+        painter.setPen(QPen(QColor(p.surface), 1.5 * z))
+        painter.setBrush(QColor(p.attention))
+        painter.drawEllipse(at, 6 * z, 6 * z)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        pen = Pen(painter, face("strong", z))
+        painter.setPen(QColor(p.attention_ink))
+        pen.draw(at.x() - 10 * z, at.y(), mixture.label, 1.0)
+
+    def paint_projection(self) -> None:
+        """Paint the band along the query to the foot of the key, dashed perpendiculars, and the right angle."""
+        projection, z, p, painter = self._data.projection, self._zoom, self._palette, self._painter
+        if projection is None:
+            return
+        origin, band = self._sight.place((0, 0)), QColor(p.key)
+        for index in (*projection.others, projection.key):
+            foot, tip = self._sight.place(find_foot(self._data, index)), self._sight.place(self._data.arrows[index].tip)
+            strong = index == projection.key
+            if strong:
+                band.setAlphaF(0.22)
+                painter.setPen(QPen(band, 12 * z, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+                painter.drawLine(origin, foot)
+            line = QColor(p.ink if strong else p.muted)
+            line.setAlphaF(1.0 if strong else 0.5)
+            painter.setPen(QPen(line, (1.4 if strong else 1) * z, Qt.PenStyle.DashLine))
+            painter.drawLine(tip, foot)
+            if strong:
+                self._paint_right_angle(foot, tip, origin)
+
+    def _paint_right_angle(self, foot: QPointF, tip: QPointF, origin: QPointF) -> None:
+        side = 7 * self._zoom
+        up, back = _unit(foot, tip), _unit(foot, origin)
+        if up is None or back is None or _distance(foot, tip) < 2 * side:
+            return
+        self._painter.setPen(QPen(QColor(self._palette.ink), self._zoom))
+        self._painter.drawPolyline(QPolygonF([foot + up * side, foot + up * side + back * side, foot + back * side]))
+
+    def paint_arrows(self, ringed: int | None) -> None:
+        """Paint the arrows, held ones last and strong, with a ring to hold; ``ringed`` has the keyboard."""
+        for strong in (False, True):
+            for index, arrow in enumerate(self._data.arrows):
+                if arrow.held == strong:
+                    self._paint_arrow(arrow, index == ringed)
+
+    def _paint_arrow(self, arrow: Arrow, ringed: bool) -> None:
+        painter, z, p = self._painter, self._zoom, self._palette
+        colour, tip = QColor(p.muted if arrow.hidden else p.role(arrow.role)), self._sight.place(arrow.tip)
+        shaft = QColor(colour)
+        shaft.setAlphaF(1.0 if arrow.held else 0.25 if arrow.hidden else FAINT)
+        painter.setPen(QPen(shaft, (2.6 if arrow.held else 1.2) * z))
+        painter.drawLine(self._sight.place((0, 0)), tip)
+        radius = arrow.size * z or (7 if arrow.held else 3.8) * z
+        painter.setPen(QPen(colour, (2.4 if arrow.held else 1.2) * z))
+        painter.setBrush(QColor(p.surface))
+        painter.drawEllipse(tip, radius, radius)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if ringed:
+            painter.setPen(QPen(QColor(p.accent), 2 * z))
+            painter.drawEllipse(tip, radius + 4 * z, radius + 4 * z)
+
+    def paint_names(self, heights: Mapping[int, float], column: QRectF) -> None:
+        """Paint the labels of arrows at given heights in a column, with a leader to each tip."""
+        painter, z, p = self._painter, self._zoom, self._palette
+        for index, y in heights.items():
+            arrow = self._data.arrows[index]
+            tip, x = self._sight.place(arrow.tip), column.left()
+            leader = QPainterPath(tip)
+            middle = x - 16 * z
+            leader.cubicTo(QPointF(middle, tip.y()), QPointF(middle - 8 * z, y), QPointF(x - 2 * z, y))
+            colour = QColor(p.muted if arrow.hidden else p.role(arrow.role))
+            painter.setPen(QPen(colour if arrow.held else QColor(p.hatch), (1.4 if arrow.held else 0.8) * z))
+            painter.drawPath(leader)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour)
+            painter.drawEllipse(QPointF(x + 3 * z, y), 3 * z, 3 * z)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            pen = Pen(painter, face("strong" if arrow.held else "caption", z))
+            painter.setPen(QColor(p.role_ink(arrow.role) if arrow.held and not arrow.hidden else p.muted))
+            pen.draw(x + 10 * z, y, pen.elide(arrow.label, column.width() - 10 * z))
+
+
+def _multiples(step: float, least: float, most: float) -> list[float]:
+    first, last = int(np.ceil(least / step)), int(np.floor(most / step))
+    return [n * step for n in range(first, last + 1)] if last - first < 200 else []
+
+
+def _tick(value: float) -> str:
+    return f"{value + 0.0:.6g}".replace("-", "−")
+
+
+def _distance(one: QPointF, other: QPointF) -> float:
+    return float(np.hypot(one.x() - other.x(), one.y() - other.y()))
+
+
+def _unit(start: QPointF, end: QPointF) -> QPointF | None:
+    length = _distance(start, end)
+    return (end - start) / length if length > 0 else None

@@ -1,0 +1,218 @@
+"""The arrows lens: what is drawn, what a drag and the keyboard change, and what is said of it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QRadioButton
+
+import attnlab
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explanation import Cell
+from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
+from attnlab.ui.widgets.arrows.arrow_plane import ArrowPlane
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+
+def open_lens(person: "Person") -> ArrowsLens:
+    person.playground.lenses.open_lens("arrows")
+    person.settle()
+    lens = person.playground.lenses.stack.currentWidget()
+    assert isinstance(lens, ArrowsLens)
+    person.wait_for(lambda: lens.plane.width() > 200)
+    return lens
+
+
+def tips(plane: ArrowPlane, kind: str) -> np.ndarray:
+    assert plane.data is not None
+    return np.array([arrow.tip for arrow in plane.data.arrows if arrow.key[0] == kind])  # type: ignore[index]
+
+
+def pull(person: "Person", plane: ArrowPlane, key: "Hashable", *by: tuple[int, int]) -> None:
+    """Drag a tip by some pixels, through points on the way."""
+    person.drag(plane, plane.tip(key).toPoint(), *by)
+    person.settle()
+
+
+def unit(plane: ArrowPlane) -> float:
+    """Return the pixels per unit of a plane."""
+    assert plane._sight is not None
+    return plane._sight.unit
+
+
+def test_the_arrows_are_the_vectors_and_the_score_is_a_projection(person: "Person") -> None:
+    lens = open_lens(person)
+    person.document.select(Cell("scores", 2, 1, 0), pin=True)
+    trace = attnlab.compute(person.experiment)
+    np.testing.assert_allclose(tips(lens.plane, "queries"), trace.array("queries")[0], atol=1e-6)
+    np.testing.assert_allclose(tips(lens.plane, "keys"), trace.array("keys")[0], atol=1e-6)
+    np.testing.assert_allclose(tips(lens.values, "values"), trace.array("values")[0], atol=1e-6)
+    assert lens.shown.text() == "Shows all of the lengths."
+    query, key = trace.array("queries")[0, 2].astype(float), trace.array("keys")[0, 1].astype(float)
+    length = np.linalg.norm(query)
+    assert lens.score.text() == (
+        f"starts → journey: the query is {number(length)} long, the key reaches {number(query @ key / length)} along "
+        f"it; their product is the score, {number(float(trace.array('scores')[0, 2, 1]))}."
+    )
+    data = lens.values.data
+    assert data is not None
+    assert data.mixture is not None
+    np.testing.assert_allclose(data.mixture.tip, trace.array("context")[0, 2], atol=1e-6)
+    lens.grab()
+
+
+def test_a_pulled_query_takes_W_q_along_and_is_one_undo(person: "Person") -> None:
+    lens = open_lens(person)
+    before, steps = attnlab.compute(person.experiment), len(person.history())
+    size = unit(lens.plane)
+    pull(person, lens.plane, ("queries", 2), (10, -4), (25, -12), (40, -20))
+    after = attnlab.compute(person.experiment)
+    moved = after.array("queries")[0] - before.array("queries")[0]
+    np.testing.assert_allclose(moved[2], [40 / size, 20 / size], atol=1e-4)
+    np.testing.assert_array_equal(after.array("keys"), before.array("keys"))
+    np.testing.assert_array_equal(after.array("inputs"), before.array("inputs"))
+    np.testing.assert_allclose(tips(lens.plane, "queries"), after.array("queries")[0], atol=1e-6)
+    scores = [float(line.split("\t")[3]) for line in lens.table.text().splitlines()[1:]]
+    np.testing.assert_allclose(scores, after.array("scores")[0, 0], rtol=1e-5)
+    assert person.history()[steps:] == ["Drag W_q"]
+    person.undo()
+    person.settle()
+    np.testing.assert_allclose(tips(lens.plane, "queries"), before.array("queries")[0], atol=1e-6)
+
+
+def test_a_pulled_key_can_take_its_token_along(person: "Person") -> None:
+    lens = open_lens(person)
+    before = attnlab.compute(person.experiment)
+    person.click(person.find(QRadioButton, "the token", lens))
+    size = unit(lens.plane)
+    pull(person, lens.plane, ("keys", 4), (8, 0), (30, 12))
+    after = attnlab.compute(person.experiment)
+    moved = after.array("keys")[0] - before.array("keys")[0]
+    np.testing.assert_allclose(moved[4], [30 / size, -12 / size], atol=1e-4)
+    assert not np.delete(moved, 4, 0).any()
+    assert (
+        person.experiment.weights is attnlab.preset("journey").weights
+        or not np.delete(after.array("inputs") - before.array("inputs"), 4, 0).any()
+    )
+    assert person.history()[-1] == "Drag X"
+
+
+def test_a_pulled_token_takes_its_row_of_X_along(sit_down: "Callable[..., Person]") -> None:
+    rng = np.random.default_rng(1)
+    person = sit_down(attnlab.Experiment(tokens=("a", "b", "c"), embeddings=rng.normal(size=(3, 2))))
+    lens = open_lens(person)
+    person.click(person.find(QRadioButton, "Tokens", lens))
+    before, size = person.experiment.embeddings.numpy().copy(), unit(lens.plane)
+    pull(person, lens.plane, ("inputs", 1), (12, 5), (24, 10))
+    after = person.experiment.embeddings.numpy()
+    np.testing.assert_allclose(after[1] - before[1], [24 / size, -10 / size], atol=1e-6)
+    np.testing.assert_array_equal(after[[0, 2]], before[[0, 2]])
+    np.testing.assert_allclose(tips(lens.plane, "inputs"), after, atol=1e-6)
+
+
+def test_the_keyboard_walks_holds_and_moves(person: "Person") -> None:
+    lens = open_lens(person)
+    lens.plane.setFocus()
+    lens.plane._place = 0
+    person.key(Key.Key_Down, widget=lens.plane)
+    person.key(Key.Key_Down, widget=lens.plane)
+    person.key(Key.Key_Return, widget=lens.plane)
+    cell = person.document.view.cell
+    assert cell is not None
+    assert (cell.stage, cell.row) == ("scores", 2)
+    before, steps = attnlab.compute(person.experiment).array("queries")[0], len(person.history())
+    for _ in range(3):
+        person.key(Key.Key_Right, Mod.ShiftModifier, lens.plane)
+    person.settle()
+    after = attnlab.compute(person.experiment).array("queries")[0]
+    assert (after - before)[2, 0] > 0
+    assert abs((after - before)[2, 1]) < 1e-6
+    assert person.history()[steps:] == ["Drag W_q"] * 3
+
+
+def test_a_click_holds_an_arrow_and_does_not_let_it_go(person: "Person") -> None:
+    lens = open_lens(person)
+    at = lens.plane.tip(("keys", 4)).toPoint()
+    for _ in range(2):
+        person.click(lens.plane, at)
+        cell = person.document.view.cell
+        assert cell is not None
+        assert person.document.view.pinned
+        assert cell.column == 4
+    assert person.tip(lens.plane, lens.plane.tip(("keys", 4)).toPoint()).startswith("key of one")
+    assert lens.plane.tool_tip(QPointF(2, 2)) == ""
+
+
+@pytest.mark.parametrize("title", ["Strongest directions", "Query and best keys", "Two columns"])
+def test_with_more_columns_the_plane_is_chosen_and_what_is_lost_is_said(
+    sit_down: "Callable[..., Person]", title: str
+) -> None:
+    person = sit_down("multi-head-causal")
+    lens = open_lens(person)
+    person.click(person.find(QRadioButton, title, lens))
+    person.document.select(Cell("scores", 3, 1, 2), pin=True)
+    trace = attnlab.compute(person.experiment)
+    rows = np.concatenate([trace.array("queries")[2], trace.array("keys")[2]]).astype(float)
+    drawn = np.concatenate([tips(lens.plane, "queries"), tips(lens.plane, "keys")])
+    share = (np.linalg.norm(drawn, axis=1) / np.linalg.norm(rows, axis=1)).mean()
+    assert lens.shown.text() == f"Shows {round(100 * share)} % of the lengths."
+    data = lens.plane.data
+    assert data is not None
+    assert (data.projection is not None) == (title == "Query and best keys")
+    if data.projection is not None:
+        np.testing.assert_allclose(
+            tips(lens.plane, "keys") @ tips(lens.plane, "queries")[3], trace.array("scores")[2, 3], atol=1e-5
+        )
+    lens.grab()
+
+
+def test_hidden_values_are_outside_the_hull(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("multi-head-causal")
+    lens = open_lens(person)
+    person.document.select(Cell("scores", 2, 1, 0), pin=True)
+    data = lens.values.data
+    assert data is not None
+    assert data.mixture is not None
+    assert [arrow.hidden for arrow in data.arrows] == [False, False, False, True, True]
+    assert set(data.mixture.hull) <= {0, 1, 2}
+    assert data.arrows[4].spoken.endswith("hidden by the mask")
+
+
+def test_rotated_arrows_can_be_pulled(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("rope")
+    lens = open_lens(person)
+    person.click(person.find(QRadioButton, "Two columns", lens)) if person.experiment.d_k > 2 else None
+    before, size = attnlab.compute(person.experiment).array("rotated_queries")[0], unit(lens.plane)
+    row = person.experiment.T_q - 1
+    pull(person, lens.plane, ("queries", row), (6, 0), (20, -10))
+    after = attnlab.compute(person.experiment).array("rotated_queries")[0]
+    np.testing.assert_allclose((after - before)[row, :2], [20 / size, 10 / size], atol=1e-4)
+
+
+def test_a_screen_reader_hears_every_arrow(person: "Person") -> None:
+    lens = open_lens(person)
+    assert lens.plane.count_cells() == 12
+    query = attnlab.compute(person.experiment).array("queries")[0, 0].astype(float)
+    assert lens.plane.name_cell(0) == (
+        f"query of Your, {query[0]:.4f} across, {query[1]:.4f} up, length {np.linalg.norm(query):.4f}"
+    )
+    assert lens.plane.find_cell(QPointF(lens.plane.tip(("queries", 0)))) is not None
+
+
+def test_a_normalised_query_cannot_be_pulled(person: "Person") -> None:
+    from attnlab.attention import edits
+
+    lens = open_lens(person)
+    person.document.edit("Norm", lambda e: edits.configure(e, qk_norm="rms"))
+    person.settle()
+    steps = len(person.history())
+    pull(person, lens.plane, ("queries", 2), (10, 0), (30, 0))
+    assert len(person.history()) == steps
+    assert lens.drag.text().endswith("switch QK norm off.")
