@@ -20,6 +20,8 @@ def list_views() -> Iterator[View]:
     yield View("models-characters", prepare=_show("characters"))
     yield View("models-off", prepare=_show("hidden-words", _switch))
     yield View("models-sorted", prepare=_show("reverse", _sort))
+    yield View("dialog-texts", prepare=_show("hidden-words"), open=_open_texts)
+    yield View("dialog-model-page", prepare=_show("characters"), open=partial(run_action, "model-export-all"))
     yield View("dialog-model-figure", prepare=_show(), open=partial(run_action, "model-export"))
 
 
@@ -39,6 +41,13 @@ def _show(name: str = "", then: "Callable[[ModelsWorkspace], object]" = lambda m
         _wait(models)
 
     return show
+
+
+def _open_texts(playground: "Playground", window: MainWindow) -> None:
+    run_action("model-texts", playground, window)
+    models = window.workspace(MODELS)
+    assert models is not None
+    wait_until(lambda: not models.busy)
 
 
 def _wait(models: "ModelsWorkspace") -> None:
