@@ -33,6 +33,16 @@ class RunCurves:
     metric_steps: Floats = field(default_factory=_none)
     metric_losses: Floats = field(default_factory=_none)
     right: Floats = field(default_factory=_none)
+    by_length: Sequence[Sequence[tuple[int, float]]] = ()
+    """For each metric (length, share of the examples of that length that are entirely right); () without lengths."""
+
+    def find_lengths(self, step: float | None) -> tuple[Floats, Floats]:
+        """Return the lengths and the shares of the last metric up to a step; None is the very last."""
+        known = [place for place, pairs in enumerate(self.by_length) if pairs]
+        if step is not None:
+            known = [place for place in known if self.metric_steps[place] <= step] or known[:1]
+        pairs = np.array(self.by_length[known[-1]] if known else (), np.float64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
 
 
 @guarded
@@ -46,7 +56,10 @@ class CurvesPanel(FollowsTheme, QWidget):
         self._run, self._others = RunCurves("this run"), tuple[RunCurves, ...]()
         self._baselines: Mapping[str, float] = {}
         self._end = 0.0
+        self._cursor: float | None = None
         self.loss, self.right = LineChart("Loss"), LineChart("Held-out tokens correct")
+        self.lengths = LineChart("Held-out examples correct, by length", x_name="length")
+        self.lengths.setToolTip("The share of the examples of each length that are entirely right")
         self.scale_button = QPushButton("log")
         self.scale_button.setCheckable(True)
         self.scale_button.setProperty("small", "true")
@@ -55,7 +68,7 @@ class CurvesPanel(FollowsTheme, QWidget):
         self.scale_button.toggled.connect(self._on_scale_toggled)
         for chart in (self.loss, self.right):
             chart.x_chosen.connect(self.step_chosen)
-        self._headings = [_heading("Loss"), _heading("Held-out tokens correct")]
+        self._headings = [_heading(chart.accessibleName()) for chart in (self.loss, self.right, self.lengths)]
         self._key = ElidedLabel()
         self._key.setText("thin: training · thick: held-out")
         self._key.setProperty("role", "caption")
@@ -75,10 +88,12 @@ class CurvesPanel(FollowsTheme, QWidget):
         column.addSpacing(8)
         column.addWidget(self._headings[1])
         column.addWidget(self.right, 2)
+        column.addWidget(self._headings[2])
+        column.addWidget(self.lengths, 2)
 
     def restyle(self) -> None:
         """Set the sizes."""
-        for chart, least, most in ((self.loss, 112, 220), (self.right, 80, 150)):
+        for chart, least, most in ((self.loss, 112, 220), (self.right, 80, 150), (self.lengths, 80, 150)):
             chart.setMinimumHeight(px(least))
             chart.setMaximumHeight(px(most))
 
@@ -104,6 +119,9 @@ class CurvesPanel(FollowsTheme, QWidget):
         """Move the cursor to a step."""
         self.loss.show_cursor(step)
         self.right.show_cursor(step)
+        if step != self._cursor:
+            self._cursor = step
+            self._draw_lengths()
 
     def _draw(self) -> None:
         lines = []
@@ -125,9 +143,28 @@ class CurvesPanel(FollowsTheme, QWidget):
             right.append(Line("correct", run.metric_steps, 100 * run.right, "value", 2.0))
             self.right.show_lines(right, x_end=self.loss.scale().right_value, y_range=(0.0, 104.0), unit="%")
 
+        self._draw_lengths()
+
+    def _draw_lengths(self) -> None:
+        """Draw the accuracy against the length, at the moment that is shown, beside the ends of other runs."""
+        lines = [
+            Line(f"{other.name}, correct", *_in_percent(other.find_lengths(None)), colour, 1.5)
+            for other, colour in zip(self._others, OTHERS * len(self._others), strict=False)
+        ]
+        mine = _in_percent(self._run.find_lengths(self._cursor))
+        lines.append(Line("correct", *mine, "value", 2.0))
+        longest = max((float(line.x[-1]) for line in lines if len(line.x)), default=0.0)
+        for widget in (self._headings[2], self.lengths):
+            widget.setVisible(longest > 0)
+        self.lengths.show_lines(lines, x_end=longest, y_range=(0.0, 104.0), unit="%")
+
     @Slot()
     def _on_scale_toggled(self) -> None:
         self._draw()
+
+
+def _in_percent(found: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    return found[0], 100 * found[1]
 
 
 def _heading(text: str) -> QLabel:

@@ -90,4 +90,5 @@ def _describe_memory(run: Run | None) -> str:
 def _make_curves(run: Run, name: str) -> RunCurves:
     metrics = run.metrics
     steps, losses, right = (np.array([getattr(m, key) for m in metrics]) for key in ("step", "loss", "right"))
-    return RunCurves(name, run.steps.astype(np.float64), run.losses, steps, losses, right)
+    lengths = tuple(metric.by_length for metric in metrics)
+    return RunCurves(name, run.steps.astype(np.float64), run.losses, steps, losses, right, lengths)

@@ -27,3 +27,27 @@ def test_each_line_has_the_numbers_and_the_unit_of_its_own_run(qtbot: QtBot) -> 
     for name, value in (("seed 1, correct", 90), ("correct", 75)):
         tip = panel.right.tool_tip(QPointF(scale.x(10.0), scale.y(value)))
         assert f"{name}: {value}\N{NO-BREAK SPACE}% at step 10" in tip.splitlines()
+
+
+def test_accuracy_against_length_is_that_of_the_moment_shown(qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    steps, none = np.array([0.0, 10.0]), np.zeros(2)
+    lengths = (((2, 0.5), (4, 0.25)), ((2, 1.0), (4, 0.75)))
+    mine = RunCurves("this run", steps, none, steps, none, none, lengths)
+    other = RunCurves("without attention", steps, none, steps, none, none, (((2, 0.9), (6, 0.1)),) * 2)
+    panel.show_curves(mine, [other], end=20.0)
+    panel.resize(400, 600)
+    panel.show()
+    qtbot.waitExposed(panel)
+
+    def shown() -> list[tuple[object, ...]]:
+        return [(line.name, *line.x, *line.y) for line in panel.lengths.lines]
+
+    assert shown() == [("without attention, correct", 2, 6, 90, 10), ("correct", 2, 4, 100, 75)]
+    panel.show_cursor(5.0)
+    assert shown()[1] == ("correct", 2, 4, 50, 25)
+    scale = panel.lengths.scale()
+    assert "correct: 25\N{NO-BREAK SPACE}% at length 4" in panel.lengths.tool_tip(QPointF(scale.x(4.0), scale.y(25.0)))
+    panel.show_curves(RunCurves("this run", steps, none, steps, none, none))
+    assert not panel.lengths.isVisible()

@@ -58,14 +58,15 @@ class Upright:
 
 @guarded
 class LineChart(Drawn):
-    """Shows lines from x = 0 on; emits the x at which the mouse is pressed."""
+    """Shows lines from x = 0 on; emits the x at which the mouse is pressed. ``x_name`` is what x counts."""
 
     spoken_role = QAccessible.Role.Chart
 
     x_chosen = Signal(float)
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None, *, x_name: str = "step") -> None:
         super().__init__(parent)
+        self.x_name = x_name
         self._lines: tuple[Line, ...] = ()
         self._levels: tuple[Level, ...] = ()
         self._marks: tuple[Upright, ...] = ()
@@ -164,12 +165,16 @@ class LineChart(Drawn):
             return ""
         x = scale.value_x(at.x())
         found = []
-        marked = [f"{m.name} at step {m.x:,.0f}" for m in self._marks if abs(scale.x(m.x) - at.x()) <= px(NEAR_MARK)]
+        marked = [
+            f"{m.name} at {self.x_name} {m.x:,.0f}" for m in self._marks if abs(scale.x(m.x) - at.x()) <= px(NEAR_MARK)
+        ]
         for line in self._lines:
             i = int(np.argmin(np.abs(line.x - x))) if len(line.x) else -1
             if i >= 0 and np.isfinite(line.y[i]):
                 off = abs(scale.y(float(line.y[i])) - at.y())
-                found.append((off, f"{line.name}: {_exact(float(line.y[i]))}{self._unit} at step {int(line.x[i]):,}"))
+                found.append(
+                    (off, f"{line.name}: {_exact(float(line.y[i]))}{self._unit} at {self.x_name} {int(line.x[i]):,}")
+                )
         near = [text for off, text in sorted(found)[:4] if off <= px(NEAR)]
         levels = [f"{level.name}: {_exact(level.y)}" for level in self._levels if near == []]
         return "\n".join([*near, *levels, *marked])
@@ -189,7 +194,7 @@ class LineChart(Drawn):
         return low, high + 0.05 * (high - low or 1.0)
 
     def _describe(self) -> None:
-        marks = (f"{mark.name} at step {mark.x:,.0f}" for mark in self._marks)
+        marks = (f"{mark.name} at {self.x_name} {mark.x:,.0f}" for mark in self._marks)
         told = "; ".join([*map(_describe_line, self._lines), *marks])
         self.setAccessibleName(f"{self._name}: {told}" if told else self._name)
         self.setAccessibleDescription(told)
