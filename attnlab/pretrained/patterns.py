@@ -11,6 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attnlab.attention.measures.shares import find_share
+
 
 class HeadPatterns(NamedTuple):
     """The scores of one head. ``entropy`` is in nats, ``distance`` in tokens, ``strongest`` is the index of a token."""
@@ -54,7 +56,8 @@ def find_patterns(
     """Return the scores of the heads of one layer from its weights [h, T, T] on a text.
 
     ``kinds`` are the keys of each kind of the text, see :func:`find_kinds`. ``repeated`` [h, R, R] are the weights on
-    random tokens read twice, and ``after`` [R, R] the places that count there, see :func:`find_after`.
+    random tokens read twice, and ``after`` [R, R] the places that count there, see
+    :func:`attnlab.attention.measures.shares.find_after`.
     """
     count = weights.shape[-1]
     places = torch.arange(count)
@@ -83,22 +86,6 @@ def find_kinds(tokens: Sequence[str], specials: frozenset[str], causal: bool) ->
         parting.expand(count, count) & ((j <= i) | (not causal)),
         (kind[:, None] == kind) & ((j < i) if causal else (j != i)),
     ]
-
-
-def find_after(ids: Sequence[int]) -> Tensor:
-    """Return for each place which earlier places follow the same token, bool [T, T]."""
-    before = torch.tensor([-1, *ids[:-1]])
-    here = torch.tensor(ids)[:, None]
-    i, j = torch.arange(len(ids))[:, None], torch.arange(len(ids))[None]
-    return (before == here) & (j <= i) & (j > 0)
-
-
-def find_share(weights: Tensor, kind: Tensor) -> Tensor:
-    """Return for each head the mean weight on the keys of a kind, over the queries that have one, [h]."""
-    has = kind.any(-1)
-    if not bool(has.any()):
-        return torch.zeros(len(weights))
-    return (weights * kind).sum(-1)[:, has].mean(-1)
 
 
 def is_separator(token: str, specials: frozenset[str]) -> bool:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.experiment import Experiment
+from attnlab.attention.measures.shares import find_after
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ArgumentError
 from attnlab.compute.engine import compute
@@ -16,7 +17,7 @@ from attnlab.pretrained.attend import find_hidden
 from attnlab.pretrained.changes import NOTHING_CHANGED, Changes
 from attnlab.pretrained.layer_in import to_experiment
 from attnlab.pretrained.outputs import HeadOutputs
-from attnlab.pretrained.patterns import HeadPatterns, Repeated, find_after, find_kinds, find_patterns
+from attnlab.pretrained.patterns import HeadPatterns, Repeated, find_kinds, find_patterns
 from attnlab.pretrained.stack_pass import Part, StackPass
 
 if TYPE_CHECKING:

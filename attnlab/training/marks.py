@@ -2,21 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from attnlab.training.look import Look
 
 WINDOW = 20
 """The number of points averaged on either side of a step, because the loss of single batches scatters."""
 DROP, NOISE = 0.25, 4.0
 """A sudden drop: between two windows the loss falls by at least this share and this many standard errors."""
-BLURRED, SHARP = 0.6, 0.9
-"""A head turns sharp when the mean over rows of the largest weight was below the first value and then stays above the
-second."""
+FLOOR = 0.1
+"""A sudden drop also is at least this large, in the unit of the loss: near 0, a share is soon noise."""
+SCORE, RISE = 0.4, 0.25
+"""A pattern appears if its last score is at least the first value, and higher than its first score by the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,7 @@ def find_loss_drops(steps: NDArray[np.int64], losses: NDArray[np.float64]) -> tu
     before, after = means[:-WINDOW], means[WINDOW:]
     fall = before - after
     noise = NOISE * (deviations[:-WINDOW] + deviations[WINDOW:]) / (2 * WINDOW**0.5)
-    sudden = (fall > DROP * before) & (fall > noise) & (before > 0)
+    sudden = (fall > DROP * before) & (fall > noise) & (fall > FLOOR)
     found = []
     for run in np.split(np.flatnonzero(sudden), np.flatnonzero(np.diff(np.flatnonzero(sudden)) > WINDOW) + 1):
         if len(run):
@@ -51,21 +48,23 @@ def find_loss_drops(steps: NDArray[np.int64], losses: NDArray[np.float64]) -> tu
     return tuple(found)
 
 
-def find_sharp_heads(looks: Sequence["Look"]) -> tuple[Mark, ...]:
-    """Return a mark where each head turns sharp and stays so until the last of these looks at one probe, by steps."""
-    if len(looks) < 2:
-        return ()
+def find_pattern_rises(
+    steps: Sequence[int], scores: NDArray[np.float64], patterns: Sequence[str], heads: Sequence[str]
+) -> tuple[Mark, ...]:
+    """Return a mark where each pattern appears, in order of steps, from its scores [n, patterns, heads] at ``steps``.
+
+    It appears in the head with the highest last score, if that is at least :data:`SCORE` and higher than the first by
+    :data:`RISE`: at the moment from which the score stays above the middle of both.
+    """
     found = []
-    for place, last in enumerate(looks[-1].maps):
-        course = np.array([_measure_sharpness(look.maps[place].weights) for look in looks])  # [looks, heads]
-        for head in range(course.shape[1]):
-            blurred = np.flatnonzero(course[:, head] < SHARP)
-            turned = int(blurred[-1]) + 1 if len(blurred) else 0
-            if 0 < turned < len(looks) and course[:turned, head].min() < BLURRED:
-                found.append(Mark(looks[turned].step, f"{last.layer}, head {head} turns sharp", suggested=True))
+    for pattern, course in zip(patterns, scores.swapaxes(0, 1), strict=True):
+        known = np.flatnonzero(np.isfinite(course).all(0))
+        if len(course) < 2 or not len(known):
+            continue
+        head = int(known[course[-1, known].argmax()])
+        first, last = course[0, head], course[-1, head]
+        if last >= SCORE and last - first >= RISE:
+            turned = int(np.flatnonzero(course[:, head] < (first + last) / 2)[-1]) + 1
+            title = f"{heads[head]}: {pattern} reaches {course[turned, head]:.2f}"
+            found.append(Mark(int(steps[turned]), title, suggested=True))
     return tuple(sorted(found, key=lambda mark: mark.step))
-
-
-def _measure_sharpness(weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the mean over queries of the largest weight, [h], of weights [h, T_q, T_k]."""
-    return np.asarray(weights.max(-1).mean(-1))

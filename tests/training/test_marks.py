@@ -1,12 +1,10 @@
-"""Marks are suggested where the loss drops or a head becomes sharp, and nowhere else."""
-
-from types import SimpleNamespace
+"""Marks are suggested where the loss drops or a pattern appears, and nowhere else."""
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attnlab.training.marks import find_loss_drops, find_sharp_heads
+from attnlab.training.marks import find_loss_drops, find_pattern_rises
 
 
 def curve(*levels: float, each: int = 60, noise: float = 0.02) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -41,26 +39,33 @@ def test_a_short_curve_has_no_drop() -> None:
     assert find_loss_drops(np.arange(0), np.empty(0)) == ()
 
 
-def looks(*sharpness: tuple[float, float]) -> list[SimpleNamespace]:
-    """Return looks at one layer of two heads, whose rows have these largest weights."""
-    found = []
-    for at, pair in enumerate(sharpness):
-        weights = np.array([[[top, 1 - top], [1 - top, top]] for top in pair], np.float32)
-        found.append(SimpleNamespace(step=10 * at, maps=(SimpleNamespace(layer="decoder 1", weights=weights),)))
-    return found
+def test_a_fall_below_the_floor_is_noise() -> None:
+    assert find_loss_drops(*curve(0.02, 0.004)) == ()
+    assert len(find_loss_drops(*curve(0.2, 0.04))) == 1
 
 
-def test_a_head_that_becomes_sharp_is_marked() -> None:
-    found = find_sharp_heads(looks((0.5, 0.5), (0.95, 0.5), (0.7, 0.6), (0.95, 0.8), (0.99, 0.8)))  # type: ignore[arg-type]
-    assert [(mark.step, mark.title) for mark in found] == [(30, "decoder 1, head 0 turns sharp")]
+def rises(*courses: list[float]) -> list[tuple[int, str]]:
+    """Return step and title of the marks of one pattern, from the course of each head at steps 0, 10, …"""
+    scores = np.array(courses).T[:, None]
+    found = find_pattern_rises(range(0, 10 * len(scores), 10), scores, ["induction"], ["head 1.0", "head 2.1"])
+    assert all(mark.suggested for mark in found)
+    return [(mark.step, mark.title) for mark in found]
 
 
-def test_a_head_whose_queries_all_attend_to_one_key_is_sharp() -> None:
-    found = looks((0.5, 0.5), (0.95, 0.5))
-    found[1].maps[0].weights[0] = [[0.95, 0.05], [0.95, 0.05]]  # no query has its largest weight at key 1
-    assert [mark.step for mark in find_sharp_heads(found)] == [10]  # type: ignore[arg-type]
+def test_a_pattern_is_marked_once_where_its_best_head_stays_above_the_middle() -> None:
+    best = [0.1, 0.6, 0.2, 0.5, 0.7]
+    assert rises([0.1, 0.5, 0.5, 0.5, 0.6], best) == [(30, "head 2.1: induction reaches 0.50")]
+    assert rises([float("nan")] * 5, best) == [(30, "head 2.1: induction reaches 0.50")]
+    assert rises(best, [float("nan")] * 5) == [(30, "head 1.0: induction reaches 0.50")]
 
 
-def test_a_head_that_is_always_or_never_sharp_is_not_marked() -> None:
-    assert find_sharp_heads(looks((0.95, 0.5), (0.99, 0.8))) == ()  # type: ignore[arg-type]
-    assert find_sharp_heads(looks((0.5, 0.5))) == ()  # type: ignore[arg-type]
+@pytest.mark.parametrize("course", [[0.1, 0.9, 0.3], [0.5, 0.55, 0.6], [0.7, 0.3, 0.7], [0.5], [float("nan")] * 3])
+def test_a_pattern_that_goes_or_was_always_there_is_not_marked(course: list[float]) -> None:
+    assert rises(course) == []
+
+
+def test_marks_of_several_patterns_are_in_order_of_steps() -> None:
+    scores = np.array([[[0.1], [0.1]], [[0.1], [0.8]], [[0.9], [0.9]]])
+    found = find_pattern_rises([0, 5, 9], scores, ["late", "early"], ["head 1.0"])
+    assert [(mark.step, mark.title.split(": ")[1][:5]) for mark in found] == [(5, "early"), (9, "late ")]
+    assert find_pattern_rises([], np.zeros((0, 2, 1)), ["late", "early"], ["head 1.0"]) == ()

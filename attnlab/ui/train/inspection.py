@@ -99,7 +99,7 @@ class Inspection(QObject):
         self.worker.ask("text", job, self.texted.emit, self.texted.emit)
 
     def fill_course(self) -> None:
-        """Request the missing entropies of the heads' course, a few at a time."""
+        """Request the missing measures of the heads' course, a few at a time."""
         run = self._run
         if run is None or not self.probe or self.worker.has_job("course"):
             return
@@ -131,7 +131,7 @@ class Inspection(QObject):
             self.probe, self.course = seen.probe, {}
         self.seen = seen
         if self._run is not None and seen.spec is self._run.spec:
-            self.course[seen.look.step] = seen.entropies
+            self.course[seen.look.step] = seen.measures
         self.looked.emit(seen)
 
     def _take_marks(self, key: "tuple[Run, str]", marks: tuple[Mark, ...]) -> None:
@@ -147,12 +147,14 @@ class Inspection(QObject):
         self.fill_course()
 
     def make_course_lines(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return steps [n] and the entropy of each head there [n, heads], for moments with the same number of heads."""
+        """Return steps [n] and the measures of each head there [n, measures, heads], for moments with equally many."""
         steps: Sequence[int] = sorted(self.course)
         rows = [self.course[step] for step in steps]
-        heads = len(rows[-1]) if rows else 0
-        kept = [(step, row) for step, row in zip(steps, rows, strict=True) if len(row) == heads]
-        return np.array([float(step) for step, _ in kept]), np.array([row for _, row in kept]).reshape(len(kept), heads)
+        shape = rows[-1].shape if rows else (1, 0)
+        kept = [(step, row) for step, row in zip(steps, rows, strict=True) if row.shape == shape]
+        return np.array([float(step) for step, _ in kept]), np.array([row for _, row in kept]).reshape(
+            len(kept), *shape
+        )
 
 
 def _ignore_failure(_: str) -> None:

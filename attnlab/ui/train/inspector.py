@@ -16,9 +16,10 @@ from attnlab.training.specs import RunSpec
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
     from attnlab.training.look import LayerMaps, Look, Viewer, Written
+    from attnlab.training.patterns import Pattern
 
 MOST_LOOKS = 40
-"""The number of moments that are searched for heads that become sharp."""
+"""The number of moments in which the search for marks looks for patterns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,13 +38,15 @@ class Checked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """A moment for a probe: its maps, the entropy of each head [heads of all layers], and gradients if requested; the
-    ``note`` says why there are none."""
+    """A moment for a probe: its maps, the measures of each head, see :func:`collect_measures`, the patterns of its task
+    and the short names of its heads, and gradients if requested; the ``note`` says why there are none."""
 
     spec: RunSpec
     probe: str
     look: "Look"
-    entropies: NDArray[np.float64]
+    measures: NDArray[np.float64]
+    patterns: "tuple[Pattern, ...]"
+    heads: tuple[str, ...]
     gradients: "tuple[LayerMaps, ...]" = ()
     note: str = ""
 
@@ -81,10 +84,13 @@ class Inspector:
 
     def look(self, spec: RunSpec, step: int, weights: Arrays | None, probe: str, gradients: bool = False) -> Seen:
         """Return the maps at a step; without weights at the first ones, which the seed determines."""
+        from attnlab.training.patterns import list_patterns, name_heads
+
         viewer, weights = self._find_viewer(spec), weights if weights is not None else self.make_first_weights(spec)
         look = viewer.look(step, weights, probe)
         slopes, note = _compute_gradients(viewer, weights, probe) if gradients else ((), "")
-        return Seen(spec, probe, look, compute_entropies(look.maps), slopes, note)
+        patterns, heads = list_patterns(spec.task, look), name_heads(look.maps)
+        return Seen(spec, probe, look, collect_measures(spec.task, look), patterns, heads, slopes, note)
 
     def measure_heads(self, spec: RunSpec, step: int, weights: Arrays | None) -> "HeadEffects":
         """Return what each head is worth on held-out examples."""
@@ -108,20 +114,28 @@ class Inspector:
         return viewer.write_text(weights if weights is not None else self.make_first_weights(spec), prompt, n, *heat)
 
     def compute_course(self, spec: RunSpec, moments: Sequence[Moment], probe: str) -> dict[int, NDArray[np.float64]]:
-        """Return the entropy of each head at some moments, by step."""
+        """Return the measures of each head at some moments, by step; see :func:`collect_measures`."""
         viewer = self._find_viewer(spec)
         return {
-            m.step: compute_entropies(viewer.look(m.step, m.weights, probe).maps) for m in moments if not self._left
+            m.step: collect_measures(spec.task, viewer.look(m.step, m.weights, probe))
+            for m in moments
+            if not self._left
         }
 
     def suggest_marks(self, spec: RunSpec, moments: Sequence[Moment], probe: str, curve: "Curve") -> tuple[Mark, ...]:
         """Return the suggested marks."""
-        from attnlab.training.marks import find_loss_drops, find_sharp_heads
+        from attnlab.training.marks import find_loss_drops, find_pattern_rises
+        from attnlab.training.patterns import list_patterns, measure_patterns, name_heads
 
         viewer = self._find_viewer(spec)
         chosen = choose_evenly(moments, MOST_LOOKS)
         looks = [viewer.look(m.step, m.weights, probe) for m in chosen if not self._left]
-        return (*find_loss_drops(*curve), *find_sharp_heads(looks))
+        drops = find_loss_drops(*curve)
+        if not looks:
+            return drops
+        scores = np.array([measure_patterns(spec.task, look) for look in looks])
+        patterns, heads = [pattern.name for pattern in list_patterns(spec.task, looks[-1])], name_heads(looks[-1].maps)
+        return (*drops, *find_pattern_rises([look.step for look in looks], scores, patterns, heads))
 
     def make_first_weights(self, spec: RunSpec) -> Arrays:
         """Return the initial weights of a run."""
@@ -161,6 +175,15 @@ def compute_entropies(maps: "Sequence[LayerMaps]") -> NDArray[np.float64]:
         ]
         or [np.zeros(0)]
     )
+
+
+def collect_measures(task: str, look: "Look") -> NDArray[np.float64]:
+    """Return the measures of each head of all layers [1 + patterns, heads]: its entropy, see
+    :func:`compute_entropies`, and its score for each pattern of the task, NaN where it has none.
+    """
+    from attnlab.training.patterns import measure_patterns
+
+    return np.vstack([compute_entropies(look.maps), measure_patterns(task, look)])
 
 
 def choose_evenly(moments: Sequence[Moment], most: int) -> list[Moment]:

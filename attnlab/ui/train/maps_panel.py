@@ -1,4 +1,4 @@
-"""The middle: the probe and the maps of all layers and heads, one large when clicked, and the heads' entropies."""
+"""The middle: the probe and the maps of all layers and heads, one large when clicked, and the course of each head."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,10 +25,9 @@ from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
-from attnlab.ui.train.chart_card import ChartCard
+from attnlab.ui.train.course_card import CourseCard
 from attnlab.ui.train.inspector import Seen
-from attnlab.ui.train.maps_view import MapsView, find_group, list_titles
-from attnlab.ui.widgets.charts.line_chart import Line
+from attnlab.ui.train.maps_view import MapsView, find_group
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
@@ -39,8 +38,6 @@ from attnlab.ui.widgets.maps.map_sheet import MapSheet
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
 
-HEADS = ("query", "key", "value", "attention", "neutral", "accent")
-"""Colours of the layers' curves, repeated."""
 LEAST_PROBE = 240
 """The least width of the probe beside the tools, in pixels at 100 %."""
 FIRST = "Computing the first maps…"
@@ -74,7 +71,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.gradients = QPushButton("gradients")
         self.groups, self._group = Segments("Visible layers"), dict[tuple[str, str, int], str]()
         self.view, self.sheet = MapsView(), MapSheet()
-        self.chart = ChartCard("Entropy of each head (nats)")
+        self.chart = CourseCard()
         self.none = QLabel(FIRST)
         self._title = QLabel("Attention of")
         self._sheet_title, self._sheet_cell, self.back = ElidedLabel(), ElidedLabel(), QPushButton("All maps")
@@ -100,6 +97,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.back.clicked.connect(self.close_map)
         self.area.viewport().installEventFilter(self)
         self.chart.chart.x_chosen.connect(self.step_chosen)
+        self.chart.head_opened.connect(self._on_head_opened)
 
     def _dress(self) -> None:
         self._title.setProperty("role", "title")
@@ -225,6 +223,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.view.show_maps(maps, kind, self._show_groups(seen))
         self.none.setText(NONE)
         self.none.setVisible(not maps)
+        self.chart.show_seen(seen)
         self.chart.setVisible(bool(maps))
         self.view.setVisible(bool(maps))
         self.gradients.setEnabled(bool(maps))
@@ -277,14 +276,9 @@ class MapsPanel(FollowsTheme, QWidget):
             return ""
         return self._effects.describe(*self.view.place_of(index), self._seen.look.step)
 
-    def show_course(self, steps: NDArray[np.float64], entropies: NDArray[np.float64], end: float) -> None:
-        """Show the entropy of each head [n, heads] at some steps [n], of ``end`` in all."""
-        names: Sequence[str] = list_titles(self._seen.look.maps) if self._seen is not None else ()
-        if len(names) != entropies.shape[1]:
-            names = [f"head {i}" for i in range(entropies.shape[1])]
-        self.chart.chart.show_lines(
-            make_entropy_lines(names, steps, entropies, self.chart.chart.count_labels()), x_end=end
-        )
+    def show_course(self, steps: NDArray[np.float64], measures: NDArray[np.float64], end: float) -> None:
+        """Show the measures of each head [n, measures, heads] at some steps [n], of ``end`` in all."""
+        self.chart.show_course(steps, measures, end)
 
     def say(self, sentence: str) -> None:
         """Show the problem of the typed probe; "" if there is none."""
@@ -298,6 +292,15 @@ class MapsPanel(FollowsTheme, QWidget):
         """Move keyboard focus to the probe."""
         self.probe.setFocus()
         self.probe.selectAll()
+
+    @Slot(str, int)
+    def _on_head_opened(self, layer: str, head: int) -> None:
+        """Enlarge the map of a head, of all layers if it is not among the visible ones."""
+        if self._seen is not None and find_group(layer) != self._group.get(_run_of(self._seen)):
+            self._on_group_chosen("")
+        places = [self.view.place_of(index) for index in range(len(self.view.data))]
+        if (layer, head) in places:
+            self.open_map(places.index((layer, head)))
 
     @Slot(int)
     def open_map(self, index: int) -> None:
@@ -397,25 +400,6 @@ class MapsPanel(FollowsTheme, QWidget):
             self.close_map()
         else:
             super().keyPressEvent(event)
-
-
-def make_entropy_lines(
-    names: Sequence[str], steps: NDArray[np.float64], entropies: NDArray[np.float64], most: int
-) -> list[Line]:
-    """Return the curves of entropies [n, heads], in the colour of their layer, and with its name if they are too many.
-
-    Otherwise each curve has the name of its head.
-    """
-    layers = list(dict.fromkeys(name.split(" · ")[0] for name in names))
-    named: set[str] = set()
-    lines = []
-    for name, curve in zip(names, entropies.T, strict=True):
-        layer, _, head = name.partition(" · ")
-        label = f"{layer} {head}".replace("head ", "h").strip() if len(names) <= most else layer
-        label = "" if label in named else label
-        named.add(label)
-        lines.append(Line(name, steps, curve, HEADS[layers.index(layer) % len(HEADS)], 1.5, label=label))
-    return lines
 
 
 def _run_of(seen: Seen) -> tuple[str, str, int]:

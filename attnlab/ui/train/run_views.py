@@ -1,4 +1,4 @@
-"""Shows a run in the panels: moments and marks on the time line, curves, the heads' entropies."""
+"""Shows a run in the panels: moments and marks on the time line, curves, the course of each head."""
 
 import numpy as np
 from PySide6.QtCore import QObject, Slot
@@ -52,7 +52,7 @@ class RunViews(QObject):
 
     @Slot()
     def show_course(self) -> None:
-        """Show the entropy of each head."""
+        """Show the course of each head."""
         session = self._session
         spec = session.run.spec if session.run is not None else session.spec
         self._maps.show_course(*session.inspection.make_course_lines(), float(spec.train.steps))

@@ -101,7 +101,7 @@ def test_the_course_of_a_long_run_covers_its_first_and_last_moment(
     inspection.stop()
     steps, heads = inspection.make_course_lines()
     assert steps.tolist() == [0, 4, 8]
-    assert heads.shape == (3, 2)
+    assert heads.shape == (3, 3, 2)  # entropy and two patterns of two heads
 
 
 def test_a_window_closed_before_the_first_maps_leaks_nothing(

@@ -11,8 +11,8 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.ui.base.theme import font, px
+from attnlab.ui.train.course_card import make_head_lines
 from attnlab.ui.train.map_cards import GAP, LARGEST_CELL, MOST_LABELS, MOST_PER_LINE, PAD, WIDE, Shape, place_cards
-from attnlab.ui.train.maps_panel import make_entropy_lines
 
 if TYPE_CHECKING:
     from tests.ui.train.conftest import Student
@@ -101,10 +101,10 @@ def test_generated_text_and_the_entropies_are_seen_at_once(student: "Student") -
 
 def test_each_curve_of_entropy_has_the_name_of_its_head_or_layer() -> None:
     steps, names = np.arange(3.0), [f"Decoder {layer} · head {head}" for layer in range(1, 7) for head in range(4)]
-    few = make_entropy_lines(names[:8], steps, np.ones((3, 8)), 8)
+    few = make_head_lines(names[:8], steps, np.ones((3, 8)), 8)
     assert [line.label for line in few][::4] == ["Decoder 1 h0", "Decoder 2 h0"]
     assert [line.colour for line in few][:4] == [few[0].colour] * 4
-    many = make_entropy_lines(names, steps, np.ones((3, 24)), 8)
+    many = make_head_lines(names, steps, np.ones((3, 24)), 8)
     assert [line.label for line in many if line.label] == [f"Decoder {layer}" for layer in range(1, 7)]
     assert len({line.colour for line in many}) == 6
 

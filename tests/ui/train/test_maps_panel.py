@@ -47,7 +47,7 @@ def test_the_bar_names_the_head_under_the_pointer(student: "Student") -> None:
 
 def test_every_curve_of_the_course_has_name_and_numbers_of_its_head(student: "Student") -> None:
     maps = student.ws.maps
-    maps.show_course(np.array([0.0, 5.0]), np.arange(16.0).reshape(2, 8), 10.0)
+    maps.show_course(np.array([0.0, 5.0]), np.tile(np.arange(16.0).reshape(2, 1, 8), (1, 4, 1)), 10.0)
     lines = maps.chart.chart.lines
     names = [f"Decoder {layer} · head {head}" for layer in (1, 2) for head in range(4)]
     assert [(line.name, *line.y) for line in lines] == [(name, i, i + 8) for i, name in enumerate(names)]

@@ -282,7 +282,7 @@ def test_entropies_of_heads_are_kept_when_continuing_from_an_earlier_moment(stud
     ws.views.show_course()
     shown = ws.maps.chart.chart.lines[0]
     assert set(shown.x.tolist()) == {step for step in steps if step < middle}
-    assert shown.y.tolist() == [before[step][0] for step in sorted(steps) if step < middle]
+    assert shown.y.tolist() == [before[step][1][0] for step in sorted(steps) if step < middle]
 
 
 @pytest.mark.slow
