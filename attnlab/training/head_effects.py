@@ -1,5 +1,7 @@
 """Which head matters: the loss and the share of right tokens on held-out examples, with each head off in turn."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
@@ -11,6 +13,8 @@ from attnlab.training.metrics import compute_metric
 if TYPE_CHECKING:
     from attnlab.training.look import Viewer
 
+Place = tuple[str, int]
+"""A layer and a head."""
 MOST_EXAMPLES = 128
 """How many held-out examples are read with each head off."""
 
@@ -40,6 +44,19 @@ class HeadEffects:
             return None
         layer, head = max(self.without, key=lambda place: self.without[place].loss)
         return (layer, head) if self.without[layer, head].loss > self.whole.loss else None
+
+
+@contextmanager
+def switch_off(viewer: "Viewer", off: Iterable[Place]) -> Iterator[None]:
+    """Set the context of heads, as (layer, head), to 0 while the ``with`` block runs; unknown ones are ignored."""
+    heads: dict[str, tuple[int, ...]] = {}
+    for layer, head in sorted(off):
+        if layer in viewer.model.layers and head < viewer.model.layers[layer].config.n_heads:
+            heads[layer] = (*heads.get(layer, ()), head)
+    with ExitStack() as stack:
+        for layer, places in heads.items():
+            stack.enter_context(viewer.model.layers[layer].heads_off(places))
+        yield
 
 
 def measure_heads(viewer: "Viewer", weights: Arrays, step: int) -> HeadEffects:

@@ -66,7 +66,7 @@ def test_attention_and_predictions_are_those_of_the_training(
     text = TEXTS[task]
     both = "cross" in model.parts
     run = model.run(text, "d a" if both else None)
-    viewer._load(weights)
+    viewer.load(weights)
     ids = torch.tensor([[model.tokenizer.number(token) for token in run.tokens]])
     written = torch.tensor([[BEGIN, *(model.tokenizer.number(token) for token in run.target_tokens[1:])]])
     with torch.no_grad(), attnlab.training.models.watch(viewer.model) as traces:

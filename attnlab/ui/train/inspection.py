@@ -130,7 +130,7 @@ class Inspection(QObject):
         if seen.probe != self.probe:
             self.probe, self.course = seen.probe, {}
         self.seen = seen
-        if self._run is not None and seen.spec is self._run.spec:
+        if self._run is not None and seen.spec is self._run.spec and not self.inspector.off:
             self.course[seen.look.step] = seen.measures
         self.looked.emit(seen)
 

@@ -1,6 +1,7 @@
 """Computes a run's maps and texts at a moment, from its settings and weights: used by the worker, without widgets."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,8 @@ class Inspector:
         self._viewer: tuple[RunSpec, Viewer] | None = None
         self._first: tuple[RunSpec, Arrays] | None = None
         self._left = False
+        self.off: frozenset[tuple[str, int]] = frozenset()
+        """Heads, as (layer, head), without which the views of one moment are computed; set by the window."""
 
     def leave(self) -> None:
         """Stop a loop over many moments after the current one. May be called by any thread."""
@@ -87,8 +90,9 @@ class Inspector:
         from attnlab.training.patterns import list_patterns, name_heads
 
         viewer, weights = self._find_viewer(spec), weights if weights is not None else self.make_first_weights(spec)
-        look = viewer.look(step, weights, probe)
-        slopes, note = _compute_gradients(viewer, weights, probe) if gradients else ((), "")
+        with self._without_heads(viewer):
+            look = viewer.look(step, weights, probe)
+            slopes, note = _compute_gradients(viewer, weights, probe) if gradients else ((), "")
         patterns, heads = list_patterns(spec.task, look), name_heads(look.maps)
         return Seen(spec, probe, look, collect_measures(spec.task, look), patterns, heads, slopes, note)
 
@@ -101,9 +105,9 @@ class Inspector:
 
     def predict_examples(self, spec: RunSpec, weights: Arrays | None, n: int) -> "tuple[Written, ...]":
         """Return the model's predictions for some held-out examples."""
-        return self._find_viewer(spec).write_examples(
-            weights if weights is not None else self.make_first_weights(spec), n
-        )
+        viewer = self._find_viewer(spec)
+        with self._without_heads(viewer):
+            return viewer.write_examples(weights if weights is not None else self.make_first_weights(spec), n)
 
     def generate_text(
         self, spec: RunSpec, weights: Arrays | None, prompt: str, n: int, heat: tuple[float, int, int]
@@ -111,7 +115,9 @@ class Inspector:
         """Return the model's continuation of a prompt; ``heat`` is temperature, top-k and seed."""
         viewer = self._find_viewer(spec)
         n = min(n, 2 * viewer.data.longest)
-        return viewer.write_text(weights if weights is not None else self.make_first_weights(spec), prompt, n, *heat)
+        weights = weights if weights is not None else self.make_first_weights(spec)
+        with self._without_heads(viewer):
+            return viewer.write_text(weights, prompt, n, *heat)
 
     def compute_course(self, spec: RunSpec, moments: Sequence[Moment], probe: str) -> dict[int, NDArray[np.float64]]:
         """Return the measures of each head at some moments, by step; see :func:`collect_measures`."""
@@ -144,6 +150,11 @@ class Inspector:
         if self._first is None or self._first[0] != spec:
             self._first = spec, draw_first_weights(spec)
         return self._first[1]
+
+    def _without_heads(self, viewer: "Viewer") -> AbstractContextManager[None]:
+        from attnlab.training.head_effects import switch_off
+
+        return switch_off(viewer, self.off)
 
     def _find_viewer(self, spec: RunSpec) -> "Viewer":
         from attnlab.training.look import Viewer

@@ -58,6 +58,8 @@ class MapsPanel(FollowsTheme, QWidget):
     probe_changed = Signal(str)
     gradients_wanted = Signal(bool)
     step_chosen = Signal(float)
+    heads_off_changed = Signal(object)
+    """The heads that are off, only for looking: a frozenset of (layer, head)."""
     height_shared = Signal(int)
     """The height in pixels for all maps at once has changed."""
 
@@ -75,6 +77,8 @@ class MapsPanel(FollowsTheme, QWidget):
         self.none = QLabel(FIRST)
         self._title = QLabel("Attention of")
         self._sheet_title, self._sheet_cell, self.back = ElidedLabel(), ElidedLabel(), QPushButton("All maps")
+        self.switch = QPushButton("Switch off")
+        self.switch.setToolTip("Show what the model does without this head; training goes on with it (Delete)")
         self._dress()
         self.stack = QStackedWidget()
         self.stack.addWidget(self._make_overview())
@@ -86,6 +90,8 @@ class MapsPanel(FollowsTheme, QWidget):
         column.addWidget(self.head)
         column.addWidget(self.stack, 1)
         self.view.describe = self.describe_worth
+        self.view.switch_requested.connect(self.toggle_head)
+        self.switch.clicked.connect(self._on_switch_clicked)
         self.probe.textEdited.connect(self.probe_changed)
         self.probe.cancelled.connect(self._on_probe_cancelled)
         self.gradients.toggled.connect(self.gradients_wanted)
@@ -198,6 +204,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self._sheet_title.setMinimumWidth(1)  # whole, in a line of its own if need be
         row.addWidget(self.back)
         row.addWidget(self._sheet_title)
+        row.addWidget(self.switch)
         column.addLayout(row)
         column.addWidget(self._sheet_cell)  # below, where a longer text moves nothing
         column.addWidget(self.sheet, 1)
@@ -218,6 +225,8 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def show_seen(self, seen: Seen) -> None:
         """Show the maps of a moment."""
+        if self._off and self._seen is not None and self._seen.spec != seen.spec:
+            self._set_off(frozenset())
         self._seen = seen
         maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
         self.view.show_maps(maps, kind, self._show_groups(seen))
@@ -227,7 +236,8 @@ class MapsPanel(FollowsTheme, QWidget):
         self.chart.setVisible(bool(maps))
         self.view.setVisible(bool(maps))
         self.gradients.setEnabled(bool(maps))
-        self.step.setText(f"step {seen.look.step:,}")
+        off = f" · {len(self._off)} head{'s' if len(self._off) > 1 else ''} off" if self._off else ""
+        self.step.setText(f"step {seen.look.step:,}{off}")
         self._arrange_head()
         self._share_height()
         typing = self.probe.hasFocus() and self.probe.isModified()
@@ -269,6 +279,29 @@ class MapsPanel(FollowsTheme, QWidget):
             self._show_large()
 
     _effects: "HeadEffects | None" = None
+
+    _off: frozenset[tuple[str, int]] = frozenset()
+
+    @Slot(int)
+    def toggle_head(self, index: int) -> None:
+        """Switch the head of a map off, only for looking, or on again."""
+        if index < len(self.view.data):
+            self._set_off(self._off ^ {self.view.place_of(index)})
+
+    @Slot()
+    def _on_switch_clicked(self) -> None:
+        if self._large is not None:
+            self.toggle_head(self._large)
+
+    def _set_off(self, off: frozenset[tuple[str, int]]) -> None:
+        self._off = off
+        self.view.show_off(off)
+        self._write_switch()
+        self.heads_off_changed.emit(off)
+
+    def _write_switch(self) -> None:
+        off = self._large is not None and self._large < len(self.view.data) and self.view.is_off(self._large)
+        self.switch.setText("Switch on" if off else "Switch off")
 
     def describe_worth(self, index: int) -> str:
         """Return what the head of a map is worth, "" if that is unknown."""
@@ -342,6 +375,7 @@ class MapsPanel(FollowsTheme, QWidget):
             self._hovered = None
         self.sheet.show_maps(replace(data, titles=()))
         hovered = self.sheet.cell_at(self.sheet.mapFromGlobal(self.cursor().pos()).toPointF())
+        self._write_switch()
         worth = self.describe_worth(self._large)
         self._sheet_title.setText(self.view.titles[self._large] + (f" · {worth}" if worth else ""))
         self.sheet.spoken_title = self.view.titles[self._large].replace(" · ", ", ")

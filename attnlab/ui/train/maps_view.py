@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPen,
     QPixmap,
 )
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from attnlab.figures.map_data import MapData, Outline
 from attnlab.figures.map_labels import LABEL_SPACING, draw_labels
@@ -118,6 +120,20 @@ class MapsView(PointedMaps):
         self.setAccessibleDescription(f"{len(self._data)} maps; Enter opens one: {', '.join(self._titles)}")
         self.update()
 
+    switch_requested = Signal(int)
+    """A head is to be switched off or on again, by the index of its map."""
+
+    def show_off(self, off: frozenset[tuple[str, int]]) -> None:
+        """Cross out the maps of heads, as (layer, head), that are off."""
+        self._off = off
+        self.update()
+
+    _off: frozenset[tuple[str, int]] = frozenset()
+
+    def is_off(self, index: int) -> bool:
+        """Return whether the head of a map is off."""
+        return bool(self._off) and self.place_of(index) in self._off
+
     describe: Callable[[int], str] = staticmethod(lambda _index: "")
     """Returns what the head of a map is worth, "" if that is unknown."""
 
@@ -191,7 +207,8 @@ class MapsView(PointedMaps):
             return ""
         first = "Click to show this map large" if cell is None else f"{self._titles[card]}\n{self.cell_text(cell)}"
         worth = self.describe(card)
-        return f"{first}\n{worth}" if worth else first
+        off = "Switched off, only for looking (Delete)" if self.is_off(card) else ""
+        return "\n".join(filter(None, (first, worth, off)))
 
     def _find_card(self, at: QPointF) -> int | None:
         return next((i for i, card in enumerate(self._cards) if card.rect.contains(at.toPoint())), None)
@@ -260,8 +277,21 @@ class MapsView(PointedMaps):
             announce(self._titles[self._focus] if self._titles else "", self)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._open(self._focus)
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self._data:
+            self.switch_requested.emit(self._focus)
         else:
             super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        index = self._find_card(event.pos().toPointF())
+        if index is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        text = "Switch this head on again" if self.is_off(index) else "Switch this head off, only for looking"
+        menu.addAction(text, lambda: self.switch_requested.emit(index))
+        menu.addAction("Show this map large", lambda: self._open(index))
+        menu.popup(event.globalPos())
 
     def _find_next(self, event: QKeyEvent) -> MapCell | None:
         """Return the cell to which a key leads, which begins in the map with the ring."""
@@ -284,9 +314,11 @@ class MapsView(PointedMaps):
         seen: QRect = event.rect()
         ratio = self.devicePixelRatioF()
         painter.drawPixmap(QRectF(seen), self._still, QRectF(QPointF(seen.topLeft()) * ratio, seen.size() * ratio))
-        for card, data in zip(self._cards, self._data, strict=True):
+        for index, (card, data) in enumerate(zip(self._cards, self._data, strict=True)):
             if card.rect.intersects(seen):
                 draw_cells(painter, card.grid, data, self._palette)
+                if self.is_off(index):
+                    _cross_out(painter, card, self._palette.bad)
         if self._pointed is not None:
             index, row, column = self._pointed
             draw_outlines(painter, self._cards[index].grid, [Outline(None, row, column, self._palette.ink, 1.5)])
@@ -302,6 +334,14 @@ _EDGE = 4
 def find_group(layer: str) -> str:
     """Return the first word of a layer's name: "encoder", "decoder", "cross"."""
     return layer.split(" ")[0]
+
+
+def _cross_out(painter: QPainter, card: Card, colour: str) -> None:
+    grid = card.grid
+    box = QRectF(grid.x, grid.y, grid.cell_width * grid.columns, grid.cell_height * grid.rows)
+    painter.setPen(QPen(QColor(colour), 2))
+    painter.drawLine(box.topLeft(), box.bottomRight())
+    painter.drawLine(box.topRight(), box.bottomLeft())
 
 
 def list_titles(layers: Sequence["LayerMaps"]) -> tuple[str, ...]:

@@ -83,6 +83,7 @@ class TrainWorkspace(QObject):
         inspection.looked.connect(self._on_looked)
         inspection.probe_refused.connect(self.maps.say)
         inspection.wrote.connect(self._on_wrote)
+        self.maps.heads_off_changed.connect(self._on_heads_off)
         inspection.heads_measured.connect(self.maps.show_effects)
         inspection.texted.connect(self.text.show_text)
         inspection.course_grown.connect(self.views.show_course)
@@ -270,6 +271,12 @@ class TrainWorkspace(QObject):
     def _on_gradients_wanted(self, on: bool) -> None:
         self.session.inspection.gradients = on
         self.session.look()
+
+    @Slot(object)
+    def _on_heads_off(self, off: frozenset[tuple[str, int]]) -> None:
+        self.session.inspection.inspector.off = off
+        self.session.look()
+        self._ask_text()
 
     @Slot()
     def _ask_text(self) -> None:

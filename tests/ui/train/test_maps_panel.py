@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLabel, QLineEdit
 
 from attnlab.training.first_weights import draw_first_weights
+from attnlab.training.head_effects import switch_off
 from attnlab.training.look import Viewer
 from attnlab.ui.train.predictions_panel import PredictionRow
 
@@ -246,3 +247,30 @@ def test_a_head_says_what_the_model_is_worth_without_it(student: "Student") -> N
     assert maps.view.tool_tip(_cell(student, 5, 3, 2).toPointF()).endswith(said)
     maps.open_map(5)
     assert said in maps._sheet_title.text()
+
+
+def test_a_head_is_switched_off_only_for_looking(student: "Student") -> None:
+    maps, session = student.ws.maps, student.ws.session
+    before = session.inspection.seen
+    assert before is not None
+    maps.open_map(1)
+    with student.qtbot.waitSignal(session.inspection.looked) as heard:
+        QTest.mouseClick(maps.switch, Left)
+    seen = heard.args[0]
+    weights = draw_first_weights(seen.spec)
+    viewer = Viewer(seen.spec)
+    with switch_off(viewer, {("decoder 1", 1)}):
+        expected = viewer.look(seen.look.step, weights, seen.probe)
+    for one, other in zip(seen.look.maps, expected.maps, strict=True):
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-6)
+    assert not np.allclose(seen.look.maps[1].weights, before.look.maps[1].weights, atol=1e-6)
+    assert maps.switch.text() == "Switch on"
+    assert maps.step.text().endswith(" · 1 head off")
+    assert maps.view.is_off(1)
+    maps.close_map()
+    maps.view.setFocus(Qt.FocusReason.TabFocusReason)
+    with student.qtbot.waitSignal(session.inspection.looked):
+        QTest.keyClick(maps.view, Qt.Key.Key_Right)
+        maps.view.switch_requested.emit(1)
+    assert not maps.view.is_off(1)
+    student.wait_for(lambda: maps.step.text() == f"step {seen.look.step:,}")
