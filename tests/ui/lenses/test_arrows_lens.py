@@ -147,7 +147,7 @@ def test_a_click_holds_an_arrow_and_does_not_let_it_go(person: "Person") -> None
         assert person.document.view.pinned
         assert cell.column == 4
     assert person.tip(lens.plane, lens.plane.tip(("keys", 4)).toPoint()).startswith("key of one")
-    assert lens.plane.tool_tip(QPointF(2, 2)) == ""
+    assert lens.plane.tool_tip(QPointF(2, 2)).startswith("Pull a tip")
 
 
 @pytest.mark.parametrize("title", ["Strongest directions", "Query and best keys", "Two columns"])

@@ -1,5 +1,6 @@
 """The choices of the Arrows lens: what is drawn, in which plane, and what follows a drag."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -102,9 +103,11 @@ class ArrowControls(QWidget):
         most = max(e.d_model if self.drawn == "inputs" else e.d_k, e.d_v)
         for box in (self._across, self._up):
             box.setMaximum(max(most - 1, 1))
+        reason = "Tokens are neither queries nor keys" if self.drawn == "inputs" else ""
+        self._kind.set_choices([replace(one, reason=reason if one.value == "query" else "") for one in _PLANES])
         self._groups["kind"].setVisible(most > 2)
         self._groups["fields"].setVisible(most > 2 and self._kind.value() == "columns")
-        self._groups["follows"].setVisible(True)
+        self._groups["follows"].setVisible(self.drawn == "pairs")
         self._groups["rotated"].setVisible(POSITIONS[e.config.positions].rotate is not None and self.drawn == "pairs")
         self._shown = e
 

@@ -139,7 +139,8 @@ class ArrowsLens(Lens):
             data = content.make_pairs_data(trace, held, stages, plane, movable=can_move(trace))
         self.plane.show_arrows(data)
         self.shown.setText(describe_shown(measure_shown(vectors, plane)))
-        self.score.setText(describe_score(trace, held, stages, projected=data.projection is not None))
+        projected = None if self.controls.drawn == "inputs" else data.projection is not None
+        self.score.setText(describe_score(trace, held, stages, projected=projected))
 
     def _show_values(self, trace: "Trace", held: content.Held) -> None:
         vectors = trace.array("values")[held.head].astype(np.float64)

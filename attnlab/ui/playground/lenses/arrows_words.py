@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
 
-def describe_score(trace: "Trace", held: Held, stages: tuple[str, str], *, projected: bool) -> str:
-    """Return the held score as length times length along it, and whether the picture shows it so."""
+def describe_score(trace: "Trace", held: Held, stages: tuple[str, str], *, projected: bool | None) -> str:
+    """Return the held score as length times length along it, and why the picture does not show it so if it does not.
+
+    ``projected`` is None if the picture shows no queries and keys.
+    """
     e = trace.experiment
     pair = f"{e.tokens[held.query] or '∅'} → {e.key_tokens[held.key] or '∅'}"
     score = float(trace.array("scores")[held.head, held.query, held.key])
@@ -30,7 +33,9 @@ def describe_score(trace: "Trace", held: Held, stages: tuple[str, str], *, proje
         f"{pair}: the query is {number(length)} long, the key reaches {number(float(query @ key) / length)} along it; "
         f"their product is the score, {number(score)}."
     )
-    return told if projected else f"{told} This plane does not contain the query, so no right angle is drawn."
+    return (
+        told if projected is not False else f"{told} This plane does not contain the query, so no right angle is drawn."
+    )
 
 
 def list_projections(trace: "Trace", held: Held, stages: tuple[str, str]) -> list[Column]:
@@ -62,8 +67,8 @@ def describe_context(trace: "Trace", held: Held) -> str:
         return "This head is switched off: its context is 0."
     if bool((weights >= 0).all()) and abs(float(weights.sum()) - 1) < 1e-3:
         return (
-            f"The context of {token}, filled, lies in the hull of the values that it sees: its weights are the lines, "
-            "as thick as they are large. The dashed ring is where equal weights would put it."
+            f"The context of {token} lies in the hull of the values that it sees, at its weights: the lines are as "
+            "thick as they are large. Equal weights would put it at the dashed ring."
         )
     return (
         f"The weights of {token} sum to {number(float(weights.sum()))} or are negative in part, "
@@ -80,6 +85,5 @@ def describe_drag(trace: "Trace", drawn: str, follows: str) -> str:
     if follows == "token":
         return "Pull a tip: the token's row of X follows with the smallest change; its query, key and value all move."
     return (
-        "Pull a tip: W_q, W_k or W_v follows with the smallest change that puts the tip there; "
-        "the other arrows of its colour move along."
+        "Pull a tip: its matrix W_q, W_k or W_v changes as little as it can, and the arrows of its colour move along."
     )

@@ -62,6 +62,12 @@ class ArrowsData:
     mixture: Mixture | None = None
     movable: bool = True
 
+    def named(self) -> tuple[Arrow, ...]:
+        """Return the arrows, and after them the mixture as one, for the column of names."""
+        if self.mixture is None:
+            return self.arrows
+        return *self.arrows, Arrow(None, self.mixture.tip, "attention", self.mixture.label, "", held=True)
+
     def points(self) -> list[Point]:
         """Return every point that has to be visible."""
         own = [arrow.tip for arrow in self.arrows]

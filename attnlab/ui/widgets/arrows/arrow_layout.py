@@ -1,4 +1,4 @@
-"""The layout of a plane of arrows: one scale for both axes, round ticks, and a column of names beside the tips."""
+"""The layout of a plane of arrows: one scale for both axes, round numbers, and a column of names beside the tips."""
 
 import math
 from collections.abc import Sequence
@@ -42,16 +42,15 @@ def fit_sight(points: Sequence[Point], room: QRectF) -> Sight:
     return Sight(QPointF(room.center().x() - x * unit, room.center().y() + y * unit), unit, room)
 
 
-def make_ticks(least: float, most: float, count: int) -> list[float]:
-    """Return round numbers, about ``count`` of them, between two numbers."""
-    span = most - least
-    if not span > 0 or not math.isfinite(span):
-        return []
-    rough = span / max(count, 1)
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next((m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough), 10 * power)
-    first = math.ceil(least / step)
-    return [(first + n) * step for n in range(int(math.floor(most / step) - first) + 1)]
+def find_round_step(least: float) -> float:
+    """Return the smallest of 1, 2, 2.5 and 5, times a power of 10, that is at least a positive number."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next((m * power for m in (1, 2, 2.5, 5) if m * power >= least), 10 * power)
+
+
+def list_multiples(step: float, least: float, most: float) -> list[float]:
+    """Return the multiples of a step between two numbers."""
+    return [n * step for n in range(math.ceil(least / step), math.floor(most / step) + 1)]
 
 
 def spread_names(wanted: Sequence[float], gap: float, top: float, bottom: float) -> list[float]:

@@ -10,7 +10,7 @@ from attnlab.figures.palette import Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.widgets.arrows.arrow_data import Arrow, ArrowsData, Mixture, find_foot
-from attnlab.ui.widgets.arrows.arrow_layout import Sight, make_ticks
+from attnlab.ui.widgets.arrows.arrow_layout import Sight, find_round_step, list_multiples
 
 FAINT = 0.55
 """The opacity of arrows that are not held."""
@@ -29,16 +29,14 @@ class ArrowPainter:
         z, sight, painter, room = self._zoom, self._sight, self._painter, self._sight.room
         left, right, down, up = sight.ends()
         pen = Pen(painter, face("caption", z))
-        count = max(int(min(room.width(), room.height()) / (90 * z)), 2)
-        step = make_ticks(0, max(right - left, up - down), max(int(max(room.width(), room.height()) / (80 * z)), count))
-        size = step[1] - step[0] if len(step) > 1 else 1.0
-        for x in _multiples(size, left, right):
+        size = find_round_step(64 * z / sight.unit)
+        for x in list_multiples(size, left, right):
             at = sight.place((x, 0)).x()
             painter.setPen(QPen(QColor(self._palette.hairline), 1))
             painter.drawLine(QPointF(at, room.top()), QPointF(at, room.bottom()))
             painter.setPen(QColor(self._palette.muted))
             pen.draw(at, room.bottom() + 10 * z, _tick(x), 0.5)
-        for y in _multiples(size, down, up):
+        for y in list_multiples(size, down, up):
             at = sight.place((0, y)).y()
             painter.setPen(QPen(QColor(self._palette.hairline), 1))
             painter.drawLine(QPointF(room.left(), at), QPointF(room.right(), at))
@@ -69,7 +67,7 @@ class ArrowPainter:
         painter.drawEllipse(self._sight.place(mixture.equal), 5 * z, 5 * z)
 
     def paint_context(self) -> None:
-        """Paint the point of the mixture, over the arrows, with its name."""
+        """Paint the point of the mixture, over the arrows."""
         mixture, painter, p, z = self._data.mixture, self._painter, self._palette, self._zoom
         if mixture is None:
             return
@@ -78,9 +76,6 @@ class ArrowPainter:
         painter.setBrush(QColor(p.attention))
         painter.drawEllipse(at, 6 * z, 6 * z)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        pen = Pen(painter, face("strong", z))
-        painter.setPen(QColor(p.attention_ink))
-        pen.draw(at.x() - 10 * z, at.y(), mixture.label, 1.0)
 
     def paint_projection(self) -> None:
         """Paint the band along the query to the foot of the key, dashed perpendiculars, and the right angle."""
@@ -136,8 +131,9 @@ class ArrowPainter:
     def paint_names(self, heights: Mapping[int, float], column: QRectF) -> None:
         """Paint the labels of arrows at given heights in a column, with a leader to each tip."""
         painter, z, p = self._painter, self._zoom, self._palette
+        named = self._data.named()
         for index, y in heights.items():
-            arrow = self._data.arrows[index]
+            arrow = named[index]
             tip, x = self._sight.place(arrow.tip), column.left()
             leader = QPainterPath(tip)
             middle = x - 16 * z
@@ -152,11 +148,6 @@ class ArrowPainter:
             pen = Pen(painter, face("strong" if arrow.held else "caption", z))
             painter.setPen(QColor(p.role_ink(arrow.role) if arrow.held and not arrow.hidden else p.muted))
             pen.draw(x + 10 * z, y, pen.elide(arrow.label, column.width() - 10 * z))
-
-
-def _multiples(step: float, least: float, most: float) -> list[float]:
-    first, last = int(np.ceil(least / step)), int(np.floor(most / step))
-    return [n * step for n in range(first, last + 1)] if last - first < 200 else []
 
 
 def _tick(value: float) -> str:

@@ -21,6 +21,7 @@ NEAR = 14
 """Pixels, at 100 %, within which a press takes hold of a tip."""
 THRESHOLD = 3
 """Pixels from which a press becomes a drag."""
+HINT = "Pull a tip with the mouse. Arrow keys walk, Enter holds, Shift and an arrow key pulls, with Ctrl finely."
 _WALK = {Qt.Key.Key_Up: -1, Qt.Key.Key_Left: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_Right: 1}
 _MOVE = {Qt.Key.Key_Up: (0, 1), Qt.Key.Key_Down: (0, -1), Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0)}
 _HOLD = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -49,7 +50,7 @@ class ArrowPlane(HasCells, Drawn):
         self._column = QRectF()
         self._place: int | None = None
         self._hovered: int | None = None
-        self._ringed = False
+        self._ringed, self._told = False, ""
         self._pressed: tuple[Hashable, QPointF] | None = None
         self._gesture = 0
         self.setMouseTracking(True)
@@ -78,8 +79,12 @@ class ArrowPlane(HasCells, Drawn):
         if self._place is not None and self._place >= count:
             self._place = None
         self._hovered = None if self._hovered is not None and self._hovered >= count else self._hovered
-        self.setAccessibleDescription(f"{count} arrows")
+        self.setAccessibleDescription(f"{count} arrows. {HINT}")
         self._arrange()
+        told = self._place is not None and data is not None and data.arrows[self._place].spoken
+        if told and told != self._told and not self.dragging:
+            self.tell_cell()
+        self._told = told or ""
 
     def tip(self, key: Hashable) -> QPointF:
         """Return the pixel of the tip of an arrow."""
@@ -93,7 +98,7 @@ class ArrowPlane(HasCells, Drawn):
             return
         z, area = scale(), QRectF(self.rect())
         strong = face("strong", z).toString()
-        widest = max((measure_text(arrow.label, strong) for arrow in self._data.arrows), default=0.0)
+        widest = max((measure_text(arrow.label, strong) for arrow in self._data.named()), default=0.0)
         wide = min(widest + 14 * z, area.width() * 0.28)
         room = area.adjusted(46 * z, 30 * z, -wide - 40 * z, -40 * z)
         if self._sight is None or not self.dragging or self._sight.room != room:
@@ -105,11 +110,12 @@ class ArrowPlane(HasCells, Drawn):
     def _place_names(self, data: ArrowsData, sight: Sight, z: float) -> None:
         """Give every arrow a name if there is room, otherwise only those that are held."""
         top, bottom = 12 * z, self.height() - 12 * z
-        named = list(range(len(data.arrows)))
+        arrows = data.named()
+        named = list(range(len(arrows)))
         gap = min(21 * z, (bottom - top) / max(len(named) - 1, 1))
         if gap < 14 * z:
-            named, gap = [i for i in named if data.arrows[i].held], 21 * z
-        heights = spread_names([sight.place(data.arrows[i].tip).y() for i in named], gap, top, bottom)
+            named, gap = [i for i in named if arrows[i].held], 21 * z
+        heights = spread_names([sight.place(arrows[i].tip).y() for i in named], gap, top, bottom)
         self._names = dict(zip(named, heights, strict=True))
 
     # Cells for screen readers
@@ -140,7 +146,8 @@ class ArrowPlane(HasCells, Drawn):
         if found:
             return min(found)[1]
         if self._column.contains(at):
-            return next((i for i, y in self._names.items() if abs(y - at.y()) <= 9 * scale()), None)
+            count = len(self._data.arrows)
+            return next((i for i, y in self._names.items() if abs(y - at.y()) <= 9 * scale() and i < count), None)
         return None
 
     @property
@@ -149,7 +156,7 @@ class ArrowPlane(HasCells, Drawn):
 
     def tool_tip(self, at: QPointF) -> str:
         place = self.find_cell(at)
-        return self.name_cell(place) if place is not None else ""
+        return self.name_cell(place) if place is not None else HINT if self.count_cells() else ""
 
     # Mouse
 
