@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
@@ -15,6 +15,7 @@ from attnlab.ui.train.maps_view import list_titles
 from attnlab.ui.widgets.charts.line_chart import Line, LineChart
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.surface import Surface
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
@@ -53,12 +54,9 @@ class CourseCard(FollowsTheme, Surface):
         self.none.setWordWrap(True)
         self.none.hide()
         self.switch.chosen.connect(self._on_chosen)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._title)
-        head.addWidget(self.switch)
-        head.addStretch(1)
-        head.addWidget(self.badge)
+        head = FlowLayout(gap=8)  # in a narrow window the badge is below
+        for widget in (self._title, self.switch, self.badge):
+            head.addWidget(widget)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 8)
         column.setSpacing(4)

@@ -274,3 +274,11 @@ def test_a_head_is_switched_off_only_for_looking(student: "Student") -> None:
         maps.view.switch_requested.emit(1)
     assert not maps.view.is_off(1)
     student.wait_for(lambda: maps.step.text() == f"step {seen.look.step:,}")
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1366, 1600])
+def test_no_map_is_cut_at_the_right(student: "Student", width: int) -> None:
+    student.window.resize(width, 768)
+    area, inside = student.ws.maps.area, student.ws.maps.area.widget()
+    student.wait_for(lambda: inside.width() <= area.viewport().width())
+    assert inside.minimumSizeHint().width() <= area.viewport().width()
