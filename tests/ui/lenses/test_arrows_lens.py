@@ -216,3 +216,18 @@ def test_a_normalised_query_cannot_be_pulled(person: "Person") -> None:
     pull(person, lens.plane, ("queries", 2), (10, 0), (30, 0))
     assert len(person.history()) == steps
     assert lens.drag.text().endswith("switch QK norm off.")
+
+
+def test_numbers_that_overflow_are_told_and_an_undo_draws_again(person: "Person") -> None:
+    lens = open_lens(person)
+    large = attnlab.Experiment(tokens=("a", "b"), embeddings=np.array([[1e30, 0], [0, 1e30]]))
+    person.document.edit("Large", lambda _: large)
+    person.settle()
+    assert lens.shown.text().endswith("contain NaN or ∞, which cannot be drawn as arrows.")
+    assert lens.plane.data is None
+    assert not lens.table.isVisible()
+    lens.grab()
+    person.undo()
+    person.settle()
+    assert lens.shown.text() == "Shows all of the lengths."
+    assert lens.table.isVisible()

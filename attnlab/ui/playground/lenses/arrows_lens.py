@@ -104,10 +104,10 @@ class ArrowsLens(Lens):
         bad = content.find_unusable(trace, held)
         for part in (self.plane, self.values, self.score, self.context, self.table, self.values_shown):
             part.setEnabled(not bad)
+        self.table.setVisible(not bad)
         if bad:
             self.plane.show_arrows(None)
             self.values.show_arrows(None)
-            self.table.set_columns([])
             show_text(self.shown, bad)
             for label in (self.score, self.context, self.values_shown, self.drag):
                 label.clear()
