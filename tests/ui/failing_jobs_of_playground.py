@@ -38,6 +38,9 @@ def lens(name: str, target: str) -> Case:
 LENS = "computing for a lens"
 WITHIN = "attnlab.ui.playground.lenses"
 case("playground/lenses/cost_lens.py CostLens._ask_next", LENS)(lens("cost", "attnlab.compute.cost.measure"))
+case("playground/lenses/contributions_lens.py ContributionsLens._ask", LENS)(
+    lens("contributions", f"{WITHIN}.contributions_lens.find_contributions")
+)
 case("playground/lenses/positions_lens.py PositionsLens._refresh", LENS)(
     lens("positions/order", f"{WITHIN}.positions_order.measure_order_blindness")
 )

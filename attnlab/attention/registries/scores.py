@@ -24,6 +24,8 @@ class Score(Entry):
     apply: Callable[[Tensor, Tensor, Mapping[str, Any]], Tensor]
     explain: Callable[[Floats, Floats, Mapping[str, Any], int | None], tuple[Line, ...]]
     code: str
+    is_bilinear: bool = False
+    """Whether a score is a sum of products of one number of the query and one of the key, with fixed factors."""
 
 
 _HIDDEN = "The weight of each hidden unit in the score, shared by all heads"
@@ -40,6 +42,7 @@ SCORES = {
             apply=functions.dot,
             explain=functions.explain_dot,
             code="Q @ K.mT",
+            is_bilinear=True,
         ),
         Score(
             name="general",
@@ -51,6 +54,7 @@ SCORES = {
             apply=functions.general,
             explain=functions.explain_general,
             code="Q @ W_a @ K.mT",
+            is_bilinear=True,
         ),
         Score(
             name="concat",

@@ -1,0 +1,211 @@
+"""The cards of the contributions lens: the table of a score, its matrices, content and position, the output."""
+
+import numpy as np
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from attnlab.attention.measures.contributions import Floats
+from attnlab.attention.measures.head_matrices import HeadMatrix
+from attnlab.attention.stages.arithmetic import number
+from attnlab.figures.map_data import MapData
+from attnlab.figures.scales import find_scale
+from attnlab.ui.base.theme import px
+from attnlab.ui.playground.lenses.contributions_found import (
+    Found,
+    describe_blocks,
+    describe_cut,
+    describe_largest,
+    describe_matrix,
+    describe_output,
+    describe_singular,
+    make_table,
+    name_matrix,
+)
+from attnlab.ui.playground.lenses.positions_map import MapFigure
+from attnlab.ui.playground.lenses.positions_parts import Card, Fields, sentence_label
+from attnlab.ui.widgets.charts.curves import Curve, Curves
+from attnlab.ui.widgets.layouts.side_by_side import SideBySide
+from attnlab.ui.widgets.numbers.number_model import Column
+from attnlab.ui.widgets.numbers.number_table import NumberTable
+
+LARGEST_MAP = 128
+"""A larger matrix is shown by its largest rows and columns."""
+MAP_AROUND, ROW, LEAST_HEIGHT, LARGEST_HEIGHT = 84, 30, 160, 380
+"""Pixels at 100 %: the title, labels and colour bar of a map, one of its rows, and the ends of its height."""
+
+
+class ScoreCard(Card):
+    """The table of contributions, its largest ones in words, and the sums of its rows and columns."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.about, self.largest = sentence_label(role="muted"), sentence_label()
+        self.cut = sentence_label(role="muted")
+        self.map = _make_map("contributions", "x_i down, x_j across")
+        self.rows = NumberTable("Sums of the rows: the query's numbers")
+        self.columns = NumberTable("Sums of the columns: the key's numbers")
+        sums = QWidget()
+        column = QVBoxLayout(sums)
+        column.setContentsMargins(0, 0, 0, 0)
+        for table in (self.rows, self.columns):
+            table.setMinimumHeight(px(150))
+            column.addWidget(table)
+        self.column.addWidget(sentence_label("Contributions to the score", "title"))
+        for widget in (self.about, SideBySide(self.map, sums), self.cut, self.largest):
+            self.column.addWidget(widget)
+
+    def show_found(self, found: Found) -> None:
+        """Show the contributions, or nothing where the score has none."""
+        c = found.score
+        self.setVisible(not isinstance(c, str))
+        if isinstance(c, str):
+            return
+        data, share = make_table(c.values, c.row_labels, c.column_labels)
+        _show_map(self.map, data)
+        self.about.setText(describe_matrix(found))
+        _show(self.cut, describe_cut((len(c.query), len(c.key)), share))
+        self.largest.setText(describe_largest(found))
+        _show_sums(self.rows, "x_i", c.row_labels, c.query, c.values.sum(1))
+        _show_sums(self.columns, "x_j", c.column_labels, c.key, c.values.sum(0))
+
+
+class MatrixCard(Card):
+    """One matrix of a head as a map, and its singular values; of a large matrix the largest rows and columns."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.about, self.cut = sentence_label(role="muted"), sentence_label(role="muted")
+        self.title = sentence_label(title, "title")
+        self.map = _make_map(title, "rows down, columns across", ("row", "column"))
+        self.part = _make_map(f"largest numbers of {title}", "rows down, columns across")
+        self.singular = Curves(f"Singular values of {title}")
+        self.singular.setMinimumHeight(px(170))
+        for widget in (self.title, self.about, self.map, self.part, self.cut, self.singular):
+            self.column.addWidget(widget)
+        self.column.addStretch(1)
+
+    def show_matrix(self, matrix: HeadMatrix) -> None:
+        """Show a matrix."""
+        values = matrix.values
+        (rows, columns), is_large = values.shape, max(values.shape) > LARGEST_MAP
+        self.about.setText(describe_singular(matrix))
+        labels = tuple(map(str, range(rows))), tuple(map(str, range(columns)))
+        data, share = make_table(values, *labels)
+        _show(self.cut, describe_cut(values.shape, share, "numbers") if is_large else "")
+        self.map.setVisible(not is_large)
+        self.part.setVisible(is_large)
+        if is_large:
+            _show_map(self.part, data)
+        else:
+            scale = find_scale(values, "signed")
+            _show_map(self.map, MapData(values[None], "signed", scale, None, *labels))
+        kept = matrix.singular_values
+        step = max(len(kept) // 12, 1)
+        ticks = tuple((float(place), str(place)) for place in range(1, len(kept) + 1, step))
+        curve = Curve("singular value", np.arange(1, len(kept) + 1, dtype=np.float64), kept, "attention", "bars")
+        self.singular.show_curves([curve], x_label="number", y_label="size", x_ticks=ticks)
+
+
+class MatricesRow(QWidget):
+    """W_q W_kᵀ and W_v W_o of the head, side by side."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.scores = MatrixCard("W_q W_kᵀ")
+        self.output = MatrixCard("W_v W_o")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(SideBySide(self.scores, self.output))
+
+    def show_found(self, found: Found) -> None:
+        """Show the matrices of the head."""
+        self.scores.setVisible(not isinstance(found.score, str))
+        self.scores.title.setText(name_matrix(found.experiment))
+        self.scores.show_matrix(found.scores_matrix)
+        self.output.show_matrix(found.output_matrix)
+
+
+class BlocksCard(Card):
+    """Content against position: four sums, more with biases."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.sentence = sentence_label()
+        self.map = _make_map("content and position", "query down, key across")
+        self.column.addWidget(sentence_label("Content and position", "title"))
+        text = "Each token's vector is its embedding plus that of its position, so the score is a sum of blocks."
+        for widget in (sentence_label(text, "muted"), self.map, self.sentence):
+            self.column.addWidget(widget)
+
+    def show_found(self, found: Found) -> None:
+        """Show the blocks, if positions are added to the embeddings."""
+        c = found.score
+        self.setVisible(not isinstance(c, str) and "position" in c.query_parts)
+        if isinstance(c, str) or "position" not in c.query_parts:
+            return
+        data = MapData(
+            c.blocks[None], "signed", find_scale(c.blocks, "signed"), None, list(c.query_parts), list(c.key_parts)
+        )
+        _show_map(self.map, data)
+        self.sentence.setText(describe_blocks(c))
+
+
+class OutputCard(Card):
+    """What each key's token adds to one number of the output through W_v W_o."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.fields = Fields()
+        about = "The column of the output, counted from 0"
+        self.box = self.fields.add("column of the output", "column c", about, (0, 0), 0)
+        self.fields.changed.connect(self.changed)
+        self.sentence, self.cut = sentence_label(), sentence_label(role="muted")
+        self.map = _make_map("contributions to the output", "keys down, x_j across")
+        text = "Each cell is weight_i,j · x_j,b · (W_v W_o)_b,c of this head: one row for each key."
+        self.column.addWidget(sentence_label("Contributions to the output", "title"))
+        for widget in (sentence_label(text, "muted"), self.fields, self.map, self.cut, self.sentence):
+            self.column.addWidget(widget)
+
+    def show_found(self, found: Found) -> None:
+        """Show what the keys add to the column of the output."""
+        o, e = found.output, found.experiment
+        for widget in (self.map, self.cut):
+            widget.setVisible(not isinstance(o, str))
+        self.sentence.setText(describe_output(found))
+        if isinstance(o, str):
+            return
+        data, share = make_table(o.values, e.key_tokens, o.column_labels)
+        _show_map(self.map, data)
+        _show(self.cut, describe_cut((len(o.values), len(o.column_labels)), share))
+
+
+def _make_map(spoken: str, title: str, names: tuple[str, str] = ("", "")) -> MapFigure:
+    figure = MapFigure(title, names)
+    figure.setAccessibleName(spoken[:1].upper() + spoken[1:])
+    figure.spoken_title = spoken
+    return figure
+
+
+def _show_map(figure: MapFigure, data: MapData) -> None:
+    """Show a map as high as its rows need."""
+    rows = data.values.shape[1]
+    figure.setMinimumHeight(px(max(MAP_AROUND + min(rows * ROW, LARGEST_HEIGHT), LEAST_HEIGHT)))
+    figure.show_map(data)
+
+
+def _show(label: QLabel, text: str) -> None:
+    label.setText(text)
+    label.setVisible(bool(text))
+
+
+def _show_sums(table: NumberTable, token: str, names: tuple[str, ...], x: Floats, sums: Floats) -> None:
+    table.set_columns(
+        [
+            Column("column", list(names), about="The column of the embedding"),
+            Column(token, x, number, "The number of the token in this column"),
+            Column("sum", sums, number, "The sum of its contributions"),
+        ],
+        names,
+    )
