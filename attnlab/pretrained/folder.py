@@ -84,13 +84,23 @@ def open_folder(path: Path, name: str) -> ModelFolder:
     if not os.path.isfile(path / CONFIG):
         raise FileError(f"{format_name(path)} has no {CONFIG}, so it is no folder of a model; choose one that has.")
     config = read_json(path / CONFIG)
+    arrays = list_tensors(path)
+    _check_memory(path, arrays)
+    return ModelFolder(path, shorten_name(name), config, arrays)
+
+
+def list_tensors(path: Path) -> dict[str, NamedArray]:
+    """Return the tensors of a model by name, none of them read yet.
+
+    Raises:
+        FileError: a file of weights is missing or damaged, or there are too many tensors.
+    """
     arrays: dict[str, NamedArray] = {}
     for file in _list_files(path):
         arrays |= read_arrays(file)
         if len(arrays) > MOST_ARRAYS:
             raise FileError(f"{format_name(path)} contains more than {MOST_ARRAYS} tensors; a model has fewer.")
-    _check_memory(path, arrays)
-    return ModelFolder(path, shorten_name(name), config, arrays)
+    return arrays
 
 
 def read_json(file: Path) -> dict[str, Any]:

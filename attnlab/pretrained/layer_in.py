@@ -33,7 +33,7 @@ def to_experiment(
     if off.edited is not None:
         keys, memory_x = across or (tokens, None)
         return place(off, x, memory_x, (tuple(map(readable, tokens)), tuple(map(readable, keys))))
-    weights, config = _position_settings(layer)
+    tables, settings = list_settings(layer)
     t_k = len(tokens if across is None else across[0])
     memory: dict[str, Any] = {}
     if across is not None:
@@ -44,20 +44,28 @@ def to_experiment(
         Weights(
             **{f"W_{name}": getattr(layer, name).weight for name in "qkvo"},
             **{f"b_{name}": getattr(layer, name).bias for name in "qkvo"},
-            extra=weights,
+            extra=tables,
         ),
         AttentionConfig(
-            layer.n_heads,
-            causal=layer.causal,
-            scale=_find_scale(layer),
-            n_kv_heads=None if layer.n_kv_heads == layer.n_heads else layer.n_kv_heads,
             mask=_find_mask(layer, off, len(tokens), t_k),
             masks={"window": layer.window} if layer.window is not None and layer.window < t_k else {},
             ablated=off.heads,
-            **config,
+            **settings,
         ),
         **memory,
     )
+
+
+def list_settings(layer: AttentionLayer) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tables of a layer, and its settings as arguments of AttentionConfig, without its masks."""
+    tables, settings = _position_settings(layer)
+    settings |= {
+        "n_heads": layer.n_heads,
+        "n_kv_heads": None if layer.n_kv_heads == layer.n_heads else layer.n_kv_heads,
+        "causal": layer.causal,
+        "scale": _find_scale(layer),
+    }
+    return tables, settings
 
 
 def _find_scale(layer: AttentionLayer) -> str | float:

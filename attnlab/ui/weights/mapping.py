@@ -35,6 +35,7 @@ class MappingForm(QWidget):
         self._proposals: tuple[Proposal, ...] = ()
         self._guess = Proposal("", {})
         self._experiment: Experiment | None = None
+        self._draws = False
         self._choices: dict[str, ArrayChoice] = {}
         self.layer, self.n_heads, self.n_kv_heads, self.embeddings = (LongChoice() for _ in range(4))
         self.rows = {field: FieldRow(field, self) for field in FIELDS}
@@ -43,8 +44,17 @@ class MappingForm(QWidget):
         self._lay_out()
         self._connect()
 
-    def show_source(self, arrays: Mapping[str, NamedArray], proposals: tuple[Proposal, ...], e: "Experiment") -> None:
-        """List the contents of a file, and select the guessed mapping."""
+    def show_source(
+        self,
+        arrays: Mapping[str, NamedArray],
+        proposals: tuple[Proposal, ...],
+        e: "Experiment",
+        *,
+        draws: bool = False,
+    ) -> None:
+        """List the contents of a file, and select the guessed mapping; ``draws`` is whether embeddings that do not fit
+        are drawn again unless something else is chosen."""
+        self._draws = draws
         self._arrays, self._proposals, self._experiment = arrays, proposals, e
         self.layer.clear()
         for place, proposal in enumerate(proposals):
@@ -153,7 +163,7 @@ class MappingForm(QWidget):
         assert self._experiment is not None
         rows = next((size[0] for field in ("W_q", "W_k", "W_v") if (size := sizes.get(field))), None)
         used = {part.array for part in proposal.parts.values()}
-        chosen = self.embeddings.currentData()
+        chosen = self.embeddings.currentData() or (DRAWN if self._draws else KEEP)
         self.embeddings.clear()
         shape = " × ".join(map(str, self._experiment.embeddings.shape))
         self.embeddings.addItem(f"Keep the present ones, {shape}", KEEP)

@@ -1,7 +1,7 @@
 """Tries a mapping: the resulting experiment, its matrices and weights as maps, or a sentence that says why not."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from attnlab.attention.experiment import Experiment
     from attnlab.document.scene import Scene
+    from attnlab.pretrained.imported_layer import KnownLayer, KnownModel
 
 FINEST = 256
 """The cells per side of a small picture of a matrix; larger matrices are shrunk in the thread that reads them."""
@@ -58,7 +59,8 @@ class Small:
 class Trial:
     """The result of a wish for a scene: an ``experiment``, or a ``sentence`` that says what does not fit.
 
-    ``drawable`` is the number of columns of new embeddings that would fit; 0 if new ones would not help.
+    ``drawable`` is the number of columns of new embeddings that would fit; 0 if new ones would not help. ``layer`` is
+    the layer of a model whose settings the experiment has; if these are not known, ``unknown`` says why.
     """
 
     scene: "Scene"
@@ -67,21 +69,71 @@ class Trial:
     drawable: int = 0
     matrices: tuple[Small, ...] = ()
     maps: MapData | None = None
+    layer: "KnownLayer | None" = None
+    unknown: str = ""
 
 
-def run_trial(wish: Wish, arrays: Mapping[str, NamedArray], scene: "Scene", progress: Progress) -> Trial:
-    """Return the trial of a wish, from any thread; if something does not fit, the trial has a sentence."""
+def run_trial(
+    wish: Wish,
+    arrays: Mapping[str, NamedArray],
+    scene: "Scene",
+    progress: Progress,
+    model: "KnownModel | str | None" = None,
+) -> Trial:
+    """Return the trial of a wish, from any thread; if something does not fit, the trial has a sentence.
+
+    ``model`` is the one that the files belong to, or a sentence why it is not known; None if they belong to none.
+    """
+    layer, base, unknown = None, scene.experiment, ""
+    if model is not None:
+        try:
+            layer = _find_layer(wish, model)
+            base = layer.clear(base)
+        except AttnlabError as error:
+            layer, unknown = None, str(error)
+    found = _run(wish, arrays, scene, base, layer, progress)
+    return replace(found, unknown=unknown) if unknown else found
+
+
+def _find_layer(wish: Wish, model: "KnownModel | str") -> "KnownLayer":
+    """Return the layer of a model that is wished for; ExperimentError if it is none."""
+    if isinstance(model, str):
+        raise ExperimentError(model)
+    parts = wish.proposal.parts
+    if not wish.proposal.whole:
+        raise ExperimentError(f"W_q, W_k and W_v are not all chosen, so this is no layer of {model.name}.")
+    layer = model.find(parts["W_q"].array)
+    if layer is None:
+        raise ExperimentError(f"{shorten_name(parts['W_q'].array)} is no W_q that attnlab knows of {model.name}.")
+    return layer
+
+
+def _run(
+    wish: Wish,
+    arrays: Mapping[str, NamedArray],
+    scene: "Scene",
+    base: "Experiment",
+    layer: "KnownLayer | None",
+    progress: Progress,
+) -> Trial:
+    """Return the trial of a wish for a base experiment, as a layer of a model if it turns out to be one."""
     matrices: list[Small] = []
     try:
         matrices = list(_list_matrices(wish, arrays, progress))
-        made = _apply_wish(wish, arrays, scene.experiment)
-        if wish.embeddings != "keep" and made.embeddings is not scene.experiment.embeddings:
+        made = _apply_wish(wish, arrays, base)
+        if layer is not None:
+            try:
+                made = layer.set_up(made)
+            except AttnlabError as error:
+                return replace(_run(wish, arrays, scene, scene.experiment, None, progress), unknown=str(error))
+        if wish.embeddings != "keep" and made.embeddings is not base.embeddings:
             matrices.append(_make_small("Embeddings", made.embeddings))
-        return Trial(scene, made, matrices=tuple(matrices), maps=_compute_maps(made, scene, progress))
+        maps = _compute_maps(made, scene, progress)
+        return Trial(scene, made, matrices=tuple(matrices), maps=maps, layer=layer)
     except AttnlabError as error:
         progress.step()  # ends here if cancelled
-        columns, sentence = _find_mend(wish, arrays, scene.experiment, str(error))
-        return Trial(scene, None, sentence, columns, tuple(matrices))
+        columns, sentence = _find_mend(wish, arrays, base, str(error))
+        return Trial(scene, None, sentence, columns, tuple(matrices), layer=layer)
     except (RuntimeError, MemoryError) as error:  # torch's errors when memory is short
         sentence = str(error).splitlines()[0] if str(error) else "there is not enough memory"
         return Trial(scene, None, f"This cannot be computed: {sentence}.", 0, tuple(matrices))

@@ -10,23 +10,28 @@ from PySide6.QtCore import QMimeData, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from attnlab.base.counted import format_count
+from attnlab.base.errors import FileError
 from attnlab.files.weights.arrays_in import ENDINGS
 from attnlab.files.weights.named_array import NamedArray, shorten_name
 from attnlab.files.weights.weights_in import Proposal, guess
 from attnlab.files.weights.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Job, Lane, Progress, run
 from attnlab.ui.base.workspace import Host
+from attnlab.ui.weights.model_words import describe_import, describe_model
 from attnlab.ui.weights.trial import Trial, run_trial
 from attnlab.ui.weights.weights_frame import MAPPING, WeightsFrame
 from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
+    from attnlab.pretrained.imported_layer import KnownModel
     from attnlab.ui.playground.playground import Playground
 
 _SOON_MS = 40
 MODEL_CONFIG = "config.json"
-_Found = tuple[WeightsSource, tuple[Proposal, ...]]
+_Found = tuple[WeightsSource, tuple[Proposal, ...], "KnownModel | str | None"]
 
 
 @guarded
@@ -45,6 +50,7 @@ class WeightsDialog(WeightsFrame):
         self.source: WeightsSource | None = None
         self.trial: Trial | None = None
         self._model: Path | None = None
+        self._known: KnownModel | str | None = None
         self._reading: Job | None = None
         self._trying: Job | None = None
         self._lane = Lane("trial", self)  # two jobs would read the arrays of one source at the same time
@@ -68,11 +74,11 @@ class WeightsDialog(WeightsFrame):
         self._start(CLIPBOARD, lambda _: text_source(text))
 
     def _start(self, name: str, source: Callable[[Progress], WeightsSource], steps: int = 0) -> None:
-        e = self._playground.document.experiment
+        e, folder = self._playground.document.experiment, self._model
 
         def job(progress: Progress) -> _Found:
             found = source(progress)
-            return found, guess(found.arrays, e, found.heads)
+            return found, guess(found.arrays, e, found.heads), read_model_of(found, folder)
 
         if self._trying is not None:
             self._trying.cancel()
@@ -82,7 +88,8 @@ class WeightsDialog(WeightsFrame):
         self.waiting.setText(f"Reading {name}…")
         self.pages.setCurrentWidget(self.waiting)
         self.segments.hide()
-        self.offer.setVisible(self._model is not None)
+        self._known = None
+        self.offer.hide()
         self._say("")
         self._show_busy(True, steps)
         self._enable()
@@ -97,10 +104,11 @@ class WeightsDialog(WeightsFrame):
         )
 
     def _on_source(self, found: _Found) -> None:
-        self.source, proposals = found
+        self.source, proposals, self._known = found
         self.title.setText(f"Weights from {self.source.name}")
         self.arrays.show_arrays(self.source.arrays.values())
-        self.form.show_source(self.source.arrays, proposals, self._playground.document.experiment)
+        draws = self._known is not None and not isinstance(self._known, str)
+        self.form.show_source(self.source.arrays, proposals, self._playground.document.experiment, draws=draws)
         self.pages.setCurrentWidget(self._body)
         (self.form.n_heads if proposals else self.form.rows["W_q"].array).setFocus()
         self._show_busy(False)
@@ -125,12 +133,13 @@ class WeightsDialog(WeightsFrame):
         if trial is None or trial.experiment is None or source is None or trial.scene is not document.scene:
             return
         made = trial.experiment
+        title = describe_import(trial, self.form.read_wish().embeddings, source.name)
         change = partial(replace, experiment=made, preset="")  # the preset's description no longer applies
         if document.edit_scene(f"Weights from {source.name}", change):
             if made.n_heads > 1:
                 document.show(head="all")
-            heads = f"{made.n_heads} head{'s' if made.n_heads > 1 else ''}"
-            self._playground.step_bar.show_note(f"Weights from {source.name}: {heads}, d_model {made.d_model}")
+            sizes = f"{format_count(made.n_heads, 'head')}, d_model {made.d_model}"
+            self._playground.step_bar.show_note(f"{title}: {sizes}")
             self.accept()
 
     @Slot()
@@ -203,12 +212,12 @@ class WeightsDialog(WeightsFrame):
         source = self.source
         if source is None:
             return
-        wish, scene = self.form.read_wish(), self._playground.document.scene
+        wish, scene, model = self.form.read_wish(), self._playground.document.scene, self._known
 
         def job(progress: Progress) -> Trial:
             wanted = {part.array for part in wish.proposal.parts.values()}
             source.keep(wanted | ({wish.embeddings.name} if isinstance(wish.embeddings, NamedArray) else set()))
-            return run_trial(wish, source.arrays, scene, progress)
+            return run_trial(wish, source.arrays, scene, progress, model)
 
         self._show_busy(True)
         self._trying = run(
@@ -225,6 +234,8 @@ class WeightsDialog(WeightsFrame):
     def _on_trial(self, trial: Trial) -> None:
         self.trial = trial
         self.view.show_trial(trial)
+        show_text(self.offer_text, describe_model(trial, self.form.read_wish().embeddings))
+        self.offer.setVisible(self._known is not None)
         self._on_untried(trial.sentence)
 
     def _on_untried(self, sentence: str) -> None:
@@ -264,6 +275,18 @@ def find_model(paths: Sequence[Path]) -> Path | None:
     folders = {path if path.is_dir() else path.parent for path in paths}
     folder = folders.pop() if len(folders) == 1 else None
     return folder if folder is not None and (folder / MODEL_CONFIG).is_file() else None
+
+
+def read_model_of(source: WeightsSource, folder: Path | None) -> "KnownModel | str | None":
+    """Return the model in the folder of some weights, or a sentence why attnlab does not know it; None without one."""
+    if folder is None:
+        return None
+    from attnlab.pretrained.imported_layer import find_known_model
+
+    try:
+        return find_known_model(folder, source.arrays)
+    except FileError as error:
+        return str(error)
 
 
 def list_dropped(data: QMimeData) -> list[Path]:

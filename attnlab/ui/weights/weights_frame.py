@@ -19,10 +19,6 @@ _SMALL, _LARGE = (540, 400), (1000, 680)
 _TWO_SIDES, _FORM = 760, 440
 """The least width for the mapping with its preview beside it, and the width of the mapping then, in pixels."""
 _PATIENCE_MS = 250
-WHOLE = (
-    "These weights belong to a model. Alone they say nothing of its mask, scale, positions and norms, and the words "
-    "here get new vectors: the attention will not be the model's."
-)
 MAPPING, PREVIEW, ARRAYS = "mapping", "preview", "arrays"
 
 
@@ -128,16 +124,16 @@ class WeightsFrame(QDialog):
         whole.addLayout(self._make_buttons())
 
     def _make_offer(self) -> QFrame:
-        """Return the line that offers to open the whole model, hidden until the weights belong to one."""
+        """Return the line that offers to open the whole model and says what Import sets; hidden without a model."""
         self.offer, self.whole_button = QFrame(), button("Open the model instead", "All its layers, on your own text")
         self.offer.setProperty("ground", "remark")
         self.offer.setAccessibleName("These weights belong to a model")
-        said = QLabel(WHOLE)
-        said.setTextFormat(Qt.TextFormat.PlainText)
-        said.setWordWrap(True)
+        self.offer_text = QLabel()
+        self.offer_text.setTextFormat(Qt.TextFormat.PlainText)
+        self.offer_text.setWordWrap(True)
         row = QHBoxLayout(self.offer)
         row.setContentsMargins(px(10), px(6), px(10), px(6))
-        row.addWidget(said, 1)
+        row.addWidget(self.offer_text, 1)
         row.addWidget(self.whole_button)
         self.offer.hide()
         return self.offer

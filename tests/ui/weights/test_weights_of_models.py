@@ -1,0 +1,87 @@
+"""Importing a layer of a known model sets what its config.json says, and says what the embeddings are."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from attnlab.pretrained.model import read_model
+from tests.pretrained.conftest import Make, make
+from tests.ui.weights.weights_desk import sit
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+__all__ = ["make"]
+VECTORS = "The embeddings are new random words: only the whole model has this layer's hidden states."
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "config"),
+    [
+        ("gpt2", "causal, 4 heads, scores ÷ √d_k, no positions in the attention", (True, "sqrt_d_k", "none")),
+        (
+            "llama",
+            "causal, 4 heads sharing 2 key heads, scores ÷ √d_k, RoPE with base 10,000",
+            (True, "sqrt_d_k", "rope"),
+        ),
+        (
+            "llama-3",
+            "causal, 4 heads sharing 2 key heads, scores ÷ √d_k, RoPE with the model's scaled frequencies",
+            (True, "sqrt_d_k", "rope_scaled"),
+        ),
+        ("t5", "not causal, 4 heads, scores unscaled, T5's table of 32 distances", (False, "none", "t5")),
+    ],
+)
+def test_a_layer_of_a_known_model_brings_its_settings(
+    person: "Person", make: Make, name: str, told: str, config: tuple[object, ...]
+) -> None:
+    _, folder = make(name)
+    desk = sit(person, [folder / "model.safetensors"])
+    title = "Encoder layer 0" if name == "t5" else "Layer 0"
+    if name == "t5":
+        desk.choose("Layer", "encoder.block.0")
+    text = desk.dialog.offer_text.text()
+    assert text == f"{title} of {folder.name}. Import sets what config.json says: {told}. {VECTORS}"
+    assert desk.offers("Open the model instead")
+    assert desk.message() == ""
+    desk.bring_in()
+    found = person.experiment.config
+    assert (found.causal, found.scale, found.positions) == config
+    said = f"{title[0].lower()}{title[1:]} of {folder.name} with new random words"
+    assert person.message() == f"{said}: 4 heads, d_model 24"
+    theirs = read_model(folder).run("the cat sat").experiment(0)
+    assert found.n_kv_heads == theirs.config.n_kv_heads
+    if name == "t5":
+        assert (person.experiment.weights.extra["B"] == theirs.weights.extra["B"]).all()
+    person.undo()
+    person.settle()
+    assert person.experiment.config.positions == "none"
+    assert person.experiment.d_model == 3
+
+
+def test_what_cannot_be_set_is_named_and_no_truth_is_claimed(person: "Person", make: Make, tmp_path: Path) -> None:
+    _, folder = make("llama")
+    (tmp_path / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
+    config = json.loads((folder / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"partial_rotary_factor": 0.5}))
+    desk = sit(person, [tmp_path / "model.safetensors"])
+    text = desk.dialog.offer_text.text()
+    assert text.startswith("config.json has 0.5 for partial_rotary_factor")
+    assert text.endswith("Import takes the weights alone, and the attention will not be the model's.")
+    desk.close()
+    (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "mamba"}))
+    desk = sit(person, [tmp_path / "model.safetensors"])
+    assert desk.dialog.offer_text.text().startswith("attnlab does not know the family mamba in the config.json of ")
+    desk.press("Draw new embeddings")
+    desk.bring_in()
+    assert person.message().startswith("Weights from model.safetensors: ")
+
+
+def test_a_layer_whose_mapping_is_changed_by_hand_is_not_called_the_models(person: "Person", make: Make) -> None:
+    _, folder = make("llama")
+    desk = sit(person, [folder / "model.safetensors"])
+    desk.choose("W_k array", "v_proj.weight")
+    assert desk.dialog.offer_text.text().startswith(f"W_k is not that of layer 0 of {folder.name}")
+    desk.close()
