@@ -52,7 +52,7 @@ class KnownLayer:
         Raises:
             ExperimentError: its weights or heads are not those of this layer; the sentence names the first.
         """
-        tables, settings = list_settings(self.attention)
+        tables, settings = list_settings(self.attention, e.T_q)
         for count in ("n_heads", "n_kv_heads"):
             if getattr(e, count) != getattr(self.attention, count):
                 raise ExperimentError(

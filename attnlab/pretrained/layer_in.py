@@ -33,7 +33,7 @@ def to_experiment(
     if off.edited is not None:
         keys, memory_x = across or (tokens, None)
         return place(off, x, memory_x, (tuple(map(readable, tokens)), tuple(map(readable, keys))))
-    tables, settings = list_settings(layer)
+    tables, settings = list_settings(layer, len(tokens))
     t_k = len(tokens if across is None else across[0])
     memory: dict[str, Any] = {}
     if across is not None:
@@ -56,9 +56,12 @@ def to_experiment(
     )
 
 
-def list_settings(layer: AttentionLayer) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Return the tables of a layer, and its settings as arguments of AttentionConfig, without its masks."""
-    tables, settings = _position_settings(layer)
+def list_settings(layer: AttentionLayer, count: int) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tables of a layer, and its settings as arguments of AttentionConfig, without its masks.
+
+    ``count`` is the number of tokens, on which the frequencies of RoPE can depend.
+    """
+    tables, settings = _position_settings(layer, count)
     settings |= {
         "n_heads": layer.n_heads,
         "n_kv_heads": None if layer.n_kv_heads == layer.n_heads else layer.n_kv_heads,
@@ -76,8 +79,8 @@ def _find_scale(layer: AttentionLayer) -> str | float:
     return "sqrt_d_k" if layer.divisor == math.sqrt(d_k) else layer.divisor
 
 
-def _position_settings(layer: AttentionLayer) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Return the tables and the settings of positions and of the norm of queries and keys."""
+def _position_settings(layer: AttentionLayer, count: int) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tables and settings of positions in ``count`` tokens, and of the norm of queries and keys."""
     tables: dict[str, Tensor] = {}
     config: dict[str, Any] = {}
     if layer.norm_q is not None and layer.norm_k is not None:
@@ -86,7 +89,7 @@ def _position_settings(layer: AttentionLayer) -> tuple[dict[str, Tensor], dict[s
     if layer.rotation is not None and layer.rotation.base is not None:
         config |= {"positions": "rope", "rope_base": layer.rotation.base}
     elif layer.rotation is not None:
-        tables["omega"] = layer.rotation.frequencies
+        tables["omega"] = layer.rotation.find_frequencies(count)
         config |= {"positions": "rope_scaled", "rope_factor": layer.rotation.factor}
     if layer.bias is not None:
         tables["B"] = layer.bias.table

@@ -74,16 +74,26 @@ Map: TypeAlias = Norm | Callable[[Tensor], Tensor]
 
 
 class Rotation(NamedTuple):
-    """RoPE: pair c turns by position · frequencies[c]; ``factor`` multiplies queries and keys, as YaRN does."""
+    """RoPE: pair c turns by position · frequencies[c]; ``factor`` multiplies queries and keys, as YaRN does.
+
+    A text of more than ``length`` tokens has the frequencies ``of_long(T)``, if there are such.
+    """
 
     frequencies: Tensor
     factor: float = 1.0
     base: float | None = None
     """The base of unscaled frequencies, base^(−2c/d_k); None if they are scaled."""
+    length: int = 0
+    of_long: Callable[[int], Tensor] | None = None
+
+    def find_frequencies(self, count: int) -> Tensor:
+        """Return the frequencies for a text of ``count`` tokens, [d_k/2], in rad per position."""
+        return self.frequencies if self.of_long is None or count <= self.length else self.of_long(count)
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return queries or keys [h, T, d_k] rotated by their positions."""
-        angle = torch.arange(x.shape[-2], dtype=torch.float32)[:, None] * self.frequencies
+        count = x.shape[-2]
+        angle = torch.arange(count, dtype=torch.float32)[:, None] * self.find_frequencies(count)
         cos, sin = angle.cos() * self.factor, angle.sin() * self.factor
         a, b = x.chunk(2, -1)
         return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)

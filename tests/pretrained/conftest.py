@@ -32,7 +32,7 @@ _DECODER = _ENCODER | {"num_key_value_heads": 2}
 _T5 = _SIZES | {"d_model": 24, "d_ff": 40, "num_layers": 3, "num_decoder_layers": 2, "num_heads": 4, "d_kv": 5}
 
 
-def _scaled(kind: str, **more: float) -> dict[str, Any]:
+def _scaled(kind: str, **more: object) -> dict[str, Any]:
     return _DECODER | {"rope_parameters": {"rope_type": kind, "rope_theta": 500.0, **more}}
 
 
@@ -72,6 +72,21 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "LlamaConfig",
         _scaled("yarn", factor=4.0, original_max_position_embeddings=64),
     ),
+    "llama-dynamic": (
+        "LlamaForCausalLM",
+        "LlamaConfig",
+        _scaled("dynamic", factor=8.0) | {"max_position_embeddings": 64},
+    ),
+    "llama-longrope": (
+        "LlamaForCausalLM",
+        "LlamaConfig",
+        _scaled(
+            "longrope",
+            short_factor=[1.0, 1.1, 1.5],
+            long_factor=[1.0, 2.0, 6.5],
+            original_max_position_embeddings=64,
+        ),
+    ),
     "mistral": ("MistralForCausalLM", "MistralConfig", _DECODER | {"sliding_window": 7, "head_dim": 10}),
     "qwen2": (
         "Qwen2ForCausalLM",
@@ -89,7 +104,7 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 """The class, the class of its config, and its sizes, by the name of a model."""
 
-SCALED = ("llama-linear", "llama-3", "llama-yarn")
+SCALED = ("llama-linear", "llama-3", "llama-yarn", "llama-dynamic", "llama-longrope")
 """Models that scale the frequencies of RoPE."""
 
 Make = Callable[..., tuple[Any, Path]]

@@ -14,7 +14,9 @@ from safetensors.torch import load_file, save_file
 from attnlab.base.errors import ArgumentError, AttnlabError, FileError
 from attnlab.pretrained import folder as folder_module
 from attnlab.pretrained import model as model_module
+from attnlab.pretrained.families.rope import read_rotation
 from attnlab.pretrained.model import read_model
+from attnlab.pretrained.settings import Settings
 from tests.pretrained.conftest import Make
 from tests.pretrained.test_families import text_of
 
@@ -152,7 +154,15 @@ def test_settings_out_of_bounds(copied: Callable[[str], Path], changes: dict[str
             "config.json has 0.5 for partial_rotary_factor; attnlab runs this family only",
         ),
         ({"num_key_value_heads": 3}, "config.json has 3 key heads, which do not divide its 4 heads."),
-        ({"rope_parameters": {"rope_type": "dynamic"}}, "config.json scales RoPE by 'dynamic'; attnlab knows default"),
+        (
+            {"rope_parameters": {"rope_type": "mrope"}},
+            "config.json scales RoPE by 'mrope'; attnlab knows default, linear",
+        ),
+        (
+            {"rope_parameters": {"rope_type": "longrope", "short_factor": [1, 1, 1], "long_factor": [1, 2]}},
+            "config.json has [1, 2] for long_factor; it needs a list of 3 numbers above 0.",
+        ),
+        ({"rope_parameters": {"rope_type": "longrope"}}, "config.json has no short_factor; it needs a list of 3"),
         ({"rope_parameters": {"rope_type": "linear", "factor": 0}}, "config.json has 0 for factor"),
         ({"rope_parameters": 3}, "config.json has 3 for rope_parameters; it needs settings of its own."),
         (
@@ -304,6 +314,7 @@ def test_a_config_that_says_quantised_is_refused(copied: Callable[[str], Path], 
         {"rms_norm_eps": 10**400},
         {"rope_parameters": {"rope_theta": 1e-300}},
         {"rope_parameters": {"rope_type": "linear", "factor": 1e-320}},
+        {"rope_parameters": {"rope_type": "dynamic", "factor": 1e300}},
         {"rope_parameters": {"rope_type": "yarn", "rope_theta": 1, "factor": 2}},
         {"rope_parameters": {"rope_type": "yarn", "beta_fast": 1e308, "factor": 2}},
         {"rope_parameters": {"rope_type": "yarn", "beta_fast": 1e-308, "factor": 2}},
@@ -314,6 +325,13 @@ def test_numbers_that_overflow_are_refused(copied: Callable[[str], Path], change
     change_config(folder, **changes)
     told = sentence(folder)
     assert "above 0" in told or "numbers for RoPE that give no finite frequencies" in told
+
+
+def test_dynamic_scaling_of_a_single_pair_of_columns_is_refused() -> None:
+    """The base is raised to d_k / (d_k − 2)."""
+    settings = Settings({"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}})
+    with pytest.raises(FileError, match="numbers for RoPE that give no finite frequencies"):
+        read_rotation(settings, 2)
 
 
 def test_a_long_name_of_an_activation_is_shortened(copied: Callable[[str], Path]) -> None:

@@ -1,5 +1,6 @@
 """Every family computes what the transformers library computes, and hands over experiments that do so too."""
 
+import math
 import shutil
 from copy import deepcopy
 from pathlib import Path
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 import attnlab
+from attnlab.base.errors import ArgumentError
 from attnlab.pretrained.model import Model, read_model
 from attnlab.pretrained.run import Run
 from tests.pretrained.conftest import MODELS, SCALED, WORDS, Make
@@ -100,6 +102,7 @@ def test_a_layer_as_an_experiment_computes_the_attention_of_the_model(make: Make
 
 @pytest.mark.parametrize("name", SCALED)
 def test_a_layer_with_scaled_frequencies_equals_transformers_on_long_texts(make: Make, name: str) -> None:
+    compare(make, name, 300)
     theirs, folder = make(name)
     model = read_model(folder)
     run = model.run(text_of(300))
@@ -107,7 +110,26 @@ def test_a_layer_with_scaled_frequencies_equals_transformers_on_long_texts(make:
     for layer in range(model.n_layers):
         agree(attnlab.compute(run.experiment(layer))["weights"], maps[layer][0])
     factor = run.experiment(0).config.option("rope_factor")
-    assert factor == pytest.approx(1.1386294 if name == "llama-yarn" else 1.0)
+    grown = {"llama-yarn": 0.1 * math.log(4) + 1, "llama-longrope": (1 + math.log(310 / 64) / math.log(64)) ** 0.5}
+    assert factor == pytest.approx(grown.get(name, 1.0))
+
+
+@pytest.mark.parametrize("name", ["llama-dynamic", "llama-longrope"])
+def test_long_texts_have_frequencies_of_their_own(make: Make, name: str) -> None:
+    model = read_model(make(name)[1])
+    short, edge, longer, longest = (
+        model.run(text_of(count)).experiment(0).weights.extra["omega"] for count in (12, 64, 65, 300)
+    )
+    assert torch.equal(short, edge)
+    assert bool((longer[1:] < short[1:]).all())
+    assert bool((longest[1:] < longer[1:]).all()) == (name == "llama-dynamic")
+
+
+def test_a_model_that_scales_dynamically_has_more_positions_than_those_of_its_training(make: Make) -> None:
+    model = read_model(make("llama-dynamic")[1])
+    assert model.limit == 8 * 64
+    with pytest.raises(ArgumentError, match=r"has 513 tokens, but .* has 512 positions"):
+        model.run(text_of(513))
 
 
 @EVERY

@@ -17,7 +17,7 @@ from attnlab.pretrained.families.parts import (
     refuse_unless,
     split_heads,
 )
-from attnlab.pretrained.families.rope import LAYER_KINDS, read_rotation
+from attnlab.pretrained.families.rope import LAYER_KINDS, find_limit, read_rotation
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import AttentionLayer, FeedForward, Layer, find_activation
 from attnlab.pretrained.settings import Settings
@@ -66,7 +66,7 @@ def build_llama(folder: ModelFolder) -> Architecture:
         n_heads=sizes.n_heads,
         d_model=sizes.d_model,
         words=words,
-        limit=settings.whole("max_position_embeddings", default=2048),
+        limit=find_limit(settings),
         predicts="next",
         predict=predict,
     )

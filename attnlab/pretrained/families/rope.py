@@ -1,6 +1,7 @@
 """The frequencies of RoPE from config.json: as they are, or scaled for texts longer than those of training."""
 
 import math
+from functools import partial
 
 import torch
 
@@ -8,9 +9,11 @@ from attnlab.base.errors import FileError
 from attnlab.files.weights.named_array import shorten_name
 from attnlab.pretrained.families.parts import refuse_unless
 from attnlab.pretrained.layers import Rotation
-from attnlab.pretrained.settings import Settings
+from attnlab.pretrained.settings import MOST, Settings
 
-KINDS = ("default", "linear", "llama3", "yarn")
+KINDS = ("default", "linear", "dynamic", "llama3", "yarn", "longrope")
+POSITIONS = 2048
+"""The positions of a model whose config says nothing of them."""
 LAYER_KINDS = ("full_attention", "sliding_attention")
 """The kinds of layers that a config can list."""
 
@@ -20,20 +23,51 @@ def read_rotation(settings: Settings, d_k: int) -> Rotation:
 
     Newer configs keep everything in ``rope_parameters``, older ones have ``rope_theta`` and ``rope_scaling``. "linear"
     divides all frequencies (Chen et al. 2023), "llama3" only the slow ones (Llama 3.1), "yarn" too, and it makes the
-    scores larger (Peng et al. 2023).
+    scores larger (Peng et al. 2023). "dynamic" raises the base for texts longer than those of training, the more the
+    longer they are; "longrope" divides each frequency by one of two lists, for short and for long texts (Ding et al.
+    2024).
 
     Raises:
         FileError: the scaling is unknown, or one of its settings is wrong; or d_k is odd.
     """
     try:
         rotation = _make_rotation(settings, d_k)
+        of_longest = rotation.find_frequencies(MOST)
     except (ArithmeticError, ValueError):  # a base of 1, whose logarithm is 0, and the like
         rotation = None
-    if rotation is None or not bool(rotation.frequencies.isfinite().all()):
+    if rotation is None or not bool(rotation.frequencies.isfinite().all() and of_longest.isfinite().all()):
         raise FileError(
             "config.json has numbers for RoPE that give no finite frequencies; its rope_theta is often 10000."
         )
     return rotation
+
+
+def find_limit(settings: Settings) -> int:
+    """Return the number of positions: with dynamic scaling, ``factor`` times those of training.
+
+    Raises:
+        FileError: a setting is wrong.
+    """
+    length = settings.whole("max_position_embeddings", default=POSITIONS)
+    scaling = _find_scaling(settings)
+    if _find_kind(scaling) != "dynamic":
+        return length
+    return int(min(length * max(scaling.number("factor", default=1.0), 1.0), MOST))
+
+
+def _find_scaling(settings: Settings) -> Settings:
+    return settings.inside("rope_parameters") or settings.inside("rope_scaling") or Settings({})
+
+
+def _find_kind(scaling: Settings) -> object:
+    return scaling.get("rope_type") or scaling.get("type") or "default"
+
+
+def _find_trained_length(settings: Settings, scaling: Settings) -> int:
+    """Return the length of the texts of training; a config may name it beside the settings of RoPE or within them."""
+    given = settings if settings.get("original_max_position_embeddings") is not None else scaling
+    default = settings.whole("max_position_embeddings", default=POSITIONS)
+    return given.whole("original_max_position_embeddings", default=default)
 
 
 def _make_rotation(settings: Settings, d_k: int) -> Rotation:
@@ -41,31 +75,59 @@ def _make_rotation(settings: Settings, d_k: int) -> Rotation:
         raise FileError(
             f"config.json gives each head {d_k} columns; RoPE rotates them in pairs and needs an even number."
         )
-    scaling = settings.inside("rope_parameters") or settings.inside("rope_scaling") or Settings({})
+    scaling = _find_scaling(settings)
     refuse_unless(scaling, "partial_rotary_factor", 1.0)
     if (several := next((kind for kind in LAYER_KINDS if scaling.get(kind) is not None), None)) is not None:
         raise FileError(
             f"config.json has a RoPE of its own for {several} in rope_parameters; attnlab knows one for all."
         )
     base = (settings if scaling.get("rope_theta") is None else scaling).number("rope_theta", default=10000.0)
-    frequencies = base ** (-torch.arange(0, d_k, 2, dtype=torch.int64).float() / d_k)
-    kind = scaling.get("rope_type") or scaling.get("type") or "default"
+    frequencies = _find_frequencies(base, d_k)
+    kind = _find_kind(scaling)
     if kind == "default":
         return Rotation(frequencies, base=base)
     if kind == "linear":
         return Rotation(frequencies / scaling.number("factor", default=1.0))
     if kind == "llama3":
-        return Rotation(_scale_slow(frequencies, scaling))
+        return Rotation(_scale_slow(frequencies, _find_trained_length(settings, scaling), scaling))
     if kind == "yarn":
         return _yarn(frequencies, base, settings, scaling)
+    if kind == "dynamic":
+        length = settings.whole("max_position_embeddings", default=POSITIONS)
+        of_long = partial(_raise_base, base, scaling.number("factor", default=1.0), length, d_k)
+        return Rotation(frequencies, length=length, of_long=of_long)
+    if kind == "longrope":
+        return _longrope(frequencies, settings, scaling)
     raise FileError(f"config.json scales RoPE by {shorten_name(repr(kind))}; attnlab knows {', '.join(KINDS)}.")
 
 
-def _scale_slow(frequencies: torch.Tensor, scaling: Settings) -> torch.Tensor:
+def _find_frequencies(base: float, d_k: int) -> torch.Tensor:
+    frequencies: torch.Tensor = base ** (-torch.arange(0, d_k, 2, dtype=torch.int64).float() / d_k)
+    return frequencies
+
+
+def _raise_base(base: float, factor: float, length: int, d_k: int, count: int) -> torch.Tensor:
+    """Return the frequencies of a text of ``count`` tokens, more than the ``length`` of training."""
+    return _find_frequencies(base * (1 + factor * (count / length - 1)) ** (d_k / (d_k - 2)), d_k)
+
+
+def _longrope(frequencies: torch.Tensor, settings: Settings, scaling: Settings) -> Rotation:
+    """Divide the frequencies by a list for short texts or one for long texts, and multiply queries and keys."""
+    length = _find_trained_length(settings, scaling)
+    short, long = (
+        frequencies / torch.tensor(scaling.numbers(f"{name}_factor", len(frequencies))) for name in ("short", "long")
+    )
+    extended = settings.whole("max_position_embeddings", default=POSITIONS) / length
+    factor = scaling.number("factor", default=extended)
+    grown = math.sqrt(1 + math.log(factor) / math.log(length)) if factor > 1 else 1.0
+    by = scaling.number("attention_factor", default=grown)
+    return Rotation(short, by, length=length, of_long=lambda count: long)
+
+
+def _scale_slow(frequencies: torch.Tensor, length: int, scaling: Settings) -> torch.Tensor:
     """Divide frequencies of long wavelengths, keep those of short ones, and blend between the two."""
     factor = scaling.number("factor", default=8.0)
     low, high = scaling.number("low_freq_factor", default=1.0), scaling.number("high_freq_factor", default=4.0)
-    length = scaling.whole("original_max_position_embeddings", default=8192)
     if low >= high:
         raise FileError(f"config.json has low_freq_factor {low}; it needs less than high_freq_factor, {high}.")
     turns = length * frequencies / (2 * math.pi)  # within the length of training
@@ -77,8 +139,7 @@ def _yarn(frequencies: torch.Tensor, base: float, settings: Settings, scaling: S
     """Divide the slow frequencies, along a ramp over the pairs of columns, and multiply queries and keys."""
     factor = scaling.number("factor", default=1.0)
     fast, slow = scaling.number("beta_fast", default=32.0), scaling.number("beta_slow", default=1.0)
-    default = settings.whole("max_position_embeddings", default=4096)
-    length = scaling.whole("original_max_position_embeddings", default=default)
+    length = _find_trained_length(settings, scaling)
     d_k = 2 * len(frequencies)
 
     def find_pair(turns: float) -> float:
