@@ -1,0 +1,123 @@
+"""The answer to one's own probe: at every moment, for every task, with the right tokens before or the model's own."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from attnlab.training.first_weights import draw_first_weights
+from attnlab.training.look import Viewer
+from attnlab.training.tasks import TASKS
+from attnlab.ui.train.answer_words import format_share
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.answer_card import AnswerCard
+    from tests.ui.train.conftest import Student
+
+Left = Qt.MouseButton.LeftButton
+
+
+def _choose_task(student: "Student", task: str) -> "AnswerCard":
+    box, inspection = student.ws.settings.task, student.ws.session.inspection
+    student.choose(box, box.itemText(box.findData(task)))
+    student.wait_for(lambda: inspection.seen is not None and inspection.seen.spec.task == task)
+    student.window.grab()
+    return student.ws.maps.answer
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_shows_its_answer_before_the_first_step(student: "Student", task: str) -> None:
+    card = _choose_task(student, task)
+    seen = student.ws.session.inspection.seen
+    assert seen is not None
+    assert card.isVisible()
+    assert card.columns.isVisible()
+    found = Viewer(seen.spec).look(0, draw_first_weights(seen.spec), seen.probe).answer
+    assert len(card.columns.columns) == len(found.places or found.numbers) > 0
+    for column, place in zip(card.columns.columns, found.places, strict=False):
+        assert [bar.text for bar in column.bars] == [format_share(share) for _, share in place.likeliest]
+        assert [bar.share for bar in column.bars] == pytest.approx([share for _, share in place.likeliest], abs=1e-6)
+        assert column.right is place.right
+        assert column.spoken in card.columns.name_cell(card.columns.columns.index(column))
+    assert "step 0" in card.sentence.text()
+    assert card.text.isVisible() is (task in ("characters", "induction"))
+
+
+def test_the_answer_follows_probe_and_time_line(student: "Student") -> None:
+    ws, card = student.ws, student.ws.maps.answer
+    student.small()
+    student.train_to_the_end()
+    student.wait_for(lambda: "step 60" in card.sentence.text())
+    last = [column.bars for column in card.columns.columns]
+    student.key(Qt.Key.Key_Home)
+    student.wait_for(lambda: "step 0" in card.sentence.text())
+    assert [column.bars for column in card.columns.columns] != last
+    run = ws.session.run
+    assert run is not None
+    moment = run.recorder.moments[0]
+    own = Viewer(run.spec).look(moment.step, moment.weights, ws.maps.probe.text()).answer
+    assert [bar.share for column in card.columns.columns for bar in column.bars] == pytest.approx(
+        [share for place in own.places for _, share in place.likeliest], abs=1e-6
+    )
+    ws.maps.focus_probe()
+    QTest.keyClicks(ws.maps.probe, "a b c")
+    student.wait_for(lambda: [column.wanted for column in card.columns.columns] == ["c", "b", "a", "⟩"])
+    assert [column.read for column in card.columns.columns] == ["⟨", "c", "b", "a"]
+
+
+def test_a_click_shows_what_the_model_writes_itself(student: "Student") -> None:
+    card, seen = student.ws.maps.answer, student.ws.session.inspection.seen
+    assert seen is not None
+    given, own = card.reads.buttons()
+    QTest.mouseClick(own, Left)
+    assert own.isChecked()
+    places = seen.look.answer.written
+    assert [column.read for column in card.columns.columns] == [place.read for place in places]
+    assert card.sentence.text().startswith(f"Writes {''.join(place.likeliest[0][0] for place in places)}: ")
+    QTest.mouseClick(given, Left)
+    assert [column.read for column in card.columns.columns] == ["⟨", *seen.look.expected[:-1]]
+
+
+def test_rows_that_write_are_named_by_what_they_write(student: "Student") -> None:
+    _choose_task(student, "dates")
+    view, maps = student.ws.maps.view, student.ws.maps
+    QTest.mouseClick(maps.groups.buttons()[3], Left)
+    years = ("⟨→2", "2→0", "0→1", "1→9")
+    assert tuple(view.data[0].row_labels[:4]) == years
+    assert view.cell_text((0, 0, 0)).startswith("⟨ (writes 2) → t: ")
+    assert "writes 2" in view.name_cell(0)
+    maps.open_map(0)
+    assert maps.sheet.data is not None
+    assert maps.sheet.data.row_labels[1] == "2 (writes 0)"
+
+
+def test_a_character_leads_to_the_place_that_predicted_it(student: "Student") -> None:
+    card = _choose_task(student, "characters")
+    seen = student.ws.session.inspection.seen
+    assert seen is not None
+    answer = seen.look.answer
+    for index, (token, place) in enumerate(zip(card.text.tokens[1:], answer.places, strict=False)):
+        assert token.probability == place.probability
+        assert bool(token.likelier) is (place.right is False)
+        assert card.text.tokens[index + 1].token == place.wanted
+    assert not card.text.tokens[0].is_asked
+    last = len(card.text.tokens) - 1
+    QTest.mouseClick(card.text.viewport(), Left, pos=card.text.locate_cell(last).center().toPoint())
+    assert card.columns.current_cell == last - 1
+    assert card.columns.viewport().rect().contains(card.columns.column_rect(last - 1).center())
+
+
+def test_keys_walk_the_places_without_moving_the_time_line(student: "Student") -> None:
+    columns = _choose_task(student, "dates").columns
+    student.window.resize(1024, 640)
+    student.wait_for(lambda: student.window.width() == 1024)
+    student.window.grab()
+    columns.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(columns, Qt.Key.Key_End)
+    assert columns.current_cell == 10
+    assert columns.horizontalScrollBar().value() == columns.horizontalScrollBar().maximum()
+    QTest.keyClick(columns, Qt.Key.Key_Left)
+    assert columns.current_cell == 9
+    QTest.keyClick(columns, Qt.Key.Key_Home)
+    assert columns.column_rect(0).topLeft() == QPoint(0, 0)
