@@ -91,3 +91,14 @@ def save_answers(desk: Desk) -> None:
     desk.plant("attnlab.pretrained.pattern_tables.encode_rows")
     reader.models.tools._save_answers(desk.folder / "answer.csv")
     reader.wait_for(lambda: "Something went wrong" in reader.models.footer.note.text())
+
+
+@case("models/models_session.py ModelsSession.ask_words", "opening a layer in the playground")
+def run_words(desk: Desk) -> None:
+    reader = sit(desk)
+    trip = reader.models.tools.trip
+    trip.open()
+    reader.wait_for(lambda: trip.origin is not None)
+    desk.plant("attnlab.pretrained.run.Run.experiment")
+    reader.playground.inputs.query_box.tokens.token_removed.emit(0)
+    reader.wait_for(lambda: "Something went wrong" in trip.strip.truth.text())

@@ -123,6 +123,33 @@ class ModelReader:
         rows = ((token, before, after, after - before) for token, before, after in found.rows)
         return encode_rows([("token", "before", "after", "change"), *rows])
 
+    def read_words(
+        self, state: ModelState, part: "Part", layer: int, tokens: Sequence[str]
+    ) -> "tuple[ModelState, Experiment]":
+        """Return the state and a layer as an experiment on other words than the state's.
+
+        ``tokens`` are those of an experiment of the layer: names of the model's own tokens as people read them, and
+        words that were typed, each of which begins after a space.
+
+        Raises:
+            AttnlabError: the model cannot read the words; says why.
+        """
+        from attnlab.pretrained.tokenizer import readable
+
+        run = self._make_run(state)
+        tokenizer = run.model.tokenizer
+        known = {readable(name): name for name in run.label_pairs(part)[0]}
+        specials, text = tokenizer.specials(), ""
+        for token in tokens:
+            name = known.get(token)
+            if name is None:
+                text = f"{text} {token.strip()}" if text else token.strip()
+            elif name not in specials:
+                text = tokenizer.append(text, name)
+        written = "cross" in run.model.parts and part != run.model.parts[0]
+        state = replace(state.plain(), target=text) if written else replace(state.plain(), text=text)
+        return state, self.read_experiment(state, part, layer)
+
     def read_texts(self, state: ModelState, texts: Sequence[str], part: "Part") -> "ManyTexts":
         """Return what the model, with the heads of the state off, looks at in several texts, with what is edited.
 

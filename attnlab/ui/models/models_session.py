@@ -277,6 +277,19 @@ class ModelsSession(QObject):
         job = partial(self._reader.read_experiment, state, part, layer)
         self._worker.ask("open", job, take, on_failed or self.failed.emit)
 
+    def ask_words(
+        self,
+        state: ModelState,
+        part: "Part",
+        layer: int,
+        tokens: Sequence[str],
+        take: Callable[[Any], object],
+        on_failed: Callable[[str], object],
+    ) -> None:
+        """Have other words read, and ``take`` called with their state and experiment; or ``on_failed``."""
+        job = partial(self._reader.read_words, state, part, layer, tuple(tokens))
+        self._worker.ask("open", job, take, on_failed)
+
     def ask_answers(self, take: Callable[[str], object], on_failed: Callable[[str], object]) -> None:
         """Have the probabilities of all tokens written as CSV, and ``take`` called with it, or ``on_failed``."""
         if (found := self.overview) is not None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QVBoxLayout
 
 from attnlab.ui.base.workspace import Host
+from attnlab.ui.models.model_state import ModelState
 from attnlab.ui.models.model_values import Overview
 from attnlab.ui.models.models_session import ModelView
 from attnlab.ui.models.models_workspace import ModelsWorkspace
@@ -49,6 +50,8 @@ class ModelsTrip(QObject):
         self.strip.run_requested.connect(self.run_words)
         self.strip.leave_requested.connect(self._on_leave)
         playground.document.history_changed.connect(self._show_strip)
+        for box in (playground.inputs.query_box, playground.inputs.memory_box):
+            box.words_chosen.connect(self._on_words_chosen)
         workspace.header.open_requested.connect(self.open)
 
     @property
@@ -109,21 +112,35 @@ class ModelsTrip(QObject):
         """Run the model on the words of the playground, and bring their true hidden states to it."""
         if (origin := self.origin) is None:
             return
-        signs = {origin.overview.keys[place] for place in origin.overview.specials}
-        words = " ".join(each for each in self._playground.document.experiment.tokens if each not in signs)
-        state = replace(origin.overview.state.plain(), text=words)
-        opening = self._playground.document.history.current.opening
-        self._session.ask_experiment(
-            state,
-            origin.overview.part,
+        document, overview = self._playground.document, origin.overview
+        opening, tokens = document.history.current.opening, document.experiment.tokens
+        self.strip.say("running the model on these words…", "muted")
+        self._session.ask_words(
+            overview.state,
+            overview.part,
             origin.layer,
-            lambda found: self._take_words(opening, origin, words, found),
+            tokens,
+            lambda found: self._take_words(opening, origin, tokens, *found),
             self.strip.say,
         )
 
-    def _take_words(self, opening: int, origin: Origin, words: str, found: "Experiment") -> None:
+    @Slot()
+    def _on_words_chosen(self) -> None:
+        """Run the model on words that were typed, so that it never has invented vectors without being asked."""
+        origin = self.origin
+        if origin is not None and self.truth == "invented" and self._tokens != origin.experiment.tokens:
+            self.run_words()
+
+    @property
+    def _tokens(self) -> tuple[str, ...]:
+        return self._playground.document.experiment.tokens
+
+    def _take_words(
+        self, opening: int, origin: Origin, tokens: tuple[str, ...], state: ModelState, found: "Experiment"
+    ) -> None:
         document = self._playground.document
-        if document.history.current.opening != opening:
+        if document.history.current.opening != opening or self._tokens != tokens:
+            self._show_strip()  # other words were typed meanwhile
             return
 
         def bring(scene: "Scene") -> "Scene":
@@ -134,7 +151,7 @@ class ModelsTrip(QObject):
         if document.edit_scene("run the model on these words", bring):
             own = origin.experiment
             then = replace(document.experiment, weights=own.weights, config=own.config)
-            overview = replace(origin.overview, state=replace(origin.overview.state, text=words))
+            overview = replace(origin.overview, state=state)
             self._origins[opening] = Origin(overview, origin.layer, then)
             self._show_strip()
 

@@ -16,7 +16,7 @@ Truth = Literal["true", "edited", "invented"]
 SAID: dict[Truth, tuple[str, str]] = {
     "true": ("✓ true to the model", "good"),
     "edited": ("edited: no longer the model's own", "strong"),
-    "invented": ("new random words: these vectors are not the model's", "error"),
+    "invented": ("new random words: not the model's; Enter lets it read them", "error"),
 }
 """What each state is called, and its role in the style sheet."""
 ROOMY = 560
@@ -77,9 +77,9 @@ class OriginStrip(FollowsTheme, QFrame):
         self.run.setVisible(truth == "invented")
         self._make_room()
 
-    def say(self, sentence: str) -> None:
-        """Show why something could not be done."""
-        set_role(self.truth, "error")
+    def say(self, sentence: str, role: str = "error") -> None:
+        """Show why something could not be done, or what is being done."""
+        set_role(self.truth, role)
         show_text(self.truth, sentence)
 
     def _make_room(self) -> None:

@@ -33,6 +33,8 @@ class SentenceBox(QWidget):
 
     comparison_wanted = Signal()
     """A token is about to be moved or masked: the result is to be compared with the current state."""
+    words_chosen = Signal()
+    """The sentence was typed to its end, or a token was changed."""
 
     def __init__(self, document: "Document", side: Side = "query", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,6 +88,14 @@ class SentenceBox(QWidget):
         strip.token_added.connect(self._on_token_added)
         strip.token_clicked.connect(self._on_token_clicked)
         strip.token_masked.connect(self._on_token_masked)
+        for changed in (
+            strip.token_renamed,
+            strip.token_removed,
+            strip.token_moved,
+            strip.token_duplicated,
+            strip.token_added,
+        ):
+            changed.connect(lambda *_: self.words_chosen.emit())  # after the edit: connected later
         return strip
 
     def refresh(self) -> None:
@@ -154,6 +164,7 @@ class SentenceBox(QWidget):
         if wrong:
             self._document.message_raised.emit("")
         self.refresh()
+        self.words_chosen.emit()
 
     @Slot()
     def _on_sentence_cancelled(self) -> None:

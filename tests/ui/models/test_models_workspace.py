@@ -300,20 +300,38 @@ def test_new_words_are_called_invented_until_the_model_reads_them(reader: ModelR
     reader.type("b c b")
     reader.settle()
     assert trip.truth == "invented"
-    assert trip.strip.truth.text() == "new random words: these vectors are not the model's"
-    reader.press("Run the model on these words")
+    assert trip.strip.truth.text() == "new random words: not the model's; Enter lets it read them"
+    reader.key(Key.Key_Return)
     reader.wait_for(lambda: trip.truth == "true")
     reader.settle()
+    assert reader.document.undo_label == "run the model on these words"
     expected = read_model("induction").run("b c b")
     weights = compute(reader.experiment).array("weights")
     assert abs(weights - expected.attention(1).numpy()).max() < 1e-6
     reader.key(Key.Key_L, Mod.ControlModifier)
     reader.type("b Z")
-    reader.settle()
-    reader.press("Run the model on these words")
+    reader.key(Key.Key_Return)
     reader.wait_for(lambda: "is no token of this model" in trip.strip.truth.text())
     reader.press("To the model")
     assert reader.window.current == "models"
+
+
+def test_a_token_that_is_removed_lets_the_model_read_the_others(reader: ModelReader) -> None:
+    open_in_playground(reader)
+    trip = reader.models.tools.trip
+    before = reader.experiment.tokens
+    reader.playground.inputs.query_box.tokens.token_removed.emit(0)
+    reader.wait_for(lambda: trip.truth == "true")
+    reader.settle()
+    assert reader.experiment.tokens == before[1:]
+    weights = compute(reader.experiment).array("weights")
+    expected = read_model("induction").run(" ".join(before[1:])).attention(1).numpy()
+    assert abs(weights - expected).max() < 1e-6
+    reader.document.undo()
+    reader.settle()
+    assert trip.truth == "invented"  # undo does not run the model again
+    reader.press("Run the model on these words")
+    reader.wait_for(lambda: trip.truth == "true")
 
 
 def test_a_session_keeps_the_model_its_text_and_its_changes(
