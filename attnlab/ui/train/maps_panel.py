@@ -175,7 +175,7 @@ class MapsPanel(FollowsTheme, QWidget):
             whole -= self.groups.sizeHint().height() + self.column.spacing()
         chart = max(self.chart.minimumSizeHint().height(), min(self.chart.sizeHint().height(), whole // 5))
         left = whole - chart - self.column.spacing()
-        self.view.set_room(left if 2 * left >= whole and self.view.fits(left) else whole)
+        self.view.set_room(left if 2 * left >= whole else whole)
         self.height_shared.emit(self.view.room)
 
     def _make_overview(self) -> QScrollArea:

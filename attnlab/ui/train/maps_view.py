@@ -233,11 +233,6 @@ class MapsView(PointedMaps):
         self.updateGeometry()
         super()._arrange()
 
-    def fits(self, height: int) -> bool:
-        """Return whether all maps can be seen at once in a height in pixels, with short labels if need be."""
-        room = height - 2 * _EDGE
-        return place_cards(self._plain_shapes, self.width() - 2 * _EDGE, room)[1] <= room
-
     def _place_cards(self, width: int) -> tuple[tuple[Card, ...], int, bool]:
         """Return the cards, their height, and whether rows are labelled only with the token read.
 
