@@ -20,7 +20,7 @@ from attnlab.ui.widgets.surface import Surface
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
 """Colours of the layers' curves, repeated."""
-LEAST = 96
+LEAST = 150
 """The least height of the chart, in pixels at 100 %."""
 ENTROPY = "entropy"
 ENTROPY_TIP = "The mean entropy of each head’s rows, in nats; 0 means that every row attends to one place only"

@@ -25,7 +25,6 @@ from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
-from attnlab.ui.train.answer_card import AnswerCard
 from attnlab.ui.train.course_card import CourseCard
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.maps_view import MapsView, find_group
@@ -73,7 +72,6 @@ class MapsPanel(FollowsTheme, QWidget):
         self.probe, self.step, self.pointed, self.wrong = TextField(), QLabel(), ElidedLabel(), QLabel()
         self.gradients = QPushButton("gradients")
         self.groups, self._group = Segments("Visible layers"), dict[tuple[str, str, int], str]()
-        self.answer, self._answer_row = AnswerCard(), QVBoxLayout()
         self.view, self.sheet = MapsView(), MapSheet()
         self.chart = CourseCard()
         self.none = QLabel(FIRST)
@@ -90,9 +88,6 @@ class MapsPanel(FollowsTheme, QWidget):
         column.setSpacing(0)
         self.head = self._make_head()
         column.addWidget(self.head)
-        self._answer_row.setContentsMargins(18, 2, 18, 4)
-        self._answer_row.addWidget(self.answer)
-        column.addLayout(self._answer_row)
         column.addWidget(self.stack, 1)
         self.view.describe = self.describe_worth
         self.view.switch_requested.connect(self.toggle_head)
@@ -173,8 +168,7 @@ class MapsPanel(FollowsTheme, QWidget):
         whole = self.area.viewport().height() - 18
         if self.groups.isVisibleTo(self):
             whole -= self.groups.sizeHint().height() + self.column.spacing()
-        chart = max(self.chart.minimumSizeHint().height(), min(self.chart.sizeHint().height(), whole // 5))
-        left = whole - chart - self.column.spacing()
+        left = whole - self.chart.sizeHint().height() - self.column.spacing()
         self.view.set_room(left if 2 * left >= whole else whole)
         self.height_shared.emit(self.view.room)
 
@@ -236,7 +230,6 @@ class MapsPanel(FollowsTheme, QWidget):
         self._seen = seen
         maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
         self.view.show_maps(maps, kind, self._show_groups(seen))
-        self.answer.show_answer(seen.look.answer, seen.look.step)
         self.none.setText(NONE)
         self.none.setVisible(not maps)
         self.chart.show_seen(seen)
@@ -374,7 +367,7 @@ class MapsPanel(FollowsTheme, QWidget):
         if self._large >= len(self.view.data):
             self.close_map()
             return
-        data = self.view.spell_out(self._large)
+        data = self.view.data[self._large]
         if self._pinned is not None and not _has(data, self._pinned):
             self._pinned = None
             self._sheet_cell.setText(POINT)
