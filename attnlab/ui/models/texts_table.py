@@ -87,6 +87,8 @@ class TextsTable(FollowsTheme, QTableWidget):
             title = _Cell(each.text, (place, -1, -1), 0.0)
             title.setFont(font("strong"))
             self.setItem(row, 0, title)
+            for column in range(1, n_layers + 1):  # below the title, for those who hear the table
+                self.setItem(row, column, _Cell(each.text, (place, -1, -1), 0.0))
             self.setSpan(row, 0, 1, n_layers + 1)
             for token, name in enumerate(each.query_tokens):
                 row = self.rowCount()

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
@@ -20,7 +21,7 @@ from attnlab.ui.widgets.surface import Surface
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
 """Colours of the layers' curves, repeated."""
-LEAST = 150
+LEAST = 96
 """The least height of the chart, in pixels at 100 %."""
 ENTROPY = "entropy"
 ENTROPY_TIP = "The mean entropy of each head’s rows, in nats; 0 means that every row attends to one place only"
@@ -47,6 +48,7 @@ class CourseCard(FollowsTheme, Surface):
         self._title.setProperty("role", "caption_strong")
         self.badge.setProperty("small", "true")
         self.badge.setToolTip(OPEN)
+        self.badge.setMinimumWidth(1)  # its text is shortened with the card
         self.badge.clicked.connect(self._on_badge_pressed)
         self.badge.hide()
         self.none.setProperty("role", "muted")
@@ -54,6 +56,8 @@ class CourseCard(FollowsTheme, Surface):
         self.none.setWordWrap(True)
         self.none.hide()
         self.switch.chosen.connect(self._on_chosen)
+        preferred = QSizePolicy.Policy.Preferred
+        self.switch.setSizePolicy(preferred, preferred)  # it takes several lines where there is little room
         head = FlowLayout(gap=8)  # in a narrow window the badge is below
         for widget in (self._title, self.switch, self.badge):
             head.addWidget(widget)
@@ -117,13 +121,19 @@ class CourseCard(FollowsTheme, Surface):
         self.none.setText(NO_ROW.format(self.measure))
         if len(known) and seen is not None:
             self._best = int(known[scores[known].argmax()])
-            self.badge.setText(f"{seen.heads[self._best]}: {self.measure} {scores[self._best]:.2f}")
+            whole = f"{seen.heads[self._best]}: {self.measure} {scores[self._best]:.2f}"
+            fits = self.badge.fontMetrics().horizontalAdvance(whole) + px(32) <= self.width() - px(24)
+            self.badge.setText(whole if fits else f"{seen.heads[self._best]}: {scores[self._best]:.2f}")
 
     @Slot(object)
     def _on_chosen(self, name: object) -> None:
         self._wanted = str(name)
         self.switch.set_value(self.measure)
         self._draw()
+        self._show_best()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
         self._show_best()
 
     @Slot()

@@ -68,7 +68,7 @@ class CurvesPanel(FollowsTheme, QWidget):
         self.scale_button.toggled.connect(self._on_scale_toggled)
         for chart in (self.loss, self.right):
             chart.x_chosen.connect(self.step_chosen)
-        self._headings = [_heading(chart.accessibleName()) for chart in (self.loss, self.right, self.lengths)]
+        self._headings = [_heading(text) for text in ("Loss", "Held-out tokens correct", "Correct by length")]
         self._key = ElidedLabel()
         self._key.setText("thin: training · thick: held-out")
         self._key.setProperty("role", "caption")
