@@ -246,7 +246,9 @@ def open_model(path: str | os.PathLike[str]) -> Model:
         FileError: as :func:`read_model`, or it is the file of a capture.
     """
     if is_capture(Path(path)):
-        raise FileError(f"{format_name(Path(path))} is a capture, which has no model to run; open it in Python.")
+        raise FileError(
+            f"{format_name(Path(path))} is a capture, which has no model to run; read it with read_model, or open it in the workspace Models."
+        )
     where, name = find_folder(Path(path))
     if run_folder(where) is not None:
         return Model(*read_run(where, name))

@@ -38,13 +38,6 @@ class HeadEffects:
             return f"{at}held-out loss {self.whole.loss:.3g}, without this head {found.loss:.3g}"
         return f"{at}{self.whole.right:.1%} right, without this head {found.right:.1%}"
 
-    def find_largest(self) -> tuple[str, int] | None:
-        """Return the head without which the loss is largest; None if no loss grows, or without heads."""
-        if not self.without:
-            return None
-        layer, head = max(self.without, key=lambda place: self.without[place].loss)
-        return (layer, head) if self.without[layer, head].loss > self.whole.loss else None
-
 
 @contextmanager
 def switch_off(viewer: "Viewer", off: Iterable[Place]) -> Iterator[None]:

@@ -15,7 +15,7 @@ from tests.training.test_look import Arrays, first_weights
 def measure_without(viewer: Viewer, weights: Arrays, layer: str, head: int) -> Metric:
     attention = viewer.model.layers[layer]
     prefix = next(name for name, module in viewer.model.named_modules() if module is attention)
-    d_k = attention.config.n_heads and weights[f"{prefix}.W_o"].shape[0] // attention.config.n_heads
+    d_k = weights[f"{prefix}.W_o"].shape[0] // attention.config.n_heads
     changed = {name: np.array(array) for name, array in weights.items()}
     changed[f"{prefix}.W_o"][head * d_k : (head + 1) * d_k] = 0
     viewer.load(changed)
@@ -39,8 +39,6 @@ def test_a_head_that_is_off_is_one_whose_output_is_nothing(kind: str) -> None:
         expected = measure_without(viewer, weights, layer, head)
         assert metric.loss == pytest.approx(expected.loss, rel=1e-4)
         assert metric.right == pytest.approx(expected.right, abs=1e-6)
-    best = found.find_largest()
-    assert best is None or found.without[best].loss == max(metric.loss for metric in found.without.values())
 
 
 @pytest.mark.parametrize("kind", list(models.KINDS))
