@@ -247,8 +247,8 @@ def open_model(path: str | os.PathLike[str]) -> Model:
     """
     if is_capture(Path(path)):
         raise FileError(
-            f"{format_name(Path(path))} is a capture, which has no model to run; read it with read_model, or open it in "
-            "the workspace Models."
+            f"{format_name(Path(path))} is a capture, which has no model to run; read it with read_model, or open it "
+            "in the workspace Models."
         )
     where, name = find_folder(Path(path))
     if run_folder(where) is not None:
