@@ -27,7 +27,7 @@ from attnlab.lessons.lenses import LENSES
 from attnlab.lessons.library import list_shipped
 from attnlab.ui.app.application import make_application
 from attnlab.ui.app.main_window import MainWindow
-from attnlab.ui.playground.lens_area import CANVAS
+from attnlab.ui.playground.lens_bar import CANVAS
 from attnlab.ui.workspaces.lessons import LESSONS
 
 

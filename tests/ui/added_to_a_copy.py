@@ -32,7 +32,7 @@ def test_these_tests_run_in_the_copy() -> None:
 
 def test_the_lens_has_a_tab_and_is_in_palette_and_sessions(sit_down: SitDown, tmp_path: Path) -> None:
     person = sit_down()
-    tabs = person.playground.lenses.tabs
+    tabs = person.playground.lenses.bar.tabs
     assert [tab.text() for tab in tabs.findChildren(QRadioButton)][-1] == "Token count"
     choose_in_palette(person, "lens token")
     assert person.find(QLabel, "6 tokens").isVisible()

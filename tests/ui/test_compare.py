@@ -80,7 +80,7 @@ def check_all(person: "Person", before: Experiment, after: Experiment) -> None:
 
 
 def test_nothing_is_compared_until_a_state_is_pinned(person: "Person") -> None:
-    looks = person.playground.lenses.looks
+    looks = person.playground.lenses.bar.looks
     assert not looks.isVisible()
     person.press("Pin")
     assert looks.isVisible()
@@ -382,7 +382,7 @@ def test_the_views_of_a_comparison_have_shortcuts(person: "Person") -> None:
     person.open_table("W_q")
     person.type_number(0, 0, "5")
     person.settle()
-    looks = person.playground.lenses.looks
+    looks = person.playground.lenses.bar.looks
     looks.setFocus()
     person.key(Key.Key_Right)
     assert looks.value() == "pinned"
@@ -423,7 +423,7 @@ def test_the_brush_paints_only_cells_of_the_current_state(person: "Person") -> N
     look_at(person, "Pinned")
     person.playground.mask.toggle()
     assert person.document.view.look == "present"
-    assert person.playground.lenses.looks.value() == "present"
+    assert person.playground.lenses.bar.looks.value() == "present"
     look_at(person, "Pinned")
     before = person.document.scene
     person.click_cell("weights", 5, 5)

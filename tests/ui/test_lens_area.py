@@ -22,7 +22,8 @@ from attnlab.compute.precision import compare_formats, summarize
 from attnlab.lessons.lenses import LENSES, read_entry
 from attnlab.lessons.parse import parse
 from attnlab.ui.playground import lenses
-from attnlab.ui.playground.lens_area import CANVAS, LensArea
+from attnlab.ui.playground.lens_area import LensArea
+from attnlab.ui.playground.lens_bar import CANVAS
 from attnlab.ui.playground.lenses.cost_lens import CostLens
 from attnlab.ui.playground.lenses.lens import Lens
 from attnlab.ui.playground.lenses.positions_lens import PositionsLens
@@ -39,8 +40,20 @@ TITLES = {name: lens.title for name, lens in LENSES.items()}
 
 
 def open_tab(person: "Person", title: str) -> None:
-    person.click(person.find(QRadioButton, title, person.playground.lenses.tabs))
+    bar = person.playground.lenses.bar
+    if title in [tab.text() for tab in bar.tabs.buttons() if tab.isVisible()]:
+        person.click(person.find(QRadioButton, title, bar.tabs))
+    else:
+        person.click(bar.more)
+        choose_view(person, title)
     finish_jobs(person)
+
+
+def choose_view(person: "Person", title: str) -> None:
+    """Choose a view in the open list of those without a tab."""
+    popup = person.playground.lenses.bar.more.popup()
+    assert popup is not None
+    person.click(person.find(QRadioButton, title, popup))
 
 
 def finish_jobs(person: "Person") -> None:
@@ -95,7 +108,7 @@ def held(person: "Person") -> Cell | None:
 
 
 def test_the_canvas_is_shown_first_and_no_lens_is_created(person: "Person") -> None:
-    tabs = person.playground.lenses.tabs
+    tabs = person.playground.lenses.bar.tabs
     assert [button.text() for button in tabs.buttons()] == ["Canvas", *TITLES.values()]
     assert tabs.value() == CANVAS
     assert person.playground.canvas.isVisible()
@@ -119,22 +132,65 @@ def test_each_tab_opens_its_lens_and_returns(person: "Person", name: str) -> Non
     open_tab(person, "Canvas")
 
 
-def test_in_a_narrow_window_the_tabs_wrap(qtbot: QtBot) -> None:
+def test_in_a_narrow_window_the_bar_wraps(qtbot: QtBot) -> None:
     area = LensArea(lambda *_: None)
     qtbot.addWidget(area)
+    bar = area.bar
     area.show_pin(True, "present")
     area.resize(240, 500)
     area.show()
-    shown = [area.strips, area.pin, *area.tabs.buttons(), *area.looks.buttons()]
-    qtbot.waitUntil(lambda: area.tabs.height() > 40 and area.canvas.mapTo(area, QPoint()).y() > 100)
-    places = [QRect(widget.mapTo(area, QPoint()), widget.size()) for widget in shown]
-    assert all(place.left() >= 0 and place.right() < 240 for place in places)
+    qtbot.waitUntil(bar.more.isVisible)
+    shown = [bar.more, bar.strips, bar.pin, *bar.tabs.buttons()[: bar.tabs.count_shown()], *bar.looks.buttons()]
+
+    def find_places() -> list[QRect]:
+        return [QRect(widget.mapTo(area, QPoint()), widget.size()) for widget in shown]
+
+    qtbot.waitUntil(lambda: all(place.left() >= 0 and place.right() < 240 for place in find_places()))
+    places = find_places()
+    assert all(widget.isVisible() for widget in shown)
     assert all(place.bottom() <= area.canvas.mapTo(area, QPoint()).y() for place in places)
     assert all(not one.intersects(other) for one, other in combinations(places, 2))
 
 
+def test_tabs_that_do_not_fit_in_a_line_are_in_a_list(person: "Person") -> None:
+    bar = person.playground.lenses.bar
+    person.window.resize(1920, 1080)
+    person.wait_for(lambda: bar.tabs.count_shown() == len(TITLES) + 1)
+    assert bar.more.isHidden()
+    person.window.resize(1100, 700)
+    person.wait_for(bar.more.isVisible)
+    count = bar.tabs.count_shown()
+    assert {tab.isVisible() for tab in bar.tabs.buttons()[:count]} == {True}
+    assert not any(tab.isVisible() for tab in bar.tabs.buttons()[count:])
+    assert bar.height() < 2 * bar.tabs.height()  # one line
+    assert bar.more.list_entries() == list(TITLES.values())[count - 1 :]
+    open_tab(person, "Precision")
+    assert lens(person, PrecisionLens).isVisible()
+    assert bar.more.accessibleName() == "More views: Precision"
+    assert not any(tab.isChecked() for tab in bar.tabs.buttons())
+    assert bar.tabs.count_shown() == count  # naming the view changes no tab
+    person.window.resize(1920, 1080)
+    person.wait_for(bar.more.isHidden)
+    assert [tab.text() for tab in bar.tabs.buttons() if tab.isChecked()] == ["Precision"]
+    open_tab(person, "Canvas")
+
+
+def test_a_view_without_a_tab_is_opened_with_the_keyboard(person: "Person") -> None:
+    bar = person.playground.lenses.bar
+    person.window.resize(1100, 700)
+    person.wait_for(bar.more.isVisible)
+    bar.tabs.setFocus()
+    person.key(Key.Key_Tab)
+    assert bar.more.hasFocus()
+    person.key(Key.Key_Space)
+    person.key(Key.Key_Return)
+    finish_jobs(person)
+    assert person.playground.lenses.current == list(TITLES)[bar.tabs.count_shown() - 1]
+    open_tab(person, "Canvas")
+
+
 def test_the_tabs_can_be_walked_with_the_keyboard(person: "Person") -> None:
-    tabs = person.playground.lenses.tabs
+    tabs = person.playground.lenses.bar.tabs
     tabs.setFocus()
     person.key(Key.Key_Right)
     assert lens(person, Lens).name == "arrows"
@@ -152,7 +208,7 @@ def test_the_command_palette_opens_a_lens(person: "Person") -> None:
     person.key(Key.Key_Return)
     finish_jobs(person)
     assert lens(person, Lens).name == "precision"
-    assert person.playground.lenses.tabs.value() == "precision"
+    assert person.playground.lenses.bar.tabs.value() == "precision"
     open_tab(person, "Canvas")
 
 
@@ -327,10 +383,10 @@ def test_without_a_lens_the_trace_has_only_the_stages(person: "Person") -> None:
 def test_a_preset_opens_through_its_lens(person: "Person", name: str, title: str) -> None:
     open_preset(person, name)
     assert lens(person, Lens).name == title
-    assert person.playground.lenses.tabs.value() == title
+    assert person.playground.lenses.bar.tabs.value() == title
     open_preset(person, "journey")
     assert person.playground.canvas.isVisible()
-    assert person.playground.lenses.tabs.value() == CANVAS
+    assert person.playground.lenses.bar.tabs.value() == CANVAS
 
 
 def test_a_window_opened_on_a_preset_opens_its_lens(sit_down: Callable[..., "Person"]) -> None:
@@ -355,7 +411,7 @@ def test_the_brush_returns_to_the_canvas(person: "Person") -> None:
     open_tab(person, "Statistics")
     person.playground.mask.toggle()
     assert person.playground.canvas.isVisible()
-    assert person.playground.lenses.tabs.value() == CANVAS
+    assert person.playground.lenses.bar.tabs.value() == CANVAS
     person.key(Key.Key_Escape)
     assert not person.playground.canvas.painting
 

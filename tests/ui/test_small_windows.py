@@ -28,7 +28,7 @@ def test_no_button_is_clipped_or_covered(person: "Person", size: tuple[int, int]
     person.playground.toggle_pin()  # with which the bar of the lenses is at its longest
     person.window.resize(*size)
     person.window.grab()  # which lays out what was asked for
-    lens_bar = person.playground.lenses.tabs.parentWidget()
+    lens_bar = person.playground.lenses.bar.tabs.parentWidget()
     assert lens_bar is not None
     for bar in (person.playground.top_bar, lens_bar, person.playground.step_bar):
         found = places(bar, person)

@@ -3,28 +3,16 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QStackedWidget, QVBoxLayout, QWidget
 
-from attnlab.lessons.lenses import LENSES
 from attnlab.ui.playground.canvas import Canvas
+from attnlab.ui.playground.lens_bar import CANVAS, LEAST_WIDTH, LensBar
 from attnlab.ui.playground.lenses import make_lens
-from attnlab.ui.widgets.fields.choice import Choice
-from attnlab.ui.widgets.fields.segments import Segments
-from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
     from attnlab.ui.playground.lenses.lens import Lens, Runner
-
-CANVAS = "canvas"
-_LEAST = 240
-LOOKS = (
-    Choice("present", "Present", "The cards show the current state"),
-    Choice("pinned", "Pinned", "The cards show the pinned state, on the same colour scale"),
-    Choice("both", "Both", "The cards show the pinned state and the current one side by side, on one colour scale"),
-    Choice("difference", "Difference", "The cards show current minus pinned, matched by token"),
-)
 
 
 class LensArea(QWidget):
@@ -51,48 +39,19 @@ class LensArea(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self._bar = self._make_bar()
-        column.addWidget(self._bar)
+        self.bar = LensBar(self)
+        self.bar.tab_chosen.connect(self._on_tab_chosen)
+        self.bar.strips.clicked.connect(self.strips_toggled)
+        self.bar.pin.clicked.connect(self.pin_toggled)
+        self.bar.explain.clicked.connect(self.explain_requested)
+        self.bar.looks.chosen.connect(self.look_chosen)
+        column.addWidget(self.bar)
         column.addWidget(self.stack, 1)
-        self.setMinimumSize(_LEAST, 200)
-
-    def _make_bar(self) -> QWidget:
-        bar = QWidget(self)
-        bar.setProperty("ground", "lenses")
-        bar.setMinimumWidth(_LEAST)  # otherwise its height is that of all tabs in one line
-        row = self._bar_row = FlowLayout()
-        bar.setLayout(row)
-        row.setContentsMargins(16, 6, 16, 0)
-        self.tabs = Segments("View in the middle")
-        first = Choice(CANVAS, "Canvas", "Every stage as a card")
-        self.tabs.set_choices([first, *(Choice(name, lens.title, lens.about) for name, lens in LENSES.items())])
-        self.tabs.set_value(CANVAS)
-        self.tabs.chosen.connect(self._on_tab_chosen)
-        self.strips = QPushButton("Σ")
-        self.strips.setCheckable(True)
-        self.strips.setAccessibleName("Figures on the cards")
-        self.strips.setToolTip("Show each stage's range and row sums on its card")
-        self.strips.clicked.connect(self.strips_toggled)
-        self.pin = QPushButton("Pin")
-        self.pin.clicked.connect(self.pin_toggled)
-        self.explain = QPushButton("Explain")
-        self.explain.setToolTip("Show how the held number is computed, beside the canvas")
-        self.explain.clicked.connect(self.explain_requested)
-        self.explain.hide()
-        self.looks = Segments("Which state the cards show")
-        self.looks.set_choices(LOOKS)
-        self.looks.chosen.connect(self.look_chosen)
-        for segments in (self.tabs, self.looks):  # they wrap into several lines where the middle is narrow
-            segments.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)
-        row.addWidget(self.tabs)
-        for widget in (self.strips, self.looks, self.pin, self.explain):
-            row.addWidget(widget)
-        self.show_pin(False, "present")
-        return bar
+        self.setMinimumSize(LEAST_WIDTH, 200)
 
     def add_to_bar(self, widget: QWidget) -> None:
         """Add a widget after the tabs and buttons."""
-        self._bar_row.addWidget(widget)
+        self.bar.add(widget)
 
     @property
     def current(self) -> str:
@@ -109,20 +68,15 @@ class LensArea(QWidget):
 
     def show_pin(self, pinned: bool, look: str) -> None:
         """Show whether a state is pinned, and which state the cards show."""
-        self.looks.setVisible(pinned)
-        self.looks.set_value(look)
-        self.pin.setText("Unpin" if pinned else "Pin")
-        self.pin.setToolTip(
-            "Discard the pinned state" if pinned else "Keep the current state, to compare later changes with it"
-        )
+        self.bar.show_pin(pinned, look)
 
     def suits(self, width: int) -> bool | None:
         """Whether a width is enough for the canvas below the tabs, which may need several lines; None if unknown."""
-        return self.canvas.suits(width, self.height() - self._bar.heightForWidth(width))
+        return self.canvas.suits(width, self.height() - self.bar.heightForWidth(width))
 
     def offer_explanation(self, on: bool) -> None:
         """Show the button that unfolds the explanation, or hide it."""
-        self.explain.setVisible(on)
+        self.bar.explain.setVisible(on)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show another trace in the visible lens; the playground updates the canvas."""
@@ -142,7 +96,7 @@ class LensArea(QWidget):
         name, _, page = name.partition("/")
         if name != CANVAS and name not in self._lenses:
             self._lenses[name] = self._make_lens(name)
-        self.tabs.set_value(name)
+        self.bar.show_tab(name)
         self.stack.setCurrentWidget(self.canvas if name == CANVAS else self._lenses[name])
         if name != CANVAS:
             self._lenses[name].open_page(page)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Slot
 
 from attnlab.attention import edits
 from attnlab.attention.stages.explanation import Cell
-from attnlab.ui.playground.lens_area import CANVAS
+from attnlab.ui.playground.lens_bar import CANVAS
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground

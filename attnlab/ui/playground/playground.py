@@ -31,7 +31,8 @@ from attnlab.ui.playground.header import Header
 from attnlab.ui.playground.history_list import HistoryList
 from attnlab.ui.playground.inputs_panel import InputsPanel
 from attnlab.ui.playground.inputs_spine import InputsSpine
-from attnlab.ui.playground.lens_area import CANVAS, LensArea
+from attnlab.ui.playground.lens_area import LensArea
+from attnlab.ui.playground.lens_bar import CANVAS
 from attnlab.ui.playground.mask_painting import MaskPainting
 from attnlab.ui.playground.message_life import MessageLife
 from attnlab.ui.playground.preset_gallery import PresetGallery, thumbnail
@@ -398,7 +399,7 @@ class Playground(QObject):
     def toggle_strips(self) -> None:
         """Show or hide the figures of each stage on its card."""
         self.document.show(strips=not self.document.view.strips)
-        self.lenses.strips.setChecked(self.document.view.strips)
+        self.lenses.bar.strips.setChecked(self.document.view.strips)
 
     @Slot()
     def _pin_before(self) -> None:

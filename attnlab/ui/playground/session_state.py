@@ -126,7 +126,7 @@ class SessionState(QObject):
         playground.pin(None)
         first = replace(saved.view, look="present")
         playground.document.show(**{f.name: getattr(first, f.name) for f in fields(View) if f.name != "step"})
-        playground.lenses.strips.setChecked(first.strips)
+        playground.lenses.bar.strips.setChecked(first.strips)
         playground.lenses.open_lens(saved.lens)
         if saved.table in playground.inputs.tabs and not playground.inputs.tabs[saved.table].isHidden():
             playground.inputs.open_table(saved.table)

@@ -68,9 +68,24 @@ class Segments(QWidget):
         """Return the segments, in order."""
         return list(self._buttons)
 
+    def show_first(self, count: int) -> None:
+        """Show the first ``count`` segments only."""
+        for at, button in enumerate(self._buttons):
+            button.setVisible(at < count)
+        self._show_value()
+        self.updateGeometry()
+
+    def count_shown(self) -> int:
+        """Return how many segments are shown."""
+        return sum(not button.isHidden() for button in self._buttons)
+
+    def measure_width(self, count: int) -> int:
+        """Return the preferred width of the first ``count`` segments, in pixels."""
+        return sum(button.measure_size(False).width() for button in self._buttons[:count]) + GAP * max(count - 1, 0)
+
     def step(self, step: int) -> None:
         """Choose the next enabled segment, or with -1 the previous one."""
-        usable = [button for button in self._buttons if button.isEnabled()]
+        usable = self._list_usable()
         at = next((i for i, button in enumerate(usable) if button.hasFocus() or button.isChecked()), None)
         if at is not None and 0 <= at + step < len(usable):
             self._choose(usable[at + step])
@@ -82,9 +97,8 @@ class Segments(QWidget):
         return self._tight
 
     def sizeHint(self) -> QSize:
-        sizes = [button.measure_size(False) for button in self._buttons]
-        gaps = GAP * max(len(sizes) - 1, 0)
-        return QSize(sum(size.width() for size in sizes) + gaps, max((size.height() for size in sizes), default=0))
+        tall = max((button.measure_size(False).height() for button in self._buttons), default=0)
+        return QSize(self.measure_width(self.count_shown()), tall)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -107,12 +121,15 @@ class Segments(QWidget):
     def _show_value(self) -> None:
         for button in self._buttons:
             button.setChecked(same(button.choice.value, self._value))
-        stop = next((b for b in self._buttons if b.isChecked() and b.isEnabled()), None)
-        stop = stop or next((b for b in self._buttons if b.isEnabled()), None)
+        usable = self._list_usable()
+        stop = next((b for b in usable if b.isChecked()), usable[0] if usable else None)
         for button in self._buttons:
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if button is stop else Qt.FocusPolicy.ClickFocus)
         if stop is not None:
             self.setFocusProxy(stop)
+
+    def _list_usable(self) -> list["_Segment"]:
+        return [button for button in self._buttons if button.isEnabled() and not button.isHidden()]
 
     def _choose(self, button: "_Segment") -> None:
         asked, before = button.choice.value, self._value

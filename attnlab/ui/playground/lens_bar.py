@@ -1,0 +1,145 @@
+"""The bar over the canvas: the tabs of the lenses, what the cards show, and Pin, in one line as long as they fit."""
+
+from PySide6.QtCore import QEvent, QRect, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLayoutItem, QPushButton, QSizePolicy, QWidget
+
+from attnlab.lessons.lenses import LENSES
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.pill import Pill
+from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout, flow
+from attnlab.ui.widgets.subscripts import text_width
+
+CANVAS = "canvas"
+LEAST_WIDTH = 240
+TABS = (
+    Choice(CANVAS, "Canvas", "Every stage as a card"),
+    *(Choice(name, lens.title, lens.about) for name, lens in LENSES.items()),
+)
+LOOKS = (
+    Choice("present", "Present", "The cards show the current state"),
+    Choice("pinned", "Pinned", "The cards show the pinned state, on the same colour scale"),
+    Choice("both", "Both", "The cards show the pinned state and the current one side by side, on one colour scale"),
+    Choice("difference", "Difference", "The cards show current minus pinned, matched by token"),
+)
+
+
+@guarded
+class LensBar(QWidget):
+    """Shows as many tabs as one line has room for; the others are in the list of a button after them."""
+
+    tab_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("ground", "lenses")
+        self.setMinimumWidth(LEAST_WIDTH)  # otherwise its height is that of all tabs in one line
+        self.tabs = Segments("View in the middle")
+        self.tabs.set_choices(TABS)
+        self.more = Pill("More", name="More views")
+        self.more.setToolTip("Views that have no room for a tab")
+        self.strips = QPushButton("Σ")
+        self.strips.setCheckable(True)
+        self.strips.setAccessibleName("Figures on the cards")
+        self.strips.setToolTip("Show each stage's range and row sums on its card")
+        self.pin = QPushButton("Pin")
+        self.explain = QPushButton("Explain")
+        self.explain.setToolTip("Show how the held number is computed, beside the canvas")
+        self.explain.hide()
+        self.looks = Segments("Which state the cards show")
+        self.looks.set_choices(LOOKS)
+        self.looks.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)  # it wraps in a narrow bar
+        self._row = _TabsLayout(self)
+        for widget in (self.tabs, self.more, self.strips, self.looks, self.pin, self.explain):
+            self._row.addWidget(widget)
+        for chooser in (self.tabs, self.more):
+            chooser.chosen.connect(self.tab_chosen)
+        self.show_tab(CANVAS)
+        self.show_pin(False, "present")
+
+    def add(self, widget: QWidget) -> None:
+        """Add a widget after the tabs and buttons."""
+        self._row.addWidget(widget)
+
+    def show_tab(self, name: str) -> None:
+        """Mark the tab of the visible view, or name it on the button of the others."""
+        self.tabs.set_value(name)
+        self._show_others()
+
+    def show_pin(self, pinned: bool, look: str) -> None:
+        """Show whether a state is pinned, and which state the cards show."""
+        self.looks.setVisible(pinned)
+        self.looks.set_value(look)
+        self.pin.setText("Unpin" if pinned else "Pin")
+        self.pin.setToolTip(
+            "Discard the pinned state" if pinned else "Keep the current state, to compare later changes with it"
+        )
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        count = self._row.count_tabs(self.width())
+        if count != self.tabs.count_shown():
+            self.tabs.show_first(count)
+            self._show_others()
+
+    def _show_others(self) -> None:
+        others = TABS[self.tabs.count_shown() :]
+        self.more.set_choices(others)
+        self.more.set_value(self.tabs.value())
+        self.more.set_text(None if any(self.tabs.value() == choice.value for choice in others) else "")
+        self.more.setVisible(bool(others))
+
+
+@guarded
+class _TabsLayout(FlowLayout):
+    """The bar's rows: the tabs that fit in one line with everything else, the button of the others, the rest."""
+
+    def __init__(self, bar: LensBar) -> None:
+        super().__init__(bar)
+        self._bar = bar
+        self.setContentsMargins(16, 6, 16, 0)
+
+    def count_tabs(self, width: int) -> int:
+        """Return how many tabs to show in a width in pixels; at least one."""
+        bar = self._bar
+        margins = self.contentsMargins()
+        others = [item.sizeHint().width() + self._gap for item in self._list_others()]
+        room = width - margins.left() - margins.right() - sum(others)
+        if bar.tabs.measure_width(len(TABS)) <= room:
+            return len(TABS)
+        room -= self._measure_more() + self._gap
+        return max([n for n in range(1, len(TABS)) if bar.tabs.measure_width(n) <= room], default=1)
+
+    def _measure_more(self) -> int:
+        """Return the width of the button when it names the longest title, so that no title changes what fits."""
+        face, more = font("strong"), self._bar.more
+        longest = max(text_width(choice.title, face) for choice in TABS)
+        return round(more.sizeHint().width() + longest - text_width(more.value_text(), face))
+
+    def _list_others(self) -> list[QLayoutItem]:
+        return [item for item in self._items[2:] if not item.isEmpty()]
+
+    def _flow(self, width: int) -> list[tuple[QLayoutItem, QRect]]:
+        count, inside = self.count_tabs(width), width - self.contentsMargins().left() - self.contentsMargins().right()
+        tabs, more, others = self._items[0], self._items[1], self._list_others()
+        sizes = [(self._bar.tabs.measure_width(count), self._bar.tabs.sizeHint().height())]
+        items = [tabs]
+        if count < len(TABS):
+            items.append(more)
+            sizes.append((self._bar.more.sizeHint().width(), self._bar.more.sizeHint().height()))
+        for item in others:
+            wraps = item.sizeHint().width() > inside and item.hasHeightForWidth()  # into rows of its own
+            items.append(item)
+            sizes.append((inside, item.heightForWidth(inside)) if wraps else item.sizeHint().toTuple())
+        return list(zip(items, flow(sizes, inside, self._gap), strict=True))
