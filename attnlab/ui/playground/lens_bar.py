@@ -15,10 +15,6 @@ from attnlab.ui.widgets.subscripts import text_width
 
 CANVAS = "canvas"
 LEAST_WIDTH = 240
-TABS = (
-    Choice(CANVAS, "Canvas", "Every stage as a card"),
-    *(Choice(name, lens.title, lens.about) for name, lens in LENSES.items()),
-)
 LOOKS = (
     Choice("present", "Present", "The cards show the current state"),
     Choice("pinned", "Pinned", "The cards show the pinned state, on the same colour scale"),
@@ -38,7 +34,9 @@ class LensBar(QWidget):
         self.setProperty("ground", "lenses")
         self.setMinimumWidth(LEAST_WIDTH)  # otherwise its height is that of all tabs in one line
         self.tabs = Segments("View in the middle")
-        self.tabs.set_choices(TABS)
+        lenses = (Choice(name, lens.title, lens.about) for name, lens in LENSES.items())
+        self.views = (Choice(CANVAS, "Canvas", "Every stage as a card"), *lenses)
+        self.tabs.set_choices(self.views)
         self.more = Pill("More", name="More views")
         self.more.setToolTip("Views that have no room for a tab")
         self.strips = QPushButton("Σ")
@@ -94,7 +92,7 @@ class LensBar(QWidget):
             self._show_others()
 
     def _show_others(self) -> None:
-        others = TABS[self.tabs.count_shown() :]
+        others = self.views[self.tabs.count_shown() :]
         self.more.set_choices(others)
         self.more.set_value(self.tabs.value())
         self.more.set_text(None if any(self.tabs.value() == choice.value for choice in others) else "")
@@ -112,19 +110,19 @@ class _TabsLayout(FlowLayout):
 
     def count_tabs(self, width: int) -> int:
         """Return how many tabs to show in a width in pixels; at least one."""
-        bar = self._bar
+        bar, views = self._bar, len(self._bar.views)
         margins = self.contentsMargins()
         others = [item.sizeHint().width() + self._gap for item in self._list_others()]
         room = width - margins.left() - margins.right() - sum(others)
-        if bar.tabs.measure_width(len(TABS)) <= room:
-            return len(TABS)
+        if bar.tabs.measure_width(views) <= room:
+            return views
         room -= self._measure_more() + self._gap
-        return max([n for n in range(1, len(TABS)) if bar.tabs.measure_width(n) <= room], default=1)
+        return max([n for n in range(1, views) if bar.tabs.measure_width(n) <= room], default=1)
 
     def _measure_more(self) -> int:
         """Return the width of the button when it names the longest title, so that no title changes what fits."""
         face, more = font("strong"), self._bar.more
-        longest = max(text_width(choice.title, face) for choice in TABS)
+        longest = max(text_width(choice.title, face) for choice in self._bar.views)
         return round(more.sizeHint().width() + longest - text_width(more.value_text(), face))
 
     def _list_others(self) -> list[QLayoutItem]:
@@ -135,7 +133,7 @@ class _TabsLayout(FlowLayout):
         tabs, more, others = self._items[0], self._items[1], self._list_others()
         sizes = [(self._bar.tabs.measure_width(count), self._bar.tabs.sizeHint().height())]
         items = [tabs]
-        if count < len(TABS):
+        if count < len(self._bar.views):
             items.append(more)
             sizes.append((self._bar.more.sizeHint().width(), self._bar.more.sizeHint().height()))
         for item in others:
