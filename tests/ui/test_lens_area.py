@@ -163,6 +163,7 @@ def test_tabs_that_do_not_fit_in_a_line_are_in_a_list(person: "Person") -> None:
     assert {tab.isVisible() for tab in bar.tabs.buttons()[:count]} == {True}
     assert not any(tab.isVisible() for tab in bar.tabs.buttons()[count:])
     assert bar.height() < 2 * bar.tabs.height()  # one line
+    assert not bar.tabs.tight
     assert bar.more.list_entries() == list(TITLES.values())[count - 1 :]
     open_tab(person, "Precision")
     assert lens(person, PrecisionLens).isVisible()

@@ -1,11 +1,16 @@
-"""One line of text in which ``d_k`` and ``W_q`` are drawn with a real subscript."""
+"""Text in which ``d_k`` and ``W_q`` are shown with a real subscript: drawn in one line, or as a label."""
 
 import re
+from html import escape
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+from PySide6.QtWidgets import QLabel, QWidget
 
-_SUBSCRIPT = re.compile(r"(?<![A-Za-z_])([A-Za-z])_([A-Za-z]+|\d+)(?![A-Za-z0-9_])")
+from attnlab.ui.base.theme import font as font_of
+from attnlab.ui.base.themed import FollowsTheme
+
+_SUBSCRIPT = re.compile(r"(?<![A-Za-z_])([A-Za-z])_((?:[A-Za-z]+|\d+)(?:,(?:[A-Za-z]+|\d+))*)(?![A-Za-z0-9_])")
 _SMALLER, _LOWER = 0.78, 0.22
 
 
@@ -34,6 +39,32 @@ def draw_text(painter: QPainter, x: float, middle: float, text: str, font: QFont
         painter.drawText(QPointF(x, baseline + (metrics.height() * _LOWER if low else 0)), piece)
         x += QFontMetricsF(made).horizontalAdvance(piece)
     return x
+
+
+class FormulaLabel(FollowsTheme, QLabel):
+    """Sentences with subscripts, wrapped and selectable; a screen reader hears the plain text."""
+
+    def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = text
+        self.setProperty("role", role)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setWordWrap(True)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.show_formula(text)
+
+    def show_formula(self, text: str) -> None:
+        """Show a plain text, its subscripts lowered."""
+        self._text = text
+        self.setAccessibleName(text)
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Use the present size of type for the subscripts."""
+        size_px = round(font_of("caption").pixelSize() * 3 / 2)  # Qt draws subscripts at two thirds of their size
+        lowered = f'<span style="vertical-align:sub; font-size:{size_px}px">'
+        pieces = ((escape(piece), low) for piece, low in spans(self._text))
+        self.setText("".join(f"{lowered}{piece}</span>" if low else piece for piece, low in pieces))
 
 
 def _font(font: QFont, low: bool) -> QFont:

@@ -83,7 +83,6 @@ class ArrowsLens(Lens):
         column.addLayout(self._row, 1)
         below = Card()
         below.column.addWidget(self.table)
-        self.table.setMinimumHeight(px(150))
         column.addWidget(below)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:

@@ -11,6 +11,7 @@ from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.contributions_found import (
+    MOST,
     Found,
     describe_blocks,
     describe_cut,
@@ -27,6 +28,7 @@ from attnlab.ui.widgets.charts.curves import Curve, Curves
 from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 from attnlab.ui.widgets.numbers.number_model import Column
 from attnlab.ui.widgets.numbers.number_table import NumberTable
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 LARGEST_MAP = 128
 """A larger matrix is shown by its largest rows and columns."""
@@ -39,17 +41,18 @@ class ScoreCard(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.about, self.largest = sentence_label(role="muted"), sentence_label()
+        self.about, self.largest = FormulaLabel(role="muted"), FormulaLabel()
         self.cut = sentence_label(role="muted")
-        self.map = _make_map("contributions", "x_i down, x_j across")
+        self.map = _make_map("contributions", "the query’s numbers down, the key’s across")
         self.rows = NumberTable("Sums of the rows: the query's numbers")
         self.columns = NumberTable("Sums of the columns: the key's numbers")
         sums = QWidget()
         column = QVBoxLayout(sums)
         column.setContentsMargins(0, 0, 0, 0)
         for table in (self.rows, self.columns):
-            table.setMinimumHeight(px(150))
+            table.keep_to_rows(MOST)
             column.addWidget(table)
+        column.addStretch(1)
         self.column.addWidget(sentence_label("Contributions to the score", "title"))
         for widget in (self.about, SideBySide(self.map, sums), self.cut, self.largest):
             self.column.addWidget(widget)
@@ -62,9 +65,9 @@ class ScoreCard(Card):
             return
         data, share = make_table(c.values, c.row_labels, c.column_labels)
         _show_map(self.map, data)
-        self.about.setText(describe_matrix(found))
+        self.about.show_formula(describe_matrix(found))
         _show(self.cut, describe_cut((len(c.query), len(c.key)), share))
-        self.largest.setText(describe_largest(found))
+        self.largest.show_formula(describe_largest(found))
         _show_sums(self.rows, "x_i", c.row_labels, c.query, c.values.sum(1))
         _show_sums(self.columns, "x_j", c.column_labels, c.key, c.values.sum(0))
 
@@ -75,7 +78,7 @@ class MatrixCard(Card):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.about, self.cut = sentence_label(role="muted"), sentence_label(role="muted")
-        self.title = sentence_label(title, "title")
+        self.title = FormulaLabel(title, "title")
         self.map = _make_map(title, "rows down, columns across", ("row", "column"))
         self.part = _make_map(f"largest numbers of {title}", "rows down, columns across")
         self.singular = Curves(f"Singular values of {title}")
@@ -120,7 +123,7 @@ class MatricesRow(QWidget):
     def show_found(self, found: Found) -> None:
         """Show the matrices of the head."""
         self.scores.setVisible(not isinstance(found.score, str))
-        self.scores.title.setText(name_matrix(found.experiment))
+        self.scores.title.show_formula(name_matrix(found.experiment))
         self.scores.show_matrix(found.scores_matrix)
         self.output.show_matrix(found.output_matrix)
 
@@ -162,10 +165,10 @@ class OutputCard(Card):
         self.box = self.fields.add("column of the output", "column c", about, (0, 0), 0)
         self.fields.changed.connect(self.changed)
         self.sentence, self.cut = sentence_label(), sentence_label(role="muted")
-        self.map = _make_map("contributions to the output", "keys down, x_j across")
+        self.map = _make_map("contributions to the output", "keys down, their numbers across")
         text = "Each cell is weight_i,j · x_j,b · (W_v W_o)_b,c of this head: one row for each key."
         self.column.addWidget(sentence_label("Contributions to the output", "title"))
-        for widget in (sentence_label(text, "muted"), self.fields, self.map, self.cut, self.sentence):
+        for widget in (FormulaLabel(text, "muted"), self.fields, self.map, self.cut, self.sentence):
             self.column.addWidget(widget)
 
     def show_found(self, found: Found) -> None:

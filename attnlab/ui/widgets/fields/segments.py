@@ -74,6 +74,7 @@ class Segments(QWidget):
             button.setVisible(at < count)
         self._show_value()
         self.updateGeometry()
+        self._tighten()
 
     def count_shown(self) -> int:
         """Return how many segments are shown."""
@@ -102,6 +103,9 @@ class Segments(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._tighten()
+
+    def _tighten(self) -> None:
         tight = self.width() < self.sizeHint().width()
         if tight != self._tight:
             self._tight = tight

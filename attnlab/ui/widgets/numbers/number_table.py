@@ -65,6 +65,10 @@ class NumberTable(QWidget):
         self._select(selected)
         self.view.verticalScrollBar().setValue(place)
 
+    def keep_to_rows(self, most: int) -> None:
+        """Become no higher than the rows need, at most ``most`` of them; more are scrolled."""
+        self.view.most_rows = most
+
     def list_selected_rows(self) -> list[int]:
         """Return the selected rows, as indices in the given columns, from top to bottom."""
         chosen = self.view.selectionModel().selection()

@@ -121,6 +121,8 @@ class NumberView(FollowsTheme, QTableView):
         super().__init__(parent)
         self._model = model
         self._resetting = False
+        self.most_rows: int | None = None
+        """If set, the view is as high as its rows need, up to this many."""
         self._wanted: list[int] = []
         self._given: list[int] = []
         self._header = _Header(model, self)
@@ -174,6 +176,8 @@ class NumberView(FollowsTheme, QTableView):
                 self._given = []
                 self._model.fold(lines)
                 self.folded.emit()
+            if self.most_rows is not None:
+                self.setFixedHeight(self._measure_height(min(len(self._model.order), self.most_rows), lines))
             if widths != self._given:
                 self._given = widths
                 for section, width in enumerate(widths):
@@ -185,10 +189,15 @@ class NumberView(FollowsTheme, QTableView):
         It depends on the size of the table alone. If it depended on the scroll bar, which appears with one number of
         lines and disappears with another, the layout would alternate for ever.
         """
-        titles = lines * QFontMetrics(font("caption_strong")).lineSpacing() + 2 * px(4) + 5
-        needed = titles + len(self._model.order) * _row_height(lines)
-        bar = self.verticalScrollBar().sizeHint().width() if needed > self.height() - 2 * _BORDER_PX - px(2) else 0
+        rows = len(self._model.order)
+        height = self.height() if self.most_rows is None else self._measure_height(self.most_rows, lines)
+        bar = self.verticalScrollBar().sizeHint().width() if self._measure_height(rows, lines) > height else 0
         return self.maximumViewportSize().width() - bar
+
+    def _measure_height(self, rows: int, lines: int) -> int:
+        """Return the height of the titles and of some rows, in pixels."""
+        titles = lines * QFontMetrics(font("caption_strong")).lineSpacing() + 2 * px(4) + 5
+        return titles + rows * _row_height(lines) + 2 * _BORDER_PX + px(2)
 
     def _most_lines(self) -> int:
         """Return the greatest number of lines with which the titles leave a whole row visible, at least two."""

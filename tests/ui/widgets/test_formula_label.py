@@ -1,0 +1,50 @@
+"""A label shows indices as subscripts, large enough to read, and says the plain text to a screen reader."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtGui import QTextDocument
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from attnlab.ui.base.theme import apply_theme, font
+from attnlab.ui.widgets.subscripts import FormulaLabel
+
+
+@pytest.fixture
+def app(qapp: QApplication) -> Iterator[QApplication]:
+    yield qapp
+    apply_theme(qapp, "light", 100)
+
+
+def read(label: FormulaLabel) -> str:
+    """Return the text as it is seen."""
+    document = QTextDocument()
+    document.setHtml(label.text())
+    return document.toPlainText()
+
+
+def find_size(label: FormulaLabel) -> float:
+    """Return the size of the subscripts in pixels, of which Qt draws two thirds."""
+    return int(re.findall(r"font-size:(\d+)px", label.text())[0]) * 2 / 3
+
+
+def test_indices_are_subscripts_and_the_rest_is_as_written(qtbot: QtBot) -> None:
+    label = FormulaLabel("x_i,a · M_a,b, with 1 < 2 & W_q in some_name")
+    qtbot.addWidget(label)
+    assert read(label) == "xi,a · Ma,b, with 1 < 2 & Wq in some_name"
+    assert len(re.findall("vertical-align:sub", label.text())) == 3
+    assert label.accessibleName() == "x_i,a · M_a,b, with 1 < 2 & W_q in some_name"
+    label.show_formula("W_k")
+    assert (read(label), label.accessibleName()) == ("Wk", "W_k")
+
+
+def test_subscripts_grow_with_the_size_of_type(app: QApplication, qtbot: QtBot) -> None:
+    label = FormulaLabel("W_q")
+    qtbot.addWidget(label)
+    label.show()
+    small = find_size(label)
+    apply_theme(app, "light", 175)
+    assert find_size(label) == pytest.approx(font("caption").pixelSize(), abs=1)
+    assert find_size(label) > small
