@@ -10,7 +10,7 @@ from attnlab.document.settings import Settings, save_settings
 from attnlab.ui.base.cells import install_interfaces
 from attnlab.ui.base.faults import show_faults
 from attnlab.ui.base.motion import set_reduced_motion
-from attnlab.ui.base.theme import CHOICES, TYPE_SIZES, apply_theme
+from attnlab.ui.base.theme import CHOICES, TYPE_SIZES, apply_theme, dress_type
 
 UNSEEN = {"recent", "figure", "history_mib", "first_steps", "first_steps_shown", "lesson_offered", "lesson_progress"}
 """Settings without an effect on the screen."""
@@ -20,6 +20,7 @@ class ThemedWindow(QMainWindow):
     """Owns the settings. A subclass shows sentences."""
 
     def __init__(self, settings: Settings, *, remember: bool) -> None:
+        dress_type()  # before widgets exist: those that the style sheet sizes would keep the system's typeface
         super().__init__()
         self.settings = settings
         self._remember = remember
