@@ -1,4 +1,6 @@
-"""Benchmark of real models: from a text to all maps, another head, a head switched off; compared with bare torch.
+"""Benchmark of real models: from a text to all maps, a head switched off, another head in the window.
+
+Computing is compared with bare torch, painting with matplotlib.
 
 It measures the shipped model of characters, and MiniLM where its package is installed, as ``make test-models`` does.
 """
@@ -17,6 +19,7 @@ from torch.nn import functional as F
 
 from attnlab.bench.measure import Case, make_case, run_in_turns
 from attnlab.bench.model_memory import measure_memory
+from attnlab.bench.model_window import measure_heads
 from attnlab.compute.engine import prepare
 from attnlab.pretrained.layers import AttentionLayer, Layer
 from attnlab.pretrained.model import Model, open_model
@@ -57,9 +60,13 @@ def measure_model(name: str, source: str, rounds: int, quick: bool = False) -> I
     model = open_model(source)
     if name == MINILM:
         yield from measure_memory(name, source, SENTENCE.strip(), model.limit)
+    texts = {}
     for times in WORDS[name][: 1 if quick else None]:
         text = (SENTENCE * times).strip()[: model.limit if name == SHIPPED else None]
-        yield from measure_text(f"{name}, {len(model.run(text).tokens)} tokens", source, model, text, rounds)
+        texts[len(model.run(text).tokens)] = text
+    for tokens, text in texts.items():
+        yield from measure_text(f"{name}, {tokens} tokens", source, model, text, rounds)
+    yield from measure_heads(name, source, texts, rounds)
 
 
 def measure_text(name: str, source: str, model: Model, text: str, rounds: int) -> Iterator[Case]:

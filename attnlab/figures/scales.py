@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.base.errors import AttnlabError
+from attnlab.base.special_tokens import is_special
 
 LONG_ROW = 32
 """On a scale to 1, rows of more probabilities than this would have a single colour."""
@@ -161,11 +162,7 @@ def _have_same_heads(scales: Sequence[Scale]) -> bool:
 
 def find_sinks(tokens: Sequence[str]) -> tuple[int, ...]:
     """Return the columns that often take weight without meaning: the first token, and separators such as [SEP]."""
-    return tuple(place for place, token in enumerate(tokens) if place == 0 or _is_separator(token.strip()))
-
-
-def _is_separator(token: str) -> bool:
-    return len(token) > 2 and (token[0], token[-1]) in (("[", "]"), ("<", ">"))
+    return tuple(place for place, token in enumerate(tokens) if place == 0 or is_special(token.strip()))
 
 
 def _find_one(

@@ -1,5 +1,6 @@
 """The forward pass of one attention layer, written out so that its weights can be seen and changed."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -32,9 +33,9 @@ def find_weights(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NO
         return trace_edited(off, x, memory)["weights"]
     q = _rotate(layer, _normalize(layer.norm_q, _split(layer.q(x), layer.n_heads)))
     k = _rotate(layer, _normalize(layer.norm_k, _split(layer.k(memory), layer.n_kv_heads)))
-    scores = q @ _repeat(layer, k).mT  # changed in place from here on: of a long text it is large
     if layer.divisor is not None:
-        scores /= layer.divisor
+        q = q / layer.divisor  # not the scores, of which there are more
+    scores = q @ _repeat(layer, k).mT  # changed in place from here on: of a long text it is large
     if layer.bias is not None:
         scores += find_bias(layer.bias, *scores.shape[-2:])
     hidden = find_hidden(layer, *scores.shape[-2:])
@@ -42,8 +43,8 @@ def find_weights(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NO
         scores.masked_fill_(hidden, -torch.inf)
     for head, query, key in off.pairs:
         scores[head, query, key] = -torch.inf
-    weights = scores.softmax(-1)
-    return weights.nan_to_num(0.0) if off.pairs else weights
+    weights = torch.softmax(scores, -1, out=scores)
+    return weights.nan_to_num_(0.0) if off.pairs else weights
 
 
 def attend(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NOTHING_OFF) -> tuple[Tensor, Tensor]:
@@ -65,11 +66,14 @@ def find_values(layer: AttentionLayer, memory: Tensor) -> Tensor:
 
 def find_hidden(layer: AttentionLayer, t_q: int, t_k: int) -> Tensor | None:
     """Return the masked cells [T_q, T_k], None if the layer has no mask."""
-    if not layer.causal:
-        return None
+    return _make_causal(t_q, t_k, layer.window) if layer.causal else None
+
+
+@lru_cache(2)  # all layers have the same, or two in turn; nobody writes into it
+def _make_causal(t_q: int, t_k: int, window: int | None) -> Tensor:
     distance = torch.arange(t_q)[:, None] - torch.arange(t_k)
     hidden = distance < 0
-    return hidden if layer.window is None else hidden | (distance >= layer.window)
+    return hidden if window is None else hidden | (distance >= window)
 
 
 def find_bias(bias: Bias, t_q: int, t_k: int) -> Tensor:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ArgumentError
+from attnlab.base.special_tokens import is_special
 from attnlab.pretrained.patterns import HeadPatterns, find_kinds, find_patterns
 
 FINE = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
@@ -141,8 +142,7 @@ class Capture:
 
     def specials(self) -> frozenset[str]:
         """Return the tokens that are no text, told by how tokenizers write them: [CLS], <s>."""
-        names = {*self.tokens, *self.target_tokens}
-        return frozenset(name for name in names if len(name) > 2 and (name[0], name[-1]) in (("[", "]"), ("<", ">")))
+        return frozenset(filter(is_special, (*self.tokens, *self.target_tokens)))
 
     def walk(self, part: str | None = None) -> Iterator[Tensor]:
         """Yield the softmax weights of every layer [h, T_q, T_k], first to last."""

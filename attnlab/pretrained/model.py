@@ -32,6 +32,8 @@ MOST_TOKENS = 4096
 
 _COPIES = 6
 """How many copies of the maps of one layer are in memory while the window computes it, measured at 4,000 tokens."""
+_LITTLE = 4 << 20
+"""Memory that is not worth asking the system about."""
 
 REPEATED = 25
 """How many random tokens are read twice to measure induction."""
@@ -212,7 +214,8 @@ class Model:
                 f"The tokenizer of {self.name} gives token {max(ids)}, but the model has only "
                 f"{self.architecture.words}; the files do not fit together."
             )
-        needed, free = _COPIES * 4 * self.n_heads * len(ids) ** 2, available_bytes()
+        needed = _COPIES * 4 * self.n_heads * len(ids) ** 2
+        free = available_bytes() if needed > _LITTLE else None
         if free is not None and needed > free:
             raise ArgumentError(
                 f"{what} has {len(ids):,} tokens, whose attention takes {format_gib(needed)} for one layer of "

@@ -119,7 +119,8 @@ class Run:
         off = self.changes.of(part).get(which)
         if off is not None and off.edited is not None:
             return compute(self.experiment(which, part)).hidden
-        return None if part == "cross" else find_hidden(attention.attention, t_q, t_k)
+        hidden = None if part == "cross" else find_hidden(attention.attention, t_q, t_k)
+        return None if hidden is None else hidden.clone()
 
     def label_pairs(self, part: Part | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the tokens of the queries and of the keys of a part."""

@@ -224,10 +224,11 @@ def test_the_bench_of_models_runs_the_same_model_bare(capsys: pytest.CaptureFixt
     torch.testing.assert_close(bare, model.run(models.SENTENCE[:40]).hidden(model.n_layers), atol=1e-5, rtol=1e-4)
     assert main(["models"], True, quick=True) == 0
     cases = read_json(capsys.readouterr().out)
-    assert [case["case"] for case in cases][:3] == [
+    assert [case["case"] for case in cases][:4] == [
         "characters: closed to all maps",
         "characters, 64 tokens: another text",
         "characters, 64 tokens: a head of layer 1 off",
+        "characters, 64 tokens: another head, to its picture",
     ]
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QLineF, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QLineF, QPoint, QRectF, QSizeF, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
+from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
 from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
@@ -29,6 +30,7 @@ class HeadsOverview(MapSheet):
         super().__init__(parent)
         self._chosen, self._off = 0, frozenset[int]()
         self._titles: Sequence[str] = ()
+        self._on_words: tuple[float, ...] = ()
         self.setAccessibleName("All heads")
         self.map_clicked.connect(self.head_chosen)
 
@@ -37,9 +39,19 @@ class HeadsOverview(MapSheet):
         self.setMinimumHeight(px(LEAST))
         super().restyle()
 
-    def show_heads(self, data: MapData, lattice: Lattice | None, chosen: int, off: Collection[int]) -> None:
-        """Show the maps of all heads; ``chosen`` and ``off`` are places among them."""
-        self._titles = data.titles
+    def show_heads(
+        self,
+        data: MapData,
+        lattice: Lattice | None,
+        chosen: int,
+        off: Collection[int],
+        on_words: Sequence[float] = (),
+    ) -> None:
+        """Show the maps of all heads; ``chosen`` and ``off`` are places among them.
+
+        ``on_words`` is the share of the weight of each head that is on words, drawn as a bar below its map.
+        """
+        self._titles, self._on_words = data.titles, tuple(on_words)
         self.show_maps(data, lattice)
         self.show_marks(chosen, off)
 
@@ -55,7 +67,8 @@ class HeadsOverview(MapSheet):
         if cell is None:
             return ""
         state = "switched off; Delete switches it on" if cell[0] in self._off else "Delete switches it off"
-        return f"{self.title_of(cell[0])}: {self.cell_text(cell)}\n{state}"
+        share = f"{self._on_words[cell[0]]:.0%} of its weight is on words\n" if self._on_words else ""
+        return f"{self.title_of(cell[0])}: {self.cell_text(cell)}\n{share}{state}"
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         grid, count = self.grid, self.shape()[0]
@@ -84,6 +97,19 @@ class HeadsOverview(MapSheet):
         assert self.grid is not None
         return QRectF(*self.grid.rect(place, None, None))
 
+    def _draw_static(self, data: MapData, grid: Grid) -> QPixmap:
+        picture = super()._draw_static(data, grid)
+        painter, p = QPainter(picture), self._palette
+        for place, share in enumerate(self._on_words):
+            rect = self._rect(place)
+            track = QRectF(rect.left(), rect.bottom() + px(1), rect.width(), max(px(2), 2))
+            painter.fillRect(track, QColor(p.control))
+            painter.fillRect(
+                QRectF(track.topLeft(), QSizeF(share * track.width(), track.height())), QColor(p.attention)
+            )
+        painter.end()
+        return picture
+
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.grid is None or self.data is None:
@@ -99,7 +125,8 @@ class HeadsOverview(MapSheet):
             painter.drawLine(QLineF(rect.topLeft(), rect.bottomRight()))
             painter.drawLine(QLineF(rect.topRight(), rect.bottomLeft()))
         if self._chosen < self.shape()[0]:
-            rect = self._rect(self._chosen).adjusted(-px(2), -px(2), px(2), px(2))
+            below = px(5) if self._on_words else px(2)  # around the bar too
+            rect = self._rect(self._chosen).adjusted(-px(2), -px(2), px(2), below)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(self._palette.accent), 2))
             painter.drawRoundedRect(rect, px(4), px(4))

@@ -2,19 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnlab.base.errors import ArgumentError, AttnlabError
 from attnlab.figures.raster import reduce_cells, reduce_maps
+from attnlab.figures.scales import find_sinks
 from attnlab.ui.models.capture_reader import describe_capture, read_captured
 from attnlab.ui.models.model_state import ModelState
 from attnlab.ui.models.model_values import Effect, Facts, Floats, LayerMaps, Overview, Prediction
 from attnlab.ui.widgets.tokens.token_chips import visible
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from attnlab.attention.experiment import Experiment
     from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.many_texts import ManyTexts
@@ -56,17 +61,18 @@ class ModelReader:
             run = self._make_run(state)
             facts, signs = _find_facts(run.model), run.model.tokenizer.specials()
         part = part if part in facts.parts else facts.parts[0]
-        maps = []
+        queries, keys = run.label_pairs(part)
+        specials = tuple(place for place, token in enumerate(keys) if token in signs)
+        shown = tuple(map(show_token, keys))
+        words = find_words(shown, specials)
+        maps, on_words = [], []
         for weights in run.walk(part):
             maps.append(reduce_maps(weights.numpy(), SMALL, SMALL))
+            if words:
+                on_words.append(weights.mean(1)[:, words].sum(-1).numpy())
             del weights  # before the next layer's are computed
-        queries, keys = run.label_pairs(part)
-        hidden = [run.hidden_pairs(layer, part) for layer in range(len(maps))]
-        small = None
-        if any(each is not None for each in hidden):
-            none = np.zeros((len(queries), len(keys)), bool)
-            full = [none if each is None else each.numpy() for each in hidden]
-            small = np.stack([reduce_cells(each, *maps[0].shape[1:]) for each in full])
+        hidden = _stack_hidden([run.hidden_pairs(layer, part) for layer in range(len(maps))], len(queries), len(keys))
+        small = None if hidden is None else np.stack([reduce_cells(each, *maps[0].shape[1:]) for each in hidden])
         return Overview(
             state,
             asked,
@@ -75,8 +81,9 @@ class ModelReader:
             np.stack(maps),
             small,
             tuple(map(show_token, queries)),
-            tuple(map(show_token, keys)),
-            tuple(place for place, token in enumerate(keys) if token in signs),
+            shown,
+            specials,
+            np.stack(on_words) if words else None,
         )
 
     def read_layer(self, overview: Overview, layer: int) -> LayerMaps:
@@ -247,6 +254,7 @@ class ModelReader:
         return self._run[1]
 
 
+@lru_cache(4096)
 def show_token(token: str) -> str:
     """Return a token as people read it, with signs for one that is white space only."""
     from attnlab.pretrained.tokenizer import readable
@@ -268,6 +276,18 @@ def _find_facts(model: "Model") -> Facts:
         model.tokenizer.mask,
         model.limit,
     )
+
+
+def find_words(keys: Sequence[str], specials: Sequence[int]) -> list[int]:
+    """Return the keys that are text: not the first token, which often takes weight without meaning, nor special ones."""
+    return sorted({*range(len(keys))} - {*find_sinks(keys), *specials})
+
+
+def _stack_hidden(hidden: "list[Tensor | None]", t_q: int, t_k: int) -> list[NDArray[np.bool_]] | None:
+    """Return the masked cells of every layer; None if there are none."""
+    if all(each is None for each in hidden):
+        return None
+    return [np.zeros((t_q, t_k), bool) if each is None else each.numpy() for each in hidden]
 
 
 def _compare(e: "Experiment", weights: Floats) -> float:

@@ -44,7 +44,8 @@ class Overview:
 
     ``asked`` is the state that was asked for; ``state`` differs only in the text, where the model could not read that
     of another. ``hidden`` [layers, rows, columns] are the masked cells, None without a mask. ``queries`` and ``keys``
-    are the tokens as people read them; ``specials`` are the keys that are no text.
+    are the tokens as people read them; ``specials`` are the keys that are no text. ``on_words`` [layers, heads] is the
+    share of the average row that is on other keys than these and the first, None if there are no others.
     """
 
     state: ModelState
@@ -56,6 +57,7 @@ class Overview:
     queries: tuple[str, ...]
     keys: tuple[str, ...]
     specials: tuple[int, ...]
+    on_words: Floats | None
 
     @property
     def n_layers(self) -> int:

@@ -180,7 +180,9 @@ class ModelsSession(QObject):
 
     def _ask_overview(self) -> None:
         if self.state.source:
-            part = self._first_look[0] if self._first_look is not None else self.view.part
+            same = self.overview is None or self.overview.state.source == self.state.source
+            part = self.view.part if same else None  # another model begins with its first part
+            part = self._first_look[0] if self._first_look is not None else part
             job = partial(self._reader.read_overview, self.state, part, fresh=self._borrowed == self.state)
             self._ask("overview", job, self._take_overview)
 

@@ -46,7 +46,7 @@ class ModelsTools(QObject):
         workspace.header.menu_requested.connect(self.choose_model)
         workspace.header.folder_requested.connect(self.choose_folder)
         workspace.header.export_requested.connect(lambda: self.export_figure())
-        workspace.all_requested.connect(lambda: self.export_figure(everything=True))
+        workspace.menus.all_requested.connect(lambda: self.export_figure(everything=True))
         workspace.panel.file_requested.connect(self.choose_text)
         workspace.effect.save_requested.connect(self.save_answers)
         workspace.panel.several_requested.connect(self.show_texts)

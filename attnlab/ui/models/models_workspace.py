@@ -2,35 +2,19 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QApplication, QWidget
 
-from attnlab.ui.models.body_layout import BodyLayout
-from attnlab.ui.models.effect_card import EffectCard
-from attnlab.ui.models.head_card import HeadCard
-from attnlab.ui.models.head_maps import Place, describe_change, make_head, make_lattice, make_overview, order_heads
-from attnlab.ui.models.heads_overview import HeadsOverview
-from attnlab.ui.models.map_window import find_window
-from attnlab.ui.models.model_card import ModelCard
-from attnlab.ui.models.model_panel import TEXT_LIMIT, ModelPanel
-from attnlab.ui.models.model_state import Edited, ModelState, Off
-from attnlab.ui.models.model_values import LayerMaps, Overview
-from attnlab.ui.models.models_bar import ModelsBar
-from attnlab.ui.models.models_footer import ModelsFooter
-from attnlab.ui.models.models_session import ModelsSession, ModelView
-from attnlab.ui.models.patterns_card import SCORES, PatternsCard
-from attnlab.ui.models.targets_card import TargetsCard
-from attnlab.ui.widgets.fields.choice import Choice
-from attnlab.ui.widgets.fields.pill import Pill
+from attnlab.ui.models.head_maps import Place
+from attnlab.ui.models.model_panel import TEXT_LIMIT
+from attnlab.ui.models.model_state import ModelState, Off
+from attnlab.ui.models.models_cards import ModelsCards
+from attnlab.ui.models.models_menus import ModelsMenus
+from attnlab.ui.models.models_session import ModelsSession
 
 if TYPE_CHECKING:
     from attnlab.pretrained.stack_pass import Part
     from attnlab.ui.models.models_trip import ModelsTrip
-
-ORDERS = {"layer": "Layer", "entropy": "Entropy", "distance": "Distance"} | {
-    name: title.capitalize() for name, (title, _) in SCORES.items()
-}
-"""The orders of the overview; by a score the highest comes first."""
 
 
 class Tools(Protocol):
@@ -60,40 +44,26 @@ class Tools(Protocol):
 class ModelsWorkspace(QObject):
     """Shows a model; implements the protocol of workspaces."""
 
-    all_requested = Signal()
-    """All heads are to be exported."""
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.tools: Tools | None = None
         self.session = ModelsSession(self)
-        self.header, self.footer, self.panel = ModelsBar(), ModelsFooter(), ModelPanel()
-        self.overview, self.overview_card = HeadsOverview(), ModelCard("All heads")
-        self.order = Pill("Sort by")
-        self.head, self.patterns, self.effect, self.targets = HeadCard(), PatternsCard(), EffectCard(), TargetsCard()
-        self.places: list[Place] = []  # the layer and head of each map of the overview
+        self.cards = cards = ModelsCards(self.session, self)
+        self.header, self.footer, self.panel = cards.header, cards.footer, cards.panel
+        self.overview, self.head, self.patterns = cards.overview, cards.head, cards.patterns
+        self.effect, self.targets, self.order = cards.effect, cards.targets, cards.order
+        self.room, self.menus = cards.room, ModelsMenus(cards, self)
         self._narrow = False
         self._example = ""  # the text that came with the open model
-        self.order.set_choices([Choice(name, title) for name, title in ORDERS.items()])
-        self.overview_card.head.addWidget(self.order)
-        self.overview_card.column.addWidget(self.overview, 1)
-        self.room = BodyLayout(self.panel, self.overview_card, (self.patterns, self.effect), (self.head, self.targets))
         self._connect()
-        self._show_view(self.session.view)
-        self._show_state(self.session.state)
+
+    @property
+    def places(self) -> list[Place]:
+        """The layer and head of each map of the overview."""
+        return self.cards.places
 
     def _connect(self) -> None:
         session = self.session
-        session.overview_changed.connect(self._on_overview)
-        session.layer_changed.connect(self._on_layer)
-        session.patterns_changed.connect(self._on_patterns)
-        session.effect_changed.connect(self._on_effect)
-        session.state_changed.connect(self._show_state)
-        session.view_changed.connect(self._show_view)
-        session.busy_changed.connect(self.footer.show_busy)
-        session.failed.connect(self.panel.say)
-        session.text_chosen.connect(self.panel.text.set_text)
-        session.stepped.connect(self._on_stepped)
         self.header.panel_toggled.connect(self.panel.setVisible)
         self.panel.text_edited.connect(
             lambda text: session.edit("retype the text", lambda s: s.with_text(text), "text")
@@ -109,13 +79,11 @@ class ModelsWorkspace(QObject):
         self.order.chosen.connect(lambda order: session.show(sort=order))
         self.overview.head_chosen.connect(self._on_head_chosen)
         self.overview.switch_requested.connect(lambda place: self.toggle_head(*self.places[place]))
-        self.overview.menu_requested.connect(self._on_head_menu)
         self.head.values_chosen.connect(lambda values: session.show(values=values))
         self.head.cell_chosen.connect(lambda row, _: session.show(row=row))
         self.head.window_moved.connect(lambda query, key: session.show(centre=(query, key)))
         self.head.sheet.cell_pointed.connect(self._on_cell_pointed)
         self.head.switch_requested.connect(self.toggle_arrow)
-        self.head.menu_requested.connect(self._on_cell_menu)
         self.effect.switched.connect(self._on_switched)
         self.effect.token_chosen.connect(self._on_token_chosen)
         self.targets.row_chosen.connect(lambda row: session.show(row=row))
@@ -213,114 +181,6 @@ class ModelsWorkspace(QObject):
         """End the thread; may be called twice."""
         self.session.stop()
 
-    # What was found
-
-    @Slot(object)
-    def _on_overview(self, found: Overview) -> None:
-        self.header.show_model(found.facts.name)
-        self.panel.show_facts(found.facts, len(found.queries))
-        self.effect.show_fixed(found.facts.fixed)
-        self.footer.show_overview(found)
-        self._show_state(self.session.state)  # its arrows are named by the tokens
-        self._show_overview()
-
-    @Slot(object)
-    def _on_layer(self, found: LayerMaps) -> None:
-        view = self.session.view
-        self.header.show_place(f"L{view.layer} H{view.head}", found, self.session.state.is_changed)
-        self._show_head()
-
-    @Slot(object)
-    def _on_patterns(self, _found: object) -> None:
-        self._show_patterns()
-        if self.session.view.sort != "layer":
-            self._show_overview()
-
-    @Slot(object)
-    def _on_effect(self, effect: object) -> None:
-        found = self.session.overview
-        if found is not None and self.session.effect is not None:
-            self.effect.show_effect(self.session.effect, found.facts.predicts)
-
-    @Slot(object)
-    def _show_state(self, state: ModelState) -> None:
-        self.panel.text.show_text(state.text)
-        self.panel.target.show_text(state.target)
-        self.panel.others.show_text("\n".join(state.others))
-        found = self.session.overview
-        changes: list[Edited | Off] = [*state.edited, *state.off]
-        self.panel.show_changes([(each, describe_change(each, found, state)) for each in changes])
-        self._show_switch()
-        if self.places:
-            self.overview.show_marks(self._find_chosen(), self._find_off())
-
-    @Slot(object)
-    def _on_stepped(self, state: ModelState) -> None:
-        self.panel.text.replace_text(state.text)
-        self.panel.target.replace_text(state.target)
-        self.panel.others.replace_text("\n".join(state.others))
-
-    @Slot(object)
-    def _show_view(self, view: ModelView) -> None:
-        found, layer = self.session.overview, self.session.layer
-        self.panel.show_part(view.part)
-        self.panel.show_colouring(view.colouring)
-        self.order.set_value(view.sort)
-        if found is None:
-            return
-        self._show_overview()
-        self._show_patterns()
-        self._show_switch()
-        if layer is not None and layer.overview is found and layer.layer == view.layer:
-            self._on_layer(layer)
-
-    # Drawing
-
-    def _show_overview(self) -> None:
-        found, view = self.session.overview, self.session.view
-        if found is None:
-            return
-        self.places = order_heads(found, self.session.patterns, view.sort)
-        data = make_overview(found, self.places, view.colouring)
-        self.overview.show_heads(data, make_lattice(found, self.places), self._find_chosen(), self._find_off())
-        self.overview_card.about.setText(f"{found.maps.shape[0]} layers × {found.maps.shape[1]} heads")
-
-    def _show_head(self) -> None:
-        layer, view = self.session.layer, self.session.view
-        if layer is None:
-            return
-        found = layer.overview
-        data = make_head(layer, view.head, view.values, view.colouring)
-        about = f"{len(found.queries)} × {len(found.keys)}"
-        if view.values == "moved":
-            about = "‖α v‖, without W_o"
-            if layer.sum_difference is not None:
-                about = f"heads and residual sum to the layer's output to {layer.sum_difference:.0e}"
-        window = find_window(len(found.queries), len(found.keys), view.row, view.centre)
-        if not window.covers((len(found.queries), len(found.keys))):
-            about = f"tokens {window.query} to {window.last_query} of {len(found.queries)}"
-        self.head.show_map(f"Layer {view.layer} · head {view.head}", about, data, view.row, view.values, window)
-        self.targets.show_head(layer.weights[view.head], found.queries, found.keys, view.row, data.muted, window)
-
-    def _show_patterns(self) -> None:
-        found, view = self.session.overview, self.session.view
-        if found is not None and (self.session.patterns or found.part == "cross"):
-            self.patterns.show_head(self.session.patterns, view.layer, view.head, found.keys)
-
-    def _show_switch(self) -> None:
-        view, found = self.session.view, self.session.overview
-        off = found is not None and self.session.state.is_off(Off(found.part, view.layer, view.head))
-        self.effect.show_switch(f"L{view.layer} H{view.head}", off)
-
-    def _find_chosen(self) -> int:
-        view = self.session.view
-        return self.places.index((view.layer, view.head)) if (view.layer, view.head) in self.places else 0
-
-    def _find_off(self) -> list[int]:
-        part = self.session.overview.part if self.session.overview is not None else None
-        off = {(each.layer, each.head) for each in self.session.state.off if each.is_head and each.part == part}
-        return [place for place, pair in enumerate(self.places) if pair in off]
-
     # What a person does
 
     @Slot(int)
@@ -369,40 +229,6 @@ class ModelsWorkspace(QObject):
     @Slot(object)
     def _on_cell_pointed(self, cell: object) -> None:
         self.footer.point(self.head.sheet.cell_text(cell) if cell is not None else "")  # type: ignore[arg-type]
-
-    @Slot(int, QPoint)
-    def _on_head_menu(self, place: int, at: QPoint) -> None:
-        layer, head = self.places[place]
-        found = self.session.overview
-        off = found is not None and self.session.state.is_off(Off(found.part, layer, head))
-        menu = self._make_menu(self.overview)
-        menu.addAction(f"Switch L{layer} H{head} {'on' if off else 'off'}", lambda: self.toggle_head(layer, head))
-        menu.addAction(f"Switch all others of layer {layer} off", lambda: self._keep_only(layer, head))
-        menu.addSeparator()
-        menu.addAction("Export all heads as one page…", self.all_requested.emit)
-        menu.popup(at)
-
-    def _keep_only(self, layer: int, head: int) -> None:
-        if (found := self.session.overview) is not None:
-            others = [Off(found.part, layer, other) for other in range(found.maps.shape[1]) if other != head]
-            self.session.switch(others, True)
-
-    @Slot(int, int, QPoint)
-    def _on_cell_menu(self, query: int, key: int, at: QPoint) -> None:
-        found, view = self.session.overview, self.session.view
-        if found is None:
-            return
-        off = self.session.state.is_off(Off(found.part, view.layer, view.head, query, key))
-        arrow = f"{found.queries[query].strip()} → {found.keys[key].strip()}"
-        menu = self._make_menu(self.head.sheet)
-        menu.addAction(f"Switch {arrow} {'on' if off else 'off'}", lambda: self.toggle_arrow(query, key))
-        menu.popup(at)
-
-    @staticmethod
-    def _make_menu(owner: QWidget) -> QMenu:
-        menu = QMenu(owner)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        return menu
 
 
 FIRST_TEXT = "The cat sat on the mat because it was comfortable"

@@ -60,14 +60,21 @@ class PatternsCard(ModelCard):
         super().__init__("What it does")
         self.sentence = make_wrapped_label("")
         self.sentence.setAccessibleName("What the head does")
-        self.meters = MeterList("Pattern scores", most=len(SCORES))
+        self.meters = MeterList("Pattern scores", most=len(SCORES) + 1)
         self.numbers = make_wrapped_label("caption")
         for widget in (self.sentence, self.meters, self.numbers):
             self.column.addWidget(widget)
         self.column.addStretch(1)
 
-    def show_head(self, rows: "Sequence[HeadPatterns]", layer: int, head: int, tokens: Sequence[str]) -> None:
-        """Show a head of all; nothing without scores."""
+    def show_head(
+        self,
+        rows: "Sequence[HeadPatterns]",
+        layer: int,
+        head: int,
+        tokens: Sequence[str],
+        on_words: float | None = None,
+    ) -> None:
+        """Show a head of all; nothing without scores. ``on_words`` is the share of its weight on words."""
         row = next((each for each in rows if (each.layer, each.head) == (layer, head)), None)
         self.about.setText(f"L{layer} H{head}")
         for widget in (self.meters, self.numbers):
@@ -78,10 +85,12 @@ class PatternsCard(ModelCard):
         self.sentence.setText(describe_head(row, tokens))
         names = [name for name in SCORES if not np.isnan(getattr(row, name))]  # a capture has no induction
         strongest = max(names, key=lambda name: getattr(row, name))
-        self.meters.show_meters([self._make(row, rows, name, name == strongest) for name in names])
+        meters = [self._make(row, rows, name, name == strongest) for name in names]
+        self.meters.show_meters([*meters, *_make_entropy(row, rows, len(tokens))])
+        share = "" if on_words is None else f" {on_words:.0%} of the weight is on words."
         self.numbers.setText(
             f"Ticks: median of all heads. Spread over {np.exp(row.entropy):.1f} of {len(tokens)} tokens, "
-            f"{row.distance:.1f} away on average."
+            f"{row.distance:.1f} away on average.{share}"
         )
 
     @staticmethod
@@ -90,3 +99,13 @@ class PatternsCard(ModelCard):
         title, tip = SCORES[name]
         spoken = f"{value:.4f}, median of all heads {median:.4f}"
         return Meter(title, value, f"{value:.2f}", median, strong, spoken, tip)
+
+
+def _make_entropy(row: "HeadPatterns", rows: "Sequence[HeadPatterns]", tokens: int) -> list[Meter]:
+    """Return the row of the entropy as a share of its maximum; none for a single token."""
+    if tokens < 2:
+        return []
+    share, median = row.entropy / np.log(tokens), float(np.median([each.entropy for each in rows])) / np.log(tokens)
+    tip = "−Σ a ln a, mean over queries, as a share of ln T: 0 for one key, 1 for all alike (Clark et al. 2019)"
+    spoken = f"{row.entropy:.4f} nats, {share:.4f} of the maximum, median of all heads {median:.4f}"
+    return [Meter("entropy", share, f"{share:.2f}", median, spoken=spoken, tip=tip)]

@@ -1,0 +1,178 @@
+"""The cards of the workspace of models, and what they show of the session: each reads it, and none writes to another."""
+
+from PySide6.QtCore import QObject, Slot
+
+from attnlab.ui.models.body_layout import BodyLayout
+from attnlab.ui.models.effect_card import EffectCard
+from attnlab.ui.models.head_card import HeadCard
+from attnlab.ui.models.head_maps import Place, describe_change, make_head, make_lattice, make_overview, order_heads
+from attnlab.ui.models.heads_overview import HeadsOverview
+from attnlab.ui.models.map_window import find_window
+from attnlab.ui.models.model_card import ModelCard
+from attnlab.ui.models.model_panel import ModelPanel
+from attnlab.ui.models.model_state import Edited, ModelState, Off
+from attnlab.ui.models.model_values import Effect, LayerMaps, Overview
+from attnlab.ui.models.models_bar import ModelsBar
+from attnlab.ui.models.models_footer import ModelsFooter
+from attnlab.ui.models.models_session import ModelsSession, ModelView
+from attnlab.ui.models.patterns_card import SCORES, PatternsCard
+from attnlab.ui.models.targets_card import TargetsCard
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
+from attnlab.ui.widgets.fields.pill import Pill
+
+ORDERS = {"layer": "Layer", "entropy": "Entropy", "distance": "Distance"} | {
+    name: title.capitalize() for name, (title, _) in SCORES.items()
+}
+"""The orders of the overview; by a score the highest comes first."""
+
+
+class ModelsCards(QObject):
+    """Owns the cards, the bar above and the line below, and shows in them what the session found."""
+
+    def __init__(self, session: ModelsSession, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.header, self.footer, self.panel = ModelsBar(), ModelsFooter(), ModelPanel()
+        self.overview, self.overview_card = HeadsOverview(), ModelCard("All heads")
+        self.order = Pill("Sort by")
+        self.head, self.patterns, self.effect, self.targets = HeadCard(), PatternsCard(), EffectCard(), TargetsCard()
+        self.places: list[Place] = []  # the layer and head of each map of the overview
+        self._drawn: tuple[object, ...] = ()  # what the overview shows
+        self.order.set_choices([Choice(name, title) for name, title in ORDERS.items()])
+        self.overview_card.head.addWidget(self.order)
+        self.legend = make_wrapped_label("caption")
+        self.legend.setText(
+            "The line below a map is the share of weight on words: not on the first token or separators."
+        )
+        self.overview_card.column.addWidget(self.overview, 1)
+        self.overview_card.column.addWidget(self.legend)
+        self.room = BodyLayout(self.panel, self.overview_card, (self.patterns, self.effect), (self.head, self.targets))
+        session.overview_changed.connect(self._on_overview)
+        session.layer_changed.connect(self._on_layer)
+        session.patterns_changed.connect(self._on_patterns)
+        session.effect_changed.connect(self._on_effect)
+        session.state_changed.connect(self._show_state)
+        session.view_changed.connect(self._show_view)
+        session.busy_changed.connect(self.footer.show_busy)
+        session.failed.connect(self.panel.say)
+        session.text_chosen.connect(self.panel.text.set_text)
+        session.stepped.connect(self._on_stepped)
+        self._show_view(session.view)
+        self._show_state(session.state)
+
+    # What was found
+
+    @Slot(object)
+    def _on_overview(self, found: Overview) -> None:
+        self.header.show_model(found.facts.name)
+        self.panel.show_facts(found.facts, len(found.queries))
+        self.effect.show_fixed(found.facts.fixed)
+        self.footer.show_overview(found)
+        self._show_state(self.session.state)  # its arrows are named by the tokens
+        self._show_overview()
+
+    @Slot(object)
+    def _on_layer(self, found: LayerMaps) -> None:
+        view = self.session.view
+        self.header.show_place(f"L{view.layer} H{view.head}", found, self.session.state.is_changed)
+        self._show_head()
+
+    @Slot(object)
+    def _on_patterns(self, _found: object) -> None:
+        self._show_patterns()
+        if self.session.view.sort != "layer":
+            self._show_overview()
+
+    @Slot(object)
+    def _on_effect(self, effect: Effect) -> None:
+        if (found := self.session.overview) is not None:
+            self.effect.show_effect(effect, found.facts.predicts)
+
+    @Slot(object)
+    def _show_state(self, state: ModelState) -> None:
+        self.panel.text.show_text(state.text)
+        self.panel.target.show_text(state.target)
+        self.panel.others.show_text("\n".join(state.others))
+        found = self.session.overview
+        changes: list[Edited | Off] = [*state.edited, *state.off]
+        self.panel.show_changes([(each, describe_change(each, found, state)) for each in changes])
+        self._show_switch()
+        if self.places:
+            self.overview.show_marks(self._find_chosen(), self._find_off())
+
+    @Slot(object)
+    def _on_stepped(self, state: ModelState) -> None:
+        self.panel.text.replace_text(state.text)
+        self.panel.target.replace_text(state.target)
+        self.panel.others.replace_text("\n".join(state.others))
+
+    @Slot(object)
+    def _show_view(self, view: ModelView) -> None:
+        found, layer = self.session.overview, self.session.layer
+        self.panel.show_part(view.part)
+        self.panel.show_colouring(view.colouring)
+        self.order.set_value(view.sort)
+        if found is None:
+            return
+        self._show_overview()
+        self._show_patterns()
+        self._show_switch()
+        if layer is not None and layer.overview is found and layer.layer == view.layer:
+            self._on_layer(layer)
+
+    # Drawing
+
+    def _show_overview(self) -> None:
+        found, view = self.session.overview, self.session.view
+        if found is None:
+            return
+        drawn = found, self.session.patterns if view.sort != "layer" else (), view.sort, view.colouring
+        if drawn == self._drawn:
+            self.overview.show_marks(self._find_chosen(), self._find_off())
+            return
+        self._drawn = drawn
+        self.places = order_heads(found, self.session.patterns, view.sort)
+        data = make_overview(found, self.places, view.colouring)
+        shares = [] if found.on_words is None else [float(found.on_words[place]) for place in self.places]
+        lattice = make_lattice(found, self.places)
+        self.overview.show_heads(data, lattice, self._find_chosen(), self._find_off(), shares)
+        self.legend.setVisible(bool(shares))
+        self.overview_card.about.setText(f"{found.maps.shape[0]} layers × {found.maps.shape[1]} heads")
+
+    def _show_head(self) -> None:
+        layer, view = self.session.layer, self.session.view
+        if layer is None:
+            return
+        found = layer.overview
+        data = make_head(layer, view.head, view.values, view.colouring)
+        about = f"{len(found.queries)} × {len(found.keys)}"
+        if view.values == "moved":
+            about = "‖α v‖, without W_o"
+            if layer.sum_difference is not None:
+                about = f"heads and residual sum to the layer's output to {layer.sum_difference:.0e}"
+        window = find_window(len(found.queries), len(found.keys), view.row, view.centre)
+        if not window.covers((len(found.queries), len(found.keys))):
+            about = f"tokens {window.query} to {window.last_query} of {len(found.queries)}"
+        self.head.show_map(f"Layer {view.layer} · head {view.head}", about, data, view.row, view.values, window)
+        self.targets.show_head(layer.weights[view.head], found.queries, found.keys, view.row, data.muted, window)
+
+    def _show_patterns(self) -> None:
+        found, view = self.session.overview, self.session.view
+        if found is not None and (self.session.patterns or found.part == "cross"):
+            share = None if found.on_words is None else float(found.on_words[view.layer, view.head])
+            self.patterns.show_head(self.session.patterns, view.layer, view.head, found.keys, share)
+
+    def _show_switch(self) -> None:
+        view, found = self.session.view, self.session.overview
+        off = found is not None and self.session.state.is_off(Off(found.part, view.layer, view.head))
+        self.effect.show_switch(f"L{view.layer} H{view.head}", off)
+
+    def _find_chosen(self) -> int:
+        view = self.session.view
+        return self.places.index((view.layer, view.head)) if (view.layer, view.head) in self.places else 0
+
+    def _find_off(self) -> list[int]:
+        part = self.session.overview.part if self.session.overview is not None else None
+        off = {(each.layer, each.head) for each in self.session.state.off if each.is_head and each.part == part}
+        return [place for place, pair in enumerate(self.places) if pair in off]

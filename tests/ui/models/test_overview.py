@@ -1,0 +1,76 @@
+"""The overview of all heads: how much of each head's weight is on words, and what another head costs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from attnlab.pretrained.model import open_model
+from attnlab.ui.base.themed import palette_of
+from attnlab.ui.models import models_cards
+from tests.pretrained.conftest import make_model, save_tokenizer
+from tests.ui.models.reader import ModelReader
+
+
+def open_random(reader: ModelReader, folder: Path, name: str, text: str = "the cat sat on the mat") -> None:
+    make_model(name).save_pretrained(folder)
+    save_tokenizer(folder, name)
+    reader.models.open_model(str(folder), text)
+    reader.wait()
+
+
+def test_a_bar_tells_how_much_of_the_weight_is_on_words(reader: ModelReader, tmp_path: Path) -> None:
+    open_random(reader, tmp_path, "bert")
+    reader.models.session.show(layer=2, head=1)
+    reader.wait()
+    weights = open_model(tmp_path).run("the cat sat on the mat").attention(2)[1].numpy()
+    share = weights[:, 1:-1].sum(-1).mean()  # without [CLS] and [SEP]
+    overview = reader.models.overview
+    assert f"{share:.0%} of its weight is on words" in overview.tool_tip(overview.cell_rect(9, 1, 1).center())
+    assert f"{share:.0%} of the weight is on words." in reader.models.patterns.numbers.text()
+    assert reader.models.cards.legend.isVisible()
+    rect = overview.cell_rect(9, 7, 0).united(overview.cell_rect(9, 7, 7))
+    row = overview.grab().toImage()
+    ratio, y = row.devicePixelRatio(), rect.bottom() + 2
+    colours = [
+        row.pixelColor(int(x * ratio), int(y * ratio)).name()
+        for x in np.linspace(rect.left() + 1, rect.right() - 2, 60)
+    ]
+    drawn = colours.count(palette_of(overview).attention.lower()) / 60
+    assert drawn == pytest.approx(float(share), abs=0.06)
+
+
+def test_without_words_there_is_no_bar(reader: ModelReader) -> None:
+    reader.models.open_model("induction", "a")
+    reader.wait()
+    assert not reader.models.cards.legend.isVisible()
+    assert "on words" not in reader.models.patterns.numbers.text()
+
+
+def test_the_entropy_is_shown_as_a_share_of_its_maximum(reader: ModelReader) -> None:
+    row = next(row for row in reader.models.session.patterns if (row.layer, row.head) == reader.place)
+    meter = reader.models.patterns.meters.meters[-1]
+    assert meter.label == "entropy"
+    assert meter.value == pytest.approx(row.entropy / np.log(9))
+    assert f"{row.entropy:.4f} nats" in meter.spoken
+
+
+def test_another_head_does_not_draw_the_overview_again(reader: ModelReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = list[object]()
+    make = models_cards.make_overview
+    monkeypatch.setattr(models_cards, "make_overview", lambda *given: drawn.append(given) or make(*given))
+    reader.models.overview.setFocus()
+    reader.key(Qt.Key.Key_Left)
+    assert reader.place == (1, 0)
+    assert reader.models.overview.accessibleDescription().startswith("L1, 0")
+    assert not drawn
+    reader.models.order.chosen.emit("previous")
+    assert len(drawn) == 1
+
+
+def test_another_model_begins_with_its_first_part(reader: ModelReader, tmp_path: Path) -> None:
+    assert reader.models.session.view.part == "decoder"
+    open_random(reader, tmp_path, "t5")
+    assert reader.models.session.view.part == "encoder"
+    assert len(reader.models.session.overview.queries) == 6  # type: ignore[union-attr]
