@@ -127,7 +127,7 @@ class PresentWindow(QWidget):
             ((Key.Key_T,), self.change_theme),
             ((Key.Key_D,), p.deepen),
             ((Key.Key_E,), self.parts.toggle_table),
-            ((Key.Key_R,), p.restore),
+            ((Key.Key_R,), p.numbers.restore),
             ((Key.Key_L,), p.toggle_labels),
             ((Key.Key_O,), p.operate_lens),
             ((Key.Key_H, Key.Key_Question), self.parts.toggle_help),
@@ -296,9 +296,9 @@ class PresentWindow(QWidget):
         slide = self.presenter.slide
         if self.speaker is not None and slide is not None:
             following = self.presenter.make_next_content()
-            trace = self.presenter.find_trace()
+            trace = self.presenter.numbers.find_trace()
             notes = fill_text(
-                slide.step.notes, slide, trace, self.presenter.find_earlier_trace(slide, trace), markdown=True
+                slide.step.notes, slide, trace, self.presenter.numbers.find_earlier_trace(slide, trace), markdown=True
             )
             lens = following is not None and following.whole
             speaker, plan = self.speaker, plan_seconds(slide.lesson)
@@ -312,8 +312,10 @@ class PresentWindow(QWidget):
 
     def _fill_title(self, slide: "Slide") -> str:
         """Return the title of a step as the audience reads it; its numbers only if they are known."""
-        trace = self.presenter.find_trace() if slide is self.presenter.slide else None
-        return read_aloud(fill_text(slide.step.title, slide, trace, self.presenter.find_earlier_trace(slide, trace)))
+        trace = self.presenter.numbers.find_trace() if slide is self.presenter.slide else None
+        return read_aloud(
+            fill_text(slide.step.title, slide, trace, self.presenter.numbers.find_earlier_trace(slide, trace))
+        )
 
     @Slot()
     def _on_slide_entered(self) -> None:

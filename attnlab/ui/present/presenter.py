@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from attnlab.attention.stages.explanation import Cell
-from attnlab.document.scene import Scene
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.present.content import Moment, has_earlier_numbers, has_fixed_sentences
 from attnlab.ui.present.content_cache import ContentCache
 from attnlab.ui.present.prefetch import Prefetch
 from attnlab.ui.present.slide_hints import DEPTHS, PROMPT, list_hints
 from attnlab.ui.present.slide_lens import SlideLens
+from attnlab.ui.present.slide_numbers import SlideNumbers
 from attnlab.ui.present.votes import Votes
 
 if TYPE_CHECKING:
@@ -45,12 +45,11 @@ class Presenter(QObject):
     def __init__(self, playground: "Playground", player: "LessonPlayer", parent: QObject) -> None:
         super().__init__(parent)
         self._playground, self.player = playground, player
-        self._start = playground.document.scene
         self._ahead = Prefetch(playground, self)
+        self.numbers = SlideNumbers(playground, player, self._ahead)
         self.lens = SlideLens(playground, self)
         self.lens.ready.connect(self._on_ready)
         self._index = -1
-        self._stale: object = None
         self.table = self._answering = False
         self.sheets = True
         self._votes = Votes()
@@ -178,47 +177,7 @@ class Presenter(QObject):
         following = DEPTHS[(DEPTHS.index(depth) + 1) % len(DEPTHS)]
         self.player.open(make_tour(self._playground.document.experiment, following), slide.index)
 
-    # Live edits
-
-    @property
-    def own(self) -> Scene:
-        """The slide's own state."""
-        slide, now = self.slide, self._playground.document.scene
-        if slide is None or slide.experiment is None:
-            return self._start
-        return now if slide.experiment is now.experiment else replace(now, experiment=slide.experiment)
-
-    @property
-    def changed(self) -> bool:
-        """Whether the numbers were changed since the slide was entered."""
-        return self.own.experiment is not self._playground.document.experiment
-
-    def restore(self) -> None:
-        """Restore the slide's own state, as an undoable edit."""
-        if self.changed:
-            own = self.own
-            self._playground.document.edit_scene("Back to the step's state", lambda _: own)
-
     # Content
-
-    def find_trace(self) -> "Trace | None":
-        """Return the open experiment's numbers; while these are computed after an edit, the earlier ones."""
-        experiment, reply = self._playground.document.experiment, self._playground.reply
-        kept = self._ahead.find_trace(experiment)
-        if kept is not None or reply is None:
-            return kept
-        if reply.request.experiment is experiment:
-            return reply.trace
-        return reply.trace if self.changed and reply is not self._stale else None
-
-    def find_earlier_trace(self, slide: "Slide", trace: "Trace | None") -> "Trace | None":
-        """Return the numbers of the step before; None while they are computed."""
-        return trace if slide.before is None else self._ahead.find_trace(slide.before)
-
-    def find_own_trace(self, slide: "Slide", trace: "Trace | None") -> "Trace | None":
-        """Return the slide's own numbers after a live edit; while they are computed, the present ones."""
-        own = None if slide.experiment is None else self._ahead.find_trace(slide.experiment)
-        return own or trace
 
     def refresh(self, *, soft: bool = False) -> None:
         """Show the current content, unless it is shown already."""
@@ -227,11 +186,17 @@ class Presenter(QObject):
             return
         player = self.player
         moment = self._make_moment(
-            slide, player.frame, self._at_last_frame, player.hidden, self.changed, player.answered, self.lens.turned
+            slide,
+            player.frame,
+            self._at_last_frame,
+            player.hidden,
+            self.numbers.changed,
+            player.answered,
+            self.lens.turned,
         )
         lens = moment.lens and not self.table  # with a table, the map is shown to see the effect of edits
         moment = replace(moment, sheet=self.sheet, table=self.table, lens=lens)
-        made = self._make_content(slide, self.find_trace(), moment)
+        made = self._make_content(slide, self.numbers.find_trace(), moment)
         if made is not self._content:
             self._content = made
             self.shown.emit(made, soft)
@@ -242,8 +207,8 @@ class Presenter(QObject):
         self._idle.start(0)
 
     def _make_content(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "SlideContent":
-        before = self.find_earlier_trace(slide, trace)
-        own = self.find_own_trace(slide, trace) if moment.changed else None
+        before = self.numbers.find_earlier_trace(slide, trace)
+        own = self.numbers.find_own_trace(slide, trace) if moment.changed else None
         picture = self._find_picture(slide, trace, moment)
         return self._contents.find(slide, trace, before, own, picture, moment)
 
@@ -254,7 +219,7 @@ class Presenter(QObject):
     @property
     def is_drawn(self) -> bool:
         """Whether the lens of the slide is drawn, now or as soon as it is computed, not shown as in the window."""
-        return self.slide is not None and self.lens.is_drawn(self.slide, self.find_trace())
+        return self.slide is not None and self.lens.is_drawn(self.slide, self.numbers.find_trace())
 
     def _count_words(self, slide: "Slide") -> int:
         """Return how many words the lens of a slide walks; none while a table of numbers takes its place."""
@@ -306,15 +271,17 @@ class Presenter(QObject):
         self, slide: "Slide", at: int, hidden: tuple[Cell, ...], answered: bool, turned: int = 0
     ) -> "SlideContent | None":
         """Return another frame of the current slide."""
-        frames, trace = self.player.frames, self.find_trace()
-        moment = self._make_moment(slide, frames[at], at == len(frames) - 1, hidden, self.changed, answered, turned)
+        frames, trace = self.player.frames, self.numbers.find_trace()
+        moment = self._make_moment(
+            slide, frames[at], at == len(frames) - 1, hidden, self.numbers.changed, answered, turned
+        )
         return None if trace is None else self._make_content(slide, trace, replace(moment, table=self.table))
 
     def _make_end_frame(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
         """Return the first or the last frame of another slide, in its own state."""
         frames = slide.frames or (None,)
-        trace = self.find_trace() if slide.experiment is None else self._ahead.find_trace(slide.experiment)
-        changed = slide.experiment is None and self.changed
+        trace = self.numbers.find_entered_trace(slide)
+        changed = slide.experiment is None and self.numbers.changed
         answered = at == -1 or (len(frames) == 1 and not hidden and not slide.step.has_answer)
         turned = self._count_words(slide) if at == -1 else 0
         moment = self._make_moment(slide, frames[at], at == -1 or len(frames) == 1, hidden, changed, answered, turned)
@@ -359,7 +326,7 @@ class Presenter(QObject):
             return
         around = (slide.index, slide.index + 1, slide.index - 1, slide.index + 2)
         must = slide.before if has_earlier_numbers(slide) else None
-        must = slide.experiment if must is None and self.changed and has_fixed_sentences(slide) else must
+        must = slide.experiment if must is None and self.numbers.changed and has_fixed_sentences(slide) else must
         self._ahead.want([slide.before, *(slides[i].experiment for i in around if 0 <= i < len(slides))], must)
         made = self._left.pop(0)() if self._left else None
         if made is not None:
@@ -377,7 +344,7 @@ class Presenter(QObject):
         backwards, self._index = entered.index < self._index, entered.index
         self.table = self._answering = False
         self.lens.enter(entered, at_end=backwards and self.player.answered)
-        self._stale = self._playground.reply
+        self.numbers.enter_slide()
         self.slide_entered.emit()
         self.refresh()
 
@@ -394,7 +361,7 @@ class Presenter(QObject):
     @Slot(object)
     def _on_computed(self, _: object) -> None:
         reply = self._playground.reply
-        if reply is not None and reply.trace is not None and not self.changed:
+        if reply is not None and reply.trace is not None and not self.numbers.changed:
             self._ahead.keep(reply.trace)
         self.refresh()
 

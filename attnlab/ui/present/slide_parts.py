@@ -56,7 +56,7 @@ class SlideParts(QObject):
 
     def toggle_table(self) -> None:
         """Open the table of numbers most relevant to the slide, or close it; an open one has keyboard focus."""
-        presenter, trace = self._presenter, self._presenter.find_trace()
+        presenter, trace = self._presenter, self._presenter.numbers.find_trace()
         if presenter.slide is None or (trace is None and not presenter.table):
             return
         presenter.table = not presenter.table
@@ -81,7 +81,7 @@ class SlideParts(QObject):
 
     def _mount_answers(self) -> None:
         """Show or hide the answer fields in the slide's free area."""
-        slide, trace = self._presenter.slide, self._presenter.find_trace()
+        slide, trace = self._presenter.slide, self._presenter.numbers.find_trace()
         if slide is not None and trace is not None and slide.step.question is not None and self._presenter.sheet:
             answers = self.answers or self._make_answers()
             if self._presenter.hidden == slide.blanks != answers.sheet.hidden_cells:
@@ -101,7 +101,7 @@ class SlideParts(QObject):
 
     def _mount_lens(self, content: "SlideContent") -> None:
         """Show or hide the lens of a step in the slide's free area; a map replaces a missing lens."""
-        slide, trace = self._presenter.slide, self._presenter.find_trace()
+        slide, trace = self._presenter.slide, self._presenter.numbers.find_trace()
         drawn = content.picture is not None or self._presenter.is_drawn or not content.answered
         if slide is None or trace is None or not content.whole or drawn:
             if self.lens is not None:

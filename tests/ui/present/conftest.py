@@ -101,8 +101,12 @@ class Lecturer:
     def _whole(self) -> bool:
         content = self.hall.view.content
         presenter = self.hall.presenter
-        trace = presenter.find_trace()
-        if trace is None or presenter.slide is None or presenter.find_earlier_trace(presenter.slide, trace) is None:
+        trace = presenter.numbers.find_trace()
+        if (
+            trace is None
+            or presenter.slide is None
+            or presenter.numbers.find_earlier_trace(presenter.slide, trace) is None
+        ):
             return False
         return content is self.hall.presenter.content and content is not None and bool(content.main or content.whole)
 

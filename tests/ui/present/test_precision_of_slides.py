@@ -18,7 +18,7 @@ def choose(talk: Any, dtype: str) -> None:
     presenter = talk.hall.presenter
     talk.person.document.edit_scene("Precision", lambda scene: replace(scene, dtype=dtype))
     talk.person.wait_for(
-        lambda: (trace := presenter.find_trace()) is not None and str(trace.dtype) == f"torch.{dtype}"
+        lambda: (trace := presenter.numbers.find_trace()) is not None and str(trace.dtype) == f"torch.{dtype}"
     )  # until then the slide before is whole, too
     talk.wait()
 
@@ -30,7 +30,7 @@ def check(talk: Any, dtype: str) -> None:
     fresh = compute(slide.experiment, "cpu", dtype)
     main = talk.content.main
     np.testing.assert_array_equal(main.data.values, fresh.array(stage), f"{slide.step.title} in {dtype}")
-    assert talk.hall.presenter.find_trace().dtype == fresh.dtype
+    assert talk.hall.presenter.numbers.find_trace().dtype == fresh.dtype
     if slide.step.title == "All pairs at once":
         assert number(fresh.array("weights")[0, 2, 1]) in talk.text()
     if slide.step.title == "With causal masks":
