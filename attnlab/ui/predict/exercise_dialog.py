@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QGridLayout,
@@ -22,7 +22,7 @@ from attnlab.figures.handout import Page, lay_out
 from attnlab.lessons.lesson import Question
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.dialog_parts import ask_where, ask_which, button, make_scroll_area
-from attnlab.ui.base.dialog_size import fit
+from attnlab.ui.base.dialog_size import fit, move_aside
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
 from attnlab.ui.base.theme import px
@@ -31,7 +31,7 @@ from attnlab.ui.predict.answer_sheet import AnswerSheet
 from attnlab.ui.predict.exercise_form import ExerciseForm
 from attnlab.ui.predict.grade_table import GradeTable
 from attnlab.ui.predict.page_preview import PagePreview
-from attnlab.ui.predict.sheets import FORMULAS, check_sizes, make_sheet, print_sheets
+from attnlab.ui.predict.sheets import FORMULAS, check_sizes, describe_place, make_sheet, print_sheets
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.explanation import Cell
@@ -252,15 +252,8 @@ class ExerciseDialog(QDialog):
         self.setMinimumWidth(px(_TRYING))
         self.resize(px(_TRYING), self.height())
         card = self._playground.canvas.cards.get(stage)
-        if card is None or not card.isVisible():
-            return
-        asked = QRect(card.mapToGlobal(QPoint(0, 0)), card.size())
-        room, own = self.screen().availableGeometry(), self.frameGeometry()
-        xs = (room.right() - own.width() + 1, room.left(), asked.left() - own.width(), asked.right() + 1)
-        ys = (own.top(), room.top(), room.bottom() - own.height() + 1)
-        places = [QRect(QPoint(x, y), own.size()) for x in xs for y in ys]
-        inside = [place for place in places if room.contains(place)] or [own]
-        self.move(min(inside, key=lambda place: _measure_overlap(place, asked)).topLeft())
+        if card is not None and card.isVisible():
+            move_aside(self, card)
 
     def _stop_trying(self) -> None:
         if self._trying:
@@ -375,7 +368,7 @@ class ExerciseDialog(QDialog):
             self._say(str(error))
         else:
             self._note(check_sizes(self._exercise.experiment))
-            self.form.show_where(_describe_place(self._exercise))
+            self.form.show_where(describe_place(self._exercise))
         self.preview.show_page(page, self.form.paper_name)
         self._enable(not self.slices.running)
         self.previewed.emit()
@@ -402,18 +395,3 @@ class ExerciseDialog(QDialog):
         self._on_form_changed()
         self._soon.stop()
         super().done(result)
-
-
-def _describe_place(exercise: "Exercise") -> str:
-    from attnlab.attention.stages.table import BY_NAME
-    from attnlab.lessons.exercise import describe_cell
-
-    first, count = exercise.blanks[0], len(exercise.blanks)
-    more = f" and {count - 1} more" if count > 1 else ""
-    return f"{BY_NAME[first.stage].title}: {describe_cell(exercise.experiment, first)}{more}"
-
-
-def _measure_overlap(one: QRect, other: QRect) -> int:
-    """Return the area that two rectangles share."""
-    shared = one.intersected(other)
-    return max(shared.width(), 0) * max(shared.height(), 0)

@@ -278,3 +278,13 @@ def check_sizes(e: "Experiment") -> str:
     if max(e.d_model, e.memory.shape[1]) > 8 or e.T_q > 12 or e.T_k > 12:
         return "These sizes take long to compute by hand; use at most 8 columns and 12 tokens."
     return ""
+
+
+def describe_place(exercise: "Exercise") -> str:
+    """Return the stage and the first blank of an exercise, and how many more there are."""
+    from attnlab.attention.stages.table import BY_NAME
+    from attnlab.lessons.exercise import describe_cell
+
+    first, count = exercise.blanks[0], len(exercise.blanks)
+    more = f" and {count - 1} more" if count > 1 else ""
+    return f"{BY_NAME[first.stage].title}: {describe_cell(exercise.experiment, first)}{more}"
