@@ -57,14 +57,14 @@ def _record(playground: "Playground", window: MainWindow) -> None:
     from attnlab.attention.stages.explain import Cell
 
     desk = _find_controller(window)
-    desk.add_step()
+    desk.drafts.add_step()
     playground.toggle_causal()
-    desk.add_step()
+    desk.drafts.add_step()
     playground.document.select(Cell("weights", 2, 1, 0), pin=True)
-    desk.add_step()
-    desk.show_draft()
-    if desk.draft is not None:
-        desk.draft.edit_step("Text", text="It gives **{{weights[2, 1]:.2f}}**, and not {{weights[2, 9]}}.")
+    desk.drafts.add_step()
+    desk.drafts.show()
+    if desk.drafts.draft is not None:
+        desk.drafts.draft.edit_step("Text", text="It gives **{{weights[2, 1]:.2f}}**, and not {{weights[2, 9]}}.")
 
 
 def _ask(playground: "Playground", window: MainWindow) -> None:

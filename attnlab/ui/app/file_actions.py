@@ -88,13 +88,13 @@ def _training(w: Host) -> "TrainTools | None":
 
 def _drawable(w: Host) -> bool:
     p = w.workspace(PLAYGROUND)
-    return p is not None and p.code.ready and (p.pinned is None or p.document.view.look != "difference")
+    return p is not None and p.code.ready and (p.comparison.pinned is None or p.document.view.look != "difference")
 
 
 def _save(w: Host) -> None:
-    desk = w.workspace(LESSONS, make=False)
-    if desk is not None and desk.editing is not None:
-        desk.save_draft()
+    lessons = w.workspace(LESSONS, make=False)
+    if lessons is not None and lessons.drafts.editing is not None:
+        lessons.drafts.save()
     elif (playground := on(w, PLAYGROUND).enter()) is not None:
         playground.files.save()
 

@@ -194,7 +194,7 @@ class MainWindow(Host):
     @property
     def editing(self) -> "Draft | None":
         """The lesson that is being written, while its editor is shown."""
-        return self.lessons.editing if self.lessons is not None else None
+        return self.lessons.drafts.editing if self.lessons is not None else None
 
     def workspace(self, kind: WorkspaceKind[W], *, make: bool = True) -> W | None:
         found: Any = self._workspaces.get(kind.name)

@@ -26,9 +26,16 @@ def make_scroll_area(inside: QWidget, name: str) -> QScrollArea:
     return area
 
 
-def ask_where(parent: QWidget, title: str, name_filter: str, name: str, then: Callable[[Path], object]) -> QFileDialog:
-    """Ask where to save a file, and call ``then`` with the answer."""
-    dialog = _dialog(parent, title, name_filter, then)
+def ask_where(
+    parent: QWidget,
+    title: str,
+    name_filter: str,
+    name: str,
+    then: Callable[[Path], object],
+    folder: Path | None = None,
+) -> QFileDialog:
+    """Ask where to save a file, beginning in a folder, and call ``then`` with the answer."""
+    dialog = _make_file_dialog(parent, title, name_filter, then, folder)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(Path(name).suffix.removeprefix("."))
     dialog.selectFile(name)
@@ -36,17 +43,23 @@ def ask_where(parent: QWidget, title: str, name_filter: str, name: str, then: Ca
     return dialog
 
 
-def ask_which(parent: QWidget, title: str, name_filter: str, then: Callable[[Path], object]) -> QFileDialog:
-    """Ask for an existing file, and call ``then`` with the answer."""
-    dialog = _dialog(parent, title, name_filter, then)
+def ask_which(
+    parent: QWidget, title: str, name_filter: str, then: Callable[[Path], object], folder: Path | None = None
+) -> QFileDialog:
+    """Ask for an existing file, beginning in a folder, and call ``then`` with the answer."""
+    dialog = _make_file_dialog(parent, title, name_filter, then, folder)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     dialog.open()
     return dialog
 
 
-def _dialog(parent: QWidget, title: str, name_filter: str, then: Callable[[Path], object]) -> QFileDialog:
+def _make_file_dialog(
+    parent: QWidget, title: str, name_filter: str, then: Callable[[Path], object], folder: Path | None
+) -> QFileDialog:
     dialog = QFileDialog(parent, title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setNameFilter(name_filter)
+    if folder is not None and folder.is_dir():
+        dialog.setDirectory(str(folder))
     dialog.fileSelected.connect(lambda path: then(Path(path)))
     return dialog

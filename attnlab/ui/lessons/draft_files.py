@@ -4,18 +4,17 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from attnlab.base.errors import AttnlabError
+from attnlab.ui.base.dialog_parts import ask_where
+from attnlab.ui.base.workspace import Host
 from attnlab.ui.lessons.draft import Draft
 
-if TYPE_CHECKING:
-    from attnlab.ui.lessons.lesson_controller import LessonController
-
+FILTER = "Lessons (*.md)"
 Told = Callable[[Path], None]
 
 
-def save(controller: "LessonController", draft: Draft, told: Told) -> bool:
+def save(window: Host, draft: Draft, told: Told) -> bool:
     """Save a draft to its file, a new one in the user's folder; on failure show a message and return False."""
     from attnlab.lessons.library import find_user_folder
 
@@ -27,30 +26,31 @@ def save(controller: "LessonController", draft: Draft, told: Told) -> bool:
             path = find_free_path(folder, draft.lesson.title or draft.lesson.name)
         draft.save(path)
     except AttnlabError as error:
-        controller.refuse(str(error))
+        window.say(str(error))
         return False
     except OSError as error:
-        controller.refuse(f"The folder for lessons cannot be created: {error.strerror}.")
+        window.say(f"The folder for lessons cannot be created: {error.strerror}.")
         return False
     told(path)
     return True
 
 
-def ask_save(controller: "LessonController", draft: Draft, told: Told) -> None:
+def ask_save(window: Host, draft: Draft, told: Told) -> None:
     """Ask for a file and save a draft to it."""
-    dialog = controller.make_dialog("Save the lesson", suffix="md")
-    dialog.selectFile(f"{draft.path.stem if draft.path is not None else _make_stem(draft.lesson.title)}.md")
-    dialog.fileSelected.connect(partial(_save_to, controller, draft, told))
-    dialog.open()
+    from attnlab.lessons.library import find_user_folder
+
+    name = f"{draft.path.stem if draft.path is not None else _make_stem(draft.lesson.title)}.md"
+    then = partial(_save_to, window, draft, told)
+    ask_where(window, "Save the lesson", FILTER, name, then, find_user_folder())
 
 
-def _save_to(controller: "LessonController", draft: Draft, told: Told, name: str) -> None:
+def _save_to(window: Host, draft: Draft, told: Told, path: Path) -> None:
     try:
-        draft.save(Path(name))
+        draft.save(path)
     except AttnlabError as error:
-        controller.refuse(str(error))
+        window.say(str(error))
         return
-    told(Path(name))
+    told(path)
 
 
 def find_free_path(folder: Path, title: str) -> Path:

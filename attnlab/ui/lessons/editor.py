@@ -69,7 +69,7 @@ class Editor(FollowsTheme, QWidget):
         self.steps.chosen.connect(self._on_step_chosen)
         self.steps.moved.connect(self._on_step_moved)
         self._side.tool_used.connect(self._on_tool_used)
-        self._side.add_requested.connect(controller.add_step)
+        self._side.add_requested.connect(controller.drafts.add_step)
         split.addWidget(self._side)
         split.addWidget(self._make_form())
         split.setStretchFactor(1, 1)
@@ -260,13 +260,13 @@ class Editor(FollowsTheme, QWidget):
     @Slot()
     def save(self) -> bool:
         """Save the lesson to its file; a new one in the user's folder, named after its title."""
-        return self._draft is not None and save(self._controller, self._draft, self._on_saved)
+        return self._draft is not None and save(self._controller.window, self._draft, self._on_saved)
 
     @Slot()
     def save_as(self) -> None:
         """Ask for a file and save to it."""
         if self._draft is not None:
-            ask_save(self._controller, self._draft, self._on_saved)
+            ask_save(self._controller.window, self._draft, self._on_saved)
 
     def _on_saved(self, path: "Path") -> None:
         self.saved.emit(path)

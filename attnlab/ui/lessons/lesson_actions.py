@@ -12,7 +12,7 @@ def make_lesson_actions(controller: "Context[LessonController]") -> list[Action[
     """Return the actions on lessons."""
     return [
         Action("lesson-open", "Open a lesson…", "Lessons", controller, lambda d: d.ask_open()),
-        Action("lesson-new", "New lesson", "Lessons", controller, lambda d: d.start_draft()),
+        Action("lesson-new", "New lesson", "Lessons", controller, lambda d: d.drafts.start()),
         Action(
             "lesson-check",
             "Check the lesson",
@@ -67,14 +67,21 @@ def make_lesson_actions(controller: "Context[LessonController]") -> list[Action[
             lambda d: d.present(first=True),
             ("Shift+F5",),
         ),
-        Action("add-step", "Add this view as a step", "Lessons", controller, lambda d: d.add_step(), ("Ctrl+Shift+A",)),
+        Action(
+            "add-step",
+            "Add this view as a step",
+            "Lessons",
+            controller,
+            lambda d: d.drafts.add_step(),
+            ("Ctrl+Shift+A",),
+        ),
         Action(
             "edit-lesson",
             "Edit the recorded lesson",
             "Lessons",
             controller,
-            lambda d: d.show_draft(),
-            enabled=lambda d: d.draft is not None,
+            lambda d: d.drafts.show(),
+            enabled=lambda d: d.drafts.draft is not None,
         ),
         Action("exercise", "Make an exercise…", "Lessons", controller, lambda d: d.make_exercise()),
         Action(

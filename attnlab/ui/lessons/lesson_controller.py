@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from attnlab.base.errors import AttnlabError
 from attnlab.lessons.lesson import Lesson
+from attnlab.ui.base.dialog_parts import ask_which
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.lessons.draft import Draft
+from attnlab.ui.lessons.draft_files import FILTER
+from attnlab.ui.lessons.drafts import Drafts
 from attnlab.ui.lessons.panel import LessonPanel
 from attnlab.ui.lessons.player import LessonPlayer
 from attnlab.ui.lessons.progress_keeper import ProgressKeeper
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from attnlab.ui.predict.exercise_dialog import ExerciseDialog
     from attnlab.ui.present import PresentWindow
 
-FILTER = "Lessons (*.md)"
 CANVAS = "canvas"
 EXPLANATION = 1
 """The column of the playground whose upper part is the lesson."""
@@ -38,15 +39,14 @@ class LessonController(QObject):
         self._playground, self._window = playground, window
         self._touring = self._lens_opened = False
         self._unseen = ""
-        self._walkable: tuple[bool, bool] | None = None
         self.player = LessonPlayer(playground.document, self)
         self.progress = ProgressKeeper(self.player, window, self)
         playground.announcements.is_led = lambda: self.player.leads
         self.panel: LessonPanel | None = None
         self.workspace: LessonPages | None = None
-        self.draft: Draft | None = None
         self.presentation: PresentWindow | None = None
         self.exercise: ExerciseDialog | None = None
+        self.drafts = Drafts(self)
         self.player.slide_changed.connect(self._on_slide_changed)
         self.beside = StatesBeside(playground, self.player, self)
         self.player.frame_changed.connect(self._on_frame_changed)
@@ -88,10 +88,9 @@ class LessonController(QObject):
 
     def ask_open(self) -> None:
         """Ask for a lesson's file and open it."""
-        dialog = self.make_dialog("Open a lesson")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self._on_open_selected)
-        dialog.open()
+        from attnlab.lessons.library import find_user_folder
+
+        ask_which(self._window, "Open a lesson", FILTER, self.open, find_user_folder())
 
     def take_key(self, key: Qt.Key) -> bool:
         """Walk the open lesson with a clicker's keys; False for any other key."""
@@ -113,8 +112,8 @@ class LessonController(QObject):
         from attnlab.ui.lessons.lesson_pages import LessonPages
 
         self.workspace = LessonPages(self)
-        if self.draft is not None:  # recorded before the first visit
-            self.workspace.show_draft(self.draft)
+        if self.drafts.draft is not None:  # recorded before the first visit
+            self.workspace.show_draft(self.drafts.draft)
         return self.workspace.header, self.workspace.body, self.workspace.footer
 
     def enter(self) -> None:
@@ -133,7 +132,7 @@ class LessonController(QObject):
 
     def escape(self) -> None:
         """Show all lessons again."""
-        if self.workspace is not None and self.editing is None:
+        if self.workspace is not None and self.drafts.editing is None:
             self.workspace.go_back()
 
     def show_lesson(self, lesson: Lesson) -> None:
@@ -147,76 +146,9 @@ class LessonController(QObject):
         if self.workspace is not None:
             self.workspace.check()
 
-    # Recording
-
-    def start_draft(self) -> None:
-        """Start a new lesson, without steps."""
-        from attnlab.ui.lessons.recording import make_empty_lesson
-
-        self.edit_draft(make_empty_lesson())
-
-    def edit_draft(self, lesson: Lesson) -> None:
-        """Open a lesson in the editor; a draft with unsaved changes is continued, or first saved as a file."""
-        if self.draft is None or not self.draft.modified or self.draft.path is None or self.draft.path != lesson.path:
-            self._keep_draft()
-            self._begin(lesson)
-        self.show_draft()
-
-    def _begin(self, lesson: Lesson) -> Draft:
-        if self.draft is not None:
-            self.draft.deleteLater()
-        self.draft = Draft(lesson, self)
-        self.draft.changed.connect(self._on_draft_changed)
-        return self.draft
-
-    def show_draft(self) -> None:
-        """Show the recorded lesson in the editor."""
-        self._window.show_existing(self)
-        if self.workspace is not None and self.draft is not None:
-            self.workspace.show_draft(self.draft)
-        self._window.refresh_actions()  # undo and save now apply to the draft
-
-    def add_step(self) -> None:
-        """Record the playground's state as a step of the draft, which is created if there is none."""
-        from attnlab.ui.lessons.recording import StepContent, add_step, make_empty_lesson
-
-        own = self.player.lesson
-        draft = self.draft or self._begin(own if own is not None and self.is_own(own) else make_empty_lesson())
-        try:
-            lesson = add_step(draft.lesson, StepContent.read_playground(self._playground))
-        except AttnlabError as error:
-            self.refuse(str(error))
-            return
-        draft.edit("Add a step", lesson)
-        draft.choose(len(lesson.steps) - 1)
-        self.note(f"Step {len(lesson.steps)} added to “{lesson.title}”. Ctrl+2 edits it.")
-        if self.workspace is not None:
-            self.workspace.show_draft(draft)
-
     def is_own(self, lesson: Lesson) -> bool:
         """Return whether the user may change a lesson: shipped lessons are read-only."""
         return lesson.path is not None
-
-    @property
-    def editing(self) -> Draft | None:
-        """The draft while its editor is visible: save and undo then apply to it."""
-        shown = self.workspace is not None and self.workspace.editor.isVisible()
-        return self.draft if shown else None
-
-    def save_draft(self) -> None:
-        """Save the lesson in the editor."""
-        if self.workspace is not None:
-            self.workspace.editor.save()
-
-    def _keep_draft(self) -> None:
-        """Write a draft with unsaved changes to the user's lessons, so that nothing is lost."""
-        from attnlab.ui.lessons.recording import keep
-
-        if self.draft is not None and self.draft.modified:
-            try:
-                self.note(f"Unsaved changes of “{self.draft.lesson.title}” were saved as {keep(self.draft.lesson)}")
-            except AttnlabError as error:
-                self.refuse(str(error))
 
     # Presenting
 
@@ -310,20 +242,6 @@ class LessonController(QObject):
         """Show one sentence about a failure, in every workspace."""
         self._window.say(sentence)
 
-    def make_dialog(self, title: str, name_filter: str = FILTER, suffix: str = "") -> QFileDialog:
-        """Return a dialog for one file, to open, or with a suffix to save."""
-        from attnlab.lessons.library import find_user_folder
-
-        dialog = QFileDialog(self._window, title)
-        dialog.setNameFilter(name_filter)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if suffix:
-            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setDefaultSuffix(suffix)
-        if name_filter == FILTER and find_user_folder().is_dir():
-            dialog.setDirectory(str(find_user_folder()))
-        return dialog
-
     def stop(self) -> None:
         """End the presentation, and save the progress and a draft with unsaved changes."""
         self.progress.save()
@@ -331,7 +249,7 @@ class LessonController(QObject):
             self.presentation.close()
         if self.exercise is not None:
             self.exercise.close()
-        self._keep_draft()
+        self.drafts.keep()
 
     @Slot(object)
     def _on_slide_changed(self, slide: "Slide | None") -> None:
@@ -384,18 +302,5 @@ class LessonController(QObject):
             self.panel.show_slide()
 
     @Slot()
-    def _on_draft_changed(self) -> None:
-        """Update undo and redo when one of them becomes enabled or disabled."""
-        draft = self.draft
-        walkable = (bool(draft.undo_label), bool(draft.redo_label)) if draft is not None else None
-        if walkable != self._walkable:
-            self._walkable = walkable
-            self._window.refresh_actions()
-
-    @Slot()
     def _on_exercise_closed(self) -> None:
         self.exercise = None
-
-    @Slot(str)
-    def _on_open_selected(self, path: str) -> None:
-        self.open(Path(path))

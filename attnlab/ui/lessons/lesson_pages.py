@@ -75,8 +75,8 @@ class LessonPages(QObject):
         self.shelf.opened.connect(self._on_opened)
         self.shelf.itemClicked.connect(self._on_clicked)
         self.header.open.clicked.connect(self._controller.ask_open)
-        self.header.new.clicked.connect(self._controller.start_draft)
-        self.header.draft.clicked.connect(self._controller.show_draft)
+        self.header.new.clicked.connect(self._controller.drafts.start)
+        self.header.draft.clicked.connect(self._controller.drafts.show)
         self.header.search.textChanged.connect(self._on_find_changed)
         self.header.search.returnPressed.connect(self._on_find_entered)
         page = self.page
@@ -101,7 +101,7 @@ class LessonPages(QObject):
     @property
     def chosen(self) -> tuple[Lesson, int] | None:
         """The lesson and the step in view; None while the workspace is hidden."""
-        draft = self._controller.editing
+        draft = self._controller.drafts.editing
         if draft is not None:
             return draft.lesson, draft.chosen
         shown = self._shown if self.page.isVisible() else None
@@ -338,13 +338,13 @@ class LessonPages(QObject):
             name = f"my-{lesson.name}"
             path = find_user_folder() / f"{name}.md"
             lesson = replace(lesson, name=name, title=f"{lesson.title} (mine)", path=path, order=0)
-        self._controller.edit_draft(lesson)
+        self._controller.drafts.edit(lesson)
 
     @Slot()
     def _on_editor_left(self) -> None:
         self.body.hide_list(False)
         self.stack.setCurrentWidget(self.page)
-        draft = self._controller.draft
+        draft = self._controller.drafts.draft
         if draft is not None and draft.path is not None and not draft.modified:
             self._shown = draft.lesson
         self.reload()
@@ -359,7 +359,7 @@ class LessonPages(QObject):
 
     @Slot()
     def _on_draft_changed(self) -> None:
-        draft = self._controller.draft
+        draft = self._controller.drafts.draft
         self.header.draft.setVisible(draft is not None and self.stack.currentWidget() is not self.editor)
         if draft is not None:
             title = draft.lesson.title.replace("&", "&&")  # a single & would underline a letter

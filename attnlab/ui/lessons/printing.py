@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 
 from attnlab.base.counted import format_count
 from attnlab.lessons.lesson import Lesson
+from attnlab.ui.base.dialog_parts import ask_where
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.slices import draw
 from attnlab.ui.present.paper import Paper
@@ -15,15 +16,14 @@ if TYPE_CHECKING:
     from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.ui.lessons.lesson_controller import LessonController
 
-FILTER = "PDF (*.pdf)"
-
 
 def ask_print(controller: "LessonController", lesson: Lesson, paper: Paper) -> None:
     """Ask for a file and print a lesson to it."""
-    dialog = controller.make_dialog("Print the lesson", FILTER, "pdf")
-    dialog.selectFile(f"{lesson.name}.pdf")
-    dialog.fileSelected.connect(lambda name: Printing(controller, lesson, Path(name), paper))
-    dialog.open()
+
+    def print_to(path: Path) -> None:
+        Printing(controller, lesson, path, paper)
+
+    ask_where(controller.window, "Print the lesson", "PDF (*.pdf)", f"{lesson.name}.pdf", print_to)
 
 
 class Printing(QObject):

@@ -41,13 +41,13 @@ class StatesBeside(QObject):
         trace = self._ahead.find_trace(self._wanted) if self._wanted is not None else None
         if trace is None:
             return
-        if self._playground.pinned is not self._pinned or self._pinned is None:
-            self._theirs = self._playground.pinned
+        if self._playground.comparison.pinned is not self._pinned or self._pinned is None:
+            self._theirs = self._playground.comparison.pinned
         self._pinned = trace
-        self._playground.pin(trace)
-        self._playground.look("both")
+        self._playground.comparison.pin(trace)
+        self._playground.comparison.look("both")
 
     def _put_back(self) -> None:
-        if self._pinned is not None and self._playground.pinned is self._pinned:
-            self._playground.pin(self._theirs)
+        if self._pinned is not None and self._playground.comparison.pinned is self._pinned:
+            self._playground.comparison.pin(self._theirs)
         self._pinned = self._theirs = None

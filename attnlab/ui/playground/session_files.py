@@ -6,8 +6,8 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, SignalInstance, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
+from PySide6.QtWidgets import QWidget
 
 from attnlab.base.errors import AttnlabError
 from attnlab.document.first import First
@@ -15,6 +15,7 @@ from attnlab.document.opened import Opened
 from attnlab.document.saved_view import describe_dropped
 from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_file import Session
+from attnlab.ui.base.dialog_parts import ask_where, ask_which
 from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.playground.reader import Opening, Reader
 from attnlab.ui.playground.saver import Saver, Saving
@@ -212,18 +213,12 @@ class SessionFiles(QObject):
     @Slot()
     def ask_open(self) -> None:
         """Ask for a session and open it."""
-        dialog = self._dialog("Open a session", FILTER)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self._on_open_selected)
-        dialog.open()
+        ask_which(self._window, "Open a session", FILTER, self.open)
 
     @Slot()
     def ask_save(self) -> None:
         """Ask for a file and save to it."""
-        dialog = self._dialog("Save the session", FILTER, "attnlab")
-        dialog.selectFile(self._propose_name())
-        dialog.fileSelected.connect(self._on_save_selected)
-        dialog.open()
+        ask_where(self._window, "Save the session", FILTER, self._propose_name(), self._save)
 
     @Slot()
     def ask_export(self) -> None:
@@ -237,7 +232,7 @@ class SessionFiles(QObject):
         held = head != self._playground.document.view.head
         stage = self._playground.current_stage
         dialog = ExportDialog(
-            self._playground.choose_source(reply.trace),
+            self._playground.comparison.choose_source(reply.trace),
             stage,
             head,
             choices,
@@ -268,23 +263,6 @@ class SessionFiles(QObject):
         first = document.path or Path(f"{'-'.join(words)[:60] or 'attention'}.attnlab")
         others = (first.with_stem(f"{first.stem}-{number}") for number in count(2))
         return str(next(path for path in chain((first,), others) if not path.exists()))
-
-    def _dialog(self, title: str, name_filter: str, suffix: str = "") -> QFileDialog:
-        dialog = QFileDialog(self._window, title)
-        dialog.setNameFilter(name_filter)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if suffix:
-            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setDefaultSuffix(suffix)
-        return dialog
-
-    @Slot(str)
-    def _on_open_selected(self, path: str) -> None:
-        self.open(Path(path))
-
-    @Slot(str)
-    def _on_save_selected(self, path: str) -> None:
-        self._save(Path(path))
 
     @Slot(object)
     def _on_exported(self, path: object) -> None:

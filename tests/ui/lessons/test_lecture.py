@@ -77,7 +77,7 @@ def test_a_lecturer_records_saves_reopens_hands_out_and_grades(person: "Person",
         person.settle()
         person.key(Key.Key_A, CTRL | SHIFT)
     person.key(Key.Key_2, CTRL)
-    desk.show_draft()
+    desk.drafts.show()
     person.key(Key.Key_S, CTRL)
     lesson = find(str(find_user_folder() / "my-lesson.md"))
     assert (len(lesson.steps), check(lesson)) == (5, ())

@@ -60,7 +60,7 @@ def test_the_cards_show_both_states_while_the_step_is_open(person: "Person") -> 
     np.testing.assert_array_equal(data.values[1], attnlab.compute(person.experiment).array("weights")[0])
     desk.player.go(2)
     person.settle()
-    assert playground.pinned is None
+    assert playground.comparison.pinned is None
     assert playground.document.view.look == "present"
     assert len(person.painted("weights")) == 1
 
@@ -68,13 +68,13 @@ def test_the_cards_show_both_states_while_the_step_is_open(person: "Person") -> 
 def test_what_the_user_has_pinned_comes_back(person: "Person") -> None:
     playground, desk = person.playground, desk_of(person)
     person.press("Pin")
-    own = playground.pinned
+    own = playground.comparison.pinned
     desk.walk(parse(LESSON, "two"), 1)
     person.wait_for(lambda: playground.document.view.look == "both")
-    assert playground.pinned is not own
+    assert playground.comparison.pinned is not own
     desk.player.go_back()
     person.settle()
-    assert playground.pinned is own
+    assert playground.comparison.pinned is own
     desk.close()
 
 

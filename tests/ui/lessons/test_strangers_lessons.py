@@ -107,7 +107,7 @@ def test_markup_in_a_lesson_is_shown_as_text(person: "Person", picture: str, tmp
     person.key(Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     assert desk.workspace is not None
     lesson = next(each for each in desk.workspace.lessons if each.path == path)
-    desk.edit_draft(lesson)
+    desk.drafts.edit(lesson)
     desk.workspace.editor.text.insertPlainText(f"{{{{weights[{IMAGE}]}}}}")
     person.wait_for(lambda: "<img" in desk.workspace.editor.preview.wrong.text())
     desk.workspace.editor.question.fields["blank"].selectAll()
