@@ -7,15 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QScrollBar, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.stages.flow import Link
 from attnlab.attention.stages.table import STAGES
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
-from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.playground.canvas_plan import MARGIN, CanvasPlan, plan_canvas
+from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.playground.canvas_ground import CanvasGround
+from attnlab.ui.playground.canvas_plan import CanvasPlan, plan_canvas
+from attnlab.ui.playground.canvas_scroll_bar import CanvasScrollBar
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.card_needs import (
     FOLD_TIPS,
@@ -28,15 +30,12 @@ from attnlab.ui.playground.card_needs import (
 )
 from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
-from attnlab.ui.playground.shadow import draw_shadow
-from attnlab.ui.playground.wires import draw_wires, wires
+from attnlab.ui.playground.wires import wires
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
-LINE_PX, LINES = 22, 3
-"""The height of a line at 100 % type, and how many lines a notch of the wheel scrolls."""
 ZOOM_RANGE = (0.5, 12.0)
 LEAST_PICTURES = 560
 """The least width at 100 % type for maps without numbers: two cards with the maps of several heads."""
@@ -53,8 +52,8 @@ class Canvas(FollowsTheme, QWidget):
     head_clicked = Signal(object)
     head_ablated = Signal(int)
     mask_painted = Signal(object, int)
-    colours_asked = Signal(str, QPoint)
     """The brush crossed a cell, and the number of its stroke, from press to release; each cell once per stroke."""
+    colours_asked = Signal(str, QPoint)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,11 +85,10 @@ class Canvas(FollowsTheme, QWidget):
         """The places of the cards, which are drawn magnified by the zoom."""
         self._digits: dict[str, tuple[int, bool]] = {}
         self._pinned = False
-        self.scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
-        self.scroll_bar.hide()
+        self.scroll_bar = CanvasScrollBar(self)
         self.scroll_bar.valueChanged.connect(self._on_scrolled)
         self._places: dict[str, QRectF] = {}
-        self._ground, self._ground_drawn = QPixmap(), False
+        self._ground = CanvasGround(self)
         self._pressed: QPointF | None = None
         self._painting = False
         self._strokes, self._brushing = 0, False
@@ -258,8 +256,8 @@ class Canvas(FollowsTheme, QWidget):
             if isinstance(card, StageCard):
                 card.set_numbers(name in plan.numbered, plan.decimals, plan.shares and name == "masked")
             card.show()
-        self._show_scroll_bar(plan)
-        self._ground_drawn = False
+        self.scroll_bar.show_extent(round(plan.height * self._zoom), round(y))
+        self._ground.is_old = True
         self.update()
 
     def _make_plan(self) -> CanvasPlan:
@@ -277,23 +275,6 @@ class Canvas(FollowsTheme, QWidget):
         if self.plan is None or not self.plan.shares:
             return ""
         return "scaled" if self.cards["masked"].data is not None else "masked"
-
-    def _show_scroll_bar(self, plan: CanvasPlan) -> None:
-        """Show the scroll bar if the cards are longer than the canvas, at the present offset."""
-        bar, y = self.scroll_bar, round(self._offset.y())
-        longer = round(plan.height * self._zoom) - self.height()
-        bar.setVisible(longer > 0 or y < 0)
-        if bar.isHidden():
-            return
-        wide = bar.sizeHint().width()
-        bar.setGeometry(self.width() - wide, 0, wide, self.height())
-        bar.blockSignals(True)
-        bar.setRange(min(0, -y), max(longer, -y))
-        bar.setPageStep(self.height())
-        bar.setSingleStep(round(LINE_PX * scale()))
-        bar.setValue(-y)
-        bar.blockSignals(False)
-        bar.raise_()
 
     @Slot(int)
     def _on_scrolled(self, value: int) -> None:
@@ -320,12 +301,8 @@ class Canvas(FollowsTheme, QWidget):
     def show_card(self, name: str) -> None:
         """Scroll until a card is visible, as far as possible."""
         place = self._places.get(name)
-        if place is None or not self.scroll_bar.isVisible():
-            return
-        over = max(place.bottom() + MARGIN - self.height(), 0.0)
-        over = min(over, place.top() - MARGIN) if place.top() - over < MARGIN else over
-        if over:
-            self.scroll_bar.setValue(self.scroll_bar.value() + round(over))
+        if place is not None and self.scroll_bar.isVisible():
+            self.scroll_bar.show_place(place)
 
     def wires(self) -> list[Link]:
         """Return the wires between the visible cards."""
@@ -336,25 +313,9 @@ class Canvas(FollowsTheme, QWidget):
 
     def ground(self) -> QPixmap:
         """Return the picture below the cards: their shadows and the wires."""
-        if not self._ground_drawn:
-            self._draw_ground()
-            self._ground_drawn = True
-        return self._ground
-
-    def _draw_ground(self) -> None:
-        ratio = self.devicePixelRatioF()
-        size = self.size() * ratio
-        if (self._ground.size(), self._ground.devicePixelRatio()) != (size, ratio):  # allocating anew is slow
-            self._ground = QPixmap(size)
-            self._ground.setDevicePixelRatio(ratio)
-        palette = palette_of(self)
-        self._ground.fill(QColor(palette.ground))
-        painter = QPainter(self._ground)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        draw_wires(painter, self.wires(), self._places, self._scale, palette)
-        for rect in self._places.values():
-            draw_shadow(painter, rect.toRect())
-        painter.end()
+        if self._ground.is_old:
+            self._ground.draw(self.wires(), self._places, self._scale)
+        return self._ground.picture
 
     @Slot(str)
     def _on_title_double_clicked(self, name: str) -> None:
@@ -392,7 +353,7 @@ class Canvas(FollowsTheme, QWidget):
     def wheelEvent(self, event: QWheelEvent) -> None:
         delta = event.angleDelta().y() or event.angleDelta().x()
         if self.is_longer and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.scroll_bar.setValue(self.scroll_bar.value() - round(delta / 120 * LINES * LINE_PX * scale()))
+            self.scroll_bar.turn_wheel(delta)
             event.accept()
             return
         self.zoom_at(1.0015**delta, event.position())

@@ -1,7 +1,6 @@
 """The heads card: the weights of every head and their mean; a click chooses what every card shows."""
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
@@ -20,10 +19,11 @@ from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.canvas_card import BAR_TIP, CanvasCard
-from attnlab.ui.playground.canvas_plan import HEADER, PADDING, TILES_SHARE
-from attnlab.ui.playground.card_grid import SMALL_LABEL, TITLE, CardRoom, fit_card, label_face
+from attnlab.ui.playground.canvas_plan import HEADER, PADDING
+from attnlab.ui.playground.card_grid import SMALL_LABEL, TITLE, label_face
+from attnlab.ui.playground.head_tiles import HeadTiles, place_tiles
 from attnlab.ui.playground.stage_maps import make_overview
-from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, move_cell, name_cell, split_cell
+from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, move_cell, name_cell
 from attnlab.ui.widgets.tokens.token_chips import draw_eye
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ class HeadsCard(CanvasCard):
         self._mean: MapData | None = None
         self.effects: tuple[str, ...] = ()
         """How many of its keys each head attends to in effect, such as "3.1 of 10"; empty where that is not known."""
-        self.mean_grid: Grid | None = None
-        """The cells of the mean, which stands beside the heads."""
+        self._tiles: HeadTiles | None = None
         self._hovered: int | None = None
         self._pressed: int | None = None
         self._walked: MapCell | None = None
@@ -131,26 +130,23 @@ class HeadsCard(CanvasCard):
             self.show_view(view)
 
     def count_cells(self) -> int:
-        return sum(data.values.size for _, data in self._parts())
+        return self.tiles.count_cells() if self.tiles is not None else 0
 
     def name_cell(self, place: int) -> str:
-        data, cell, index = self._find_map(place)
+        assert self.tiles is not None
+        _, data, cell, index = self.tiles.find_map(place)
         choice = self.choices[index]
         out = ", off" if choice in self.ablated else ""
         return name_cell(data, cell, "weights", f"head {choice}{out}" if choice != "mean" else "mean of the heads")
 
     def locate_cell(self, place: int) -> QRectF:
-        _, cell, index = self._find_map(place)
-        grid = self.mean_grid if self.choices[index] == "mean" else self.grid
-        return QRectF(*grid.rect(*cell)) if grid is not None else QRectF()
+        if self.tiles is None:
+            return QRectF()
+        grid, _, cell, _ = self.tiles.find_map(place)
+        return QRectF(*grid.rect(*cell))
 
     def find_cell(self, at: QPointF) -> int | None:
-        first = 0
-        for grid, data in self._parts():
-            if (hit := grid.hit(at.x(), at.y())) is not None:
-                return first + join_cell(data.values.shape, hit)
-            first += data.values.size
-        return None
+        return self.tiles.find_cell(at) if self.tiles is not None else None
 
     @property
     def current_cell(self) -> int | None:
@@ -161,17 +157,12 @@ class HeadsCard(CanvasCard):
 
     def _shape(self) -> tuple[int, int, int]:
         """Return the number of maps with the mean, and their rows and columns."""
-        parts = self._parts()
-        rows, columns = parts[0][1].values.shape[1:] if parts else (0, 0)
-        return sum(len(data.values) for _, data in parts), rows, columns
+        return self.tiles.shape if self.tiles is not None else (0, 0, 0)
 
-    def _find_map(self, place: int) -> tuple[MapData, MapCell, int]:
-        """Return the maps with a cell, the cell in them, and the index of its map among the choices."""
-        assert self._data is not None
-        assert self._mean is not None
-        index, row, column = split_cell(self._shape(), place)
-        heads = len(self._data.values)
-        return (self._data, (index, row, column), index) if index < heads else (self._mean, (0, row, column), index)
+    @property
+    def tiles(self) -> HeadTiles | None:
+        """The small maps with their places; None while they are not computed or the card is folded."""
+        return self._tiles if self.grid is not None else None
 
     def choice_at(self, position: QPointF) -> int | str | None:
         """Return the choice whose small map is under a point."""
@@ -181,8 +172,7 @@ class HeadsCard(CanvasCard):
 
     def map_rect(self, choice: int | str) -> QRectF:
         """Return the rectangle of the map of a head, or of the mean."""
-        grid, index = (self.mean_grid, 0) if choice == "mean" else (self.grid, int(choice))
-        return QRectF(*grid.rect(index, None, None)) if grid is not None else QRectF()
+        return self.tiles.map_rect(choice) if self.tiles is not None else QRectF()
 
     def control_at(self, position: QPointF) -> int | None:
         """Return the head that a click at a point ablates or restores."""
@@ -203,9 +193,8 @@ class HeadsCard(CanvasCard):
 
     def _whole(self, index: int) -> QRectF:
         """Return the rectangle of a small map with its title and the labels below that."""
-        assert self.grid is not None
-        above = self.grid.column_space if index < self.grid.per_row else 0.0
-        return self.map_rect(index).adjusted(0, -self._title_height() - above, 0, 0)
+        assert self.tiles is not None
+        return self.map_rect(index).adjusted(0, -self._title_height() - self.tiles.space_above(index), 0, 0)
 
     def _find_controls(self) -> list[int]:
         """Return the heads whose control is drawn: the ablated ones, and those under the pointer or in focus."""
@@ -213,30 +202,19 @@ class HeadsCard(CanvasCard):
         return [each for each in self._heads() if each in self.ablated or each in (head, self._hovered)]
 
     def _lay_out(self) -> Grid | None:
-        """Lay the mean out at the right, as large as the card is high, and the heads in the rest of the width."""
-        self.mean_grid = None
+        self._tiles = None
         if self._data is None or self._mean is None or self._folded:
             return None
         area = QRectF(self.rect()).adjusted(PADDING * self._zoom, HEADER * self._zoom, 0, 0)
         area.adjust(0, 0, -PADDING * self._zoom, -PADDING * self._zoom)
-        title = TITLE * self._zoom
-        mean = self._fit(self._mean, area.adjusted(area.width() * TILES_SHARE, title, 0, 0))
-        left = area.right() - mean.width
-        self.mean_grid = replace(mean, x=float(round(left)))
-        return self._fit(
-            self._data, QRectF(area.topLeft(), QPointF(left - mean.label_width - 16 * self._zoom, area.bottom()))
-        )
-
-    def _fit(self, data: MapData, area: QRectF) -> Grid:
-        rect = (area.x(), area.y(), max(area.width(), 1.0), max(area.height(), 1.0))
-        room = CardRoom(rect, self._zoom, self.devicePixelRatioF(), True, True, 1, False)
-        return fit_card(data.values.shape, tuple(data.row_labels), tuple(data.column_labels), room)
+        self._tiles = place_tiles(self._data, self._mean, area, self._zoom, self.devicePixelRatioF())
+        return self._tiles.grid
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         self.still.draw(painter, self._still_depends_on(), self._paint_still)
-        if self._data is not None and self.grid is not None:
-            self._paint_maps(painter)
+        if self.tiles is not None:
+            self._paint_maps(painter, self.tiles)
         elif self._trace is not None and self._is_incomparable() and not self._folded:
             painter.setPen(QColor(self._palette.muted))
             painter.setFont(face("map", self._zoom))
@@ -250,7 +228,8 @@ class HeadsCard(CanvasCard):
         labels = (self._data.row_labels, self._data.column_labels) if self._data is not None else ()
         heads = self._trace.experiment.n_heads if self._trace is not None else 0
         looks = (self._palette, self._zoom, self.hasFocus(), heads, self._folded, bool(self.effects))
-        return (*looks, self.grid, self.mean_grid, *labels)
+        grids = (self.tiles.grid, self.tiles.mean_grid) if self.tiles is not None else (None, None)
+        return (*looks, *grids, *labels)
 
     def _paint_still(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -258,14 +237,8 @@ class HeadsCard(CanvasCard):
             painter, (self._trace is not None and self._trace.experiment.n_heads, self._folded, bool(self.effects))
         )
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        for grid, data in self._parts():
+        for grid, data in self.tiles.parts if self.tiles is not None else ():
             draw_labels(painter, grid, data, self._palette, label_face(grid, self._zoom), (None, None))
-
-    def _parts(self) -> list[tuple[Grid, MapData]]:
-        """Return the maps of the heads and the mean, each with its cells."""
-        if self.grid is None or self.mean_grid is None or self._data is None or self._mean is None:
-            return []
-        return [(self.grid, self._data), (self.mean_grid, self._mean)]
 
     def _paint_header(self, painter: QPainter) -> None:
         z, p = self._zoom, self._palette
@@ -280,57 +253,49 @@ class HeadsCard(CanvasCard):
         )
         pen.draw(left, self._title_middle(), pen.elide(about, self.width() - left - 160 * z))
 
-    def _paint_maps(self, painter: QPainter) -> None:
+    def _paint_maps(self, painter: QPainter, tiles: HeadTiles) -> None:
         off, controls = self.ablated, self._find_controls()
         kept = {head: self.control_rect(head).width() for head in controls}
-        for grid, data in self._parts():
+        for grid, data in tiles.parts:
             draw_cells(painter, grid, data, self._palette)
-        assert self.grid is not None
-        assert self.mean_grid is not None
-        assert self._data is not None
         for head in off:
-            painter.fillRect(self.map_rect(head), _fade_colour(self._palette.surface))
-        draw_titles(painter, self.grid, self._data, self._palette, face("map", self._zoom), kept=kept, struck=off)
-        self._paint_effects(painter)
-        self._paint_mean_title(painter)
-        self._paint_bar(painter, self._data, self.width() - PADDING * self._zoom)
+            painter.fillRect(tiles.map_rect(head), _fade_colour(self._palette.surface))
+        draw_titles(painter, tiles.grid, tiles.heads, self._palette, face("map", self._zoom), kept=kept, struck=off)
+        self._paint_effects(painter, tiles)
+        self._paint_mean_title(painter, tiles)
+        self._paint_bar(painter, tiles.heads, self.width() - PADDING * self._zoom)
         for head in controls:
             self._paint_control(painter, head)
         if self._view is not None and self._view.head in self.choices:
             chosen = self._view.head
             frame = Outline(0 if chosen == "mean" else int(chosen), None, None, self._palette.accent, 2.5)
-            draw_outlines(painter, self.mean_grid if chosen == "mean" else self.grid, [frame])
+            draw_outlines(painter, tiles.mean_grid if chosen == "mean" else tiles.grid, [frame])
         if self._walked is not None and self.hasFocus() and (place := self.current_cell) is not None:
-            _, cell, index = self._find_map(place)
-            grid = self.mean_grid if self.choices[index] == "mean" else self.grid
+            grid, _, cell, _ = tiles.find_map(place)
             draw_outlines(painter, grid, [Outline(*cell, self._palette.ink, 1.5)])
 
-    def _paint_effects(self, painter: QPainter) -> None:
+    def _paint_effects(self, painter: QPainter, tiles: HeadTiles) -> None:
         """Write how many tokens each head attends to in effect, right of its title, if all have room."""
-        assert self.grid is not None
-        assert self._data is not None
         key = find_key(face(SMALL_LABEL, self._zoom))
-        titles = max(measure_text(title, find_key(face("map", self._zoom))) for title in self._data.titles)
-        room = self.grid.columns * self.grid.cell_width - titles - 8 * self._zoom
+        titles = max(measure_text(title, find_key(face("map", self._zoom))) for title in tiles.heads.titles)
+        room = tiles.grid.columns * tiles.grid.cell_width - titles - 8 * self._zoom
         if not self.effects or max(measure_text(text, key) for text in self.effects) > room:
             return
         pen, controls = Pen(painter, face(SMALL_LABEL, self._zoom)), self._find_controls()
         painter.setPen(QColor(self._palette.muted))
         for head, text in enumerate(self.effects):
             if head not in controls:
-                rect, lift = self.map_rect(head), self.grid.column_space if head < self.grid.per_row else 0.0
-                pen.draw(rect.right(), rect.y() - lift - 2, text, 1.0, 1.0)
+                rect = tiles.map_rect(head)
+                pen.draw(rect.right(), rect.y() - tiles.space_above(head) - 2, text, 1.0, 1.0)
 
-    def _paint_mean_title(self, painter: QPainter) -> None:
+    def _paint_mean_title(self, painter: QPainter, tiles: HeadTiles) -> None:
         """Write the title of the mean and the end of its own scale."""
-        if self.mean_grid is None or self._mean is None:
-            return
         pen = Pen(painter, face("map", self._zoom))
         painter.setPen(QColor(self._palette.muted))
-        low, high = write_colour_ends(self._mean)
-        rect = self.map_rect("mean")
-        text = pen.elide(f"mean  {low} … {high}", rect.width() + self.mean_grid.label_width)
-        pen.draw(rect.x(), rect.y() - self.mean_grid.column_space - 2, text, 0.0, 1.0)
+        low, high = write_colour_ends(tiles.mean)
+        rect = tiles.map_rect("mean")
+        text = pen.elide(f"mean  {low} … {high}", rect.width() + tiles.mean_grid.label_width)
+        pen.draw(rect.x(), rect.y() - tiles.mean_grid.column_space - 2, text, 0.0, 1.0)
 
     def _paint_control(self, painter: QPainter, head: int) -> None:
         pointed = head == self._hovered

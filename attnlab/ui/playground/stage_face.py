@@ -1,9 +1,9 @@
-"""The painting of a stage's card: title, formula, shape, maps, labels, colour bar, and the selected cells."""
+"""The painting of a stage's card: its maps with labels and numbers, and the selected cells."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -12,22 +12,20 @@ from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.table import Stage, sources
 from attnlab.base.spoken_text import COVERED
 from attnlab.figures.cell_numbers import draw_numbers
-from attnlab.figures.colour_bar import write_colour_ends
 from attnlab.figures.empty_cells import draw_covers, draw_veil
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData, Outline
 from attnlab.figures.map_labels import draw_labels, draw_titles
 from attnlab.figures.map_painter import draw_cells, draw_outlines
-from attnlab.figures.text import Pen, find_key, measure_text
+from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
-from attnlab.ui.base.formula import draw_formula, formula_ascent, formula_size
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import scale
-from attnlab.ui.playground.canvas_card import STRIP_WIDTH, CanvasCard
 from attnlab.ui.playground.canvas_plan import HEADER, PADDING, STRIP
 from attnlab.ui.playground.card_frames import Strong, frames
 from attnlab.ui.playground.card_grid import CardRoom, fit_card, label_face, measure_title_room
-from attnlab.ui.playground.card_words import describe_card, shape_text
+from attnlab.ui.playground.card_words import describe_card
+from attnlab.ui.playground.stage_header import StageHeader
 from attnlab.ui.playground.stage_maps import (
     Look,
     cell_text,
@@ -46,26 +44,22 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
-PAINTING = "painting the mask"
 GIVEN = ("inputs", "memory")
 """The stages whose numbers are given, and not computed."""
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
 @guarded
-class StageFace(CanvasCard):
+class StageFace(StageHeader):
     """Shows one stage of a trace with a view; subclasses handle the user's actions."""
 
     def __init__(self, stage: Stage, parent: QWidget | None = None) -> None:
-        super().__init__(stage.name, stage.name, parent)
-        self.stage = stage
+        super().__init__(stage, parent)
         self._heads: tuple[int | None, ...] = (None,)
-        self._numbered, self._decimals, self._shares = True, 4, False
+        self._numbered, self._decimals = True, 4
         self._framed: tuple[list[Outline], Strong] = ([], (None, None))
-        self._painting = False
         self._pinned: Trace | None = None
         self._reason = self._strip = ""
-        self._titled: tuple[str, str] | None = None
         self._fresh: NDArray[np.bool_] | None = None
         self._veil, self.painted = 0.0, 0
         self._told: int | None = None
@@ -229,27 +223,6 @@ class StageFace(CanvasCard):
         told = describe_card(self._trace, self.stage, self._data, self._strip, painting=self._painting)
         return told.replace(self.stage.title, self.title, 1)
 
-    def _shape_and_formula(self) -> tuple[str, str]:
-        """Return the shape and the formula in the header, computed once per trace."""
-        if self._titled is None:
-            self._titled = "", ""
-            if self._trace is not None and self.stage.name in self._trace:
-                e = self._trace.experiment
-                formula = self.stage.formula(e)
-                if self._shares:
-                    formula = rf"{sources(self.stage, e)[0].formula(e)},\; {formula}"
-                self._titled = shape_text(self._trace, self.stage.name), formula
-        return self._titled
-
-    def shape_text(self) -> str:
-        """Return the shape as in the header."""
-        return self._shape_and_formula()[0]
-
-    @property
-    def title(self) -> str:
-        """The title in the header."""
-        return "Scaled, masked" if self._shares else self.stage.title
-
     def _area(self) -> QRectF:
         """Return the rectangle for the maps."""
         z = self._zoom
@@ -274,56 +247,6 @@ class StageFace(CanvasCard):
             return [], (None, None)
         return frames(self._trace, self._view, self.stage, self._heads, self._data.values.shape, self._palette)
 
-    def _paint_header(self, painter: QPainter) -> None:
-        """Paint the title, the formula and the shape in one line, as far as there is room."""
-        z, p = self._zoom, self._palette
-        shape, formula = self._leave_for_scale()
-        left = self._paint_title(painter, self.title, self.stage.role) + 8 * z
-        if self._folded:
-            self._paint_fold(painter, left)
-            return
-        right = self._paint_shape(painter, shape, left)
-        if formula:
-            size = min(13 * z, 26 * z / max(formula_size(formula, 1.0).height(), 1e-3))
-            top = self._title_middle() + 4.5 * z - formula_ascent(formula, size)
-            room = max(right - left, 0.0)
-            if formula_size(formula, size).width() <= 1.6 * room:  # one that is much too long would be illegible
-                draw_formula(painter, QPointF(left, top), formula, size, p.muted, room)
-
-    def _paint_shape(self, painter: QPainter, shape: str, left: float) -> float:
-        """Write the shape at the right, or that the brush is in use; return the x left of it."""
-        z, p = self._zoom, self._palette
-        pen = Pen(painter, face("map", z))
-        room = self.width() - 12 * z - left
-        texts = (*([PAINTING] if self._painting else []), shape, shape.replace(" × ", "×"))
-        text = next((text for text in texts if pen.width(text) <= room), "")
-        painter.setPen(QColor(p.accent if text == PAINTING else p.muted))
-        pen.draw(self.width() - 12 * z, self._title_middle(), text, 1.0)
-        return self.width() - 20 * z - (pen.width(text) if text else -8 * z)
-
-    def _paint_scale(self, painter: QPainter, data: MapData) -> None:
-        """Paint the colour bar left of the shape, if there is room for it beside the title and the formula."""
-        z = self._zoom
-        shape, formula = self._leave_for_scale()
-        title, pen = Pen(painter, face("title", z)), Pen(painter, face("map", z))
-        left = 26 * z + title.width(self.title) + 8 * z
-        if formula:
-            left += formula_size(formula, 13 * z).width() + 12 * z
-        right = self.width() - 12 * z - pen.width(PAINTING if self._painting else shape) - 14 * z
-        self._paint_bar(painter, data, right, left)
-
-    def _leave_for_scale(self) -> tuple[str, str]:
-        """Return the shape and the formula that leave room for a colour bar that says more than where it ends."""
-        shape, formula = self._shape_and_formula()
-        if self._data is None or self._data.scale.is_plain or self._painting:
-            return shape, formula
-        z, key = self._zoom, find_key(face("map", self._zoom))
-        ends = sum(measure_text(text, key) for text in write_colour_ends(self._data))
-        room = self.width() - measure_text(self.title, find_key(face("title", z))) - ends - (STRIP_WIDTH + 75) * z
-        if formula and formula_size(formula, 13 * z).width() + measure_text(shape, key) > room:
-            formula = ""
-        return shape if measure_text(shape, key) <= room else "", formula
-
     def _paint_strip(self, painter: QPainter) -> None:
         """Write the line of figures below the maps, shortened to fit."""
         if self._strip:
@@ -345,9 +268,6 @@ class StageFace(CanvasCard):
         with np.errstate(over="ignore", invalid="ignore"):
             exact = (n for n in range(2, self._decimals) if (data.values == data.values.round(n)).all())
             return next(exact, self._decimals)
-
-    def _header_depends_on(self) -> tuple[object, ...]:
-        return self._painting, self._folded, self.title, *self._leave_for_scale()
 
     def _still_depends_on(self, grid: Grid | None, strong: Strong) -> tuple[object, ...]:
         header = (self._palette, self._zoom, self.hasFocus(), *self._header_depends_on())

@@ -1,0 +1,78 @@
+"""The places of the maps on the heads card: a map for each head, and their mean beside them."""
+
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QPointF, QRectF
+
+from attnlab.figures.layout import Grid
+from attnlab.figures.map_data import MapData
+from attnlab.ui.playground.canvas_plan import TILES_SHARE
+from attnlab.ui.playground.card_grid import TITLE, CardRoom, fit_card
+from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, split_cell
+
+
+@dataclass(frozen=True)
+class HeadTiles:
+    """The maps with their grids; the cells of all heads are numbered row by row, then those of the mean."""
+
+    heads: MapData
+    grid: Grid
+    mean: MapData
+    mean_grid: Grid
+
+    @property
+    def parts(self) -> tuple[tuple[Grid, MapData], tuple[Grid, MapData]]:
+        """The maps of the heads and the mean, each with its grid."""
+        return (self.grid, self.heads), (self.mean_grid, self.mean)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The number of maps with the mean, and their rows and columns."""
+        count, rows, columns = self.heads.values.shape
+        return count + len(self.mean.values), rows, columns
+
+    def count_cells(self) -> int:
+        """Return how many cells all maps have."""
+        return sum(data.values.size for _, data in self.parts)
+
+    def find_map(self, place: int) -> tuple[Grid, MapData, MapCell, int]:
+        """Return the grid and the maps of the cell with a number, the cell in them, and the index of its map."""
+        index, row, column = split_cell(self.shape, place)
+        if index < len(self.heads.values):
+            return self.grid, self.heads, (index, row, column), index
+        return self.mean_grid, self.mean, (0, row, column), index
+
+    def find_cell(self, at: QPointF) -> int | None:
+        """Return the number of the cell under a point."""
+        first = 0
+        for grid, data in self.parts:
+            if (hit := grid.hit(at.x(), at.y())) is not None:
+                return first + join_cell(data.values.shape, hit)
+            first += data.values.size
+        return None
+
+    def map_rect(self, choice: int | str) -> QRectF:
+        """Return the rectangle of the map of a head, or of the mean."""
+        grid, index = (self.mean_grid, 0) if choice == "mean" else (self.grid, int(choice))
+        return QRectF(*grid.rect(index, None, None))
+
+    def space_above(self, head: int) -> float:
+        """Return the height of the column labels above the map of a head; only the first row of maps has them."""
+        return self.grid.column_space if head < self.grid.per_row else 0.0
+
+
+def place_tiles(heads: MapData, mean: MapData, area: QRectF, zoom: float, ratio: float) -> HeadTiles:
+    """Place the mean at the right of an area, as large as the area is high, and the heads in the rest of the width.
+
+    ``ratio`` is the number of device pixels in a logical one.
+    """
+
+    def fit(data: MapData, within: QRectF) -> Grid:
+        rect = (within.x(), within.y(), max(within.width(), 1.0), max(within.height(), 1.0))
+        room = CardRoom(rect, zoom, ratio, True, True, 1, False)
+        return fit_card(data.values.shape, tuple(data.row_labels), tuple(data.column_labels), room)
+
+    grid = fit(mean, area.adjusted(area.width() * TILES_SHARE, TITLE * zoom, 0, 0))
+    left = area.right() - grid.width
+    rest = QRectF(area.topLeft(), QPointF(left - grid.label_width - 16 * zoom, area.bottom()))
+    return HeadTiles(heads, fit(heads, rest), mean, replace(grid, x=float(round(left))))
