@@ -78,9 +78,9 @@ def _compare_with_pinned(look: str) -> Prepare:
     """Pin the state, switch the causal mask on, and show the pinned state, the current one or their difference."""
 
     def prepare(playground: "Playground", window: MainWindow) -> None:
-        playground.toggle_pin()
+        playground.comparison.toggle()
         playground.toggle_causal()
-        playground.look(look)
+        playground.comparison.look(look)
         playground.toggle_strips()
         _pin("weights", 2, 1)(playground, window)
 
@@ -122,13 +122,13 @@ def _paint_mask(playground: "Playground", window: MainWindow) -> None:
 
 def _ablate_head(playground: "Playground", window: MainWindow) -> None:
     playground.canvas.head_ablated.emit(1)
-    playground.look("difference")
+    playground.comparison.look("difference")
     _pin("output", 2, 1)(playground, window)
 
 
 def _mask_token(playground: "Playground", window: MainWindow) -> None:
     playground.inputs.tokens.obey("mask")
-    playground.look("difference")
+    playground.comparison.look("difference")
     _pin("weights", 2, 1)(playground, window)
 
 
@@ -157,17 +157,9 @@ def _switch_on_everything(playground: "Playground", window: MainWindow) -> None:
 
 def _open_options(name: str) -> Prepare:
     def prepare(playground: "Playground", window: MainWindow) -> None:
-        playground.top_bar.switches.pills[name].open()
+        playground.top_bar.switches.by_name[name].open()
 
     return prepare
-
-
-def _open_masks(playground: "Playground", window: MainWindow) -> None:
-    playground.top_bar.switches.masks.open()
-
-
-def _open_heads(playground: "Playground", window: MainWindow) -> None:
-    playground.top_bar.switches.heads.open()
 
 
 def list_views() -> Iterator[View]:
@@ -208,8 +200,8 @@ def list_views() -> Iterator[View]:
     yield View("popup-weights", "dropout", open=_open_options("normalizer"))
     yield View("popup-score", open=_open_options("score"))
     yield View("popup-positions", "t5-bias", open=_open_options("positions"))
-    yield View("popup-masks", open=_open_masks)
-    yield View("popup-heads", "multi-head-8", open=_open_heads)
+    yield View("popup-masks", open=_open_options("masks"))
+    yield View("popup-heads", "multi-head-8", open=_open_options("heads"))
     yield View("commands", open=lambda _, w: w.show_palette())
 
 

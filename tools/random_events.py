@@ -447,7 +447,7 @@ def find_lost(window: "MainWindow", path: Path) -> list[str]:
 
     playground = window.playground
     assert playground is not None
-    pins = () if playground.pinned is None else (playground.pinned.experiment,)
+    pins = () if playground.comparison.pinned is None else (playground.comparison.pinned.experiment,)
     save_session(saved := Session(playground.document.experiment, {}, pins), path)
     read = load_session(path)
     pairs = zip((saved.experiment, *saved.pins), (read.experiment, *read.pins), strict=True)

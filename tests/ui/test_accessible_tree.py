@@ -113,7 +113,7 @@ def leave(person: "Person") -> None:
         other.close()
     if person.window.lessons is not None:
         person.window.lessons.close()
-    person.playground.pin(None)
+    person.playground.comparison.pin(None)
     person.document.show(alone=None, at=None, step=None, head=0)
 
 

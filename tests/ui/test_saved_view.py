@@ -101,11 +101,11 @@ def test_selected_cell_walk_and_pin_are_restored(sit_down: Callable[..., "Person
     before = saved(person, tmp_path / "all.attnlab")
 
     again = sit_down(Source(path=tmp_path / "all.attnlab"))
-    again.wait_for(lambda: again.playground.pinned is not None)
+    again.wait_for(lambda: again.playground.comparison.pinned is not None)
     assert again.document.view == view
     assert again.playground.inputs.name == "W_v"
     assert not again.document.modified
-    pinned = again.playground.pinned
+    pinned = again.playground.comparison.pinned
     assert pinned is not None
     assert (pinned.experiment.config.causal, str(pinned.dtype)) == (True, "torch.float32")
     assert not again.experiment.config.causal
@@ -120,7 +120,7 @@ def test_a_comparison_is_restored(sit_down: Callable[..., "Person"], tmp_path: P
     person.press(look)
     before = saved(person, tmp_path / "pinned.attnlab")
     again = sit_down(Source(path=tmp_path / "pinned.attnlab"))
-    again.wait_for(lambda: again.playground.pinned is not None)
+    again.wait_for(lambda: again.playground.comparison.pinned is not None)
     assert again.document.view.look == look.lower()
     assert pictures(again) == before
     again.window.close()
@@ -168,7 +168,7 @@ def test_opening_during_a_walk_shows_the_saved_view_and_undo_returns(
     other.document.show(at=Place("scores", 1))
     assert open_and_settle(other, tmp_path / "held.attnlab")
     assert other.document.view == held
-    assert other.playground.pinned is None  # the session says that nothing was
+    assert other.playground.comparison.pinned is None  # the session says that nothing was
     other.undo()
     other.settle()
     assert (other.experiment.tokens, other.experiment.config.causal) == (tokens, causal)
@@ -185,7 +185,7 @@ def test_a_session_without_a_view_keeps_pin_and_lens(sit_down: Callable[..., "Pe
     person.press("Pin")
     person.playground.lenses.open_lens("statistics")
     assert open_and_settle(person, tmp_path / "bare.attnlab")
-    assert person.playground.pinned is not None
+    assert person.playground.comparison.pinned is not None
     assert person.playground.lenses.current == "statistics"
 
 
@@ -198,7 +198,7 @@ def test_a_pin_being_computed_is_saved(sit_down: Callable[..., "Person"], tmp_pa
 
     def save(opened: bool) -> None:
         assert opened
-        assert other.playground.pinned is None  # it is being computed
+        assert other.playground.comparison.pinned is None  # it is being computed
         assert other.playground.files.save_to(tmp_path / "two.attnlab")
 
     other.playground.files.open(tmp_path / "one.attnlab", save)
@@ -299,7 +299,7 @@ def test_an_invalid_part_is_reported_in_one_sentence(
 def test_a_pin_of_another_device_is_computed_here(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     said: Mapping[str, Any] = {"pinned": {"device": "cuda:77", "dtype": "float8"}}
     person = sit_down(Source(path=_written(tmp_path, said, (attnlab.preset("the-cat-sat"),))))
-    person.wait_for(lambda: person.playground.pinned is not None)
+    person.wait_for(lambda: person.playground.comparison.pinned is not None)
     assert not person.message()
     assert person.document.view == View(head=person.document.view.head)
 

@@ -275,10 +275,10 @@ def test_a_card_alone_and_the_state_shown_are_announced(person: "Person", ears: 
     assert ears.said[-1] == "Weights alone"
     person.key(Key.Key_Return, widget=card)
     assert ears.said[-1] == "All cards"
-    person.playground.toggle_pin()
+    person.playground.comparison.toggle()
     person.key(Key.Key_M, CTRL)
     person.settle()
-    person.playground.look("difference")
+    person.playground.comparison.look("difference")
     assert ears.said[-1] == "Difference from the pinned state"
     assert names(card)[6].startswith("weights, difference, journey to Your, ")
 

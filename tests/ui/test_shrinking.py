@@ -91,11 +91,11 @@ def test_a_sentence_can_shrink_during_a_walk(person: "Person") -> None:
 
 def test_a_walk_continues_after_a_pinned_state_of_another_size(person: "Person") -> None:
     """A step of a lesson does this: it shows the current state again and begins a walk at once."""
-    person.playground.toggle_pin()
+    person.playground.comparison.toggle()
     person.set_size("T", "2")
     person.settle()
     person.document.show(at=Place("weights", 0))
-    person.playground.look("pinned")
+    person.playground.comparison.look("pinned")
     assert person.painted("weights").shape == (1, 6, 6)
     person.document.show(look="present", at=Place("weights", 1))
     assert person.painted("weights").shape == (1, 2, 2)

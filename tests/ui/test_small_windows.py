@@ -25,7 +25,7 @@ def places(bar: QWidget, person: "Person") -> dict[str, QRect]:
 def test_no_button_is_clipped_or_covered(person: "Person", size: tuple[int, int], preset: str) -> None:
     person.playground.open_preset(preset)
     person.settle()
-    person.playground.toggle_pin()  # with which the bar of the lenses is at its longest
+    person.playground.comparison.toggle()  # with which the bar of the lenses is at its longest
     person.window.resize(*size)
     person.window.grab()  # which lays out what was asked for
     lens_bar = person.playground.lenses.bar.tabs.parentWidget()

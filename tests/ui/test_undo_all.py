@@ -134,7 +134,7 @@ def flip_a_switch(person: "Person", chance: random.Random) -> None:
             p.toggle_output,
             p.toggle_biases,
             p.inputs.memory_switch.click,
-            p.toggle_pin,
+            p.comparison.toggle,
             p.mask.toggle,
             p.mask.clear,
             p.inputs.add_button.click,
@@ -185,7 +185,7 @@ def hold_a_cell_and_walk(person: "Person", chance: random.Random) -> None:
     document.select(Cell(stage, chance.randrange(6), chance.randrange(6), chance.choice([0, None])), pin=True)
     document.show(at=chance.choice([None, Place(stage, chance.randrange(6), 0)]), depth=chance.choice(["cell", "row"]))
     document.show(head=chance.choice([0, 3, "mean", "all"]), alone=chance.choice([None, "weights"]))
-    person.playground.look(chance.choice(["present", "pinned", "difference"]))
+    person.playground.comparison.look(chance.choice(["present", "pinned", "difference"]))
 
 
 @event

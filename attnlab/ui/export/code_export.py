@@ -22,6 +22,7 @@ from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.figure_choices import read_words
 from attnlab.ui.playground import input_tables as tables
+from attnlab.ui.playground.colour_menu import make_colour_menu
 from attnlab.ui.playground.stage_maps import look_at
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ class CodeExport(QObject):
     def _find_trace(self) -> "Trace | None":
         """Return the trace on the cards: the pinned one if that is shown."""
         p = self._playground
-        if p.document.view.look == "pinned" and p.pinned is not None:
-            return p.pinned
+        if p.document.view.look == "pinned" and p.comparison.pinned is not None:
+            return p.comparison.pinned
         return p.reply.trace if p.reply is not None else None
 
     # Code
@@ -132,12 +133,12 @@ class CodeExport(QObject):
         except AttnlabError as error:
             self._say(str(error))
             return
-        look = self._playground.document.view.look
-        what = {"pinned": "pinned ", "difference": "difference of "}.get(look, "") if self._playground.pinned else ""
+        look = self._playground.document.view.look if self._playground.comparison.pinned is not None else "present"
+        what = {"pinned": "pinned ", "difference": "difference of "}.get(look, "")
         self._copy_table(made, f"{what}{_format_name(trace, stage, head)}, {_format_size(made)}", form)
 
     def _make_table(self, trace: "Trace", stage: str, head: int | str) -> Table:
-        pinned, view = self._playground.pinned, self._playground.document.view
+        pinned, view = self._playground.comparison.pinned, self._playground.document.view
         made = table(trace, stage, _find_one_head(trace, head))
         if view.look != "difference" or pinned is None:
             return made
@@ -172,7 +173,8 @@ class CodeExport(QObject):
     def _copy_figure(self, trace: "Trace", name: str, **changes: Any) -> None:
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
         try:
-            image = copy_figure(self._playground.choose_source(trace), replace(read_words(choices)[0], **changes))
+            source = self._playground.comparison.choose_source(trace)
+            image = copy_figure(source, replace(read_words(choices)[0], **changes))
         except AttnlabError as error:
             self._say(str(error))
             return
@@ -194,9 +196,10 @@ class CodeExport(QObject):
         for form, title in TITLES.items():
             formats.addAction(title).triggered.connect(partial(self._on_copy_chosen, form, stage, head))
         picture = menu.addAction("Copy picture")
-        picture.setEnabled(self._playground.pinned is None or self._playground.document.view.look != "difference")
+        pinned, look = self._playground.comparison.pinned, self._playground.document.view.look
+        picture.setEnabled(pinned is None or look != "difference")
         picture.triggered.connect(partial(self._on_picture_chosen, stage, head))
-        menu.addMenu(self._playground.make_colour_menu(stage, menu))
+        menu.addMenu(make_colour_menu(self._playground.document, stage, menu))
         return menu
 
     def _on_menu_wanted(self, stage: str, at: QPoint) -> None:

@@ -12,6 +12,7 @@ from attnlab.figures.scales import LONG_ROW, SCALES, Colouring
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
+    from attnlab.document.document import Document
 
 TIPS = {
     "full": "The last colour stands for 1, so maps of different texts can be compared.",
@@ -61,6 +62,15 @@ class ColourMenu(QMenu):
         action.setToolTip(tip)
         action.triggered.connect(lambda: self._choose(choice))
         return action
+
+
+def make_colour_menu(document: "Document", stage: str, parent: QWidget) -> ColourMenu:
+    """Return the menu of the colours of a stage, which changes the view of a document."""
+
+    def choose(colouring: Colouring) -> None:
+        document.show(colours=document.view.with_colouring(stage, colouring))
+
+    return ColourMenu(document.experiment, stage, document.view.colouring(stage), choose, parent)
 
 
 def _describe_automatic(kind: str, columns: int) -> str:

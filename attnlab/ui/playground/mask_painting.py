@@ -32,7 +32,7 @@ class MaskPainting(QObject):
         playground.top_bar.switches.show_painting(on)
         if on:
             playground.lenses.open_lens(CANVAS)
-            playground.look("present")
+            playground.comparison.look("present")
             playground.step_bar.show_note("Drag over the cells of a map to mask or unmask them; Esc ends painting.")
 
     @Slot()

@@ -103,10 +103,10 @@ def _view(play: "Context[Playground]") -> list[Action[Any]]:
 
 def _compare(play: "Context[Playground]") -> list[Action[Any]]:
     def look(name: str, playground: "Playground") -> None:
-        playground.look(name)
+        playground.comparison.look(name)
 
     def looks(name: str, playground: "Playground") -> bool:
-        return playground.pinned is not None and playground.document.view.look == name
+        return playground.comparison.pinned is not None and playground.document.view.look == name
 
     def open_lens(name: str, playground: "Playground") -> None:
         playground.lenses.open_lens(name)
@@ -120,9 +120,9 @@ def _compare(play: "Context[Playground]") -> list[Action[Any]]:
             "Pin the state",
             "Compare",
             play,
-            lambda p: p.toggle_pin(),
+            lambda p: p.comparison.toggle(),
             ("Ctrl+D",),
-            title_now=lambda p: "Unpin the state" if p.pinned is not None else "Pin the state",
+            title_now=lambda p: "Unpin the state" if p.comparison.pinned is not None else "Pin the state",
         ),
         *(
             Action(
@@ -131,7 +131,7 @@ def _compare(play: "Context[Playground]") -> list[Action[Any]]:
                 "Compare",
                 play,
                 partial(look, name),
-                enabled=lambda p: p.pinned is not None,
+                enabled=lambda p: p.comparison.pinned is not None,
                 checked=partial(looks, name),
             )
             for name in ("present", "pinned", "both", "difference")

@@ -16,14 +16,13 @@ from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
 from attnlab.document.document import Document, View, fit_view
 from attnlab.document.scene import Scene
-from attnlab.figures.panels.figure_source import Pair
-from attnlab.figures.scales import Colouring
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_export import CodeExport
 from attnlab.ui.playground.announcements import Announcements
-from attnlab.ui.playground.colour_menu import ColourMenu
+from attnlab.ui.playground.colour_menu import make_colour_menu
 from attnlab.ui.playground.columns import Columns
+from attnlab.ui.playground.comparison import Comparison
 from attnlab.ui.playground.explain_panel import ExplainPanel
 from attnlab.ui.playground.first_steps import FirstSteps
 from attnlab.ui.playground.first_steps_place import FirstStepsPlace
@@ -38,6 +37,7 @@ from attnlab.ui.playground.message_life import MessageLife
 from attnlab.ui.playground.preset_gallery import PresetGallery, thumbnail
 from attnlab.ui.playground.session_files import SessionFiles
 from attnlab.ui.playground.step_bar import StepBar
+from attnlab.ui.playground.view_control import ViewControl
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -56,7 +56,6 @@ class Playground(QObject):
         self.service = service
         self.reply: Reply | None = None
         self._warned = ""
-        self.pinned: Trace | None = None
         self.lane = Lane("between", self, around=service.between)
         """Runs jobs one at a time, between requests."""
         self.header = Header(self.document, devices(), page)  # first, as Tab follows the order of creation
@@ -75,6 +74,8 @@ class Playground(QObject):
         self.history = HistoryList(parent)
         self.files = SessionFiles(self, parent)
         self.code = CodeExport(self, parent)
+        self.comparison = Comparison(self.document, self._find_present, self)
+        self.view_control = ViewControl(self.document, self)
         self.mask = MaskPainting(self)
         self.first_steps = FirstSteps(self)
         self.first_steps.watch(self.canvas, self.inputs, self.step_bar)
@@ -87,21 +88,21 @@ class Playground(QObject):
         self._open_lens_of(scene.preset)
 
     def _connect(self) -> None:
-        document, canvas = self.document, self.canvas
+        document, canvas, control = self.document, self.canvas, self.view_control
         document.scene_changed.connect(self._on_scene_changed)
         document.view_changed.connect(self._on_view_changed)
         document.history_changed.connect(self._on_history_changed)
         document.message_raised.connect(self.step_bar.show_message)
         self.service.computed.connect(self._on_computed)
-        canvas.cell_hovered.connect(self._on_cell_hovered)
-        canvas.cell_clicked.connect(self._on_cell_clicked)
-        canvas.cell_moved.connect(self._on_cell_moved)
-        canvas.alone_requested.connect(self._on_alone_requested)
-        canvas.head_clicked.connect(self._on_head_chosen)
+        canvas.cell_hovered.connect(control.select_cell)
+        canvas.cell_clicked.connect(control.toggle_cell)
+        canvas.cell_moved.connect(control.hold_cell)
+        canvas.alone_requested.connect(control.show_alone)
+        canvas.head_clicked.connect(control.choose_head)
         canvas.head_ablated.connect(self._on_head_ablated)
         canvas.mask_painted.connect(self.mask.paint_cell)
         canvas.colours_asked.connect(self.open_colours)
-        self.lenses.cell_clicked.connect(self._on_cell_clicked)
+        self.lenses.cell_clicked.connect(control.toggle_cell)
         self.lenses.edit_requested.connect(document.edit)
         self.lenses.gesture_requested.connect(document.edit)
         self.lenses.export_requested.connect(self.files.export_sheets)
@@ -111,15 +112,18 @@ class Playground(QObject):
         self.lenses.explain_requested.connect(self._on_explain_requested)
         self.body.folded.connect(self._on_folded)
         self.lenses.lens_shown.connect(self._on_lens_shown)
-        self.lenses.pin_toggled.connect(self.toggle_pin)
-        self.lenses.look_chosen.connect(self.look)
+        self.comparison.pin_changed.connect(canvas.show_pinned)
+        self.comparison.pin_changed.connect(self.explain.show_pinned)
+        self.comparison.look_changed.connect(self.lenses.show_pin)
+        self.lenses.pin_toggled.connect(self.comparison.toggle)
+        self.lenses.look_chosen.connect(self.comparison.look)
         self.lenses.strips_toggled.connect(self.toggle_strips)
-        self.explain.cell_clicked.connect(self._on_cell_clicked)
+        self.explain.cell_clicked.connect(control.toggle_cell)
         for box in (self.inputs.query_box, self.inputs.memory_box):
-            box.comparison_wanted.connect(self._pin_before)
-        self.step_bar.place_requested.connect(self._on_place_requested)
-        self.step_bar.depth_requested.connect(self._on_depth_requested)
-        self.top_bar.head_chosen.connect(self._on_head_chosen)
+            box.comparison_wanted.connect(self.comparison.pin_before)
+        self.step_bar.place_requested.connect(control.show_place)
+        self.step_bar.depth_requested.connect(control.show_depth)
+        self.top_bar.head_chosen.connect(control.choose_head)
         self.top_bar.switches.painting_toggled.connect(self.mask.toggle)
         self.top_bar.switches.mask_cleared.connect(self.mask.clear)
         self.top_bar.gallery_requested.connect(self.open_gallery)
@@ -176,6 +180,9 @@ class Playground(QObject):
         self._warn(" ".join(reply.warnings))
         self.computed.emit(reply)
 
+    def _find_present(self) -> "Trace | None":
+        return self.reply.trace if self.reply is not None else None
+
     def _warn(self, sentence: str) -> None:
         """Show a warning about overflow, or clear one that no longer applies."""
         if sentence or self.step_bar.message == self._warned != "":
@@ -204,40 +211,6 @@ class Playground(QObject):
         self.first_steps.stop()
         self.files.stop()
         self.lane.close()
-
-    @Slot(object)
-    def _on_cell_hovered(self, cell: object) -> None:
-        self.document.select(cell)  # type: ignore[arg-type]
-
-    @Slot(object)
-    def _on_cell_clicked(self, cell: object) -> None:
-        view = self.document.view
-        self.document.select(None if view.pinned and view.cell == cell else cell, pin=True)  # type: ignore[arg-type]
-
-    @Slot(object)
-    def _on_cell_moved(self, cell: object) -> None:
-        self.document.select(cell, pin=True)  # type: ignore[arg-type]
-
-    @Slot(object)
-    def _on_alone_requested(self, name: object) -> None:
-        self.document.show(alone=name)
-
-    @Slot(object)
-    def _on_head_chosen(self, head: object) -> None:
-        cell = self.document.view.cell
-        if cell is not None and cell.head is not None and isinstance(head, int):
-            cell = replace(cell, head=head)
-        elif cell is not None and head == "mean" and cell.stage not in ("inputs", "output"):
-            cell = replace(cell, head=None)
-        self.document.show(head=head, cell=cell)
-
-    @Slot(object)
-    def _on_place_requested(self, place: object) -> None:
-        self.document.show(at=place)
-
-    @Slot(object)
-    def _on_depth_requested(self, depth: object) -> None:
-        self.document.show(depth=depth)
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
         """Return the bar of switches, the columns, and the bar of steps."""
@@ -353,45 +326,13 @@ class Playground(QObject):
     def _on_head_ablated(self, head: int) -> None:
         off = head in self.document.experiment.config.ablated
         label = f"Switch head {head} {'on' if off else 'off'}"
-        self._pin_before()
+        self.comparison.pin_before()
         self.document.edit(label, lambda e: edits.toggle_head(e, head))
-
-    @Slot()
-    def toggle_pin(self) -> None:
-        """Pin the visible state, or discard the pinned one."""
-        shown = self.reply.trace if self.reply is not None else None
-        self.pin(shown if self.pinned is None else None)
-
-    def pin(self, trace: "Trace | None") -> None:
-        """Keep a state to compare with, None for none; the cards show the current one."""
-        self.pinned = trace
-        self.canvas.show_pinned(trace)
-        self.explain.show_pinned(trace)
-        self.look("present")
-
-    @Slot(object)
-    def look(self, look: object) -> None:
-        """Show the current state, the pinned one or their difference on every card."""
-        self.document.show(look=look if self.pinned is not None else "present")
-        self.lenses.show_pin(self.pinned is not None, self.document.view.look)
-
-    def choose_source(self, trace: "Trace") -> "Trace | Pair":
-        """Return what a figure shows: a trace, beside the pinned state if the cards show both."""
-        both = self.pinned is not None and self.document.view.look == "both"
-        return Pair(self.pinned, trace) if both and self.pinned is not None else trace
-
-    def make_colour_menu(self, stage: str, parent: QWidget) -> ColourMenu:
-        """Return the menu of the colours of a stage."""
-
-        def choose(colouring: Colouring) -> None:
-            self.document.show(colours=self.document.view.with_colouring(stage, colouring))
-
-        return ColourMenu(self.document.experiment, stage, self.document.view.colouring(stage), choose, parent)
 
     @Slot(str, QPoint)
     def open_colours(self, stage: str, at: QPoint) -> None:
         """Open the menu of the colours of a stage at a point of the screen."""
-        menu = self.make_colour_menu(stage, self.canvas)
+        menu = make_colour_menu(self.document, stage, self.canvas)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(at)
 
@@ -400,12 +341,6 @@ class Playground(QObject):
         """Show or hide the figures of each stage on its card."""
         self.document.show(strips=not self.document.view.strips)
         self.lenses.bar.strips.setChecked(self.document.view.strips)
-
-    @Slot()
-    def _pin_before(self) -> None:
-        """Pin the visible state before something is removed or moved, to show the difference, unless one is pinned."""
-        if self.pinned is None and self.reply is not None:
-            self.pin(self.reply.trace)
 
     def toggle_causal(self) -> None:
         """Switch the causal mask."""
@@ -424,11 +359,11 @@ class Playground(QObject):
 
     def show_all_heads(self) -> None:
         """Show every head as a small multiple."""
-        self._on_head_chosen("all")
+        self.view_control.choose_head("all")
 
     def show_mean(self) -> None:
         """Show the mean of the heads."""
-        self._on_head_chosen("mean")
+        self.view_control.choose_head("mean")
 
     @Slot(str)
     def _on_lens_shown(self, name: str) -> None:

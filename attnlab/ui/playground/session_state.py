@@ -94,7 +94,7 @@ class SessionState(QObject):
 
     def session(self, lessons: LessonWalk | None, folder: Path, models: "ModelKeeper | None" = None) -> Session:
         """Return the open session and its view, for a file in a folder."""
-        scene, trace = self._playground.document.scene, self._playground.pinned
+        scene, trace = self._playground.document.scene, self._playground.comparison.pinned
         saved = self._save_view(lessons, folder)
         pins: tuple[Experiment, ...] = ()
         if trace is not None:
@@ -123,7 +123,7 @@ class SessionState(QObject):
             self._computing.cancel()
         if saved is None:
             return
-        playground.pin(None)
+        playground.comparison.pin(None)
         first = replace(saved.view, look="present")
         playground.document.show(**{f.name: getattr(first, f.name) for f in fields(View) if f.name != "step"})
         playground.lenses.bar.strips.setChecked(first.strips)
@@ -150,9 +150,9 @@ class SessionState(QObject):
         self._awaited = None
         if reply.trace is None:
             self._on_failed(reply.error)
-        elif self._playground.pinned is None:  # else the user has pinned one meanwhile
-            self._playground.pin(reply.trace)
-            self._playground.look(saved.view.look)
+        elif self._playground.comparison.pinned is None:  # else the user has pinned one meanwhile
+            self._playground.comparison.pin(reply.trace)
+            self._playground.comparison.look(saved.view.look)
 
 
 def _lesson_place(lessons: LessonWalk, folder: Path) -> LessonPlace | None:

@@ -88,10 +88,10 @@ def test_the_selected_cells_stage_is_copied_first_with_the_visible_head(sit_down
     person.click_cell("scores", 1, 2, 3)
     assert run(person, "copy-csv") == "Copied scores of all 8 heads, 10 × 10 each, as CSV"
     assert clipboard() == FORMATS["csv"](table(trace, "scores", "all"))
-    person.playground._on_head_chosen("mean")
+    person.playground.view_control.choose_head("mean")
     assert run(person, "copy-csv") == "Copied scores of the mean head, 10 × 10, as CSV"
     assert clipboard() == FORMATS["csv"](table(trace, "scores", "mean"))
-    person.playground._on_head_chosen(5)
+    person.playground.view_control.choose_head(5)
     assert run(person, "copy-csv") == "Copied scores of head 5, 10 × 10, as CSV"
     assert clipboard() == FORMATS["csv"](table(trace, "scores", 5))
 
@@ -164,7 +164,7 @@ def test_a_card_without_numbers_has_no_context_menu(sit_down: "Callable[..., Per
 def test_the_pinned_state_or_the_difference_is_copied_if_visible(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("journey")
     before = attnlab.compute(person.experiment).array("scores")[0]
-    person.playground.toggle_pin()
+    person.playground.comparison.toggle()
     person.open_table("W_q")
     person.type_number(0, 0, "2")
     person.settle()
@@ -180,10 +180,10 @@ def test_the_pinned_state_or_the_difference_is_copied_if_visible(sit_down: "Call
         ("pinned", "pinned scores", before),
         ("difference", "difference of scores", now - before),
     ):
-        person.playground.look(look)
+        person.playground.comparison.look(look)
         assert run(person, "copy-csv") == f"Copied {what} of head 0, 6 × 6, as CSV"
         np.testing.assert_array_equal(numbers(), values)
-    person.playground.look("present")
+    person.playground.comparison.look("present")
 
 
 def test_the_script_is_that_of_the_current_state(sit_down: "Callable[..., Person]") -> None:
@@ -238,6 +238,6 @@ def test_too_many_numbers_are_not_copied(sit_down: "Callable[..., Person]") -> N
         "use File › Export to write them to a table."
     )
     assert clipboard() == "nothing"
-    person.playground._on_head_chosen(1)
+    person.playground.view_control.choose_head(1)
     assert run(person, "copy-csv") == f"Copied weights of head 1, {n} × {n}, as CSV"
     assert len(clipboard().splitlines()) == n + 1

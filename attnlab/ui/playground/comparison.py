@@ -1,0 +1,56 @@
+"""The comparison of the present state with a pinned one."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from attnlab.document.document import Document
+from attnlab.figures.panels.figure_source import Pair
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+
+
+class Comparison(QObject):
+    """Holds the pinned state, and chooses which of the two states the cards show."""
+
+    pin_changed = Signal(object)
+    """Another state is pinned, or None."""
+    look_changed = Signal(bool, str)
+    """Whether a state is pinned, and what the cards show: "present", "pinned", "both" or "difference"."""
+
+    def __init__(self, document: Document, find_present: "Callable[[], Trace | None]", parent: QObject) -> None:
+        """``find_present`` returns the numbers that are visible, None before the first."""
+        super().__init__(parent)
+        self._document, self._find_present = document, find_present
+        self.pinned: Trace | None = None
+
+    @Slot()
+    def toggle(self) -> None:
+        """Pin the visible state, or discard the pinned one."""
+        self.pin(self._find_present() if self.pinned is None else None)
+
+    def pin(self, trace: "Trace | None") -> None:
+        """Keep a state to compare with, None for none; the cards show the present one."""
+        self.pinned = trace
+        self.pin_changed.emit(trace)
+        self.look("present")
+
+    @Slot()
+    def pin_before(self) -> None:
+        """Pin the visible state before something is removed or moved, to show the difference, unless one is pinned."""
+        present = self._find_present()
+        if self.pinned is None and present is not None:
+            self.pin(present)
+
+    @Slot(object)
+    def look(self, look: object) -> None:
+        """Show the present state, the pinned one, both or their difference on every card."""
+        self._document.show(look=look if self.pinned is not None else "present")
+        self.look_changed.emit(self.pinned is not None, self._document.view.look)
+
+    def choose_source(self, trace: "Trace") -> "Trace | Pair":
+        """Return what a figure shows: a trace, beside the pinned state if the cards show both."""
+        both = self._document.view.look == "both"
+        return Pair(self.pinned, trace) if both and self.pinned is not None else trace

@@ -1,0 +1,56 @@
+"""What a click, a key or a walk changes in the view: the selected cell, the head, the card alone, the step."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Slot
+
+from attnlab.document.document import Document
+
+
+class ViewControl(QObject):
+    """Turns the signals of the canvas, the lenses and the bars into changes of a document's view."""
+
+    def __init__(self, document: Document, parent: QObject) -> None:
+        super().__init__(parent)
+        self._document = document
+
+    @Slot(object)
+    def select_cell(self, cell: object) -> None:
+        """Select the cell under the pointer, None for none."""
+        self._document.select(cell)  # type: ignore[arg-type]
+
+    @Slot(object)
+    def toggle_cell(self, cell: object) -> None:
+        """Hold a cell, or release it if it is held."""
+        view = self._document.view
+        self._document.select(None if view.pinned and view.cell == cell else cell, pin=True)  # type: ignore[arg-type]
+
+    @Slot(object)
+    def hold_cell(self, cell: object) -> None:
+        """Hold a cell."""
+        self._document.select(cell, pin=True)  # type: ignore[arg-type]
+
+    @Slot(object)
+    def show_alone(self, name: object) -> None:
+        """Let the card of a stage fill the canvas; None shows all cards."""
+        self._document.show(alone=name)
+
+    @Slot(object)
+    def choose_head(self, head: object) -> None:
+        """Show a head, "all" or "mean"; the selected cell moves to it."""
+        cell = self._document.view.cell
+        if cell is not None and cell.head is not None and isinstance(head, int):
+            cell = replace(cell, head=head)
+        elif cell is not None and head == "mean" and cell.stage not in ("inputs", "output"):
+            cell = replace(cell, head=None)
+        self._document.show(head=head, cell=cell)
+
+    @Slot(object)
+    def show_place(self, place: object) -> None:
+        """Show a place of the walk, None for the whole computation."""
+        self._document.show(at=place)
+
+    @Slot(object)
+    def show_depth(self, depth: object) -> None:
+        """Walk in stages, rows, cells or terms."""
+        self._document.show(depth=depth)
