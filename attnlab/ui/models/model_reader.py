@@ -64,12 +64,12 @@ class ModelReader:
         queries, keys = run.label_pairs(part)
         specials = tuple(place for place, token in enumerate(keys) if token in signs)
         shown = tuple(map(show_token, keys))
-        words = find_words(shown, specials)
+        texts = find_words(shown, specials)
         maps, on_words = [], []
         for weights in run.walk(part):
             maps.append(reduce_maps(weights.numpy(), SMALL, SMALL))
-            if words:
-                on_words.append(weights.mean(1)[:, words].sum(-1).numpy())
+            if texts:
+                on_words.append(weights.mean(1)[:, texts].sum(-1).numpy())
             del weights  # before the next layer's are computed
         hidden = _stack_hidden([run.hidden_pairs(layer, part) for layer in range(len(maps))], len(queries), len(keys))
         small = None if hidden is None else np.stack([reduce_cells(each, *maps[0].shape[1:]) for each in hidden])
@@ -83,7 +83,7 @@ class ModelReader:
             tuple(map(show_token, queries)),
             shown,
             specials,
-            np.stack(on_words) if words else None,
+            np.stack(on_words) if texts else None,
         )
 
     def read_layer(self, overview: Overview, layer: int) -> LayerMaps:
@@ -279,7 +279,7 @@ def _find_facts(model: "Model") -> Facts:
 
 
 def find_words(keys: Sequence[str], specials: Sequence[int]) -> list[int]:
-    """Return the keys that are text: not the first token, which often takes weight without meaning, nor special ones."""
+    """Return the keys that are text: neither special tokens nor the first, which often is a sink."""
     return sorted({*range(len(keys))} - {*find_sinks(keys), *specials})
 
 

@@ -1,4 +1,4 @@
-"""The cards of the workspace of models, and what they show of the session: each reads it, and none writes to another."""
+"""The cards of the workspace of models, and what they show of the session."""
 
 from PySide6.QtCore import QObject, Slot
 
