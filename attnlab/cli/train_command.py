@@ -52,7 +52,14 @@ def _parser() -> Parser:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting, repeatable"
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="RUN", help="a new folder for the run")
+    several = parser.add_mutually_exclusive_group()
+    several.add_argument(
+        "--seeds", metavar="LIST", help="one run for each seed, such as 0-4, one after the other, and a table of them"
+    )
+    several.add_argument(
+        "--vary", metavar="NAME=LIST", help="the same for another setting, such as rate=0.001,0.003 or heads=1,2,4"
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="RUN", help="a new folder for the run or the runs")
     parser.add_argument("--resume", metavar="RUN", help="continue a run; --steps sets a new total")
     parser.add_argument("--allow-text", action="store_true", help="let --resume read the text file that the run names")
     parser.add_argument("--list", action="store_true", help="list the tasks")
@@ -78,6 +85,7 @@ def _list_tasks() -> int:
 
 
 def _start(options: argparse.Namespace) -> int:
+    from attnlab.cli import train_queue
     from attnlab.cli.train_progress import follow
     from attnlab.training import allowed_texts
     from attnlab.training.process import TrainingProcess
@@ -88,17 +96,25 @@ def _start(options: argparse.Namespace) -> int:
     spec = make_spec(options.task, options.model)
     given = {name: getattr(options, name) for name in ("steps", "seed", "device") if getattr(options, name) is not None}
     spec = apply_settings(replace(spec, train=replace(spec.train, **given)), options.set)
-    if problem := check(spec):
+    varied = options.vary if options.seeds is None else f"seed={options.seeds}"
+    if varied is not None and options.seeds is not None and options.seed is not None:
+        raise MisuseError("--seeds and --seed are given; one of them would do.")
+    runs = train_queue.plan(spec, varied, apply_settings) if varied is not None else ()
+    if problem := "" if runs else check(spec):
         raise TrainingError(problem)
     if text := find_own_text(spec):
         allowed_texts.allow(text)
+    if runs:
+        return train_queue.train_all(runs, options.output and _check_unused(options.output))
     folder = _check_unused(options.output) if options.output is not None else new_folder(spec)
     run = Run(spec, folder.name)
     return follow(run, TrainingProcess(spec, interval=run.recorder.interval), folder)
 
 
 def _resume(options: argparse.Namespace) -> int:
-    refused = [name for name in ("model", "seed", "device", "output") if getattr(options, name) is not None]
+    refused = [
+        name for name in ("model", "seed", "device", "output", "seeds", "vary") if getattr(options, name) is not None
+    ]
     if refused or options.set:
         raise MisuseError(f"--resume keeps the settings of the run; --{(refused or ['set'])[0]} is only for a new run.")
     from attnlab.cli.train_progress import follow

@@ -102,6 +102,24 @@ class Viewer:
             step, maps, written.source, written.expected, written.predicted, float(loss) if asked else float("nan")
         )
 
+    def look_at_held_out(self, i: int) -> Look:
+        """Return the maps of held-out example ``i`` for the present weights, without what the model writes for it."""
+        held_out = self.data.held_out
+        inputs, targets = held_out.inputs[i : i + 1], held_out.targets[i : i + 1]
+        source = None if held_out.source is None else held_out.source[i : i + 1]
+        if not self.data.features:
+            kept = inputs[0] != PAD
+            inputs, targets = inputs[:, kept], targets[:, kept]
+            source = None if source is None else source[:, source[0] != PAD]
+        batch = Batch(inputs, targets, source)
+        with torch.no_grad(), models.watch(self.model) as traces:
+            self.model(batch)
+            maps = tuple(self._collect_maps(batch, name, traces[name]) for name in self.layers)
+        if self.data.features:
+            return Look(0, maps, (), (), (), float("nan"))
+        expected = self.data.decode(targets[0][_has_target(targets)[0]])
+        return Look(0, maps, self.data.decode(self._find_given(batch, 0)), expected, (), float("nan"))
+
     def compute_stage(self, weights: Arrays, probe: str, layer: str, name: str) -> NDArray[np.float32]:
         """Return any stage of a layer for a text, [h, …] or [T, …], by its name in the playground.
 
