@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from attnlab.cli.train_command import apply_settings
+from attnlab.cli.train_queue import plan
 from attnlab.training.models import KINDS
 from attnlab.training.tasks import TASKS, check, make_spec
 
@@ -35,11 +36,13 @@ def test_every_command_of_the_page_is_valid(command: str, tmp_path: Path, monkey
     Path("my-novel.txt").write_text("It was a dark and stormy night. " * 100)
     words = shlex.split(command)[2:]
     given = dict(zip(words[1::2], words[2::2], strict=True))
-    assert set(given) <= {"--model", "--steps", "--seed", "--set", "-o"}
+    assert set(given) <= {"--model", "--steps", "--seed", "--set", "-o", "--seeds", "--vary"}
     spec = make_spec(words[0], given.get("--model"))
     spec = replace(spec, train=replace(spec.train, steps=int(given.get("--steps", spec.train.steps))))
     settings = [value for name, value in zip(words[1::2], words[2::2], strict=True) if name == "--set"]
     assert check(apply_settings(spec, settings)) == ""
+    for varied in [f"seed={given['--seeds']}"] * ("--seeds" in given) + [given["--vary"]] * ("--vary" in given):
+        assert len(plan(spec, varied, apply_settings)) > 1
 
 
 @pytest.mark.slow
