@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from attnlab.compute.engine import compute
     from attnlab.files.sessions.session_file import load, save
     from attnlab.files.weights.multihead import from_multihead, to_multihead
-    from attnlab.files.weights.weights_file import read_weights
     from attnlab.notebook.notebook_display import draw_notebook_picture as draw_notebook_picture
     from attnlab.notebook.notebook_display import figure
     from attnlab.notebook.notebook_html import write_notebook_page as write_notebook_page
     from attnlab.pretrained.capture import capture
     from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.model import Model, read_model
+    from attnlab.pretrained.read_weights import read_weights
     from attnlab.ui.app.view_function import view
 
 __version__ = "0.1.0"
@@ -72,7 +72,7 @@ _HOMES = {
     "preset": "attnlab.attention.examples.presets",
     "presets": "attnlab.attention.examples.presets",
     "read_model": "attnlab.pretrained.model",
-    "read_weights": "attnlab.files.weights.weights_file",
+    "read_weights": "attnlab.pretrained.read_weights",
     "save": "attnlab.files.sessions.session_file",
     "to_multihead": "attnlab.files.weights.multihead",
     "view": "attnlab.ui.app.view_function",

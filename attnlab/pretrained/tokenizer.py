@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WHOLE, CONFIG = "tokenizer.json", "tokenizer_config.json"
 _WORDS, _PAIRS, _MERGES = "vocab.txt", "vocab.json", "merges.txt"
+_PIECES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
+"""The names that SentencePiece's own files have in folders of models."""
 _LIMIT = 64 << 20
 _MOST_GROWTH = 1000
 _SPACES = {"Ġ": " ", "▁": " "}
@@ -127,9 +129,7 @@ def open_tokenizer(folder: "ModelFolder") -> Tokenizer:
             elif os.path.isfile(path / _PAIRS) and os.path.isfile(path / _MERGES):
                 inner = _make_byte_level(path, folder.config.get("model_type"))
             else:
-                raise FileError(
-                    f"{folder.name} has no tokenizer; a model has {WHOLE}, {_WORDS}, or {_PAIRS} with {_MERGES}."
-                )
+                raise FileError(_explain_missing(folder))
     except FileError:
         raise
     except BaseException as error:  # noqa: BLE001  # the library raises Exception itself, and panics
@@ -142,6 +142,18 @@ def open_tokenizer(folder: "ModelFolder") -> Tokenizer:
     inner.no_truncation()
     inner.no_padding()
     return FileTokenizer(inner, _find_mask(inner, settings))
+
+
+def _explain_missing(folder: "ModelFolder") -> str:
+    """Return why no tokenizer of a folder can be read, and what to do about it."""
+    for name in _PIECES:
+        if os.path.isfile(folder.path / name):
+            return (
+                f"The only tokenizer of {folder.name} is {name}, a SentencePiece model, which attnlab does not read; "
+                f"write {WHOLE} beside it with AutoTokenizer.from_pretrained(folder).save_pretrained(folder) of the "
+                "transformers library."
+            )
+    return f"{folder.name} has no tokenizer; a model has {WHOLE}, {_WORDS}, or {_PAIRS} with {_MERGES}."
 
 
 def _explain(error: BaseException) -> str:

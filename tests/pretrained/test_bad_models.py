@@ -76,6 +76,17 @@ def test_a_folder_without_tokenizer(copied: Callable[[str], Path]) -> None:
     )
 
 
+@pytest.mark.parametrize("file", ["tokenizer.model", "spiece.model", "sentencepiece.bpe.model"])
+def test_a_tokenizer_of_sentencepiece_is_named(copied: Callable[[str], Path], file: str) -> None:
+    folder = copied("llama")
+    (folder / "tokenizer.json").rename(folder / file)
+    assert sentence(folder) == (
+        f"The only tokenizer of broken is {file}, a SentencePiece model, which attnlab does not read; write "
+        "tokenizer.json beside it with AutoTokenizer.from_pretrained(folder).save_pretrained(folder) of the "
+        "transformers library."
+    )
+
+
 @pytest.mark.parametrize("text", ["", "{}", '{"model": {"type": "Wrong"}}', "\xff"])
 def test_a_broken_tokenizer(copied: Callable[[str], Path], text: str) -> None:
     folder = copied("bert")

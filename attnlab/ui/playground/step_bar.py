@@ -104,6 +104,7 @@ class StepBar(FollowsTheme, QFrame):
         self._message = ElidedLabel()
         self._message.setObjectName("message")
         self._message.hide()
+        self._is_note = False
         self.note_timer = QTimer(self)
         self.note_timer.setSingleShot(True)
         self.note_timer.setInterval(NOTE_MS)
@@ -234,6 +235,7 @@ class StepBar(FollowsTheme, QFrame):
         if sentence == self.message == "":
             return
         self.note_timer.stop()
+        self._is_note = False
         set_role(self._message, "error")
         self._message.setText(sentence)
         self._message.setAccessibleName(f"Message: {sentence}" if sentence else "")
@@ -243,16 +245,18 @@ class StepBar(FollowsTheme, QFrame):
         self.told.emit(sentence)
         announce(sentence, self)
 
-    def show_note(self, sentence: str) -> None:
-        """Show one sentence about a success, for a while or until the next message."""
+    def show_note(self, sentence: str, *, stays: bool = False) -> None:
+        """Show a success, for a while or until the next message; one that ``stays`` is there until an edit."""
         self.show_message(sentence)
-        self.note_timer.start()
+        self._is_note = True
+        if not stays:
+            self.note_timer.start()
         set_role(self._message, "good")
 
     @property
     def is_refusal(self) -> bool:
         """Whether a message is visible that is no note of a success."""
-        return bool(self.message) and not self.note_timer.isActive()
+        return bool(self.message) and not self._is_note
 
     @Slot()
     def _on_note_read(self) -> None:

@@ -139,7 +139,7 @@ class WeightsDialog(WeightsFrame):
             if made.n_heads > 1:
                 document.show(head="all")
             sizes = f"{format_count(made.n_heads, 'head')}, d_model {made.d_model}"
-            self._playground.step_bar.show_note(f"{title}: {sizes}")
+            self._playground.step_bar.show_note(f"{title}: {sizes}", stays=trial.layer is not None)
             self.accept()
 
     @Slot()

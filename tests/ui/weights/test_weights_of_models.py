@@ -51,12 +51,14 @@ def test_a_layer_of_a_known_model_brings_its_settings(
     assert (found.causal, found.scale, found.positions) == config
     said = f"{title[0].lower()}{title[1:]} of {folder.name} with new random words"
     assert person.message() == f"{said}: 4 heads, d_model 24"
+    assert not person.playground.step_bar.note_timer.isActive()  # it stays until something is changed
     theirs = read_model(folder).run("the cat sat").experiment(0)
     assert found.n_kv_heads == theirs.config.n_kv_heads
     if name == "t5":
         assert (person.experiment.weights.extra["B"] == theirs.weights.extra["B"]).all()
     person.undo()
     person.settle()
+    assert person.message() == ""
     assert person.experiment.config.positions == "none"
     assert person.experiment.d_model == 3
 
