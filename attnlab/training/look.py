@@ -13,9 +13,11 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.arithmetic import short
 from attnlab.base.errors import TrainingError
 from attnlab.training import layer_experiment, models, tasks
+from attnlab.training.answers import NO_ANSWER, Answer, read_answer, reads_own_tokens
 from attnlab.training.batch import END, IGNORED, PAD, Batch
 from attnlab.training.messages import Arrays
 from attnlab.training.models.attention import LayerTrace
+from attnlab.training.models.model import OwnAnswers, pick_tokens
 from attnlab.training.specs import RunSpec
 from attnlab.training.tasks.data import Data
 
@@ -35,6 +37,8 @@ class LayerMaps:
     key_tokens: tuple[str, ...]
     answers: NDArray[np.bool_] | None = None
     """The rows from which the model predicts an answer [T_q]; None if no row of the layer does."""
+    writes: tuple[str, ...] = ()
+    """The right answer that each row writes, "" for rows without one; empty if no row of the layer writes."""
 
     def list_answers(self) -> frozenset[int]:
         """Return the rows from which the model predicts an answer; none if it answers in all but perhaps the last."""
@@ -45,14 +49,20 @@ class LayerMaps:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The input of a model, the right answer, and what the model wrote, continuing from its own tokens.
+    """The input of a model, the right answer, and the model's: comparable place by place.
 
-    For numbers, ``expected`` and ``predicted`` are those of the first column.
+    After ⟨ the model continues from its own tokens. Elsewhere, as in a text, each token is predicted from the right
+    ones before it, as in the curves. For numbers they are those of the first column, ``expected`` and ``predicted``
+    only at the places whose right number differs from the one read.
+
+    ``reads`` says what the model reads for each token: "own" tokens before it, the "right" tokens before it, or the
+    whole "row" at once.
     """
 
     source: tuple[str, ...]
     expected: tuple[str, ...]
     predicted: tuple[str, ...]
+    reads: str = "row"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +71,8 @@ class Look:
 
     ``maps`` and ``loss`` are those of a forward pass with the right tokens, as in training, so that maps of different
     steps show the same tokens; if the task does not know them, with the tokens that the model wrote, and a NaN loss.
-    ``predicted`` is what the model writes itself: the likeliest token each time, continuing from its own tokens.
+    ``predicted`` are the likeliest tokens: after ⟨ what the model writes itself, continuing from its own tokens; in a
+    text each from the right tokens before it. ``answer`` has the candidates and probabilities of every place.
     """
 
     step: int
@@ -70,6 +81,7 @@ class Look:
     expected: tuple[str, ...]
     predicted: tuple[str, ...]
     loss: float
+    answer: Answer = NO_ANSWER
 
 
 class Viewer:
@@ -94,12 +106,20 @@ class Viewer:
         self.load(weights)
         batch = self._probe(probe)
         with torch.no_grad(), models.watch(self.model) as traces:
-            loss = models.compute_loss(self.model(batch), batch.targets)
+            outputs = self.model(batch)
             maps = tuple(self._collect_maps(batch, name, traces[name]) for name in self.layers)
-        written = self._read_texts(batch)[0]
+        loss = models.compute_loss(outputs, batch.targets)
+        own = self._answer_itself(batch)
+        written = self._read_texts(batch, outputs, own)[0]
         asked = bool(_has_target(batch.targets).any())
         return Look(
-            step, maps, written.source, written.expected, written.predicted, float(loss) if asked else float("nan")
+            step,
+            maps,
+            written.source,
+            written.expected,
+            written.predicted,
+            float(loss) if asked else float("nan"),
+            read_answer(self.model, self.data, batch, outputs, own),
         )
 
     def look_at_held_out(self, i: int) -> Look:
@@ -173,7 +193,9 @@ class Viewer:
         self.load(weights)
         held_out = self.data.held_out
         source = None if held_out.source is None else held_out.source[:n]
-        return self._read_texts(Batch(held_out.inputs[:n], held_out.targets[:n], source))
+        batch = Batch(held_out.inputs[:n], held_out.targets[:n], source)
+        with torch.no_grad():
+            return self._read_texts(batch, self.model(batch), self._answer_itself(batch))
 
     def make_experiment(self, weights: Arrays, probe: str, layer: str) -> Experiment:
         """Return a layer applied to a text as a playground experiment, whose maps equal the model's."""
@@ -245,7 +267,8 @@ class Viewer:
         sides = self._write_sides(batch, layer, trace)
         of_source = batch.source is not None and layer.startswith("encoder")
         answers = None if of_source else _has_target(batch.targets)[0].numpy()
-        return LayerMaps(layer, numbers, layer_experiment.find_hidden(trace), *sides, answers)
+        writes = () if of_source or self.data.features else self.data.decode(batch.targets[0])
+        return LayerMaps(layer, numbers, layer_experiment.find_hidden(trace), *sides, answers, writes)
 
     def _write_sides(self, batch: Batch, layer: str, trace: LayerTrace) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the query tokens and the key tokens of a layer."""
@@ -257,10 +280,17 @@ class Viewer:
             return own, source
         return (source, source) if layer.startswith("encoder") else (own, own)
 
-    def _read_texts(self, batch: Batch) -> tuple[Written, ...]:
+    def _answer_itself(self, batch: Batch) -> OwnAnswers | None:
+        """Return what the model writes after ⟨; None if it writes nothing there."""
+        return self.model.answer_itself(batch) if reads_own_tokens(self.model, batch) else None
+
+    def _read_texts(self, batch: Batch, outputs: Tensor, own: OwnAnswers | None) -> tuple[Written, ...]:
+        """Return examples with what the model writes itself, or without ``own`` what it predicts."""
         if batch.targets.is_floating_point():
-            return self._read_numbers(batch)
-        answers, asked = self.model.predict(batch), _has_target(batch.targets)
+            return _read_numbers(batch, outputs)
+        answers = pick_tokens(outputs) if own is None else own.answers
+        asked = _has_target(batch.targets)
+        reads = "own" if own is not None else "right" if self.model.onward else "row"
         if batch.source is not None and not bool(asked.any()):
             answers, asked = batch.inputs[:, 1:], torch.ones_like(asked[:, 1:])  # the model has written them already
         return tuple(
@@ -268,6 +298,7 @@ class Viewer:
                 self.data.decode(self._find_given(batch, i)),
                 self.data.decode(batch.targets[i][_has_target(batch.targets)[i]]),
                 self.data.decode(_cut_at_end(answers[i][asked[i]])),
+                reads,
             )
             for i in range(len(answers))
         )
@@ -282,16 +313,20 @@ class Viewer:
             row = row[: max(1, int(places[0]))]  # without the separator before the answer, but at least one token
         return row[row != PAD]
 
-    @torch.no_grad()
-    def _read_numbers(self, batch: Batch) -> tuple[Written, ...]:
-        outputs = self.model(batch)
-        rows = zip(batch.inputs, batch.targets, outputs, strict=True)
-        return tuple(Written(*(tuple(short(float(x)) for x in numbers[:, 0]) for numbers in row)) for row in rows)
-
 
 def _has_target(targets: Tensor) -> Tensor:
     """Return which positions have a target, bool [B, T]."""
     return targets[..., 0].isfinite() if targets.is_floating_point() else targets != IGNORED
+
+
+def _read_numbers(batch: Batch, outputs: Tensor) -> tuple[Written, ...]:
+    """Return the places whose right numbers differ from those read, such as sums; of their inputs, all places."""
+    found = []
+    for read, right, given in zip(batch.inputs, batch.targets, outputs, strict=True):
+        asked = (right != read).any(-1)
+        parts = (read[:, 0], right[asked, 0], given[asked, 0])
+        found.append(Written(*(tuple(short(float(x)) for x in part) for part in parts)))
+    return tuple(found)
 
 
 def _cut_at_end(row: Tensor) -> Tensor:

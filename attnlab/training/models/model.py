@@ -27,6 +27,17 @@ class Memory:
     summary: Tensor | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnAnswers:
+    """Greedy predictions: the ``inputs`` [B, T] with the model's own tokens, the ``logits`` [B, T, V] that it computes
+    from them, and the likeliest tokens of these, ``answers`` [B, T].
+    """
+
+    inputs: Tensor
+    logits: Tensor
+    answers: Tensor
+
+
 class Model(nn.Module):
     """A model of any kind. ``layers`` are its layers of attention by name, in order.
 
@@ -70,12 +81,12 @@ class Model(nn.Module):
         """
         memory = None if batch.source is None else self.encode(batch.source)
         if not self.onward:
-            return _pick_tokens(self.decode(batch.inputs, memory)[:, :n], generator, temperature, top_k)
+            return pick_tokens(self.decode(batch.inputs, memory)[:, :n], generator, temperature, top_k)
         start = batch.inputs if memory is None else torch.full_like(batch.inputs[:, :1], BEGIN)
         tokens, done = start, torch.zeros(len(start), dtype=torch.bool, device=start.device)
         for _ in range(n):
             logits = self.decode(tokens[:, -self.longest :], memory)[:, -1]
-            new = _pick_tokens(logits, generator, temperature, top_k).masked_fill(done, PAD)
+            new = pick_tokens(logits, generator, temperature, top_k).masked_fill(done, PAD)
             tokens, done = torch.cat([tokens, new[:, None]], 1), done | (new == END)
             if bool(done.all()):
                 break
@@ -86,23 +97,32 @@ class Model(nn.Module):
     def predict(self, batch: Batch) -> Tensor:
         """Return the model's greedy predictions [B, T], in which each target continues the model's own predictions.
 
-        At positions without a target it reads the inputs. An ``onward`` model predicts all positions at once and reads
-        its predictions until they no longer change. This equals generation token by token, and needs one forward pass,
-        and one more for each mistake.
+        At positions without a target it reads the inputs. This equals generation token by token.
+        """
+        return self.answer_itself(batch).answers
+
+    @torch.no_grad()
+    def answer_itself(self, batch: Batch) -> OwnAnswers:
+        """Return the greedy predictions in which each target continues the model's own, with their logits.
+
+        An ``onward`` model predicts all positions at once and reads its predictions until they no longer change. This
+        needs one forward pass, and one more for each mistake.
         """
         memory = None if batch.source is None else self.encode(batch.source)
         inputs, asked = batch.inputs, (batch.targets != IGNORED)[:, :-1]
-        answers = _pick_tokens(self.decode(inputs, memory))
+        logits = self.decode(inputs, memory)
+        answers = pick_tokens(logits)
         for _ in range(inputs.shape[1] if self.onward else 0):
             given = torch.where(asked, answers[:, :-1], batch.inputs[:, 1:])
             if torch.equal(given, inputs[:, 1:]):
                 break
             inputs = torch.cat([inputs[:, :1], given], 1)
-            answers = _pick_tokens(self.decode(inputs, memory))
-        return answers
+            logits = self.decode(inputs, memory)
+            answers = pick_tokens(logits)
+        return OwnAnswers(inputs, logits, answers)
 
 
-def _pick_tokens(
+def pick_tokens(
     logits: Tensor, generator: torch.Generator | None = None, temperature: float = 0.0, top_k: int = 0
 ) -> Tensor:
     """Return one token for each row of logits [..., V], never PAD.

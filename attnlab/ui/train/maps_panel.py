@@ -25,6 +25,7 @@ from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.train.answer_card import AnswerCard, frame_answer
 from attnlab.ui.train.course_card import CourseCard
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.maps_view import MapsView, find_group
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 LEAST_PROBE = 240
 """The least width of the probe beside the tools, in pixels at 100 %."""
+LEAST_MAP = 80
+"""The least height that is left for maps below the answer, in pixels at 100 %."""
 FIRST = "Computing the first maps…"
 NONE = "This model has no attention: its decoder sees the source as one vector. There is no map to show."
 
@@ -72,6 +75,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.probe, self.step, self.pointed, self.wrong = TextField(), QLabel(), ElidedLabel(), QLabel()
         self.gradients = QPushButton("gradients")
         self.groups, self._group = Segments("Visible layers"), dict[tuple[str, str, int], str]()
+        self.answer = AnswerCard()
         self.view, self.sheet = MapsView(), MapSheet()
         self.chart = CourseCard()
         self.none = QLabel(FIRST)
@@ -88,6 +92,7 @@ class MapsPanel(FollowsTheme, QWidget):
         column.setSpacing(0)
         self.head = self._make_head()
         column.addWidget(self.head)
+        column.addLayout(frame_answer(self.answer))
         column.addWidget(self.stack, 1)
         self.view.describe = self.describe_worth
         self.view.switch_requested.connect(self.toggle_head)
@@ -163,13 +168,20 @@ class MapsPanel(FollowsTheme, QWidget):
             if (whole := self.head.layout()) is not None:
                 whole.activate()
 
+    def _arrange_answer(self) -> None:
+        """Fold the answer to one line where the maps need its height."""
+        page = self.stack.currentWidget().layout()
+        least = 0 if page is None or self._large is None else page.minimumHeightForWidth(self.width()) + px(LEAST_MAP)
+        self.answer.arrange(self.height() - self.head.sizeHint().height(), max(least, px(LEAST_MAP)))
+
     def _share_height(self) -> None:
         """Let the maps fill the height that the chart leaves, or all of it where that is little."""
         whole = self.area.viewport().height() - 18
         if self.groups.isVisibleTo(self):
             whole -= self.groups.sizeHint().height() + self.column.spacing()
-        left = whole - self.chart.sizeHint().height() - self.column.spacing()
-        self.view.set_room(left if 2 * left >= whole else whole)
+        chart = max(self.chart.minimumSizeHint().height(), min(self.chart.sizeHint().height(), whole // 5))
+        left = whole - chart - self.column.spacing()
+        self.view.set_room(left if 2 * left >= whole and self.view.fits(left) else whole)
         self.height_shared.emit(self.view.room)
 
     def _make_overview(self) -> QScrollArea:
@@ -217,6 +229,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.step.setFont(font("number"))
         self.probe.setMinimumWidth(px(110))
         self._arrange_head()
+        self._arrange_answer()
 
     @property
     def seen(self) -> Seen | None:
@@ -224,12 +237,13 @@ class MapsPanel(FollowsTheme, QWidget):
         return self._seen
 
     def show_seen(self, seen: Seen) -> None:
-        """Show the maps of a moment."""
+        """Show the maps of a moment, and what the model answers there."""
         if self._off and self._seen is not None and self._seen.spec != seen.spec:
             self._set_off(frozenset())
         self._seen = seen
         maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
         self.view.show_maps(maps, kind, self._show_groups(seen))
+        self.answer.follow(seen.look.answer, seen.look.step)
         self.none.setText(NONE)
         self.none.setVisible(not maps)
         self.chart.show_seen(seen)
@@ -239,6 +253,7 @@ class MapsPanel(FollowsTheme, QWidget):
         off = f" · {len(self._off)} head{'s' if len(self._off) > 1 else ''} off" if self._off else ""
         self.step.setText(f"step {seen.look.step:,}{off}")
         self._arrange_head()
+        self._arrange_answer()
         self._share_height()
         typing = self.probe.hasFocus() and self.probe.isModified()
         if not typing and self.probe.text() != seen.probe:
@@ -342,6 +357,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self._sheet_cell.setText(POINT)
         self._show_large()
         self.stack.setCurrentIndex(1)
+        self._arrange_answer()
         self.sheet.take_focus(by_key=self.view.ringed)
 
     @Slot()
@@ -350,6 +366,7 @@ class MapsPanel(FollowsTheme, QWidget):
         if self._large is not None:
             self._large = None
             self.stack.setCurrentIndex(0)
+            self._arrange_answer()
             self.view.take_focus(by_key=self.sheet.ringed)
 
     @property
@@ -367,7 +384,7 @@ class MapsPanel(FollowsTheme, QWidget):
         if self._large >= len(self.view.data):
             self.close_map()
             return
-        data = self.view.data[self._large]
+        data = self.view.spell_out(self._large)
         if self._pinned is not None and not _has(data, self._pinned):
             self._pinned = None
             self._sheet_cell.setText(POINT)
@@ -423,6 +440,7 @@ class MapsPanel(FollowsTheme, QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange_head()
+        self._arrange_answer()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:

@@ -1,7 +1,7 @@
 """The maps of all layers and heads, each in a card with its tokens: static parts are cached, cells are not."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,17 +28,20 @@ from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.playground.shadow import draw_shadow
+from attnlab.ui.train.answer_words import show_sign
 from attnlab.ui.train.map_cards import HEAD, PAD, Card, Shape, place_cards
+from attnlab.ui.train.shown_maps import list_tokens
 from attnlab.ui.widgets.maps.map_widget import MapCell, PointedMaps, describe_cell
 from attnlab.ui.widgets.maps.spoken_maps import join_cell, move_cell, name_cell, split_cell
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
 
+ARROW = "→"
 SMALL_LABEL = 0.86
 """The size of the labels of small cells, as a share of the smallest type."""
-WIDEST_LABEL = 40
-"""The most pixels at 100 % for tokens beside and above a small map."""
+WIDEST_LABEL, WIDEST_WRITING = 40, 56
+"""The most pixels at 100 % for tokens beside and above a small map, and for rows with the token that they write."""
 
 
 @guarded
@@ -51,8 +54,11 @@ class MapsView(PointedMaps):
         super().__init__(parent)
         self._data: tuple[MapData, ...] = ()
         self._titles: tuple[str, ...] = ()
+        self._spoken: tuple[tuple[str, ...], ...] = ()
         self._places: tuple[int, ...] = ()
         self._shapes: tuple[Shape, ...] = ()
+        self._plain_shapes: tuple[Shape, ...] = ()
+        self._plain = False
         self._layers: tuple[LayerMaps, ...] = ()
         self._cards: tuple[Card, ...] = ()
         self._focus = 0
@@ -93,6 +99,7 @@ class MapsView(PointedMaps):
             self.update()
 
     def restyle(self) -> None:
+        self._plain_shapes = tuple(map(_measure_plain_shape, self._layers))
         self._shapes = tuple(map(_measure_shape, self._layers))
         super().restyle()
 
@@ -109,9 +116,11 @@ class MapsView(PointedMaps):
             for each, tokens in zip(layers, map(_list_tokens, layers), strict=True)
             for head in range(len(each.weights))
         )
+        self._spoken = tuple(rows for each in layers for rows in [name_rows(each)] * len(each.weights))
         self._titles = list_titles(layers)
         before, self._layers = self._layers, tuple(layers)
         if list(map(_list_labels, before)) != list(map(_list_labels, layers)):
+            self._plain_shapes = tuple(map(_measure_plain_shape, layers))
             self._shapes = tuple(map(_measure_shape, layers))
             self._pointed, self._walked, self._focus = None, None, min(self._focus, max(len(self._data) - 1, 0))
             self._arrange()
@@ -161,7 +170,7 @@ class MapsView(PointedMaps):
 
     def name_cell(self, place: int) -> str:
         index, row, column = self._split(place)
-        return name_cell(self._data[index], (0, row, column), self._titles[index].replace(" · ", ", "))
+        return name_cell(self.spell_out(index), (0, row, column), self._titles[index].replace(" · ", ", "))
 
     def locate_cell(self, place: int) -> QRectF:
         index, row, column = self._split(place)
@@ -182,7 +191,11 @@ class MapsView(PointedMaps):
     def cell_text(self, cell: MapCell) -> str:
         """Return a cell's query and key tokens, and its exact number."""
         index, row, column = cell
-        return describe_cell(self._data[index], (0, row, column))
+        return describe_cell(self.spell_out(index), (0, row, column))
+
+    def spell_out(self, index: int) -> MapData:
+        """Return a map whose rows are named in words: "b (writes a)"."""
+        return replace(self._data[index], row_labels=self._spoken[index])
 
     def cell_at(self, at: QPointF) -> MapCell | None:
         """Return the map, row and column at a point."""
@@ -214,11 +227,29 @@ class MapsView(PointedMaps):
         return next((i for i, card in enumerate(self._cards) if card.rect.contains(at.toPoint())), None)
 
     def _arrange(self) -> None:
-        self._cards, _ = place_cards(self._shapes, self.width() - 2 * _EDGE, self._room - 2 * _EDGE)
+        self._cards, _, self._plain = self._place_cards(self.width())
         shift = QPoint(_EDGE, _EDGE)
         self._cards = tuple(_move_card(replace(card, layer=self._places[card.layer]), shift) for card in self._cards)
         self.updateGeometry()
         super()._arrange()
+
+    def fits(self, height: int) -> bool:
+        """Return whether all maps can be seen at once in a height in pixels, with short labels if need be."""
+        room = height - 2 * _EDGE
+        return place_cards(self._plain_shapes, self.width() - 2 * _EDGE, room)[1] <= room
+
+    def _place_cards(self, width: int) -> tuple[tuple[Card, ...], int, bool]:
+        """Return the cards, their height, and whether rows are labelled only with the token read.
+
+        They are, if only so all maps can be seen at once.
+        """
+        room = self._room - 2 * _EDGE
+        cards, height = place_cards(self._shapes, width - 2 * _EDGE, room)
+        if height > room:
+            plain, low = place_cards(self._plain_shapes, width - 2 * _EDGE, room)
+            if low <= room:
+                return plain, low, True
+        return cards, height, False
 
     def _draw_picture(self) -> QPixmap:
         """Return the picture of background, cards, titles and tokens."""
@@ -240,6 +271,8 @@ class MapsView(PointedMaps):
             short = title if pen.width(title) <= room else title.replace("head ", "")  # the number is enough
             pen.draw(left, middle, pen.elide(short, room))
             roomy = font("tiny").pixelSize() * LABEL_SPACING <= card.grid.cell_height
+            if self._plain:
+                data = replace(data, row_labels=[label.split(ARROW)[0] or label for label in data.row_labels])
             draw_labels(painter, card.grid, data, p, font("tiny", 1.0 if roomy else SMALL_LABEL), (None, None))
         painter.end()
         return picture
@@ -258,7 +291,7 @@ class MapsView(PointedMaps):
         Set as a fixed height when resized, it would make a scroll bar appear and disappear for ever: beside the bar
         the maps are smaller and need none. Scroll areas allow for this height.
         """
-        return place_cards(self._shapes, width - 2 * _EDGE, self._room - 2 * _EDGE)[1] + 2 * _EDGE
+        return self._place_cards(width)[1] + 2 * _EDGE
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         heads = max((shape.heads for shape in self._shapes), default=1)
@@ -359,14 +392,29 @@ def _move_card(card: Card, shift: QPoint) -> Card:
 
 
 def _list_labels(layer: "LayerMaps") -> tuple[object, ...]:
-    return layer.layer, layer.weights.shape, layer.query_tokens, layer.key_tokens, layer.list_answers()
+    return layer.layer, layer.weights.shape, layer.query_tokens, layer.key_tokens, layer.list_answers(), layer.writes
 
 
 def _list_tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of rows and columns; white space as visible signs."""
-    seen = {" ": "␣", "\n": "↵", "\t": "⇥"}
-    query, key = layer.query_tokens, layer.key_tokens
-    return tuple(seen.get(token, token) for token in query), tuple(seen.get(token, token) for token in key)
+    """Return the tokens of rows and columns, white space as visible signs; of a row that writes, "b→a"."""
+    rows, columns = list_tokens(layer)
+    return tuple(f"{row}{ARROW}{wanted}" if wanted else row for row, wanted in _pair_rows(layer, rows)), columns
+
+
+def name_rows(layer: "LayerMaps") -> tuple[str, ...]:
+    """Return the rows of a layer in words: the token read, and the right answer that the row writes."""
+    rows, _ = list_tokens(layer)
+    return tuple(f"{row} (writes {wanted})" if wanted else row for row, wanted in _pair_rows(layer, rows))
+
+
+def _pair_rows(layer: "LayerMaps", rows: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    writes = layer.writes or ("",) * len(rows)
+    return zip(rows, map(show_sign, writes), strict=True)
+
+
+def _measure_plain_shape(layer: "LayerMaps") -> Shape:
+    """Return the sizes of a layer's maps whose rows are labelled with the token read alone."""
+    return _measure_shape(replace(layer, writes=()))
 
 
 def _measure_shape(layer: "LayerMaps") -> Shape:
@@ -374,7 +422,8 @@ def _measure_shape(layer: "LayerMaps") -> Shape:
     metrics, least = QFontMetricsF(font("tiny")), font("tiny", SMALL_LABEL).pixelSize()
     heads, rows, columns = layer.weights.shape
     down, across = _list_tokens(layer)
-    left = min(1.1 * max(map(metrics.horizontalAdvance, down), default=0.0), px(WIDEST_LABEL)) + px(8)  # some are bold
+    most = px(WIDEST_WRITING if any(layer.writes) else WIDEST_LABEL)
+    left = min(1.1 * max(map(metrics.horizontalAdvance, down), default=0.0), most) + px(8)  # some are bold
     widest = max(map(metrics.horizontalAdvance, across), default=0.0)
     above = metrics.height() + px(4) if widest <= px(9) else min(widest, px(WIDEST_LABEL)) + px(8)
     return Shape(heads, rows, columns, round(left), round(above), math.ceil(LABEL_SPACING * least))

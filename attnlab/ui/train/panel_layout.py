@@ -8,7 +8,9 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.maps_panel import MapsPanel
+from attnlab.ui.train.predictions_panel import PredictionsPanel
 from attnlab.ui.train.settings_panel import SettingsPanel
+from attnlab.ui.widgets.elided_label import ElidedLabel
 
 LEFT, RIGHT = 272, 330
 """Widths of the panels at the sides, in pixels at 100 %."""
@@ -79,7 +81,7 @@ class PanelLayout:
             self._header.settings.setChecked(False)
 
 
-def make_right_panel(curves: QWidget, written: QWidget, text: QWidget) -> QWidget:
+def make_right_panel(curves: QWidget, written: PredictionsPanel, text: QWidget) -> QWidget:
     """Return the right panel, from above: curves, expected and predicted tokens, the model's text."""
     side = QWidget()
     side.setProperty("ground", "surface")
@@ -88,9 +90,16 @@ def make_right_panel(curves: QWidget, written: QWidget, text: QWidget) -> QWidge
     column.setSpacing(6)
     heading = QLabel("Expected and predicted")
     heading.setProperty("role", "section")
+    how = ElidedLabel()
+    how.setProperty("role", "caption")
+    how.setAccessibleName("How the examples are predicted")
+    how.hide()
+    written.described.connect(how.setText)
+    written.described.connect(lambda told: how.setVisible(bool(told)))
     column.addWidget(curves)
     column.addSpacing(10)
     column.addWidget(heading)
+    column.addWidget(how)
     column.addWidget(written)
     column.addSpacing(10)
     column.addWidget(text)

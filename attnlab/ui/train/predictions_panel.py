@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Signal
 from PySide6.QtGui import QAccessible, QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -22,13 +22,15 @@ SPACE, GAP, HEAD = 4, 12, 18
 class PredictionRow:
     """One example: source, expected and predicted tokens, "" where nothing is asked.
 
-    If it is not ``exact``, as for numbers, predictions are not right or wrong, but near or far.
+    If it is not ``exact``, as for numbers, predictions are not right or wrong, but near or far. ``reads`` says what the
+    model reads before each token, see :class:`attnlab.training.look.Written`.
     """
 
     source: tuple[str, ...]
     expected: tuple[str, ...]
     predicted: tuple[str, ...]
     exact: bool = True
+    reads: str = "row"
 
     @property
     def gap(self) -> int:
@@ -52,6 +54,8 @@ class PredictionsPanel(HasCells, FollowsTheme, QWidget):
     """
 
     cells_role, cell_role = QAccessible.Role.List, QAccessible.Role.ListItem
+    described = Signal(str)
+    """A sentence about the rows: what the model reads before each token, and how many are right."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,6 +77,7 @@ class PredictionsPanel(HasCells, FollowsTheme, QWidget):
         """Show other examples."""
         before = len(self._rows), self._asks
         self._rows = tuple(rows)
+        self.described.emit(describe_rows(self._rows))
         if before != (len(self._rows), self._asks):
             self.updateGeometry()
         self._settle()
@@ -192,6 +197,21 @@ class PredictionsPanel(HasCells, FollowsTheme, QWidget):
                 painter.setPen(QPen(QColor(p.key_ink), 1.5))
                 painter.drawLine(QPointF(x, under), QPointF(x + max(pen.width(token), px(5)), under))
             x += pen.width(token) + row.gap
+
+
+def describe_rows(rows: Sequence[PredictionRow]) -> str:
+    """Return what the model reads before each token, and how many tokens or whole rows are right; "" without rows."""
+    if not rows:
+        return ""
+    if not rows[0].exact:
+        return "the first column of the asked places"
+    if rows[0].reads == "own":
+        whole = sum(all(expected == predicted for expected, predicted in row.pairs) for row in rows)
+        return f"written freely · {whole} of {len(rows)} exactly right"
+    pairs = [pair for row in rows for pair in row.pairs]
+    right = sum(expected == predicted for expected, predicted in pairs)
+    how = "from the right tokens before · " if rows[0].reads == "right" else ""
+    return f"{how}{right} of {len(pairs)} right"
 
 
 def _list_columns(row: PredictionRow) -> tuple[list[str], list[str], list[str]]:

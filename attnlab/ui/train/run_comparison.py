@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from attnlab.training.run import Run
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.train.answer_pair import AnswerPair
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.run_words import make_title
@@ -27,6 +28,7 @@ class RunComparison(QObject):
         self.first: RunHead | None = None
         self.second: SecondRun | None = None
         self._probe_row: QWidget | None = None
+        self._answers: AnswerPair | None = None
         workspace.session.inspection.looked.connect(self._on_looked)
         workspace.body.installEventFilter(self)
         workspace.maps.area.verticalScrollBar().rangeChanged.connect(self._match)
@@ -41,6 +43,9 @@ class RunComparison(QObject):
         second, self.second = self.second, None
         if second is not None:
             second.stop()
+            if self._answers is not None:
+                self._answers.part()
+                self._answers = None
             second.hide()
             second.setParent(None)  # now: the splitter would count it until it is deleted
             second.deleteLater()
@@ -53,6 +58,7 @@ class RunComparison(QObject):
         self.second = second = SecondRun(run, self._format_name(run))
         self._put_head()
         second.closed.connect(self.close)
+        self._answers = AnswerPair(maps.answer, second.answer, self)
         maps.close_map()
         right = body.sizes()[-1]
         body.insertWidget(body.indexOf(maps) + 1, second)

@@ -10,6 +10,7 @@ from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.train.answer_card import AnswerCard, frame_answer
 from attnlab.ui.train.inspector import Inspector, Seen
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.train.model_worker import ModelWorker
@@ -67,7 +68,7 @@ class SecondRun(FollowsTheme, QWidget):
         self.close_button.setAccessibleName("Close the second run")
         self.close_button.setToolTip("Show only the first run")
         self.close_button.clicked.connect(self.closed)
-        self.view = MapsView()
+        self.answer, self.view = AnswerCard(), MapsView()
         self.view.cell_pointed.connect(self._on_pointed)
         self.area = QScrollArea()
         self._lay_out()
@@ -96,6 +97,7 @@ class SecondRun(FollowsTheme, QWidget):
         column.setSpacing(0)
         column.addWidget(self.head)
         column.addWidget(self.under)
+        column.addLayout(frame_answer(self.answer))
         column.addWidget(self.area, 1)
 
     def restyle(self) -> None:
@@ -123,6 +125,7 @@ class SecondRun(FollowsTheme, QWidget):
         self._say("")
         self.seen = seen
         self.view.show_maps(seen.look.maps)
+        self.answer.follow(seen.look.answer, seen.look.step)
         self.told.setText("")
         self.step.setText(f"step {seen.look.step:,}")
         self.shown.emit()

@@ -4,18 +4,17 @@ from typing import TYPE_CHECKING
 
 from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.figures.scales import find_scale, join_scales
+from attnlab.ui.train.answer_words import show_sign
 from attnlab.ui.train.inspector import Seen
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
     from attnlab.ui.train.maps_panel import MapsPanel
 
-_SEEN = {" ": "␣", "\n": "↵", "\t": "⇥"}
-
 
 def list_tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tokens of rows and columns; white space as visible signs."""
-    rows, columns = (tuple(_SEEN.get(t, t) for t in each) for each in (layer.query_tokens, layer.key_tokens))
+    rows, columns = (tuple(map(show_sign, each)) for each in (layer.query_tokens, layer.key_tokens))
     return rows, columns
 
 

@@ -1,6 +1,6 @@
 """The training workspace: settings, maps and curves side by side, controls above, and the time line below."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QWidget
@@ -19,6 +19,9 @@ from attnlab.ui.train.text_panel import LENGTH, TextPanel
 from attnlab.ui.train.time_bar import TimeBar
 from attnlab.ui.train.train_session import TrainSession
 from attnlab.ui.train.training_announcements import TrainingAnnouncements
+
+if TYPE_CHECKING:
+    from attnlab.training.look import Written
 
 CURVES_EVERY, TEXT_EVERY = 3, 24
 """Frames between two drawings of the curves, and between two texts."""
@@ -151,7 +154,8 @@ class TrainWorkspace(QObject):
     @property
     def busy(self) -> bool:
         """Whether a result to be shown at once is pending: a run, its first maps."""
-        return self.session.inspection.busy or (self.tools is not None and self.tools.busy)
+        behind = self.maps.answer.is_behind
+        return behind or self.session.inspection.busy or (self.tools is not None and self.tools.busy)
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
         """Return the bar of controls, the panels, and the time line."""
@@ -245,9 +249,11 @@ class TrainWorkspace(QObject):
             self.views.show_course()
 
     @Slot(object)
-    def _on_wrote(self, rows: tuple[PredictionRow, ...]) -> None:
+    def _on_wrote(self, rows: "tuple[Written, ...]") -> None:
         exact = self.session.valid is None or not self.session.valid.numbers
-        self.written.show_rows([PredictionRow(row.source, row.expected, row.predicted, exact) for row in rows])
+        self.written.show_rows(
+            [PredictionRow(row.source, row.expected, row.predicted, exact, row.reads) for row in rows]
+        )
 
     @Slot(int)
     def _on_moment_chosen(self, index: int) -> None:

@@ -59,9 +59,26 @@ def test_a_second_run_shows_its_own_maps_at_the_selected_step(pupil: Pupil) -> N
     for size in ((1440, 900), (1280, 800), (720, 480)):
         pupil.window.resize(*size)
         pupil.wait_for(lambda: level(pupil))
+    mine, theirs = pupil.trainer.maps.answer, second.answer
+    assert mine.height() == theirs.height()
+    assert [place.wanted for place in theirs.columns.columns] == [place.wanted for place in mine.columns.columns] != []
+    pupil.window.resize(1440, 900)
+    pupil.wait_for(lambda: not mine.is_folded and level(pupil))
+    pupil.click(theirs.reads.buttons()[1])
+    assert (mine.mode, theirs.mode) == ("own", "own")
+    assert theirs.sentence.text().startswith("Writes ")
+    pupil.window.resize(1024, 640)
+    pupil.window.change_settings(type_size=175)
+    pupil.wait_for(lambda: mine.is_folded and theirs.is_folded and level(pupil))
+    pupil.click(theirs.fold_button)
+    assert not mine.is_folded
+    pupil.wait_for(lambda: level(pupil) and mine.height() == theirs.height())
+    pupil.window.change_settings(type_size=100)
+    pupil.window.resize(1440, 900)
     assert second.mapTo(pupil.window, QPoint()).x() > pupil.trainer.maps.mapTo(pupil.window, QPoint()).x()
     pupil.click(pupil.find(QToolButton, "Close the second run"))
     assert comparing.second is None
+    assert mine.minimumHeight() == 0
     assert pupil.trainer.settings.isVisible()
     assert pupil.trainer.maps.step.isVisible()
 
