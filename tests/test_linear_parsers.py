@@ -18,7 +18,16 @@ from attnlab.files.export.stage_tables import table
 from attnlab.files.export.terminal_table import as_text
 from attnlab.files.sessions import session_json
 from attnlab.files.weights import text_in, weight_names
-from attnlab.lessons import cells, expressions, grading, placeholders, sections, solution_text, state, table_edit
+from attnlab.lessons import (
+    cell_references,
+    expressions,
+    grading,
+    placeholders,
+    sections,
+    solution_text,
+    state,
+    table_edit,
+)
 from attnlab.lessons.exercise import parse_students
 from attnlab.lessons.lesson import Edit, Lesson, Step
 from attnlab.lessons.parse import parse
@@ -73,11 +82,11 @@ PARSERS: dict[str, Parser] = {
     "an answer": grading.read_number,
     "a file of answers": grading.read_answers,
     "a list of students": lambda text: parse_students(text.split("\n")),
-    "blanks": cells.parse_blanks,
-    "a blank": lambda text: cells.parse_blank(f"weights[{text}]"),
-    "a stage and a blank": lambda text: cells.parse_blank(f"weights{text}]"),
-    "pieces": lambda text: cells.split_at_commas(text),
-    "a token in quotes": cells.unquote,
+    "blanks": cell_references.parse_blanks,
+    "a blank": lambda text: cell_references.parse_blank(f"weights[{text}]"),
+    "a stage and a blank": lambda text: cell_references.parse_blank(f"weights{text}]"),
+    "pieces": lambda text: cell_references.split_at_commas(text),
+    "a token in quotes": cell_references.unquote,
     "an edit": edited,
     "an index": lambda text: table_edit.edit_table(E, "W_q", text, 0),
     "placeholders": lambda text: placeholders.fill("{{d_k}}" + text, lambda: SCOPE),

@@ -14,7 +14,7 @@ import torch
 import attnlab
 from attnlab.attention.experiment import Experiment
 from attnlab.pretrained.layers import Norm
-from attnlab.pretrained.run import Run
+from attnlab.pretrained.model_run import Run
 
 FOLDER = Path(__file__).parents[1] / "resources" / "lessons"
 TEXT = "c a d b c a"

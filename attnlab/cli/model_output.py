@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.many_texts import ManyTexts, TextTargets
     from attnlab.pretrained.model import Model
+    from attnlab.pretrained.model_run import Run
     from attnlab.pretrained.patterns import HeadPatterns
-    from attnlab.pretrained.run import Run
 
 
 def describe_capture(capture: "Capture", options: argparse.Namespace) -> str:

@@ -76,7 +76,7 @@ class MapData:
         titles = self.titles[first:last]
         return replace(self, values=self.values[first:last], titles=titles, scale=self.scale.of(first, last), **own)
 
-    def masked_on(self, index: int) -> NDArray[np.bool_] | None:
+    def find_masked(self, index: int) -> NDArray[np.bool_] | None:
         """Return which cells [rows, columns] of a map are masked; None if none are."""
         return self.masked if self.masked is None or self.masked.ndim == 2 else self.masked[index]
 

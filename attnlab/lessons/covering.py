@@ -10,7 +10,7 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.walk import Place
 from attnlab.base.errors import AttnlabError
-from attnlab.lessons.cells import choose_head, find_position
+from attnlab.lessons.cell_references import choose_head, find_position
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

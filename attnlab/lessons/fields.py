@@ -8,7 +8,7 @@ from typing import Any
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.errors import AttnlabError
-from attnlab.lessons.cells import parse_blanks
+from attnlab.lessons.cell_references import parse_blanks
 from attnlab.lessons.lenses import LENSES
 from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Problem
 from attnlab.lessons.yaml_block import Pair

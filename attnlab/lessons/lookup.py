@@ -14,7 +14,7 @@ from attnlab.attention.registries import registry
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.counted import format_bounds, format_has
 from attnlab.base.errors import AttnlabError
-from attnlab.lessons.cells import find_position
+from attnlab.lessons.cell_references import find_position
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

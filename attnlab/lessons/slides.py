@@ -15,7 +15,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.base.text_marks import drop_marks, mark_aside
 from attnlab.compute.engine import check_size
 from attnlab.lessons.budget import Budget
-from attnlab.lessons.cells import find_cell, list_cells
+from attnlab.lessons.cell_references import find_cell, list_cells
 from attnlab.lessons.choices import check_choices
 from attnlab.lessons.covering import Covering
 from attnlab.lessons.expressions import Scope

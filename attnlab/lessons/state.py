@@ -17,7 +17,7 @@ from attnlab.attention.registries.masks import MASKS
 from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.lessons.budget import MAX_BYTES, Budget
-from attnlab.lessons.cells import split_indices
+from attnlab.lessons.cell_references import split_indices
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
 from attnlab.lessons.lookup import ALIASES
 from attnlab.lessons.sessions import find_session

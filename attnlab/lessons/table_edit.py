@@ -7,7 +7,7 @@ import torch
 from attnlab.attention import edits
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ExperimentError
-from attnlab.lessons.cells import find_position, split_at_commas, unquote
+from attnlab.lessons.cell_references import find_position, split_at_commas, unquote
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from attnlab.lessons.cells import write_blank
+from attnlab.lessons.cell_references import write_blank
 from attnlab.lessons.lesson import Edit, Lesson, Question, Step
 from attnlab.lessons.sections import FRONT, escape
 from attnlab.lessons.yaml_block import Flow, dump

@@ -15,7 +15,7 @@ from attnlab.files.bounded import read_bytes
 from attnlab.files.sessions import session_json
 from attnlab.files.weights.arrays_in import read_arrays
 from attnlab.files.weights.named_array import MOST_ARRAYS, NamedArray, check_numbers, shorten_name
-from attnlab.pretrained.memory import available_bytes, format_gib
+from attnlab.pretrained.free_memory import available_bytes, format_gib
 
 if TYPE_CHECKING:
     from attnlab.pretrained.tokenizer import Tokenizer

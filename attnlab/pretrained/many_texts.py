@@ -12,7 +12,7 @@ from attnlab.pretrained.patterns import HeadPatterns
 from attnlab.pretrained.tokenizer import readable
 
 if TYPE_CHECKING:
-    from attnlab.pretrained.run import Run
+    from attnlab.pretrained.model_run import Run
     from attnlab.pretrained.stack_pass import Part
 
 SENTENCES = (

@@ -21,9 +21,9 @@ from attnlab.pretrained.families.families import build
 from attnlab.pretrained.families.trained_run import read_run
 from attnlab.pretrained.find_model import find_folder
 from attnlab.pretrained.folder import ModelFolder, open_folder
+from attnlab.pretrained.free_memory import available_bytes, format_gib
 from attnlab.pretrained.many_texts import ManyTexts, read_texts
-from attnlab.pretrained.memory import available_bytes, format_gib
-from attnlab.pretrained.run import Run
+from attnlab.pretrained.model_run import Run
 from attnlab.pretrained.stack_pass import Part
 from attnlab.pretrained.tokenizer import Tokenizer, open_tokenizer
 

@@ -8,7 +8,7 @@ from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ArgumentError
 from attnlab.files.export.stage_tables import Table
 from attnlab.pretrained.captured import Capture
-from attnlab.pretrained.run import Run
+from attnlab.pretrained.model_run import Run
 from attnlab.pretrained.tokenizer import readable
 
 

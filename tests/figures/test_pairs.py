@@ -29,7 +29,7 @@ def test_a_pair_has_the_maps_of_both_states_with_their_own_masks() -> None:
     data = make_map_data(Pair(plain, causal, ("all words", "causal")), "weights", 0)
     assert data.titles == ("all words", "causal")
     np.testing.assert_array_equal(data.values, np.stack([plain.array("weights")[0], causal.array("weights")[0]]))
-    first, second = data.masked_on(0), data.masked_on(1)
+    first, second = data.find_masked(0), data.find_masked(1)
     assert first is not None
     assert second is not None
     assert not first.any()
@@ -66,7 +66,7 @@ def test_lines_of_a_figure_keep_their_own_masks(tmp_path: Path) -> None:
     data = make_map_data(pair, "weights", 0)
     below = data.choose_maps(1, 2)
     np.testing.assert_array_equal(below.values, data.values[1:])
-    np.testing.assert_array_equal(below.masked_on(0), data.masked_on(1))
+    np.testing.assert_array_equal(below.find_masked(0), data.find_masked(1))
     for ending in (".png", ".svg", ".pdf"):
         assert encode_figure(pair, FigureSpec(columns=1, width_mm=60), ending)
 

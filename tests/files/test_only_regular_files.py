@@ -52,7 +52,7 @@ JUSTIFIED = {
     "lessons/lenses.py: .read_text": "attnlab's own modules",
     "base/console.py: os.open": "the null device is written to",
     "bench/memory.py: open": "what Linux says of this process",
-    "pretrained/memory.py: open": "what Linux says of the memory",
+    "pretrained/free_memory.py: open": "what Linux says of the memory",
     "base/crash_log.py: .open": "attnlab's own log is written to",
     "base/fault_log.py: .open": "attnlab's own log is written to",
     "ui/app/help_texts.py: .read_bytes": "attnlab's own log, whose size is limited",

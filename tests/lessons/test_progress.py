@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from attnlab.base.errors import AttnlabError
 from attnlab.document.settings import Settings, load_settings, save_settings
+from attnlab.lessons.lesson_progress import Progress, parse_progress, read_progress, write_progress
 from attnlab.lessons.library import find, list_lessons
-from attnlab.lessons.progress import Progress, parse_progress, read_progress, write_progress
 from attnlab.lessons.search import find_lessons
 
 steps = st.integers(0, 499)

@@ -12,7 +12,7 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.trace import Trace
 from attnlab.attention.stages.walk import Place
 from attnlab.base.errors import FileError
-from attnlab.lessons.cells import MOST_BLANKS
+from attnlab.lessons.cell_references import MOST_BLANKS
 from attnlab.lessons.lesson import Blank, Edit, Lesson, Problem, Question, Step
 from attnlab.lessons.parse import parse, read
 from attnlab.lessons.slides import Slide, check, fill_text, make_slides

@@ -14,9 +14,9 @@ from safetensors.torch import load_file, save_file
 from attnlab.base.errors import ArgumentError, AttnlabError, FileError
 from attnlab.pretrained import folder as folder_module
 from attnlab.pretrained import model as model_module
+from attnlab.pretrained.config_settings import Settings
 from attnlab.pretrained.families.rope import read_rotation
 from attnlab.pretrained.model import read_model
-from attnlab.pretrained.settings import Settings
 from tests.pretrained.conftest import Make
 from tests.pretrained.test_families import text_of
 

@@ -13,7 +13,7 @@ from torch import Tensor
 import attnlab
 from attnlab.base.errors import ArgumentError
 from attnlab.pretrained.model import Model, read_model
-from attnlab.pretrained.run import Run
+from attnlab.pretrained.model_run import Run
 from tests.pretrained.conftest import MODELS, SCALED, WORDS, Make
 
 EVERY = pytest.mark.parametrize("name", list(MODELS))

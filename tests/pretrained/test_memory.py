@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.pretrained import memory
-from attnlab.pretrained.memory import available_bytes, format_gib
+from attnlab.pretrained import free_memory
+from attnlab.pretrained.free_memory import available_bytes, format_gib
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/meminfo")
@@ -24,9 +24,9 @@ def test_where_linux_says_nothing_the_whole_memory_counts(monkeypatch: pytest.Mo
     def refuse(*_: object, **__: object) -> None:
         raise OSError
 
-    monkeypatch.setattr(memory, "open", refuse, raising=False)
+    monkeypatch.setattr(free_memory, "open", refuse, raising=False)
     assert available_bytes() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    monkeypatch.setattr(memory.os, "sysconf", refuse)
+    monkeypatch.setattr(free_memory.os, "sysconf", refuse)
     assert available_bytes() is None
 
 

@@ -11,8 +11,8 @@ from torch import Tensor
 from attnlab.attention.measures.shares import find_after
 from attnlab.base.errors import ArgumentError
 from attnlab.pretrained.model import Model, read_model
+from attnlab.pretrained.model_run import Run
 from attnlab.pretrained.patterns import is_separator
-from attnlab.pretrained.run import Run
 from tests.pretrained.conftest import SPECIALS, Make
 from tests.pretrained.test_families import text_of
 

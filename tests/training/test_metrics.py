@@ -11,7 +11,7 @@ from attnlab.training import metrics
 from attnlab.training.batch import IGNORED, Batch
 from attnlab.training.metrics import compute_metric
 from attnlab.training.models import Model
-from attnlab.training.models.model import Memory
+from attnlab.training.models.base_model import Memory
 
 N = IGNORED
 

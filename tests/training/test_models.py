@@ -13,7 +13,7 @@ from attnlab.base.errors import TrainingError
 from attnlab.training import models
 from attnlab.training.batch import BEGIN, END, IGNORED, PAD, Batch
 from attnlab.training.models import KINDS, Model, watch
-from attnlab.training.models.model import Memory
+from attnlab.training.models.base_model import Memory
 from attnlab.training.specs import ModelSpec
 from tests.patience import PATIENCE_S
 

@@ -6,7 +6,7 @@ from torch.nn import functional
 
 from attnlab.training.batch import END, IGNORED, PAD, Batch
 from attnlab.training.models import Model
-from attnlab.training.models.model import Memory
+from attnlab.training.models.base_model import Memory
 
 NEXT = torch.tensor([5, 5, 5, 4, 5, 3, END])
 """The next token of each; PAD, BEGIN and END are followed by 5, so that writing beyond the end is noticed."""

@@ -59,7 +59,7 @@ def read_text(desk: Desk) -> None:
 @case("models/models_session.py ModelsSession.ask_experiment", "opening a layer in the playground")
 def open_layer(desk: Desk) -> None:
     reader = sit(desk)
-    desk.plant("attnlab.pretrained.run.Run.experiment")
+    desk.plant("attnlab.pretrained.model_run.Run.experiment")
     reader.models.tools.trip.open()
     reader.wait_for(lambda: "Something went wrong" in reader.models.panel.message.text())
 
@@ -99,6 +99,6 @@ def run_words(desk: Desk) -> None:
     trip = reader.models.tools.trip
     trip.open()
     reader.wait_for(lambda: trip.origin is not None)
-    desk.plant("attnlab.pretrained.run.Run.experiment")
+    desk.plant("attnlab.pretrained.model_run.Run.experiment")
     reader.playground.inputs.query_box.tokens.token_removed.emit(0)
     reader.wait_for(lambda: "Something went wrong" in trip.strip.truth.text())

@@ -182,9 +182,9 @@ def test_the_pinned_state_stands_beside_the_current_one(person: "Person") -> Non
     assert data.titles == ("pinned", "now")
     np.testing.assert_array_equal(data.values[0], before[0])
     np.testing.assert_array_equal(data.values[1], attnlab.compute(person.experiment).array("weights")[0])
-    assert data.masked_on(0) is not None
-    assert not data.masked_on(0).any()
-    assert data.masked_on(1).any()
+    assert data.find_masked(0) is not None
+    assert not data.find_masked(0).any()
+    assert data.find_masked(1).any()
     assert len(shown(person, "masked").values) == 1  # the pinned state has no such stage
     one, other = (person.tip(person.card("weights"), person.cell("weights", 0, 0, index)) for index in (0, 1))
     assert one.startswith("pinned\nYour → Your: 0.15")

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attnlab.base.errors import FileError
 from attnlab.pretrained.architecture import Architecture, Stack
+from attnlab.pretrained.config_settings import Settings
 from attnlab.pretrained.families.parts import (
     find_prefix,
     read_layer_norm,
@@ -19,7 +20,6 @@ from attnlab.pretrained.families.parts import (
 )
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import AttentionLayer, FeedForward, Layer, find_activation
-from attnlab.pretrained.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

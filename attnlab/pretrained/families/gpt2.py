@@ -5,10 +5,10 @@ import math
 from torch import Tensor
 
 from attnlab.pretrained.architecture import Architecture, Stack
+from attnlab.pretrained.config_settings import Settings
 from attnlab.pretrained.families.parts import find_prefix, read_layer_norm, read_sizes, split_heads
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import AttentionLayer, FeedForward, Layer, Linear, find_activation
-from attnlab.pretrained.settings import Settings
 
 
 def build_gpt2(folder: ModelFolder) -> Architecture:

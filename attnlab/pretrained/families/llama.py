@@ -8,6 +8,7 @@ from torch import Tensor
 from attnlab.base.errors import FileError
 from attnlab.files.weights.named_array import shorten_name
 from attnlab.pretrained.architecture import Architecture, Stack
+from attnlab.pretrained.config_settings import Settings
 from attnlab.pretrained.families.parts import (
     MOST_HEADS,
     find_prefix,
@@ -20,7 +21,6 @@ from attnlab.pretrained.families.parts import (
 from attnlab.pretrained.families.rope import LAYER_KINDS, find_limit, read_rotation
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import AttentionLayer, FeedForward, Layer, find_activation
-from attnlab.pretrained.settings import Settings
 
 MISTRAL_WINDOW = 4096
 """The window of a Mistral whose config.json says nothing of it."""

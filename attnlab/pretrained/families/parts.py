@@ -2,9 +2,9 @@
 
 from attnlab.base.errors import FileError
 from attnlab.files.weights.named_array import shorten_name
+from attnlab.pretrained.config_settings import Settings
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import Linear, Norm
-from attnlab.pretrained.settings import Settings
 
 MOST_LAYERS, MOST_HEADS = 512, 1024
 

@@ -7,9 +7,9 @@ import torch
 
 from attnlab.base.errors import FileError
 from attnlab.files.weights.named_array import shorten_name
+from attnlab.pretrained.config_settings import MOST, Settings
 from attnlab.pretrained.families.parts import refuse_unless
 from attnlab.pretrained.layers import Rotation
-from attnlab.pretrained.settings import MOST, Settings
 
 KINDS = ("default", "linear", "dynamic", "llama3", "yarn", "longrope")
 POSITIONS = 2048

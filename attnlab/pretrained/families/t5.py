@@ -7,10 +7,10 @@ from torch import Tensor
 from attnlab.base.errors import FileError
 from attnlab.files.weights.named_array import shorten_name
 from attnlab.pretrained.architecture import Architecture, Stack, StackName
+from attnlab.pretrained.config_settings import Settings
 from attnlab.pretrained.families.parts import find_prefix, read_linear, read_rms_norm, read_sizes
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import AttentionLayer, Bias, FeedForward, Layer, find_activation
-from attnlab.pretrained.settings import Settings
 
 
 def build_t5(folder: ModelFolder) -> Architecture:

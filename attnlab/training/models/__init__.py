@@ -1,8 +1,8 @@
 """The kinds of models, the limits of their sizes, and the count of their parameters."""
 
 from attnlab.training.models.attention import Attention, LayerTrace
+from attnlab.training.models.base_model import Model, compute_loss, watch
 from attnlab.training.models.kinds import KINDS, Kind, build, check, count_parameters
-from attnlab.training.models.model import Model, compute_loss, watch
 
 __all__ = [
     "KINDS",

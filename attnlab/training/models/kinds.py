@@ -11,8 +11,8 @@ from torch.overrides import TorchFunctionMode
 from attnlab.attention.experiment import Experiment, Weights
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.base.errors import ExperimentError
+from attnlab.training.models.base_model import Model
 from attnlab.training.models.blocks import configure_self_attention
-from attnlab.training.models.model import Model
 from attnlab.training.models.recurrent import Bahdanau, Luong, Recurrent
 from attnlab.training.models.transformers import EncoderDecoder, OneStack, OnNumbers
 from attnlab.training.specs import ModelSpec

@@ -7,7 +7,7 @@ from attnlab.attention.experiment import AttentionConfig
 from attnlab.attention.registries.masks import Hidden
 from attnlab.training.batch import PAD
 from attnlab.training.models.attention import Attention, LayerTrace
-from attnlab.training.models.model import Memory, Model, hide_keys
+from attnlab.training.models.base_model import Memory, Model, hide_keys
 from attnlab.training.specs import ModelSpec
 from attnlab.training.tasks.data import Data
 

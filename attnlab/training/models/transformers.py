@@ -5,8 +5,8 @@ import math
 from torch import Tensor, nn
 
 from attnlab.training.models.attention import Attention
+from attnlab.training.models.base_model import Memory, Model, hide_keys
 from attnlab.training.models.blocks import Block, Embedding, Positions, configure_self_attention, scale_down
-from attnlab.training.models.model import Memory, Model, hide_keys
 from attnlab.training.specs import ModelSpec
 from attnlab.training.tasks.data import Data
 

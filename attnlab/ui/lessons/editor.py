@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.base.errors import AttnlabError
-from attnlab.lessons.cells import write_blank
+from attnlab.lessons.cell_references import write_blank
 from attnlab.lessons.lesson import Blank, Lesson, Step
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 from attnlab.base.counted import format_count
 from attnlab.lessons.duration import estimate_minutes
 from attnlab.lessons.lesson import Lesson
-from attnlab.lessons.progress import Progress
+from attnlab.lessons.lesson_progress import Progress
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import palette_of

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.lessons.lesson import Lesson, Problem
-from attnlab.lessons.progress import Progress
+from attnlab.lessons.lesson_progress import Progress
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Slot
 
 from attnlab.document.settings import PROGRESS_LIMIT
 from attnlab.lessons.lesson import Lesson
-from attnlab.lessons.progress import Progress, find_key, read_progress, write_progress
+from attnlab.lessons.lesson_progress import Progress, find_key, read_progress, write_progress
 from attnlab.lessons.tour import NAME as TOUR
 from attnlab.ui.base.workspace import Host
 

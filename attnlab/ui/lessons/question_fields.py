@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
 from attnlab.base.errors import AttnlabError
 from attnlab.base.number_text import NumberError, parse_number, quote
-from attnlab.lessons.cells import parse_blanks, write_blank
+from attnlab.lessons.cell_references import parse_blanks, write_blank
 from attnlab.lessons.fields import CHOICES
 from attnlab.lessons.lesson import Question
 from attnlab.ui.base.announcing import show_text

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.many_texts import ManyTexts
     from attnlab.pretrained.model import Model
+    from attnlab.pretrained.model_run import Run
     from attnlab.pretrained.patterns import HeadPatterns
-    from attnlab.pretrained.run import Run
     from attnlab.pretrained.stack_pass import Part
 
 SMALL = 96

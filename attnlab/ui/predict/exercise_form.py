@@ -120,7 +120,7 @@ class ExerciseForm(QWidget):
 
     def _list_cells(self, e: "Experiment", cell: "Cell") -> "tuple[Cell, ...]":
         from attnlab.attention.stages.table import BY_NAME
-        from attnlab.lessons.cells import list_cells, parse_blanks
+        from attnlab.lessons.cell_references import list_cells, parse_blanks
         from attnlab.lessons.exercise import draw_cells, list_row
 
         kind = self.which.currentData()

@@ -141,7 +141,7 @@ class SlideParts(QObject):
 def find_changed_table(step: "Step", trace: "Trace") -> str:
     """Return the name of the table that the last edit of a step changes, "" if it changes none."""
     from attnlab.attention import edits
-    from attnlab.lessons.cells import split_indices
+    from attnlab.lessons.cell_references import split_indices
     from attnlab.lessons.lookup import ALIASES
 
     names = [ALIASES.get(name, name) for edit in step.edits for name, _ in (split_indices(edit.key) or ("", None),)]

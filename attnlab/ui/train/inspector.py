@@ -17,7 +17,7 @@ from attnlab.training.specs import RunSpec
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
     from attnlab.training.look import LayerMaps, Look, Viewer, Written
-    from attnlab.training.patterns import Pattern
+    from attnlab.training.task_patterns import Pattern
 
 MOST_LOOKS = 40
 """The number of moments in which the search for marks looks for patterns."""
@@ -87,7 +87,7 @@ class Inspector:
 
     def look(self, spec: RunSpec, step: int, weights: Arrays | None, probe: str, gradients: bool = False) -> Seen:
         """Return the maps at a step; without weights at the first ones, which the seed determines."""
-        from attnlab.training.patterns import list_patterns, name_heads
+        from attnlab.training.task_patterns import list_patterns, name_heads
 
         viewer, weights = self._find_viewer(spec), weights if weights is not None else self.make_first_weights(spec)
         with self._without_heads(viewer):
@@ -131,7 +131,7 @@ class Inspector:
     def suggest_marks(self, spec: RunSpec, moments: Sequence[Moment], probe: str, curve: "Curve") -> tuple[Mark, ...]:
         """Return the suggested marks."""
         from attnlab.training.marks import find_loss_drops, find_pattern_rises
-        from attnlab.training.patterns import list_patterns, measure_patterns, name_heads
+        from attnlab.training.task_patterns import list_patterns, measure_patterns, name_heads
 
         viewer = self._find_viewer(spec)
         chosen = choose_evenly(moments, MOST_LOOKS)
@@ -192,7 +192,7 @@ def collect_measures(task: str, look: "Look") -> NDArray[np.float64]:
     """Return the measures of each head of all layers [1 + patterns, heads]: its entropy, see
     :func:`compute_entropies`, and its score for each pattern of the task, NaN where it has none.
     """
-    from attnlab.training.patterns import measure_patterns
+    from attnlab.training.task_patterns import measure_patterns
 
     return np.vstack([compute_entropies(look.maps), measure_patterns(task, look)])
 

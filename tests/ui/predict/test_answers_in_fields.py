@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 import attnlab
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.trace import Trace
-from attnlab.lessons.cells import parse_blanks
+from attnlab.lessons.cell_references import parse_blanks
 from attnlab.lessons.exercise import trace_exactly
 from attnlab.lessons.lesson import Question
 from attnlab.ui.lessons.question_fields import QuestionFields

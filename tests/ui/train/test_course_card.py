@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from attnlab.training.patterns import measure_patterns
+from attnlab.training.task_patterns import measure_patterns
 
 if TYPE_CHECKING:
     from tests.ui.train.conftest import Student

@@ -62,7 +62,7 @@ class ArrowsData:
     mixture: Mixture | None = None
     movable: bool = True
 
-    def named(self) -> tuple[Arrow, ...]:
+    def list_named(self) -> tuple[Arrow, ...]:
         """Return the arrows, and after them the mixture as one, for the column of names."""
         if self.mixture is None:
             return self.arrows

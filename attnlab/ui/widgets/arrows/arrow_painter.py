@@ -131,7 +131,7 @@ class ArrowPainter:
     def paint_names(self, heights: Mapping[int, float], column: QRectF) -> None:
         """Paint the labels of arrows at given heights in a column, with a leader to each tip."""
         painter, z, p = self._painter, self._zoom, self._palette
-        named = self._data.named()
+        named = self._data.list_named()
         for index, y in heights.items():
             arrow = named[index]
             tip, x = self._sight.place(arrow.tip), column.left()

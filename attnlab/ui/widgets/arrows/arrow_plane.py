@@ -98,7 +98,7 @@ class ArrowPlane(HasCells, Drawn):
             return
         z, area = scale(), QRectF(self.rect())
         strong = face("strong", z).toString()
-        widest = max((measure_text(arrow.label, strong) for arrow in self._data.named()), default=0.0)
+        widest = max((measure_text(arrow.label, strong) for arrow in self._data.list_named()), default=0.0)
         wide = min(widest + 14 * z, area.width() * 0.28)
         room = area.adjusted(46 * z, 30 * z, -wide - 40 * z, -40 * z)
         if self._sight is None or not self.dragging or self._sight.room != room:
@@ -110,7 +110,7 @@ class ArrowPlane(HasCells, Drawn):
     def _place_names(self, data: ArrowsData, sight: Sight, z: float) -> None:
         """Give every arrow a name if there is room, otherwise only those that are held."""
         top, bottom = 12 * z, self.height() - 12 * z
-        arrows = data.named()
+        arrows = data.list_named()
         named = list(range(len(arrows)))
         gap = min(21 * z, (bottom - top) / max(len(named) - 1, 1))
         if gap < 14 * z:

@@ -9,7 +9,7 @@ import pytest
 from attnlab.training import tasks
 from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.look import LayerMaps, Look, Viewer
-from attnlab.training.patterns import PATTERNS, list_patterns, measure_patterns, name_heads
+from attnlab.training.task_patterns import PATTERNS, list_patterns, measure_patterns, name_heads
 
 Cells = list[list[tuple[int, int]]]
 """For each row that counts, the cells whose weights are added."""

@@ -2,7 +2,7 @@
 
 import attnlab
 from attnlab.attention.stages.explanation import Cell
-from attnlab.lessons.cells import find_cell, list_cells, parse_blank
+from attnlab.lessons.cell_references import find_cell, list_cells, parse_blank
 
 
 def test_a_token_is_looked_up_along_its_own_axis() -> None:
