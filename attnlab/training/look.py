@@ -324,8 +324,10 @@ def _read_numbers(batch: Batch, outputs: Tensor) -> tuple[Written, ...]:
     found = []
     for read, right, given in zip(batch.inputs, batch.targets, outputs, strict=True):
         asked = (right != read).any(-1)
-        parts = (read[:, 0], right[asked, 0], given[asked, 0])
-        found.append(Written(*(tuple(short(float(x)) for x in part) for part in parts)))
+        asked_for, wanted, answered = (
+            tuple(short(float(x)) for x in part) for part in (read[:, 0], right[asked, 0], given[asked, 0])
+        )
+        found.append(Written(asked_for, wanted, answered))
     return tuple(found)
 
 

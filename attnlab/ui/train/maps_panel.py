@@ -170,9 +170,9 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def _arrange_answer(self) -> None:
         """Fold the answer to one line where the maps need its height."""
-        page = self.stack.currentWidget().layout()
-        least = 0 if page is None or self._large is None else page.minimumHeightForWidth(self.width()) + px(LEAST_MAP)
-        self.answer.arrange(self.height() - self.head.sizeHint().height(), max(least, px(LEAST_MAP)))
+        row = self.large_row.heightForWidth(self.width() - 36) + self._sheet_cell.sizeHint().height() + 30
+        least = px(LEAST_MAP) + (row if self._large is not None else 0)
+        self.answer.arrange(self.height() - self.head.sizeHint().height(), least)
 
     def _share_height(self) -> None:
         """Let the maps fill the height that the chart leaves, or all of it where that is little."""
