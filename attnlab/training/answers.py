@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from attnlab.training.batch import BEGIN, END, IGNORED, PAD, Batch
-from attnlab.training.models.model import Model, OwnAnswers
+from attnlab.training.models.base_model import Model, OwnAnswers
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.masked import MASK, WRITTEN
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from attnlab.training.look import Viewer
 from attnlab.training.messages import Arrays
-from attnlab.training.patterns import list_patterns, measure_patterns, name_heads
 from attnlab.training.results import BestHead
+from attnlab.training.task_patterns import list_patterns, measure_patterns, name_heads
 
 MOST_EXAMPLES = 64
 """How many held-out examples are read."""

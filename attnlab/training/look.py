@@ -17,7 +17,7 @@ from attnlab.training.answers import NO_ANSWER, Answer, read_answer, reads_own_t
 from attnlab.training.batch import END, IGNORED, PAD, Batch
 from attnlab.training.messages import Arrays
 from attnlab.training.models.attention import LayerTrace
-from attnlab.training.models.model import OwnAnswers, pick_tokens
+from attnlab.training.models.base_model import OwnAnswers, pick_tokens
 from attnlab.training.specs import RunSpec
 from attnlab.training.tasks.data import Data
 

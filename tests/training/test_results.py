@@ -10,9 +10,9 @@ import pytest
 from attnlab.training.best_heads import measure_best_heads
 from attnlab.training.look import Viewer
 from attnlab.training.messages import Metric, Progress
-from attnlab.training.patterns import list_patterns, measure_patterns, name_heads
 from attnlab.training.results import BestHead, Result, find_range, make_result, to_csv, to_text
 from attnlab.training.run import Run
+from attnlab.training.task_patterns import list_patterns, measure_patterns, name_heads
 from attnlab.training.tasks import TASKS, make_spec
 from tests.training.runs import made_up_run, tiny
 from tests.training.test_look import first_weights
