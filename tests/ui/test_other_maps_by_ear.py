@@ -51,7 +51,7 @@ def test_imported_matrices_and_their_weights_are_walked(person: "Person", ears: 
     desk.choose("Heads", "1")
     dialog.activateWindow()
     person.wait_for(dialog.isActiveWindow)
-    small = dialog.view.matrices.shown[0]
+    small = dialog.view.matrices.maps[0]
     assert names(small) == [
         f"{small.small.name}, row {row}, column {column}, {value}"
         for row, column, value in (

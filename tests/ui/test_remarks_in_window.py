@@ -61,7 +61,7 @@ def test_a_low_window_has_one_line_which_unfolds(person: "Person") -> None:
     whole = bar.heightForWidth(bar.width())
     assert bar.height() >= whole, "the switches are not cut"
     line = person.find(ElidedLabel, ODD)
-    assert line.shown.endswith("…")
+    assert line.visible_text.endswith("…")
     assert "Cosines already lie between" in person.tip(line, line.rect().center())
     person.press("Show whole sentences")
     QApplication.processEvents()

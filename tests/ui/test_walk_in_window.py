@@ -198,7 +198,7 @@ def test_the_bar_shows_the_place_of_a_step_at_any_width(person: "Person", width:
     person.window.resize(width, 700)
     walk_to(person, "cell", Place("scores", 2, 1))
     labels = person.playground.step_bar.findChildren(ElidedLabel)
-    person.wait_for(lambda: any(label.isVisible() and label.shown.startswith("row 3 of 6") for label in labels))
+    person.wait_for(lambda: any(label.isVisible() and label.visible_text.startswith("row 3 of 6") for label in labels))
 
 
 # Going further

@@ -54,8 +54,8 @@ class LayerSwitches(QWidget):
         self.heads = self._pill("Heads", "The number of heads, and their settings")
         self.heads.set_entry("number of heads …", self._head_count)
         self.heads.chosen.connect(self._on_heads)
-        self.shown = self._pill("Show", "Which heads the cards show")
-        self.shown.chosen.connect(self.head_chosen)
+        self.shown_heads = self._pill("Show", "Which heads the cards show")
+        self.shown_heads.chosen.connect(self.head_chosen)
         self.pills: dict[str, Pill] = {}
         for choice in registry.CHOICES:
             if not choice.within:
@@ -101,13 +101,13 @@ class LayerSwitches(QWidget):
                 pill.set_value(getattr(e.config, choice.field))
                 pill.set_fields(layer_fields.fields(e, choice.field))
         heads = [Choice("all", "all heads", "One small map per head"), Choice("mean", "mean", "Their average")]
-        self.shown.set_choices([*heads, *(Choice(i, f"head {i}", "") for i in range(e.n_heads))])
-        self.shown.setVisible(e.n_heads > 1)
+        self.shown_heads.set_choices([*heads, *(Choice(i, f"head {i}", "") for i in range(e.n_heads))])
+        self.shown_heads.setVisible(e.n_heads > 1)
         self._on_view_changed(self._document.view)
 
     @Slot(object)
     def _on_view_changed(self, view: "View") -> None:
-        self.shown.set_value(view.head)
+        self.shown_heads.set_value(view.head)
 
     @Slot(bool)
     def _on_causal(self, on: bool) -> None:

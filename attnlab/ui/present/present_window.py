@@ -98,7 +98,7 @@ class PresentWindow(QWidget):
         self.set_theme(application_palette())
 
     def _connect(self) -> None:
-        self.presenter.shown.connect(self._on_shown)
+        self.presenter.content_changed.connect(self._on_content_changed)
         self.presenter.prepared.connect(self.view.prepare)
         self.presenter.rested.connect(self._on_rested)
         self.presenter.slide_entered.connect(self._on_slide_entered)
@@ -337,7 +337,7 @@ class PresentWindow(QWidget):
     # Drawing
 
     @Slot(object, bool)
-    def _on_shown(self, content: "SlideContent", soft: bool) -> None:
+    def _on_content_changed(self, content: "SlideContent", soft: bool) -> None:
         before = self.view.content
         self.view.show_content(content, soft)
         announce(speak_change(before, content), self.view, "slide")

@@ -30,9 +30,9 @@ MOST_ANSWERS = 24
 
 
 class Presenter(QObject):
-    """Walks the lesson with its questions, and emits the content: ``shown`` on every change, ``prepared`` ahead."""
+    """Walks the lesson with its questions, and emits the content of each slide, shown now or prepared ahead."""
 
-    shown = Signal(object, bool)
+    content_changed = Signal(object, bool)
     """A SlideContent, and whether it only reveals more than the one before, so that it may fade in."""
     prepared = Signal(object)
     """A SlideContent that the next key, forward or back, will show."""
@@ -143,7 +143,7 @@ class Presenter(QObject):
         """Show a key's result before its slower consequences: the document, the playground behind."""
         if made is not None and made is not self._content:
             self._content = made
-            self.shown.emit(made, True)
+            self.content_changed.emit(made, True)
 
     def reveal(self, cell: Cell | None = None) -> None:
         """Show one answer of the question, or all of them."""
@@ -199,7 +199,7 @@ class Presenter(QObject):
         made = self._make_content(slide, self.numbers.find_trace(), moment)
         if made is not self._content:
             self._content = made
-            self.shown.emit(made, soft)
+            self.content_changed.emit(made, soft)
         self.settled.emit()
         self._left = (
             [] if self.table else [self.make_next_content, self.make_previous_content]

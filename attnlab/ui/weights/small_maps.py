@@ -120,7 +120,7 @@ class SmallMaps(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._flow = FlowLayout(self, px(12))
-        self.shown: list[SmallMap] = []
+        self.maps: list[SmallMap] = []
         self.setAccessibleName("Preview of the matrices")
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
@@ -128,12 +128,12 @@ class SmallMaps(QWidget):
 
     def show_matrices(self, matrices: Sequence[Small]) -> None:
         """Replace the matrices."""
-        for each in self.shown:
+        for each in self.maps:
             self._flow.removeWidget(each)
             each.hide()
             each.deleteLater()
-        self.shown = [SmallMap(small, self) for small in matrices]
-        for each in self.shown:
+        self.maps = [SmallMap(small, self) for small in matrices]
+        for each in self.maps:
             self._flow.addWidget(each)
             each.show()
         self.updateGeometry()

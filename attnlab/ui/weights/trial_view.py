@@ -40,9 +40,9 @@ class TrialView(QWidget):
         """Show another trial."""
         self.matrices.show_matrices([each for each in trial.matrices if len(each.shape) == 2])
         self.biases.show_matrices([each for each in trial.matrices if len(each.shape) == 1])
-        self.biases.setVisible(bool(self.biases.shown))
+        self.biases.setVisible(bool(self.biases.maps))
         for part in (self.matrices_title, self.matrices):
-            part.setVisible(bool(self.matrices.shown))
+            part.setVisible(bool(self.matrices.maps))
         for widget in (self.sheet_title, self.sheet):
             widget.setVisible(trial.maps is not None)
         if trial.maps is not None and trial.experiment is not None:

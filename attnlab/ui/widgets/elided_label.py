@@ -19,7 +19,7 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     @property
-    def shown(self) -> str:
+    def visible_text(self) -> str:
         """The visible part of the text; "" if there is no room for a word."""
         whole, room = self.text(), self.contentsRect().width()
         short = self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, room)
@@ -27,7 +27,9 @@ class ElidedLabel(QLabel):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and not self.toolTip():
-            QToolTip.showText(event.globalPos(), plain_tip(self.text()) if self.shown != self.text() else "", self)
+            QToolTip.showText(
+                event.globalPos(), plain_tip(self.text()) if self.visible_text != self.text() else "", self
+            )
             return True
         return super().event(event)
 
@@ -36,6 +38,6 @@ class ElidedLabel(QLabel):
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.setFont(self.font())
         painter.drawText(
-            self.contentsRect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), self.shown
+            self.contentsRect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), self.visible_text
         )
         painter.end()

@@ -54,7 +54,7 @@ def test_the_arrows_are_the_vectors_and_the_score_is_a_projection(person: "Perso
     np.testing.assert_allclose(tips(lens.plane, "queries"), trace.array("queries")[0], atol=1e-6)
     np.testing.assert_allclose(tips(lens.plane, "keys"), trace.array("keys")[0], atol=1e-6)
     np.testing.assert_allclose(tips(lens.values, "values"), trace.array("values")[0], atol=1e-6)
-    assert lens.shown.text() == "Shows all of the lengths."
+    assert lens.coverage.text() == "Shows all of the lengths."
     query, key = trace.array("queries")[0, 2].astype(float), trace.array("keys")[0, 1].astype(float)
     length = np.linalg.norm(query)
     assert lens.score.text() == (
@@ -162,7 +162,7 @@ def test_with_more_columns_the_plane_is_chosen_and_what_is_lost_is_said(
     rows = np.concatenate([trace.array("queries")[2], trace.array("keys")[2]]).astype(float)
     drawn = np.concatenate([tips(lens.plane, "queries"), tips(lens.plane, "keys")])
     share = (np.linalg.norm(drawn, axis=1) / np.linalg.norm(rows, axis=1)).mean()
-    assert lens.shown.text() == f"Shows {round(100 * share)} % of the lengths."
+    assert lens.coverage.text() == f"Shows {round(100 * share)} % of the lengths."
     data = lens.plane.data
     assert data is not None
     assert (data.projection is not None) == (title == "Query and best keys")
@@ -223,11 +223,11 @@ def test_numbers_that_overflow_are_told_and_an_undo_draws_again(person: "Person"
     large = attnlab.Experiment(tokens=("a", "b"), embeddings=np.array([[1e30, 0], [0, 1e30]]))
     person.document.edit("Large", lambda _: large)
     person.settle()
-    assert lens.shown.text().endswith("contain NaN or ∞, which cannot be drawn as arrows.")
+    assert lens.coverage.text().endswith("contain NaN or ∞, which cannot be drawn as arrows.")
     assert lens.plane.data is None
     assert not lens.table.isVisible()
     lens.grab()
     person.undo()
     person.settle()
-    assert lens.shown.text() == "Shows all of the lengths."
+    assert lens.coverage.text() == "Shows all of the lengths."
     assert lens.table.isVisible()

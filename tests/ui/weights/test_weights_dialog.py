@@ -126,7 +126,7 @@ def test_another_head_count_splits_the_array_differently(person: "Person", tmp_p
     for heads, columns_of_q in (("4", [1, 2, 7, 8, 13, 14, 19, 20]), ("2", [1, 2, 3, 4, 13, 14, 15, 16])):
         if person.find(QComboBox, "Heads", desk.dialog).currentText() != heads:
             desk.choose("Heads", heads)
-        picture = next(each for each in desk.dialog.view.matrices.shown if each.small.name == "W_q")
+        picture = next(each for each in desk.dialog.view.matrices.maps if each.small.name == "W_q")
         assert picture.small.values[0].tolist() == columns_of_q
     desk.press("Draw new embeddings")
     desk.bring_in()

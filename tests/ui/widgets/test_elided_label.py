@@ -31,17 +31,17 @@ def told(label: ElidedLabel) -> str:
 
 def test_a_text_that_fits_is_complete_and_has_no_tool_tip(qtbot: QtBot) -> None:
     label = made(qtbot, 900)
-    assert label.shown == SENTENCE
+    assert label.visible_text == SENTENCE
     assert told(label) == ""
 
 
 def test_a_long_text_is_elided_with_a_tool_tip(qtbot: QtBot) -> None:
     label = made(qtbot, 120)
-    assert label.shown.endswith("…")
-    assert SENTENCE.startswith(label.shown[:-1])
-    assert label.fontMetrics().horizontalAdvance(label.shown) <= 120
+    assert label.visible_text.endswith("…")
+    assert SENTENCE.startswith(label.visible_text[:-1])
+    assert label.fontMetrics().horizontalAdvance(label.visible_text) <= 120
     assert told(label) == SENTENCE
 
 
 def test_a_very_narrow_label_shows_nothing(qtbot: QtBot) -> None:
-    assert made(qtbot, 14).shown == ""
+    assert made(qtbot, 14).visible_text == ""

@@ -58,7 +58,11 @@ class ArrowsLens(Lens):
             plane.arrow_chosen.connect(self._on_arrow_chosen)
             plane.arrow_moved.connect(self._on_arrow_moved)
             plane.move_ended.connect(self._on_move_ended)
-        self.head, self.shown, self.score = sentence_label(role="title"), sentence_label(role="muted"), sentence_label()
+        self.head, self.coverage, self.score = (
+            sentence_label(role="title"),
+            sentence_label(role="muted"),
+            sentence_label(),
+        )
         self.values_shown, self.context, self.drag = sentence_label(role="muted"), sentence_label(), sentence_label()
         self.drag.setProperty("role", "muted")
         self.table = NumberTable("Keys along the held query")
@@ -71,7 +75,7 @@ class ArrowsLens(Lens):
         column.addWidget(self.drag)
         left, right = Card(), Card()
         for card, parts in (
-            (left, (self.head, self.shown, self.plane, self.score)),
+            (left, (self.head, self.coverage, self.plane, self.score)),
             (right, (sentence_label("Values and context", "title"), self.values_shown, self.values, self.context)),
         ):
             for part in parts:
@@ -107,7 +111,7 @@ class ArrowsLens(Lens):
         if bad:
             self.plane.show_arrows(None)
             self.values.show_arrows(None)
-            show_text(self.shown, bad)
+            show_text(self.coverage, bad)
             for label in (self.score, self.context, self.values_shown, self.drag):
                 label.clear()
             return
@@ -137,7 +141,7 @@ class ArrowsLens(Lens):
             plane = self._hold(self.plane, chosen)
             data = content.make_pairs_data(trace, held, stages, plane, movable=can_move(trace))
         self.plane.show_arrows(data)
-        self.shown.setText(describe_shown(measure_shown(vectors, plane)))
+        self.coverage.setText(describe_shown(measure_shown(vectors, plane)))
         projected = None if self.controls.drawn == "inputs" else data.projection is not None
         self.score.setText(describe_score(trace, held, stages, projected=projected))
 
