@@ -16,7 +16,8 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
-from attnlab.ui.playground.progress import Progress
+from attnlab.ui.playground.progress import BARS, NAMES, THUMBNAILS, Progress, Steps
+from attnlab.ui.playground.stage_thumbnails import draw_thumbnails
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill import Choice, Field, Pill
 from attnlab.ui.widgets.fields.undo_fields import TextField
@@ -45,6 +46,8 @@ SPEEDS = (Choice(2000, "slow"), Choice(USUAL_MS, "usual"), Choice(400, "fast"))
 NOTE_MS = 8000
 ROOMY = 1240
 """The width in pixels at 100 % from which a step and the figures of the last computation both fit."""
+TEXTS = 760
+"""The width in pixels at 100 % that the thumbnails of the stages leave to buttons and texts."""
 NARROW = 900
 """Below this width only the check of the row sums fits."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
@@ -191,9 +194,8 @@ class StepBar(FollowsTheme, QFrame):
             self.buttons[name].setEnabled(view.at is not None)
         if self._trace is None:
             return
-        stages = len(self._trace.all_stages)
         if view.at is None:
-            self.progress.set_progress(stages, stages, "all steps")
+            self._show_progress(self._trace, view, "all steps")
             self._title.setText("All steps")
             self._about.setText("press ← to walk back through them")
             going_back = True
@@ -207,6 +209,12 @@ class StepBar(FollowsTheme, QFrame):
         """The step in words."""
         return self._title.text() if self._at is None else f"{self._title.text()}. {self._about.text()}"
 
+    def _choose_level(self) -> None:
+        """Show thumbnails of the stages, with names if there is room, beside the texts."""
+        spare = self.width() - px(TEXTS)
+        levels = (level for level in (NAMES, THUMBNAILS) if self.progress.measure_width(level) <= spare)
+        self.progress.show_level(next(levels, BARS))
+
     def _make_room(self) -> None:
         """Give the step's text the width, unless the last computation's figures fit too."""
         room = self._at is None or self.width() >= px(ROOMY)
@@ -214,6 +222,17 @@ class StepBar(FollowsTheme, QFrame):
         self._sums.setVisible(room and not asked)
         for label in (self._shape, self._time):
             label.setVisible(room and self.width() >= px(NARROW))
+
+    def _show_progress(self, trace: "Trace", view: "View", told: str) -> None:
+        titles, at = tuple(BY_NAME[name].title for name in trace.all_stages), view.at
+        if at is None:
+            steps = Steps(titles, len(titles), None, told)
+        else:
+            e = trace.experiment
+            current = walk.span(e, "stage", at.stage)[0]
+            steps = Steps(titles, walk.count_stages_done(e, at), current, told)
+        self.progress.show_steps(steps, lambda palette: draw_thumbnails(trace, view, palette))
+        self._choose_level()
 
     def _show_place(self, trace: "Trace", view: "View", at: walk.Place) -> bool:
         """Describe the step that a place belongs to; return whether a step precedes it."""
@@ -223,7 +242,7 @@ class StepBar(FollowsTheme, QFrame):
             e, "term", at
         )
         step, steps = last + 1 + (not exact), walk.count_steps(e, depth)
-        self.progress.set_progress(len(trace.all_stages), walk.count_stages_done(e, at), f"step {step} of {steps}")
+        self._show_progress(trace, view, f"step {step} of {steps}")
         title = BY_NAME[at.stage].title
         self._title.setText(title if self._guided else f"{step} of {steps}: {title}")
         self._about.setText(_describe_step(trace, view, at))
@@ -370,6 +389,7 @@ class StepBar(FollowsTheme, QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._choose_level()
         self._make_room()
 
     def hideEvent(self, event: QHideEvent) -> None:
