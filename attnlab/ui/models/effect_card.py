@@ -8,6 +8,7 @@ from attnlab.ui.models.model_values import Effect, Prediction
 from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.fields.switch import Switch
+from attnlab.ui.widgets.fields.undo_fields import TextField
 
 AT_ONCE = 7
 """Predictions that are seen without scrolling."""
@@ -19,6 +20,7 @@ class EffectCard(ModelCard):
 
     switched = Signal(bool)
     token_chosen = Signal(int)
+    wanted_changed = Signal(str)
     save_requested = Signal()
 
     def __init__(self) -> None:
@@ -31,17 +33,24 @@ class EffectCard(ModelCard):
         self.sentence.setAccessibleName("What the answer is")
         self.answers = MeterList("Predictions", most=AT_ONCE)
         self.answers.meter_clicked.connect(self._on_answer_clicked)
+        self.wanted = TextField()
+        self.wanted.setPlaceholderText("Find a token")
+        self.wanted.setAccessibleName("Find a token")
+        self.wanted.setToolTip("List only tokens of the model with this in their names, the likeliest first")
+        self.wanted.setClearButtonEnabled(True)
+        self.wanted.textChanged.connect(self.wanted_changed)
         self.save = QPushButton("Save all…")
         self.save.setToolTip("Write the probability of every token, before and after, as a CSV file")
         self.save.clicked.connect(self.save_requested)
         self.moved_title = QLabel("Tokens that move most")
         self.moved_title.setProperty("role", "section")
         self.moved = MeterList("Tokens that move most", most=3)
-        for widget in (self.sentence, self.answers, self.legend, self.moved_title, self.moved):
+        for widget in (self.sentence, self.wanted, self.answers, self.legend, self.moved_title, self.moved):
             self.column.addWidget(widget)
         self.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         self.column.addStretch(1)
         self.save.hide()
+        self.wanted.hide()
         self._writes = False
 
     def show_switch(self, place: str, off: bool) -> None:
@@ -55,7 +64,7 @@ class EffectCard(ModelCard):
         self.switch.setVisible(not fixed)
         if fixed:
             self.sentence.setText(FIXED)
-            for widget in (self.answers, self.legend, self.save, self.moved_title, self.moved):
+            for widget in (self.answers, self.legend, self.save, self.wanted, self.moved_title, self.moved):
                 widget.hide()
         else:
             self.answers.show()
@@ -64,7 +73,8 @@ class EffectCard(ModelCard):
         """Show an answer before and after; what is off counts together."""
         changed = effect.state.is_changed
         self._writes = predicts == "next"
-        self.save.setVisible(effect.prediction is not None)
+        for widget in (self.save, self.wanted):
+            widget.setVisible(effect.prediction is not None)
         if effect.prediction is not None:
             self._show_prediction(effect.prediction, predicts, changed)
         else:
@@ -76,8 +86,7 @@ class EffectCard(ModelCard):
         self.moved_title.setVisible(bool(moved))
 
     def _show_prediction(self, found: Prediction, predicts: str | None, changed: bool) -> None:
-        before = max(found.rows, key=lambda row: row[1])
-        after = max(found.rows, key=lambda row: row[2])
+        before, after = found.before, found.after
         what = f"After “{found.place.strip()}”" if predicts == "next" else f"In place of “{found.place.strip()}”"
         if not changed:
             said = f"{what}: “{before[0].strip()}”, {before[1]:.1%}."
@@ -87,9 +96,11 @@ class EffectCard(ModelCard):
             said = f"{what}: “{before[0].strip()}” {before[1]:.1%} becomes “{after[0].strip()}” {after[2]:.1%}."
         self.sentence.setText(said)
         self.answers.setAccessibleName("Predictions")
-        self.answers.show_meters([self._make(row, changed, row is after) for row in found.rows])
+        self.answers.show_meters([self._make(row, changed, row == after) for row in found.rows])
         tick = "The tick is the probability with everything on. " if changed else ""
-        self.legend.setText(tick + ("Click a token to write it." if self._writes else ""))
+        if not found.rows:
+            tick = "No token of the model has this in its name."
+        self.legend.setText(tick + ("Click a token to write it." if self._writes and found.rows else ""))
         self.legend.setVisible(bool(self.legend.text()))
 
     @staticmethod
@@ -106,7 +117,7 @@ class EffectCard(ModelCard):
             else "Switch a head off to see how far the sentence's vector moves."
         )
         self.answers.setAccessibleName("Similar to")
-        self.answers.show_meters([self._compare(row, changed) for row in effect.similar])
+        self.answers.show_meters([self._compare(row, changed) for row in effect.similar], above=True)
         self.legend.setText("Cosine with other texts" + ("; the tick is that with everything on." if changed else "."))
         self.legend.setVisible(bool(effect.similar))
 

@@ -1,10 +1,8 @@
 """The head that is looked at: its labelled map, with the numbers where they fit."""
 
-from dataclasses import replace
-
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.map_data import MapData, Outline
 from attnlab.figures.map_painter import draw_outlines
@@ -14,7 +12,7 @@ from attnlab.ui.models.map_window import Window, cut_window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
-from attnlab.ui.widgets.maps.map_sheet import Lattice, MapSheet
+from attnlab.ui.widgets.maps.map_sheet import MapSheet
 from attnlab.ui.widgets.maps.map_widget import MapCell
 
 VALUES = {
@@ -80,54 +78,6 @@ class HeadSheet(MapSheet):
             painter.end()
 
 
-@guarded
-class WholeMap(MapSheet):
-    """The whole map of a long text, small; a frame marks what is shown large, and follows the mouse."""
-
-    moved = Signal(int, int)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._window = Window()
-        self.setAccessibleName("Whole map")
-        self.setToolTip("Click or drag to choose what is shown large")
-
-    def title_of(self, index: int) -> str:
-        return "whole map"
-
-    def show_window(self, window: Window) -> None:
-        """Draw the frame around another part."""
-        self._window = window
-        self.update()
-
-    def _take(self, event: QMouseEvent) -> None:
-        cell = self.cell_at(event.position())
-        if cell is not None and event.buttons() & Qt.MouseButton.LeftButton:
-            self.moved.emit(cell[1], cell[2])
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._take(event)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        super().mouseMoveEvent(event)
-        self._take(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Do nothing: the frame moved when the button was pressed."""
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self.grid is None or self.data is None:
-            return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        first = QRectF(*self.grid.rect(0, self._window.query, self._window.key))
-        last = QRectF(*self.grid.rect(0, self._window.last_query, self._window.last_key))
-        painter.setPen(QPen(QColor(self._palette.accent), 2))
-        painter.drawRoundedRect(first.united(last), 2, 2)
-        painter.end()
-
-
 class HeadCard(ModelCard):
     """Shows one head. Cells are those of the whole map, whatever part of it is shown.
 
@@ -135,7 +85,6 @@ class HeadCard(ModelCard):
     """
 
     values_chosen = Signal(object)
-    window_moved = Signal(int, int)
     cell_chosen = Signal(int, int)
     switch_requested = Signal(int, int)
     menu_requested = Signal(int, int, QPoint)
@@ -143,24 +92,19 @@ class HeadCard(ModelCard):
     def __init__(self) -> None:
         super().__init__("Head")
         self.window_shown = Window()
-        self.sheet, self.whole = HeadSheet(), WholeMap()
-        for sheet in (self.sheet, self.whole):
-            sheet.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.sheet = HeadSheet()
+        self.sheet.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.values = Segments("Numbers of the map")
         self.values.set_choices([Choice(name, title, about) for name, (title, about) in VALUES.items()])
         self.values.set_value("weights")
         self.values.chosen.connect(self.values_chosen)
-        self.whole.moved.connect(self.window_moved)
         self.sheet.cell_chosen.connect(lambda row, column: self.cell_chosen.emit(*self._place(row, column)))
         self.sheet.switch_requested.connect(lambda row, column: self.switch_requested.emit(*self._place(row, column)))
         self.sheet.menu_requested.connect(
             lambda row, column, at: self.menu_requested.emit(*self._place(row, column), at)
         )
         self.head.addWidget(self.values)
-        row = QHBoxLayout()
-        row.addWidget(self.sheet, 3)
-        row.addWidget(self.whole, 2)
-        self.column.addLayout(row, 1)
+        self.column.addWidget(self.sheet, 1)
 
     def _place(self, row: int, column: int) -> tuple[int, int]:
         """Return the query and the key of a cell of the part that is shown."""
@@ -172,16 +116,11 @@ class HeadCard(ModelCard):
         self.sheet.setMinimumHeight(px(LEAST))
 
     def show_map(self, title: str, about: str, data: MapData, row: int, values: str, window: Window) -> None:
-        """Show a head; of a long text the part in a window, beside the whole map."""
+        """Show a head; of a long text the part in a window."""
         self.window_shown = window
         self.title.setText(title)
         self.about.setText(about)
         self.values.set_value(values)
-        self.sheet.spoken_title = self.whole.spoken_title = title
+        self.sheet.spoken_title = title
         self.sheet.show_maps(cut_window(data, window))
         self.sheet.show_row(row - window.query)
-        whole = window.covers(data.values.shape[1:])
-        self.whole.setVisible(not whole)
-        if not whole:
-            self.whole.show_maps(replace(data, has_numbers=False), Lattice(("",), ("whole map",)))
-            self.whole.show_window(window)

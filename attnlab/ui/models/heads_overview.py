@@ -14,7 +14,7 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.widgets.maps.map_sheet import Lattice, MapSheet
 
 _Key = Qt.Key
-LEAST = 210
+LEAST = 240
 """The least height, in pixels at 100 %."""
 
 
@@ -99,10 +99,11 @@ class HeadsOverview(MapSheet):
 
     def _draw_static(self, data: MapData, grid: Grid) -> QPixmap:
         picture = super()._draw_static(data, grid)
-        painter, p = QPainter(picture), self._palette
-        for place, share in enumerate(self._on_words):
+        painter, p, gap = QPainter(picture), self._palette, grid.gap[0] * grid.cell_height
+        high = min(max(px(2), 2), gap - 1)
+        for place, share in enumerate(self._on_words if high >= 1 else ()):
             rect = self._rect(place)
-            track = QRectF(rect.left(), rect.bottom() + px(1), rect.width(), max(px(2), 2))
+            track = QRectF(rect.left(), rect.bottom() + 1, rect.width(), high)
             painter.fillRect(track, QColor(p.control))
             painter.fillRect(
                 QRectF(track.topLeft(), QSizeF(share * track.width(), track.height())), QColor(p.attention)

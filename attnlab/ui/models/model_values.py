@@ -100,10 +100,13 @@ class LayerMaps:
 class Prediction:
     """The probabilities of tokens at a place, with nothing off and with what is off: (token, before, after).
 
-    ``write(text, i)`` returns a text with the token of a row written behind it.
+    ``before`` and ``after`` are the likeliest tokens of all with nothing off and with what is off; ``rows`` are those
+    that are listed. ``write(text, i)`` returns a text with the token of a row written behind it.
     """
 
     place: str
+    before: tuple[str, float, float]
+    after: tuple[str, float, float]
     rows: tuple[tuple[str, float, float], ...]
     write: Callable[[str, int], str]
 

@@ -155,7 +155,7 @@ class ModelsCards(QObject):
         if not window.covers((len(found.queries), len(found.keys))):
             about = f"tokens {window.query} to {window.last_query} of {len(found.queries)}"
         self.head.show_map(f"Layer {view.layer} · head {view.head}", about, data, view.row, view.values, window)
-        self.targets.show_head(layer.weights[view.head], found.queries, found.keys, view.row, data.muted, window)
+        self.targets.show_head(layer.weights[view.head], found.queries, found.keys, view.row, data, window)
 
     def _show_patterns(self) -> None:
         found, view = self.session.overview, self.session.view

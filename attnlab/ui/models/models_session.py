@@ -41,6 +41,7 @@ class ModelView:
     """What is looked at: a part, a layer and a head of it, the row of a query, and the colours. Not undone.
 
     ``centre`` is the cell around which a map that is too large is shown; None for the chosen row, or the end.
+    ``wanted`` is a part of the names of the predicted tokens that are listed.
     """
 
     part: "Part | None" = None
@@ -50,6 +51,7 @@ class ModelView:
     centre: tuple[int, int] | None = None
     sort: str = "layer"
     values: str = "weights"
+    wanted: str = ""
     colouring: Colouring = FIRST_COLOURING
 
 
@@ -168,7 +170,7 @@ class ModelsSession(QObject):
             self._ask_overview()
         elif self.view.layer != before.layer:
             self._ask_layer()
-        elif self.view.row != before.row:
+        elif (self.view.row, self.view.wanted) != (before.row, before.wanted):
             self._ask_effect()
 
     # Computing
@@ -248,7 +250,8 @@ class ModelsSession(QObject):
 
     def _ask_effect(self) -> None:
         if (found := self.overview) is not None and not found.facts.fixed:
-            job = partial(self._reader.read_effect, found.state, self.find_place(), MOST_PREDICTIONS)
+            wanted = self.view.wanted
+            job = partial(self._reader.read_effect, found.state, self.find_place(), MOST_PREDICTIONS, wanted)
             self._ask("effect", job, self._take_effect)
 
     def _take_effect(self, found: Effect) -> None:

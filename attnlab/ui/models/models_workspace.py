@@ -81,10 +81,11 @@ class ModelsWorkspace(QObject):
         self.overview.switch_requested.connect(lambda place: self.toggle_head(*self.places[place]))
         self.head.values_chosen.connect(lambda values: session.show(values=values))
         self.head.cell_chosen.connect(lambda row, _: session.show(row=row))
-        self.head.window_moved.connect(lambda query, key: session.show(centre=(query, key)))
+        self.targets.window_moved.connect(lambda query, key: session.show(centre=(query, key)))
         self.head.sheet.cell_pointed.connect(self._on_cell_pointed)
         self.head.switch_requested.connect(self.toggle_arrow)
         self.effect.switched.connect(self._on_switched)
+        self.effect.wanted_changed.connect(lambda wanted: session.show(wanted=wanted))
         self.effect.token_chosen.connect(self._on_token_chosen)
         self.targets.row_chosen.connect(lambda row: session.show(row=row))
 

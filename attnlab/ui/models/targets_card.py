@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from attnlab.figures.map_data import MapData
 from attnlab.figures.text import Pen
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.guard import guarded
@@ -14,6 +15,7 @@ from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
 from attnlab.ui.models.map_window import Window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_values import Floats
+from attnlab.ui.models.whole_map import RowProfile, WholeMap
 from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
 from attnlab.ui.widgets.maps.drawn import Drawn
 from attnlab.ui.widgets.tokens.token_chips import visible
@@ -145,9 +147,12 @@ class TargetsCard(ModelCard):
     """Shows the targets of all tokens, and those of one; ``row_chosen`` carries another token."""
 
     row_chosen = Signal(int)
+    window_moved = Signal(int, int)
 
     def __init__(self) -> None:
         super().__init__("Strongest targets")
+        self.whole, self.profile = WholeMap(), RowProfile()
+        self.whole.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.arcs, self.bars, self.asked = TargetArcs(), MeterList("Targets", most=MOST_BARS + 1), QLabel()
         self.asked.setTextFormat(Qt.TextFormat.PlainText)
         self.asked.setProperty("role", "strong")
@@ -164,16 +169,21 @@ class TargetsCard(ModelCard):
         column.addWidget(self.arcs)
         column.addStretch(1)
         area.setWidget(inside)
+        self._area = area
         row = QHBoxLayout()
         row.setSpacing(12)
         beside = QVBoxLayout()
         beside.addWidget(self.asked)
+        beside.addWidget(self.profile)
         beside.addWidget(self.bars)
         beside.addStretch(1)
         row.addWidget(area, 3)
+        row.addWidget(self.whole, 3)
         row.addLayout(beside, 2)
         self.column.addLayout(row, 1)
-        self._first = 0
+        self._first, self._query = 0, 0
+        self.whole.moved.connect(self.window_moved)
+        self.profile.key_chosen.connect(lambda key: self.window_moved.emit(self._query, key))
         self.arcs.row_chosen.connect(lambda place: self.row_chosen.emit(place + self._first))
 
     def restyle(self) -> None:
@@ -187,21 +197,33 @@ class TargetsCard(ModelCard):
         queries: Sequence[str],
         keys: Sequence[str],
         row: int,
-        muted: Sequence[int],
+        data: MapData,
         window: Window,
     ) -> None:
-        """Show the targets in one map as far as the window shows them, and the whole row of a query."""
+        """Show the targets in one map and the row of a query; of a long text the whole map, and the row over it all.
+
+        ``data`` is the whole map as it is drawn.
+        """
+        whole, muted = window.covers(weights.shape), data.muted
         rows, columns = window.rows, window.columns
         inside = [place - window.key for place in muted if window.key <= place <= window.last_key]
         arcs = find_arcs(weights[rows, columns], inside)
-        self.about.setText(f"from {STRONG:g}, at most {PER_TOKEN} of a token")
+        self.title.setText("Strongest targets" if whole else "Whole map")
+        self.about.setText(f"from {STRONG:g}, at most {PER_TOKEN} of a token" if whole else "drag the frame")
+        for widget in (self.whole, self.profile):
+            widget.setVisible(not whole)
+        self._area.setVisible(whole)
         self._first = window.query
         self.arcs.show_arcs(queries[rows], keys[columns], arcs, row - window.query)
         place = row if row >= 0 else len(queries) - 1
+        self._query = place
         self.asked.setText(f"“{queries[place].strip()}” looks at")
+        if not whole:
+            self.whole.spoken_title = "Whole map"
+            self.whole.show_whole(data, window)
+            self.profile.show_row(weights[place], keys, muted, window.key, window.last_key)
         self.bars.setAccessibleName(self.asked.text())
         order = np.argsort(-weights[place], kind="stable")
-        whole = window.covers(weights.shape)
         names = [visible(keys[int(key)]) + ("" if whole else f"  {key}") for key in order[:MOST_BARS]]
         found = [(name, float(weights[place, key])) for name, key in zip(names, order, strict=False)]
         rest = float(weights[place, order[MOST_BARS:]].sum())

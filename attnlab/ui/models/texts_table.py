@@ -17,8 +17,8 @@ from attnlab.pretrained.patterns import HeadPatterns
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mix, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.models.model_reader import show_token
 from attnlab.ui.models.patterns_card import SCORES
+from attnlab.ui.models.token_names import show_token
 from attnlab.ui.widgets.table_style import dress_table
 from attnlab.ui.widgets.tokens.token_chips import visible
 

@@ -23,22 +23,28 @@ def test_small_maps_are_whole_and_large_ones_are_cut_around_the_row() -> None:
 
 def test_the_window_moves_on_the_whole_map_and_cells_keep_their_places(reader: ModelReader) -> None:
     reader.open("characters", TEXT)
-    card = reader.models.head
+    card, large = reader.models.targets, reader.models.head
     assert card.whole.isVisible()
-    assert card.about.text() == f"tokens 36 to 59 of {len(TEXT)}"
+    assert large.about.text() == f"tokens 36 to 59 of {len(TEXT)}"
     card.whole.grab()
     start, end = (card.whole.cell_rect(0, *cell).center().toPoint() for cell in ((50, 50), (20, 12)))
     reader.drag(card.whole, start, ((end - start).x(), (end - start).y()))
-    assert card.window_shown == Window(8, 31, 0, 23)
+    assert large.window_shown == Window(8, 31, 0, 23)
     layer, head = reader.place
     whole = read_model("characters").run(TEXT).attention(layer)[head].numpy()
     np.testing.assert_array_equal(reader.in_map(), whole[8:32, 0:24])
-    card.sheet.grab()
-    QTest.mouseClick(card.sheet, Qt.MouseButton.LeftButton, pos=card.sheet.cell_rect(0, 5, 3).center().toPoint())
+    large.sheet.grab()
+    QTest.mouseClick(large.sheet, Qt.MouseButton.LeftButton, pos=large.sheet.cell_rect(0, 5, 3).center().toPoint())
     reader.wait()
     assert reader.models.session.view.row == 13
     assert reader.models.targets.asked.text() == f"“{TEXT[13]}” looks at"
     weight = float(whole[13].max())
     assert reader.models.targets.bars.meters[0].text == f"{weight:.4f}"
+    card.profile.grab()
+    assert card.profile.name_cell(6) == f"{TEXT[6]}, token 6, {whole[13, 6]:.4f}"
+    QTest.mouseClick(card.profile, Qt.MouseButton.LeftButton, pos=card.profile.locate_cell(40).center().toPoint())
+    assert large.window_shown == Window(1, 24, 28, 51)
+    assert card.profile.isVisible()
+    assert not card.arcs.isVisible()
     reader.key(Qt.Key.Key_Escape)
-    assert card.window_shown == Window(36, 59, 36, 59)
+    assert large.window_shown == Window(36, 59, 36, 59)

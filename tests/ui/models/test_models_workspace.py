@@ -445,3 +445,30 @@ def test_all_heads_are_exported_as_one_page(reader: ModelReader) -> None:
     spec = dialog.form.read_spec()
     assert (spec.stages, spec.head) == (("all heads",), "all")
     dialog.close()
+
+
+def test_every_token_can_be_found_with_its_change(reader: ModelReader) -> None:
+    reader.open("characters", "Shall I compare thee to a summer")
+    models = reader.models
+    models.toggle_head(1, 0)
+    reader.wait()
+    card = models.effect
+    said, listed = card.sentence.text(), reader.list_predictions()
+    card.wanted.setFocus()
+    reader.type("S")
+    reader.wait()
+    assert {token for token, _ in reader.list_predictions()} == {"s", "S"}
+    assert card.sentence.text() == said  # of all tokens, not of those that are listed
+    run = read_model("characters").run("Shall I compare thee to a summer")
+    off = run.change(heads_off=[(1, 0)])
+    place = run.model.tokenizer.number("s")
+    assert place is not None
+    before, after = (float(each.probabilities()[place]) for each in (run, off))
+    assert dict(reader.list_predictions())["s"] == f"{before:.3f} → {after:.3f}"
+    reader.type("zz")
+    reader.wait()
+    assert reader.list_predictions() == []
+    assert card.legend.text() == "No token of the model has this in its name."
+    card.wanted.clear()
+    reader.wait()
+    assert reader.list_predictions() == listed

@@ -38,6 +38,7 @@ class MeterList(FollowsTheme, DrawnList):
 
     def __init__(self, name: str, most: int = 12, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
+        self._above = False
         self._meters: tuple[Meter, ...] = ()
         self._most, self._cursor, self._role = most, 0, "attention"
         self._label_share = 0.55
@@ -48,9 +49,9 @@ class MeterList(FollowsTheme, DrawnList):
         """The rows."""
         return self._meters
 
-    def show_meters(self, meters: Sequence[Meter], role: str = "attention") -> None:
-        """Show other rows, in the colour of a role."""
-        self._meters, self._role = tuple(meters), role
+    def show_meters(self, meters: Sequence[Meter], role: str = "attention", *, above: bool = False) -> None:
+        """Show other rows, in the colour of a role; labels that are sentences are ``above`` their bars."""
+        self._meters, self._role, self._above = tuple(meters), role, above
         self._cursor = min(self._cursor, max(len(self._meters) - 1, 0))
         self._hovered = None
         self._lay_out()
@@ -61,7 +62,7 @@ class MeterList(FollowsTheme, DrawnList):
         self._lay_out()
 
     def _row_height(self) -> int:
-        return px(22)
+        return px(40) if self._above else px(22)
 
     def _lay_out(self) -> None:
         rows, high = len(self._meters), self._row_height()
@@ -137,7 +138,7 @@ class MeterList(FollowsTheme, DrawnList):
         metrics, width = QFontMetrics(font("strong")), self.viewport().width()
         texts = max((metrics.horizontalAdvance(each.text) for each in self._meters), default=0)
         widest = max((metrics.horizontalAdvance(each.label[:40]) for each in self._meters[:200]), default=0) + 2
-        labels = min(widest, round((width - texts) * self._label_share))
+        labels = 0 if self._above else min(widest, round((width - texts) * self._label_share))
         for row in range(len(self._meters)):
             if self.row_rect(row).intersects(event.rect()):
                 self._paint_row(painter, row, labels, texts)
@@ -149,7 +150,9 @@ class MeterList(FollowsTheme, DrawnList):
         if row == self._hovered:
             painter.setBrush(QColor(mix(p.surface, p.control, 0.7)))
             painter.drawRoundedRect(QRectF(place), px(4), px(4))
-        track = QRectF(place.x() + labels + px(10), place.center().y() - px(5), 0, px(10))
+        line = QRect(place.x(), place.y() + px(18), place.width(), place.height() - px(18)) if self._above else place
+        left_edge = place.x() + (labels + px(10) if labels else 0)
+        track = QRectF(left_edge, line.center().y() - px(5), 0, px(10))
         track.setRight(place.right() - texts - px(10))
         painter.setBrush(QColor(p.control))
         painter.drawRoundedRect(track, 3, 3)
@@ -166,8 +169,15 @@ class MeterList(FollowsTheme, DrawnList):
         painter.setPen(QColor(p.ink))
         middle = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
         left, right = int(Qt.AlignmentFlag.AlignLeft), int(Qt.AlignmentFlag.AlignRight)
-        label = painter.fontMetrics().elidedText(meter.label[:400], Qt.TextElideMode.ElideMiddle, labels)
-        painter.drawText(QRect(place.x(), place.y(), labels + px(4), place.height()), middle | left, label)
-        painter.drawText(place, middle | right, meter.text)
+        painter.drawText(line, middle | right, meter.text)
+        if self._above:
+            painter.setFont(font("caption"))
+            painter.setPen(QColor(p.muted))
+        room = QRect(place.x(), place.y(), place.width() if self._above else labels + px(4), place.height())
+        room.setHeight(px(20) if self._above else place.height())
+        label = painter.fontMetrics().elidedText(
+            meter.label[:400], Qt.TextElideMode.ElideMiddle, room.width() if self._above else labels
+        )
+        painter.drawText(room, middle | left, label)
         if row == self._cursor and self.hasFocus():
             draw_focus_ring(painter, QRectF(place), p, px(4))
