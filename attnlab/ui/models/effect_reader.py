@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from attnlab.pretrained.model import Model
-    from attnlab.pretrained.run import Run
+    from attnlab.pretrained.model_run import Run
 
 
 class EffectReader(RunKeeper):

@@ -9,7 +9,7 @@ from attnlab.ui.models.model_state import ModelState
 if TYPE_CHECKING:
     from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.model import Model
-    from attnlab.pretrained.run import Run
+    from attnlab.pretrained.model_run import Run
 
 
 class RunKeeper:
