@@ -53,6 +53,11 @@ class FormulaLabel(FollowsTheme, QLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.show_formula(text)
 
+    @property
+    def formula(self) -> str:
+        """The plain text, its subscripts after an underscore."""
+        return self._text
+
     def show_formula(self, text: str) -> None:
         """Show a plain text, its subscripts lowered."""
         self._text = text
@@ -63,7 +68,7 @@ class FormulaLabel(FollowsTheme, QLabel):
         """Use the present size of type for the subscripts."""
         size_px = round(font_of("caption").pixelSize() * 3 / 2)  # Qt draws subscripts at two thirds of their size
         lowered = f'<span style="vertical-align:sub; font-size:{size_px}px">'
-        pieces = ((escape(piece), low) for piece, low in spans(self._text))
+        pieces = ((escape(piece).replace("\n", "<br>"), low) for piece, low in spans(self._text))
         self.setText("".join(f"{lowered}{piece}</span>" if low else piece for piece, low in pieces))
 
 

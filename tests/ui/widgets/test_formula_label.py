@@ -36,8 +36,8 @@ def test_indices_are_subscripts_and_the_rest_is_as_written(qtbot: QtBot) -> None
     assert read(label) == "xi,a · Ma,b, with 1 < 2 & Wq in some_name"
     assert len(re.findall("vertical-align:sub", label.text())) == 3
     assert label.accessibleName() == "x_i,a · M_a,b, with 1 < 2 & W_q in some_name"
-    label.show_formula("W_k")
-    assert (read(label), label.accessibleName()) == ("Wk", "W_k")
+    label.show_formula("W_k\nd_k")
+    assert (read(label), label.formula, label.accessibleName()) == ("Wk\ndk", "W_k\nd_k", "W_k\nd_k")
 
 
 def test_subscripts_grow_with_the_size_of_type(app: QApplication, qtbot: QtBot) -> None:

@@ -17,6 +17,7 @@ from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.widgets.charts.curves import Curve, Curves
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.layouts.side_by_side import SideBySide
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -44,7 +45,8 @@ class SaturationLens(Lens):
         self.spread, self.gradient = Curves("Standard deviation of the scores"), Curves("Softmax gradient")
         column = scrolling_column(self)
         column.addLayout(self._make_controls())
-        column.addWidget(self._make_text())
+        self.text = FormulaLabel()
+        column.addWidget(self.text)
         column.addWidget(SideBySide(self.spread, self.gradient), 1)
 
     def _make_controls(self) -> QHBoxLayout:
@@ -66,14 +68,6 @@ class SaturationLens(Lens):
         row.addWidget(self._caption, 1)
         row.addWidget(self.seed)
         return row
-
-    def _make_text(self) -> QLabel:
-        self.text = QLabel()
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.text.setWordWrap(True)
-        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.text.setAccessibleName("Summary of the plots")
-        return self.text
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         self._of = trace, view
@@ -99,7 +93,7 @@ class SaturationLens(Lens):
         self._show()
 
     def on_failed(self, key: Hashable, sentence: str) -> None:
-        self.text.setText(sentence)
+        self.text.show_formula(sentence)
 
     def _show(self) -> None:
         if not self._random or self._own is None or self._of is None:
@@ -109,9 +103,9 @@ class SaturationLens(Lens):
         root = Curve("√d_k", SIZES, [d_k**0.5 for d_k in SIZES], "muted", "dashed")
         labels: dict[str, Any] = {"x_label": "d_k", "log_x": True, "x_ticks": ticks}
         spread = [*_curves(self._random, own, by, "spread"), root]
-        self.spread.show_curves(spread, y_label="spread", log_y=True, **labels)
+        self.spread.show_curves(spread, y_label="standard deviation", log_y=True, **labels)
         self.gradient.show_curves(_curves(self._random, own, by, "gradient"), y_label="norm", **labels)
-        self.text.setText(self._describe_spread(own, by))
+        self.text.show_formula(self._describe_spread(own, by))
 
     def _choose_pair(self) -> Pair:
         """Return the experiment's pair: of one head if only that is shown, else the mean."""
@@ -145,7 +139,7 @@ class SaturationLens(Lens):
 
     @Slot(str)
     def _on_refused(self, sentence: str) -> None:
-        self.text.setText(sentence)
+        self.text.show_formula(sentence)
 
 
 def _curves(random: Sequence[Pair], own: Pair, by: str, what: str) -> list[Curve]:
