@@ -4,9 +4,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtWidgets import QToolButton
 
 from attnlab.attention.stages.explain import Cell
+from attnlab.figures.text import find_key, measure_text
+from attnlab.ui.playground import paint_cache
+from attnlab.ui.playground.card_grid import label_face
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,3 +145,38 @@ def test_the_cards_are_planned_again_for_two_states(person: "Person") -> None:
     assert card.grid.cell_width >= 30
     person.press("Present")
     assert len(person.painted("weights")) == 1
+
+
+class Red(QPixmap):
+    """A picture that is red where nothing was drawn; the memory of a new picture could hold anything."""
+
+    def __init__(self, *size: object) -> None:
+        super().__init__(*size)
+        self.fill(QColor("red"))
+
+
+def test_corners_are_whole_after_a_card_that_was_painted_half_visible_is_scrolled_in(
+    small: "Person", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paint_cache, "QPixmap", Red)
+    canvas, card = small.playground.canvas, small.card("scores")
+    canvas.scroll_bar.setValue(canvas.scroll_bar.value() + card.geometry().center().y() - canvas.height())
+    for _ in range(3):  # the second time a card is painted, its picture is kept
+        small.window.grab()
+    assert card.y() < canvas.height() < card.geometry().bottom()
+    small.turn(canvas, QPoint(5, 100), -100)
+    picture = canvas.grab().toImage()
+    assert is_whole(small, "scores")
+    for corner in (card.geometry().bottomLeft(), card.geometry().bottomRight()):
+        assert picture.pixelColor(corner).saturation() < 60
+
+
+def test_labels_of_two_heads_are_whole(person: "Person") -> None:
+    person.choose("Heads", "2")
+    person.settle()
+    person.window.resize(1366, 768)
+    person.window.grab()
+    for card in (person.playground.canvas.heads, person.card("keys")):
+        assert card.grid is not None
+        widest = measure_text("journey", find_key(label_face(card.grid, card._zoom)))
+        assert widest <= card.grid.label_width - 6

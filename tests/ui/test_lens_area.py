@@ -467,3 +467,14 @@ def test_a_new_lens_is_one_module(sit_down: Callable[..., "Person"], monkeypatch
         "---\ntitle: Tokens\n---\n\n## Count\n\n```state\npreset: journey\nlens: token_count\n```\n", "tokens"
     )
     assert (lesson.problems, lesson.steps[0].lens) == ((), "token_count")
+
+
+def test_only_the_chosen_view_has_a_ring(person: "Person") -> None:
+    bar = person.playground.lenses.bar
+    person.window.resize(1100, 700)
+    person.wait_for(bar.more.isVisible)
+    person.click(bar.tabs.buttons()[0])
+    assert bar.tabs.buttons()[0].hasFocus()
+    open_tab(person, "Precision")
+    assert person.window.focusWidget() is bar.more
+    open_tab(person, "Canvas")

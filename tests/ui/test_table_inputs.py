@@ -8,7 +8,7 @@ import torch
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QStyle, QStyleOptionFrame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +33,19 @@ def test_a_typed_number_changes_the_output(person: "Person") -> None:
         assert not np.array_equal(person.painted(name), before[name])
     np.testing.assert_array_equal(person.painted("keys"), before["keys"])
     assert person.history()[-1] == "Type W_q[0, 1] = 2.5"
+
+
+def test_the_digits_are_whole_while_a_number_is_typed(person: "Person") -> None:
+    person.click_number(1, 0)
+    person.type("-0.5")
+    editor = person.window.findChild(QLineEdit, "cell editor")
+    assert editor is not None
+    option = QStyleOptionFrame()
+    editor.initStyleOption(option)
+    room = editor.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, editor)
+    assert room.height() >= editor.fontMetrics().boundingRect("0123456789").height()
+    assert room.width() >= editor.fontMetrics().horizontalAdvance("-0.5")
+    assert editor.width() <= person.table.grid().cell(1, 0).width()
 
 
 def test_a_drag_updates_live_and_is_one_step(person: "Person") -> None:

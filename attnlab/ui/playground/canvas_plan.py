@@ -43,6 +43,8 @@ SEVERAL, SEVERAL_HIGH = 1.6, 1.3
 TILE, TILE_LABELS, TILES_SHARE = 96.0, 56.0, 0.72
 """The least width of the map of a head and the height of its title and labels at zoom 1, and the share of the heads
 card that is not the mean's."""
+ROOMY_TILE = 1.6
+"""How much larger than their least size the maps of few heads are on a canvas that scrolls anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ def _plan_scrolling(needs: Needs, width: float, height: float, scale: float) -> 
     found: list[tuple[bool, float, int, _Form, list[Line]]] = []
     for decimals in DECIMALS:
         for flat in (True, False):
-            form = _Form(needs, _Size(_least_px(scale), decimals, flat), must, bool(needs.sharing))
+            form = _Form(needs, _Size(_least_px(scale), decimals, flat), must, bool(needs.sharing), roomy=True)
             groups = form.break_lines(width, always=True)
             assert groups is not None
             lines = form.balance(groups)
@@ -162,6 +164,7 @@ class _Form:
     size: _Size
     numbered: frozenset[str]
     shares: bool
+    roomy: bool = False
 
     def groups(self) -> list[Line]:
         """Return the cards in groups that begin a new line, without the one whose numbers another card shows."""
@@ -195,7 +198,9 @@ class _Form:
             tiles = TILES_SHARE * (width - 2 * (MARGIN + PADDING * z))
             per_row = min(max(int(tiles // (TILE * z)), 1), need.count - 1)
             lines = -(-(need.count - 1) // per_row)
-            high = [lines * min(side, 2 * TILE * z) + TILE_LABELS * z for side in (TILE * z, tiles / per_row)]
+            wide = tiles / per_row
+            least = min(wide, ROOMY_TILE * TILE * z) if self.roomy and lines == 1 else TILE * z
+            high = [lines * min(side, 2 * TILE * z) + TILE_LABELS * z for side in (least, wide)]
             return _Span(frame + high[0], frame + high[1])
         if need.name not in self.numbered:
             labelled = min(need.rows * LABELLED_ROW, (2.0 if self.size.picture == 1 else 1.4) * PICTURE_HEIGHT) * z

@@ -22,6 +22,8 @@ WIDEST_MAP_CELL = 4.0
 """The greatest width of a cell with a number on a map of tokens by tokens, relative to its height."""
 SMALL_LABEL = "cell"
 """The role of the labels of maps side by side, which are smaller."""
+FEW_MAPS = 2
+"""So many maps side by side may have labels of the usual size."""
 TITLE = 16.0
 """The height of a map's title at zoom 1."""
 
@@ -55,7 +57,7 @@ def fit_card(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[
 def label_face(grid: Grid, zoom: float) -> Face:
     """Return the font for the labels of maps: the usual one if each row has room for it, else a smaller one."""
     usual = face("map", zoom)
-    return usual if grid.count <= 2 and grid.cell_height >= 1.1 * usual.pixelSize() else face(SMALL_LABEL, zoom)
+    return usual if grid.count <= FEW_MAPS and grid.cell_height >= 1.1 * usual.pixelSize() else face(SMALL_LABEL, zoom)
 
 
 def _fit_one(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
@@ -113,8 +115,9 @@ def _fit_many(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple
     """Return the grid of many maps with square cells: each has its title, and token labels if they are legible."""
     z = room.zoom
     title = max(TITLE * z, QFontMetricsF(face("map", z)).ascent() + 3)
-    left = min(_widest(rows, z, SMALL_LABEL) + 8, 0.3 * room.area[2]) if room.tokens_down else 0.0
-    top = min(_widest(columns, z, SMALL_LABEL) + 10, 0.3 * room.area[3]) if room.tokens_across else 0.0
+    role = "map" if shape[0] <= FEW_MAPS else SMALL_LABEL
+    left = min(_widest(rows, z, role) + 8, 0.3 * room.area[2]) if room.tokens_down else 0.0
+    top = min(_widest(columns, z, role) + 10, 0.3 * room.area[3]) if room.tokens_across else 0.0
     for labels in ((left, top), (left, 0.0), (0.0, 0.0)):
         grid = _arrange(shape, room, *labels, title)
         if grid.cell_height >= LABELLED_CELL * z or labels == (0.0, 0.0):

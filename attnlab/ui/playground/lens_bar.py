@@ -1,6 +1,6 @@
 """The bar over the canvas: the tabs of the lenses, what the cards show, and Pin, in one line as long as they fit."""
 
-from PySide6.QtCore import QEvent, QRect, Signal
+from PySide6.QtCore import QEvent, QRect, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLayoutItem, QPushButton, QSizePolicy, QWidget
 
@@ -55,6 +55,7 @@ class LensBar(QWidget):
             self._row.addWidget(widget)
         for chooser in (self.tabs, self.more):
             chooser.chosen.connect(self.tab_chosen)
+        self.more.chosen.connect(self._on_listed_chosen)
         self.show_tab(CANVAS)
         self.show_pin(False, "present")
 
@@ -75,6 +76,11 @@ class LensBar(QWidget):
         self.pin.setToolTip(
             "Discard the pinned state" if pinned else "Keep the current state, to compare later changes with it"
         )
+
+    @Slot()
+    def _on_listed_chosen(self) -> None:
+        """Take the focus from the last tab, whose ring would look like a choice."""
+        self.more.setFocus()
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
@@ -87,8 +87,10 @@ class Still:
                 _draw_ends(own, ground, place)
             draw(own)
 
-        where = place.size().toTuple() if ratio.is_integer() else place.getRect()
-        key = (where, ratio, *depends_on)  # only the widget's own shadow is visible of the ground, and it moves with it
+        # Of the ground, only the widget's own shadow is visible, and it moves with it; beyond its edge it is empty.
+        on_ground = ground is None or QRect(QPoint(), ground.deviceIndependentSize().toSize()).contains(place)
+        where = place.size().toTuple() if ratio.is_integer() and on_ground else place.getRect()
+        key = (where, ratio, *depends_on)
         too_large = place.width() * place.height() * ratio**2 > LARGEST_PX
         if too_large or not (key in self._drawn or self._kept.has(key)):
             self._drawn.append(key)

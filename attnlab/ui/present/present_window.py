@@ -302,6 +302,7 @@ class PresentWindow(QWidget):
             )
             lens = following is not None and following.whole
             speaker, plan = self.speaker, plan_seconds(slide.lesson)
+            speaker.set_class_height(self.view.height())
             speaker.show_slides(self.presenter.content, following, self.presenter.lens_ahead if lens else "")
             speaker.notes.show_notes(notes)
             speaker.head.show_step(slide.lesson.title, f"step {slide.index + 1} of {slide.count}", self._began_s)

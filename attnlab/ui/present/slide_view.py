@@ -331,9 +331,10 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(half, half, -half, -half), 3 * width, 3 * width)
 
     def _paint_inset(self, painter: QPainter, inset: QPixmap, side: Box) -> None:
-        size = inset.deviceIndependentSize().scaled(side.width, side.height, Qt.AspectRatioMode.KeepAspectRatio)
+        scale, keep = self._scale, Qt.AspectRatioMode.KeepAspectRatio
+        size = inset.deviceIndependentSize().scaled(side.width * scale, side.height * scale, keep)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawPixmap(QRectF(QPointF(side.x, side.y), size), inset, QRectF(inset.rect()))
+        painter.drawPixmap(QRectF(QPointF(side.x * scale, side.y * scale), size), inset, QRectF(inset.rect()))
 
     def _paint_spot(self, painter: QPainter, at: QPointF) -> None:
         dark = QPainterPath()

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.ui.base.guard import guarded
@@ -30,6 +30,8 @@ CAPTION, HEIGHT, FACTORS = 14, 900, (0.7, 1.5)
 LEAST = 480, 320
 NARROW, LOW = 1100, 700
 """In narrower windows the times have no captions, in lower ones the steps no keys; in pixels at 100 %."""
+_BUTTON_KEYS = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+"""The keys that a button with the focus keeps."""
 
 
 @guarded
@@ -58,6 +60,8 @@ class SpeakerWindow(FollowsTheme, QWidget):
         self.notes, self.steps = SpeakerNotes(), SpeakerSteps()
         self.help = HelpCard(self)
         self._build()
+        for button in self.findChildren(QPushButton):
+            button.installEventFilter(self)
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._on_tick)
@@ -94,6 +98,10 @@ class SpeakerWindow(FollowsTheme, QWidget):
         for label in (self.now_caption, self.next_caption):
             set_sheet(label, f"color: {palette.muted}; background: transparent")
         self._set_sizes()
+
+    def set_class_height(self, height: int) -> None:
+        """Lay the slides out for the height of the audience's window, in pixels, so that they show the same numbers."""
+        self.now.drawn_height = self.next.drawn_height = height
 
     def show_slides(self, now: "SlideContent | None", following: "SlideContent | None", lens: str = "") -> None:
         """Show the current slide, and what the next press shows, with its lens."""
@@ -144,6 +152,7 @@ class SpeakerWindow(FollowsTheme, QWidget):
         self._set_sizes()
 
     def showEvent(self, event: object) -> None:
+        self.setFocus()  # else the first button takes the keys of the presentation
         self._on_tick()
         self._timer.start()
 
@@ -154,6 +163,13 @@ class SpeakerWindow(FollowsTheme, QWidget):
         self._timer.stop()
         super().closeEvent(event)
         self.closed.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Go on with → on a button too, where Qt would move the focus to the next button."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() not in _BUTTON_KEYS:
+            self.keyPressEvent(event)
+            return True
+        return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """H shows the keys here, not to the class; all other keys work as in the audience's window."""

@@ -19,7 +19,7 @@ from attnlab.document.document import View
 from attnlab.figures.palette import DARK
 from attnlab.ui.base.themed import dress
 from attnlab.ui.playground.lenses import cost_lens
-from attnlab.ui.playground.lenses.cost_lens import CostLens, size_text
+from attnlab.ui.playground.lenses.cost_lens import CostLens, TimeBars, size_text
 from attnlab.ui.widgets.charts.curves import Curve, Curves
 from tests.ui.lenses.beside import Beside
 
@@ -208,3 +208,14 @@ def test_nothing_is_cut_off(width: int, window: Window, qtbot: QtBot) -> None:
     lens = window.lens
     for widget in (lens.state, lens.button, lens.loops, lens.milliseconds, lens.bytes):
         assert widget.mapTo(lens, widget.rect().topRight()).x() <= width
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [(0.07, "0.0700 ms"), (5, "5.00 ms"), (12.34, "12.3 ms"), (99.97, "100 ms"), (4321, "4321 ms")],
+)
+def test_times_have_three_digits(qtbot: QtBot, milliseconds: float, text: str) -> None:
+    bars = TimeBars()
+    qtbot.addWidget(bars)
+    bars.show_times({"double loop": milliseconds})
+    assert bars.row_text(0) == text

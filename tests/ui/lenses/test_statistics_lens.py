@@ -145,3 +145,18 @@ def test_activating_a_row_selects_its_strongest_weight(lens: StatisticsLens, tra
         QTest.keyClick(lens.rows.view, Qt.Key.Key_Return)
     strongest = int(trace.array("weights")[head, query].argmax())
     assert came.args == [Cell("weights", query, strongest, head)]
+
+
+def test_no_table_is_cut_while_the_other_is_half_empty(lens: StatisticsLens) -> None:
+    lens.show_trace(attnlab.compute(attnlab.preset("journey")), View())
+    lens.resize(720, 620)
+    lens.grab()
+    for table in (lens.rows, lens.stages):
+        assert table.view.verticalScrollBar().maximum() == 0
+    lens.resize(720, 420)
+    lens.grab()
+    assert lens.split.sizes()[0] == pytest.approx(lens.split.sizes()[1] * 1.5, rel=0.1)
+    lens.split.moveSplitter(120, 1)
+    lens.resize(720, 620)
+    lens.grab()
+    assert lens.split.sizes()[0] < 250  # the line stays where it was dragged

@@ -103,6 +103,27 @@ def test_the_keys_are_shown_to_the_speaker_not_to_the_class(lecture: Lecture) ->
     assert talk.content.title == "Row by row"
 
 
+def test_the_keys_go_on_also_while_a_button_has_the_focus(lecture: Lecture) -> None:
+    talk = lecture()
+    speaker = open_speaker(talk)
+    speaker.activateWindow()
+    talk.person.wait_for(lambda: speaker.focusWidget() is speaker)  # not the first button, which Space would press
+    talk.press(Key.Key_2, Key.Key_Return, widget=speaker)
+    assert talk.content.title == "Row by row"
+    rows = talk.unknown()
+    speaker.head.pause_button.setFocus()
+    talk.press(Key.Key_Right, widget=speaker.head.pause_button)
+    assert talk.unknown() < rows
+    talk.press(Key.Key_Left, widget=speaker.head.pause_button)
+    assert talk.unknown() == rows
+
+
+def test_the_speaker_reads_the_numbers_that_the_class_reads(lecture: Lecture) -> None:
+    talk = lecture()
+    speaker = open_speaker(talk, (900, 600))
+    assert speaker.now.drawn.grid.cell_width == pytest.approx(talk.hall.view.drawn.grid.cell_width, rel=0.05)
+
+
 def test_times_are_written_in_words_and_never_in_red(lecture: Lecture) -> None:
     talk = lecture()
     speaker = open_speaker(talk)

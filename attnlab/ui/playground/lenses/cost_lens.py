@@ -257,7 +257,7 @@ def _faster(times: float) -> str:
 
 
 def _ms(value: float) -> str:
-    return f"{value:.0f} ms" if value >= 100 else f"{value:.3g} ms"
+    return f"{value:.0f} ms" if value >= 99.95 else f"{value:#.3g} ms"
 
 
 def size_text(count: int) -> str:

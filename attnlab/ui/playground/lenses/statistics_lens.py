@@ -4,12 +4,13 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from attnlab.attention.measures.statistics import WeightsStatistics, stage_summary, statistics_of
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
+from attnlab.ui.playground.lenses.fitted_splitter import FittedSplitter
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.tab_button import TabButton
@@ -29,6 +30,9 @@ _MEASURES = (
     ("largest", "largest", "The largest weight of the row"),
     ("distance", "distance", "Mean distance in tokens to the keys: Σ w·|i − j| ÷ Σ w"),
 )
+
+MARGIN_PX = 8
+"""The space between a table and the line between the two."""
 
 
 class StatisticsLens(Lens):
@@ -59,21 +63,16 @@ class StatisticsLens(Lens):
         self.rows.view.setToolTip("Double-click a row or press Enter to have its largest weight explained")
         self.rows.row_activated.connect(self._on_row_activated)
         self.heads.hide()
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.setChildrenCollapsible(False)
-        split.setHandleWidth(1)
-        for table, share in ((self._upper(), 3), (_with_margin(self.stages), 2)):
-            split.addWidget(table)
-            split.setStretchFactor(split.count() - 1, share)
+        self.split = FittedSplitter(self._upper(), _with_margin(self.stages))
         column = scrolling_column(self)
         column.setSpacing(8)
         column.addLayout(bar)
-        column.addWidget(split, 1)
+        column.addWidget(self.split, 1)
 
     def _upper(self) -> QWidget:
         upper = QWidget()
         column = QVBoxLayout(upper)
-        column.setContentsMargins(0, 0, 0, 8)
+        column.setContentsMargins(0, 0, 0, MARGIN_PX)
         column.addWidget(self.rows)
         column.addWidget(self.heads)
         return upper
@@ -98,6 +97,8 @@ class StatisticsLens(Lens):
         else:
             self._show_rows(self._trace, self._view.head)
         self._show_stages(self._trace, self._view.head)
+        upper = self.heads if self._looks["heads"].isChecked() else self.rows
+        self.split.set_needs(upper.measure_height() + MARGIN_PX, self.stages.measure_height() + MARGIN_PX)
 
     def _show_rows(self, trace: "Trace", head: int | str) -> None:
         e, s = trace.experiment, statistics_of(trace, "weights", head)
@@ -176,6 +177,6 @@ def _with_margin(table: NumberTable) -> QWidget:
     """Return a widget with a table and a margin towards the splitter's line."""
     lower = QWidget()
     column = QVBoxLayout(lower)
-    column.setContentsMargins(0, 8, 0, 0)
+    column.setContentsMargins(0, MARGIN_PX, 0, 0)
     column.addWidget(table)
     return lower

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from attnlab.base.number_text import NumberError, parse_number
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.base.themed import FollowsTheme, palette_of, set_style
 from attnlab.ui.widgets.matrix.matrix_keys import STEP, pace, tab_direction
 from attnlab.ui.widgets.numbers.number_format import format_exact, shift_values
 
@@ -29,6 +29,7 @@ class CellEditor(FollowsTheme, QLineEdit):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self.setObjectName("cell editor")
         self.cell = (0, 0)
         self._original = ""
         self._bad = False
@@ -73,6 +74,7 @@ class CellEditor(FollowsTheme, QLineEdit):
         colours.setColor(QPalette.ColorRole.Base, palette.surface)
         colours.setColor(QPalette.ColorRole.Text, palette.bad if bad else palette.ink)
         self.setPalette(colours)
+        set_style(self, "wrong", bad)  # the style sheet goes before the palette
 
     def restyle(self) -> None:
         """Repeat the mark in the present colours."""

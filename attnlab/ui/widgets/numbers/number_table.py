@@ -69,6 +69,11 @@ class NumberTable(QWidget):
         """Become no higher than the rows need, at most ``most`` of them; more are scrolled."""
         self.view.most_rows = most
 
+    def measure_height(self) -> int:
+        """Return the height, in pixels, with which all rows are visible under titles of one line."""
+        head = max(self.title.sizeHint().height(), self._copy.sizeHint().height())
+        return head + self.layout().spacing() + self.view.measure_full_height()
+
     def list_selected_rows(self) -> list[int]:
         """Return the selected rows, as indices in the given columns, from top to bottom."""
         chosen = self.view.selectionModel().selection()

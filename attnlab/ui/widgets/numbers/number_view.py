@@ -199,6 +199,10 @@ class NumberView(FollowsTheme, QTableView):
         titles = lines * QFontMetrics(font("caption_strong")).lineSpacing() + 2 * px(4) + 5
         return titles + rows * _row_height(lines) + 2 * _BORDER_PX + px(2)
 
+    def measure_full_height(self) -> int:
+        """Return the height of all rows under titles of one line, in pixels."""
+        return self._measure_height(len(self._model.order), 1)
+
     def _most_lines(self) -> int:
         """Return the greatest number of lines with which the titles leave a whole row visible, at least two."""
         one = px(20) + QFontMetrics(font("caption_strong")).lineSpacing()
