@@ -12,6 +12,9 @@ from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
 from attnlab.ui.widgets.numbers.number_view import NumberView
 
+SPACING_PX = 4
+"""The space between the title and the table."""
+
 
 class NumberTable(QWidget):
     """A heading with a Copy button above a table; ``row_activated`` carries the row's index in the given columns.
@@ -47,7 +50,7 @@ class NumberTable(QWidget):
         head.addWidget(self._copy)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column.setSpacing(SPACING_PX)
         column.addLayout(head)
         column.addWidget(self.view, 1)
         self.title.setFont(font("section"))
@@ -72,7 +75,7 @@ class NumberTable(QWidget):
     def measure_height(self) -> int:
         """Return the height, in pixels, with which all rows are visible under titles of one line."""
         head = max(self.title.sizeHint().height(), self._copy.sizeHint().height())
-        return head + self.layout().spacing() + self.view.measure_full_height()
+        return head + SPACING_PX + self.view.measure_full_height()
 
     def list_selected_rows(self) -> list[int]:
         """Return the selected rows, as indices in the given columns, from top to bottom."""
