@@ -24,7 +24,9 @@ REVERSE = ("reverse",)
 CROSS = ("dates",)
 TEXT = ("characters",)
 LARGE = ("reverse", "--set", "layers=6", "--set", "heads=4")
-"""Arguments of ``attnlab train``; the last model has a curve of sharpness for each of 24 heads."""
+BOTH = ("reverse", "--model", "encoder-decoder")
+RECURRENT, LUONG = ("reverse", "--model", "recurrent"), ("reverse", "--model", "luong")
+"""Arguments of ``attnlab train``; the model with six layers has a curve of sharpness for each of 24 heads."""
 
 
 def list_views() -> Iterator[View]:
@@ -39,6 +41,10 @@ def list_views() -> Iterator[View]:
     yield _make_view("train-one-map", _show_run(REVERSE, _show_last_map))
     yield _make_view("train-gradients", _show_run(REVERSE, _show_gradients))
     yield _make_view("train-compared", _show_run(REVERSE, _compare))
+    yield _make_view("train-model", _show_run(BOTH, _show_model))
+    yield _make_view("train-model-decoder", _show_run(REVERSE, _show_model))
+    yield _make_view("train-model-recurrent", _show_run(RECURRENT, _show_model))
+    yield _make_view("train-model-attention", _show_run(LUONG, _show_model))
     for name in ("train-runs", "train-film", "train-figure"):
         yield _make_view(f"dialog-{name}", _show_run(REVERSE), partial(run_action, name))
 
@@ -119,6 +125,12 @@ def _go_back(workspace: "TrainWorkspace") -> None:
 
 def _show_last_map(workspace: "TrainWorkspace") -> None:
     workspace.maps.open_map(len(workspace.maps.view.data) - 1)
+
+
+def _show_model(workspace: "TrainWorkspace") -> None:
+    """Show the diagram of the model."""
+    workspace.maps.show_page("model")
+    wait_until(lambda: workspace.maps.model.seen is not None)
 
 
 def _show_gradients(workspace: "TrainWorkspace") -> None:

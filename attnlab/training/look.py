@@ -15,7 +15,9 @@ from attnlab.base.errors import TrainingError
 from attnlab.training import layer_experiment, models, tasks
 from attnlab.training.answers import NO_ANSWER, Answer, read_answer, reads_own_tokens
 from attnlab.training.batch import END, IGNORED, PAD, Batch
+from attnlab.training.inside import look_inside
 from attnlab.training.messages import Arrays
+from attnlab.training.model_view import Inside
 from attnlab.training.models.attention import LayerTrace
 from attnlab.training.models.base_model import OwnAnswers, pick_tokens
 from attnlab.training.specs import RunSpec
@@ -196,6 +198,11 @@ class Viewer:
         batch = Batch(held_out.inputs[:n], held_out.targets[:n], source)
         with torch.no_grad():
             return self._read_texts(batch, self.model(batch), self._answer_itself(batch))
+
+    def look_inside(self, weights: Arrays, probe: str) -> Inside:
+        """Return what the model's diagram shows of a text: its blocks, masks, states and answers."""
+        self.load(weights)
+        return look_inside(self.model, self.spec.model, self.data, self._probe(probe))
 
     def make_experiment(self, weights: Arrays, probe: str, layer: str) -> Experiment:
         """Return a layer applied to a text as a playground experiment, whose maps equal the model's."""

@@ -87,7 +87,7 @@ def draw_page_image(page: Page) -> QImage:
 
 def encode_png(image: QImage) -> bytes:
     """Return an image as PNG, including its dots per inch."""
-    data, buffer = _open_buffer()
+    data, buffer = open_buffer()
     writer = QImageWriter(buffer, QByteArray(b"png"))
     if not writer.write(image):
         raise FileError(f"The figure cannot be written as PNG: {writer.errorString()}.")
@@ -96,7 +96,7 @@ def encode_png(image: QImage) -> bytes:
 
 def encode_svg(page: Page, title: str, description: str) -> bytes:
     """Return a page as SVG with text as text, its size in millimetres, a title and a description."""
-    data, buffer = _open_buffer()
+    data, buffer = open_buffer()
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
     generator.setResolution(_SVG_DPI)
@@ -112,7 +112,7 @@ def encode_svg(page: Page, title: str, description: str) -> bytes:
 
 def encode_pdf(page: Page, title: str) -> bytes:
     """Return a page as a PDF with one page of the figure's size."""
-    data, buffer = _open_buffer()
+    data, buffer = open_buffer()
     writer = QPdfWriter(buffer)
     writer.setTitle(title)
     writer.setCreator("attnlab")
@@ -145,7 +145,8 @@ def paint_on(device: QPaintDevice) -> Iterator[QPainter]:
         painter.end()
 
 
-def _open_buffer() -> tuple[QByteArray, QBuffer]:
+def open_buffer() -> tuple[QByteArray, QBuffer]:
+    """Return an empty array and the open buffer that fills it; both must be kept while it is written."""
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)

@@ -20,7 +20,7 @@ class OneStack(Model):
 
     def __init__(self, spec: ModelSpec, data: Data, name: str, causal: bool, activation: type[nn.Module]) -> None:
         super().__init__(data.longest, causal)
-        self._causal = causal
+        self.causal = causal
         self.embedding = Embedding(len(data.vocabulary), spec, data.longest, tied=spec.norm == "before")
         config = configure_self_attention(spec, causal)
         blocks = [Block(spec, config, activation) for _ in range(spec.layers)]
@@ -33,7 +33,7 @@ class OneStack(Model):
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return logits [B, T, V]."""
-        hidden = hide_keys(inputs, inputs.shape[1], self._causal)
+        hidden = hide_keys(inputs, inputs.shape[1], self.causal)
         x = self.embedding(inputs)
         for block in self.blocks:
             x = block(x, hidden)
@@ -47,7 +47,7 @@ class OnNumbers(Model):
 
     def __init__(self, spec: ModelSpec, data: Data) -> None:
         super().__init__(data.longest, data.causal)
-        self._causal = data.causal
+        self.causal = data.causal
         self.positions = Positions(spec.positions, data.longest, spec.d_model, 1 / math.sqrt(spec.d_model))
         config = configure_self_attention(spec, data.causal)
         layers = [Attention(spec.d_model, config, spec.dropout) for _ in range(spec.layers)]
@@ -56,7 +56,7 @@ class OnNumbers(Model):
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return numbers [B, T, d]."""
-        hidden = hide_keys(inputs, inputs.shape[1], self._causal)
+        hidden = hide_keys(inputs, inputs.shape[1], self.causal)
         x: Tensor = self.positions(inputs)
         for layer in self.blocks:
             x = layer(x, None, hidden)

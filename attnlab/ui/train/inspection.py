@@ -53,6 +53,8 @@ class Inspection(QObject):
         self.probe = ""
         self.own_probe = False
         self.gradients = False
+        self.inside = False
+        """Whether the diagram of the model is shown, so that looks include what it needs."""
         self.seen: Seen | None = None
         self.course: dict[int, NDArray[np.float64]] = {}
         self._run: Run | None = None
@@ -77,7 +79,7 @@ class Inspection(QObject):
     def look(self, at: At, probe: str = "") -> None:
         """Request the maps of a moment, for the current probe or for a new one."""
         if probe or self.probe:
-            job = partial(self.inspector.look, *at, probe or self.probe, self.gradients)
+            job = partial(self.inspector.look, *at, probe or self.probe, self.gradients, self.inside)
             self.worker.ask("look", job, self._take_look, self.probe_refused.emit)
 
     def request_examples(self, at: At) -> None:

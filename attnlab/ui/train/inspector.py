@@ -17,6 +17,7 @@ from attnlab.training.specs import RunSpec
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
     from attnlab.training.look import LayerMaps, Look, Viewer, Written
+    from attnlab.training.model_view import Inside
     from attnlab.training.task_patterns import Pattern
 
 MOST_LOOKS = 40
@@ -50,6 +51,8 @@ class Seen:
     heads: tuple[str, ...]
     gradients: "tuple[LayerMaps, ...]" = ()
     note: str = ""
+    inside: "Inside | None" = None
+    """What the diagram of the model shows, if it was requested."""
 
 
 class Inspector:
@@ -85,16 +88,28 @@ class Inspector:
         writes_on = bool(data.vocabulary) and data.causal and not data.longest_source
         return Checked(spec, "", total, trainable, data.probe_text, writes_on, not data.vocabulary, data.baselines)
 
-    def look(self, spec: RunSpec, step: int, weights: Arrays | None, probe: str, gradients: bool = False) -> Seen:
-        """Return the maps at a step; without weights at the first ones, which the seed determines."""
+    def look(
+        self,
+        spec: RunSpec,
+        step: int,
+        weights: Arrays | None,
+        probe: str,
+        gradients: bool = False,
+        inside: bool = False,
+    ) -> Seen:
+        """Return the maps at a step; without weights at the first ones, which the seed determines.
+
+        With ``inside`` also what the diagram of the model shows.
+        """
         from attnlab.training.task_patterns import list_patterns, name_heads
 
         viewer, weights = self._find_viewer(spec), weights if weights is not None else self.make_first_weights(spec)
         with self._without_heads(viewer):
             look = viewer.look(step, weights, probe)
+            drawn = viewer.look_inside(weights, probe) if inside else None
             slopes, note = _compute_gradients(viewer, weights, probe) if gradients else ((), "")
         patterns, heads = list_patterns(spec.task, look), name_heads(look.maps)
-        return Seen(spec, probe, look, collect_measures(spec.task, look), patterns, heads, slopes, note)
+        return Seen(spec, probe, look, collect_measures(spec.task, look), patterns, heads, slopes, note, drawn)
 
     def measure_heads(self, spec: RunSpec, step: int, weights: Arrays | None) -> "HeadEffects":
         """Return what each head is worth on held-out examples."""

@@ -29,6 +29,7 @@ from attnlab.ui.train.answer_card import AnswerCard, frame_answer
 from attnlab.ui.train.course_card import CourseCard
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.maps_view import MapsView, find_group
+from attnlab.ui.train.model_page import ModelPage
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
@@ -39,6 +40,7 @@ from attnlab.ui.widgets.maps.map_sheet import MapSheet
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
 
+MAPS, MODEL = "maps", "model"
 LEAST_PROBE = 240
 """The least width of the probe beside the tools, in pixels at 100 %."""
 LEAST_MAP = 80
@@ -61,6 +63,8 @@ class MapsPanel(FollowsTheme, QWidget):
     probe_changed = Signal(str)
     gradients_wanted = Signal(bool)
     step_chosen = Signal(float)
+    model_toggled = Signal(bool)
+    """The diagram of the model is shown in place of the maps, or no longer."""
     heads_off_changed = Signal(object)
     """The heads that are off, only for looking: a frozenset of (layer, head)."""
     height_shared = Signal(int)
@@ -77,7 +81,8 @@ class MapsPanel(FollowsTheme, QWidget):
         self.groups, self._group = Segments("Visible layers"), dict[tuple[str, str, int], str]()
         self.answer = AnswerCard()
         self.view, self.sheet = MapsView(), MapSheet()
-        self.chart = CourseCard()
+        self.chart, self.model = CourseCard(), ModelPage()
+        self.pages = Segments("Maps or model")
         self.none = QLabel(FIRST)
         self._title = QLabel("Attention of")
         self._sheet_title, self._sheet_cell, self.back = ElidedLabel(), ElidedLabel(), QPushButton("All maps")
@@ -87,6 +92,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.stack = QStackedWidget()
         self.stack.addWidget(self._make_overview())
         self.stack.addWidget(self._make_large_page())
+        self.stack.addWidget(self.model)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -103,6 +109,8 @@ class MapsPanel(FollowsTheme, QWidget):
         self.view.map_opened.connect(self.open_map)
         self.view.cell_pointed.connect(self._on_pointed)
         self.groups.chosen.connect(self._on_group_chosen)
+        self.pages.chosen.connect(self._on_page_chosen)
+        self.model.map_wanted.connect(self._on_head_opened)
         self.sheet.map_clicked.connect(self._on_sheet_clicked)
         self.sheet.cell_pointed.connect(self._on_sheet_hovered)
         self.back.clicked.connect(self.close_map)
@@ -112,6 +120,10 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def _dress(self) -> None:
         self._title.setProperty("role", "title")
+        self.pages.set_choices(
+            [Choice(MAPS, "Maps", "The maps of all heads"), Choice(MODEL, "Model", "The model, drawn with its blocks")]
+        )
+        self.pages.set_value(MAPS)
         self.probe.setAccessibleName("Probe")
         self.probe.setToolTip("The sentence for these maps; type another one")
         self.gradients.setCheckable(True)
@@ -155,12 +167,13 @@ class MapsPanel(FollowsTheme, QWidget):
     def _put_tools(self, row: QHBoxLayout) -> None:
         self._row_of_tools = row
         row.addWidget(self.pointed, 2)
+        row.addWidget(self.pages)
         row.addWidget(self.gradients)
         row.addWidget(self.step)
 
     def _arrange_head(self) -> None:
         """Put the tools beside the probe, or below it if there is no room."""
-        beside = [self._title, self.gradients, *([self.step] if self.step.isVisibleTo(self.head) else [])]
+        beside = [self._title, self.pages, self.gradients, *([self.step] if self.step.isVisibleTo(self.head) else [])]
         needed = sum(each.sizeHint().width() for each in beside) + px(LEAST_PROBE) + 5 * 8 + 2 * 18
         row = self._first_row if needed <= self.width() else self._second_row
         if row is not self._row_of_tools:
@@ -263,6 +276,28 @@ class MapsPanel(FollowsTheme, QWidget):
             self.say(seen.note)
         if self._large is not None:
             self._show_large()
+        self.model.show_seen(seen)
+
+    @property
+    def shows_model(self) -> bool:
+        """Whether the diagram of the model is chosen in place of the maps."""
+        return self.pages.value() == MODEL
+
+    def show_page(self, page: str) -> None:
+        """Show the maps or the diagram of the model."""
+        if page != self.pages.value():
+            self.pages.set_value(page)
+            self._on_page_chosen(page)
+
+    @Slot(object)
+    def _on_page_chosen(self, page: object) -> None:
+        self.close_map()
+        self.stack.setCurrentWidget(self.model if page == MODEL else self.area)
+        self.gradients.setVisible(page != MODEL)
+        self.answer.setVisible(page != MODEL)  # the diagram has the answers itself
+        self._title.setText("Probe" if page == MODEL else "Attention of")
+        self._arrange_head()
+        self.model_toggled.emit(page == MODEL)
 
     def _show_groups(self, seen: Seen) -> str:
         """Offer the groups of layers, if there are several, and return the one chosen for the run."""
@@ -365,7 +400,7 @@ class MapsPanel(FollowsTheme, QWidget):
         """Show all maps again."""
         if self._large is not None:
             self._large = None
-            self.stack.setCurrentIndex(0)
+            self.stack.setCurrentWidget(self.model if self.shows_model else self.area)
             self._arrange_answer()
             self.view.take_focus(by_key=self.sheet.ringed)
 

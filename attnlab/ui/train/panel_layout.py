@@ -67,13 +67,20 @@ class PanelLayout:
             column.removeWidget(self.side)
             self._right.setWidget(self.side)
         self.side.show()
-        self._right.setVisible(not narrow)
+        self._right.setVisible(self._side_shown and not narrow)
         self._header.offer_settings(narrow)
         self._header.settings.setChecked(True)
         self._settings.show()
         left, right = px(LEFT), 0 if narrow else px(RIGHT)
         middle = self.body.count() - 2  # the maps, and those of a second run
         self.body.setSizes([left, *[max((self._width - left - right) // middle, px(200))] * middle, right])
+
+    def show_side(self, on: bool) -> None:
+        """Show the curves at the side, if there is room for them, or leave their room to the middle."""
+        self._side_shown = on
+        self._right.setVisible(on and not self.narrow)
+
+    _side_shown = True
 
     def make_room_for_maps(self) -> None:
         """Hide the settings if the window is narrow."""

@@ -66,6 +66,7 @@ class RoundTrip(QObject):
         column = cast(QVBoxLayout, self._workspace.side.layout())
         column.insertWidget(column.indexOf(self._workspace.written) + 1, self.row)
         maps.large_row.addWidget(self.large_button)
+        maps.model.layer_wanted.connect(self.open)
         for view in (maps.view, maps.sheet):
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
             view.customContextMenuRequested.connect(partial(self._on_menu_wanted, view))

@@ -11,6 +11,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.panels.figure_source import Sheets
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.figure_choices import read_words
+from attnlab.ui.train.diagram_export import DiagramExport
 from attnlab.ui.train.round_trip import RoundTrip
 from attnlab.ui.train.run_comparison import RunComparison
 from attnlab.ui.train.run_files import RunFiles
@@ -36,6 +37,7 @@ class TrainTools(QObject):
         self.comparing = RunComparison(workspace, self.keeper)
         self.runs.compare_requested.connect(self.comparing.compare)
         workspace.settings.add_section(self.runs)
+        self.diagram = DiagramExport(workspace, window)
         self.keeper.text_asked.connect(self.runs.ask_for_text)
         self.keeper.failed.connect(workspace.footer.show_message)
         self.export_button = QPushButton("Export")
@@ -61,7 +63,10 @@ class TrainTools(QObject):
 
     @Slot()
     def export_figure(self) -> None:
-        """Show the export dialog with its preview of the visible maps."""
+        """Show the export dialog with its preview of the visible maps; ask where to save a diagram that is shown."""
+        if self.diagram.shown:
+            self.diagram.ask_export()
+            return
         from attnlab.ui.export.export_dialog import ExportDialog
 
         maps = self.make_sheets()
@@ -85,7 +90,10 @@ class TrainTools(QObject):
 
     @Slot()
     def copy_picture(self) -> None:
-        """Copy the visible maps in the style of the last figure; show what was copied."""
+        """Copy the diagram, or the visible maps in the style of the last figure; show what was copied."""
+        if self.diagram.shown:
+            self.diagram.copy()
+            return
         from attnlab.ui.export.copying import copy_figure
 
         maps, say = self.make_sheets(), self._workspace.footer.show_message

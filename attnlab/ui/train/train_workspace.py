@@ -71,6 +71,7 @@ class TrainWorkspace(QObject):
         self.settings.broken.connect(self._on_broken)
         self.maps.probe_changed.connect(session.set_probe)
         self.maps.gradients_wanted.connect(self._on_gradients_wanted)
+        self.maps.model_toggled.connect(self._on_model_toggled)
         self.maps.step_chosen.connect(self._on_step_chosen)
         self.curves.step_chosen.connect(self._on_step_chosen)
         self.text.text_wanted.connect(self._ask_text)
@@ -276,6 +277,14 @@ class TrainWorkspace(QObject):
     @Slot(bool)
     def _on_gradients_wanted(self, on: bool) -> None:
         self.session.inspection.gradients = on
+        self.session.look()
+
+    @Slot(bool)
+    def _on_model_toggled(self, on: bool) -> None:
+        self.session.inspection.inside = on
+        self.room.show_side(not on)
+        if on:
+            self.room.make_room_for_maps()
         self.session.look()
 
     @Slot(object)

@@ -1,0 +1,80 @@
+"""What a model answers, above its diagram: a column per place with its first and second choice."""
+
+from collections.abc import Sequence
+
+from attnlab.figures.diagram.scene import Box, Label, Measure, Region, Scene, Sign, Stroke, shorten
+from attnlab.training.model_view import Guess
+
+LEAST_COLUMN = 27.0
+"""The least width of a column."""
+ROOMY = 40.0
+"""From this width on, a column has its usual spaces."""
+HEIGHT = 92.0
+"""The height of the answers."""
+_SEEN = {" ": "␣", "\n": "↵", "\t": "⇥"}
+
+
+def percent(share: float, tight: bool = False) -> str:
+    """Return a share of 0 to 1 in per cent, without decimals; ``tight`` leaves out the space."""
+    return f"{100 * share:.0f}{'' if tight else ' '}%"
+
+
+def choose_asked(guesses: Sequence[Guess], width: float) -> list[int]:
+    """Return the places that are drawn: those with a right answer, or all; as many of the last as have room."""
+    asked = [i for i, guess in enumerate(guesses) if guess.wanted] or list(range(len(guesses)))
+    return asked[-max(1, int(width // LEAST_COLUMN)) :]
+
+
+def describe_answers(guesses: Sequence[Guess], width: float) -> str:
+    """Return how many answers are right, and of how many places the last ones are drawn."""
+    said = [guess.right for guess in guesses if guess.right is not None]
+    whole, drawn = sum(1 for guess in guesses if guess.wanted) or len(guesses), len(choose_asked(guesses, width))
+    parts = [f"{sum(said)} of {len(said)} right"] if said else []
+    if drawn < whole:
+        parts.append(f"the last {drawn} of {whole} places")
+    return ", ".join(parts)
+
+
+def draw_answers(
+    scene: Scene, guesses: Sequence[Guess], x: float, y: float, width: float, measure: Measure, middles: Sequence[float]
+) -> None:
+    """Draw the answers in a width with their tops at y; ``middles`` are those of the inputs if each has its own."""
+    asked = choose_asked(guesses, width)
+    slot = width / len(asked)
+    own = len(middles) == len(guesses) == len(asked)
+    for at, index in enumerate(asked):
+        middle = middles[index] if own else x + slot * (at + 0.5)
+        _draw_column(scene, guesses[index], middle, y, slot, measure, index)
+
+
+def _draw_column(
+    scene: Scene, guess: Guess, middle: float, y: float, slot: float, measure: Measure, index: int
+) -> None:
+    side, tight = min(slot - 6, 56.0 if slot < 120 else 110.0), slot < ROOMY
+    left = middle - side / 2
+    (first, share), *rest = guess.likeliest
+    right = guess.right
+    ink = "muted" if right is None else "good" if right else "bad"
+    token = shorten(_SEEN.get(first, first), "token", side - (0 if right is None else 11 if tight else 18), measure)
+    scene.add(Label(left, y + 9, token or "…", "token", "ink"))
+    if right is not None:
+        size = 11.0 if tight else 14.0
+        scene.add(Sign(left + side - size / 2, y + 9, "tick" if right else "cross", ink, size))
+    scene.add(
+        Box((left, y + 22, side, 5), "control", "", 2.5), Box((left, y + 22, max(side * share, 2), 5), ink, "", 2.5)
+    )
+    scene.add(Label(left, y + 38, percent(share, tight), "strong", "ink"))
+    below, good = (guess.wanted, guess.chance), True
+    if right is not False:
+        below, good = (rest[0] if rest else ("", 0.0)), False
+    if below[0]:
+        face = "strong" if good else "caption"
+        shown = _SEEN.get(below[0], below[0])
+        text = f"{shown} {percent(below[1], tight)}"
+        text = text if measure(text, face) <= slot - 3 else shorten(shown, face, slot - 3, measure)
+        scene.add(Label(left, y + 53, text, face, "good" if good else "muted"))
+    scene.add(Stroke(((middle, y + 80), (middle, y + 66)), arrow=True))
+    said = "" if right is None else ", right" if right else f", wrong, {guess.wanted} is right"
+    spoken = f"Place {index + 1}: {first} {percent(share)}{said}"
+    tip = "\n".join(f"{token}  {percent(part)}" for token, part in guess.likeliest)
+    scene.regions.append(Region(f"answer {index}", (left - 2, y - 2, side + 4, 64), spoken, tip, 6))

@@ -1,0 +1,196 @@
+"""The page "Model" beside the maps: the diagram of the model at the moment in view, and the block chosen in it."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from attnlab.figures.diagram.diagram_data import DiagramData, Opened
+from attnlab.ui.base.dialog_parts import make_scroll_area
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.train.block_details import WIDTH, BlockDetails
+from attnlab.ui.train.diagram_view import DiagramView
+from attnlab.ui.train.inspector import Seen
+
+if TYPE_CHECKING:
+    from attnlab.training.look import LayerMaps
+    from attnlab.training.model_tree import Block
+
+BESIDE = 900
+"""From this width on, in pixels at 100 %, the chosen block stands beside the diagram, otherwise below it."""
+
+
+@guarded
+class ModelPage(FollowsTheme, QWidget):
+    """Shows the model of a moment. ``map_wanted`` and ``layer_wanted`` carry a layer and a head."""
+
+    map_wanted = Signal(str, int)
+    layer_wanted = Signal(str, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("ground", "surface")
+        self.setAccessibleName("The model, drawn")
+        self.view, self.details = DiagramView(), BlockDetails()
+        self._seen: Seen | None = None
+        self._opened, self._block, self._head = Opened(), "", 0
+        self._beside = True
+        self._inside = inside = QWidget()
+        inside.setProperty("ground", "surface")
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(4, 0, 4, 8)
+        self._column.setSpacing(4)
+        self._column.addWidget(self.view)
+        self._column.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setAccessibleName("Diagram of the model, scrolled")
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setWidget(inside)
+        self.side = make_scroll_area(self.details, "The chosen block, scrolled")
+        self.side.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.area, 1)
+        row.addWidget(self.side)
+        self.area.viewport().installEventFilter(self)
+        self.view.chosen.connect(self._on_chosen)
+        self.view.walked.connect(self._on_walked)
+        self.details.head_chosen.connect(self._on_head_chosen)
+        self.details.map_wanted.connect(self._on_map_wanted)
+        self.details.playground_wanted.connect(self._on_playground_wanted)
+        self._place_details()
+
+    def restyle(self) -> None:
+        """Set the width of the details."""
+        self.side.setFixedWidth(px(WIDTH))
+        self._place_details()
+
+    def show_seen(self, seen: Seen) -> None:
+        """Show the model of a moment, if its inside was looked at."""
+        if seen.inside is None:
+            return
+        self._seen = seen
+        maps = {each.layer: (each.weights, each.hidden) for each in seen.look.maps}
+        self.view.show_model(DiagramData(seen.inside, maps, seen.look.step), self._opened)
+        if self._find_block() is None:
+            self._choose_first()
+        self._show_block()
+
+    @property
+    def seen(self) -> Seen | None:
+        """The moment shown."""
+        return self._seen
+
+    @property
+    def chosen(self) -> tuple[str, int]:
+        """The chosen block and head."""
+        return self._block, self._head
+
+    def _choose_first(self) -> None:
+        """Choose the block that tells most: the attention to the source, else the first attention of the open layer."""
+        assert self._seen is not None
+        assert self._seen.inside is not None
+        tree = self._seen.inside.tree
+        stack = tree.writing.stack
+        blocks = [tree.attention] if tree.attention is not None else []
+        if stack is not None:
+            layer = self._opened.layer_of(stack.title, len(stack.layers))
+            blocks += [part.block for part in stack.layers[layer] if part.block.layer][::-1]
+        self._block, self._head = (blocks[0] if blocks else tree.writing.embedding).name, 0
+
+    def _find_block(self) -> "Block | None":
+        if self._seen is None or self._seen.inside is None:
+            return None
+        return self._seen.inside.tree.find(self._block)
+
+    def _find_maps(self, block: "Block") -> "LayerMaps | None":
+        assert self._seen is not None
+        return next((each for each in self._seen.look.maps if each.layer == block.layer), None)
+
+    def _show_block(self) -> None:
+        block = self._find_block()
+        if block is None or self._seen is None or self._seen.inside is None:
+            return
+        maps = self._find_maps(block)
+        self.details.show_block(block, self._seen.inside.tree, maps)
+        self.view.select(block.name, *([f"{block.name} · head {self._head}"] if maps is not None else []))
+
+    @Slot(str)
+    def _on_chosen(self, name: str) -> None:
+        """Choose a block or a head, open another layer, fold or unfold a stack, or point at another step."""
+        kind, _, rest = name.partition(" ")
+        if kind == "layer":
+            stack, _, number = rest.rpartition(" ")
+            self._open(self._opened.choose(stack, int(number)), stack, int(number))
+        elif kind == "fold":
+            self._open(self._opened.toggle(rest))
+        elif kind in ("step", "answer") and rest.isdigit():
+            self._open(Opened(self._opened.layers, self._opened.unfolded, int(rest)))
+        else:
+            block, _, head = name.partition(" · head ")
+            self.choose(block, int(head) if head else 0)
+
+    def choose(self, block: str, head: int = 0) -> None:
+        """Choose a block by its name, and one of its heads; any other name changes nothing."""
+        if self._seen is not None and self._seen.inside is not None and self._seen.inside.tree.find(block) is not None:
+            self._block, self._head = block, head
+            self._show_block()
+
+    def _open(self, opened: Opened, stack: str = "", layer: int = 0) -> None:
+        """Show the diagram with something else open; a block chosen in a layer moves with it."""
+        self._opened = opened
+        words = self._block.split(" ", 2)
+        if stack and len(words) > 1 and words[0] == stack.split(" ")[0].lower() and words[1].isdigit():
+            self._block = " ".join([words[0], str(layer + 1), *words[2:]])
+        if self._seen is not None:
+            self.show_seen(self._seen)
+
+    @Slot(int)
+    def _on_head_chosen(self, head: int) -> None:
+        self._head = head
+        self._show_block()
+
+    @Slot()
+    def _on_map_wanted(self) -> None:
+        if (block := self._find_block()) is not None and block.layer:
+            self.map_wanted.emit(block.layer, self._head)
+
+    @Slot()
+    def _on_playground_wanted(self) -> None:
+        if (block := self._find_block()) is not None and block.layer:
+            self.layer_wanted.emit(block.layer, self._head)
+
+    @Slot(QRectF)
+    def _on_walked(self, rect: QRectF) -> None:
+        at = self.view.mapTo(self._inside, rect.center().toPoint())
+        self.area.ensureVisible(at.x(), at.y(), round(rect.width() / 2) + 24, round(rect.height() / 2) + 24)
+
+    def _place_details(self) -> None:
+        """Put the details beside the diagram, or below it in a narrow page."""
+        beside = self.width() >= px(BESIDE)
+        if beside == self._beside:
+            return
+        self._beside = beside
+        if beside:
+            self._column.removeWidget(self.details)
+            self.side.setWidget(self.details)
+        else:
+            self.side.takeWidget()
+            self._column.insertWidget(1, self.details)
+        self.details.show()
+        self.side.setVisible(beside)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_details()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self.view.set_room(self.area.viewport().width() - 8)
+        return super().eventFilter(watched, event)
