@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from attnlab.training.answers import read_places
 from attnlab.training.batch import PAD, Batch
 from attnlab.training.model_view import Guess, Inside, MaskPicture, Numbers, States
+from attnlab.training.models.base_model import Model, hide_keys
 from attnlab.training.models.blocks import Positions
 from attnlab.training.models.describe import BOTH, PADDING, describe_model
-from attnlab.training.models.model import Model, hide_keys
 from attnlab.training.models.recurrent import Recurrent
 from attnlab.training.models.transformers import EncoderDecoder
 from attnlab.training.specs import ModelSpec

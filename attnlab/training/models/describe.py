@@ -8,11 +8,11 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.training.batch import Batch
 from attnlab.training.model_tree import Block, ModelTree, Part, Side, Stack, Table
 from attnlab.training.models.attention import Attention
+from attnlab.training.models.base_model import Model
 from attnlab.training.models.blocks import Block as Layer
 from attnlab.training.models.blocks import Embedding
 from attnlab.training.models.describe_attention import describe_attention
 from attnlab.training.models.kinds import KINDS
-from attnlab.training.models.model import Model
 from attnlab.training.models.recurrent import Luong, Recurrent
 from attnlab.training.models.transformers import EncoderDecoder, OneStack, OnNumbers
 from attnlab.training.specs import ModelSpec
