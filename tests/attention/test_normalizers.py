@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import attnlab
 from attnlab.attention.registries.normalizers import NORMALIZERS
-from attnlab.attention.stages.arithmetic import plain
+from attnlab.attention.stages.arithmetic import number, plain
 from attnlab.attention.stages.explain import Cell, explain
 
 Row = list[float]
@@ -295,11 +295,19 @@ def test_the_explained_score_has_the_colour_of_attention(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
+def test_the_weights_of_a_probability_lie_between_0_and_1(name: str) -> None:
+    weights = attnlab.compute(layer([[5.0, -3.0], [0.1, 2.0], [-4.0, 7.0]], normalizer=name), dtype="float64")[
+        "weights"
+    ]
+    assert NORMALIZERS[name].kind != "probability" or bool(((weights >= 0) & (weights <= 1)).all())
+
+
+@pytest.mark.parametrize("name", NORMALIZERS)
 def test_infinite_scores_are_explained_without_invented_numbers(name: str) -> None:
     trace = attnlab.compute(layer([[1e200, 1.0], [1e200, -1.0]], normalizer=name), dtype="float64")
     explanation = explain(trace, Cell("weights", 0, 1, 0))
     text = "\n".join(map(plain, explanation.lines))
-    said = ("NaN", "∞ ÷ ∞") if math.isnan(explanation.value) else ("= 1.0000",)
+    said = ("NaN", "∞ ÷ ∞") if math.isnan(explanation.value) else (f"= {number(explanation.value)}",)
     assert any(words in text for words in said)
 
 
