@@ -45,6 +45,8 @@ def list_views() -> Iterator[View]:
     yield _make_view("train-model-decoder", _show_run(REVERSE, _show_model))
     yield _make_view("train-model-recurrent", _show_run(RECURRENT, _show_model))
     yield _make_view("train-model-attention", _show_run(LUONG, _show_model))
+    yield _make_view("train-queue", _queue)
+    yield _make_view("dialog-train-queue", _queue, lambda p, w: _find_tools(_open(w)).show_results())
     for name in ("train-runs", "train-film", "train-figure"):
         yield _make_view(f"dialog-{name}", _show_run(REVERSE), partial(run_action, name))
 
@@ -143,3 +145,19 @@ def _compare(workspace: "TrainWorkspace") -> None:
     comparing = _find_tools(workspace).comparing
     comparing.compare(make_run(REVERSE, seed=1))
     wait_until(lambda: comparing.second is not None and comparing.second.seen is not None)
+
+
+def _queue(playground: "Playground", window: MainWindow) -> None:
+    """Show the results of three seeds."""
+    from attnlab.training.questions import SEEDS, vary
+    from attnlab.training.run import Run
+    from attnlab.training.store import load
+
+    _show_run(REVERSE)(playground, window)
+    workspace = _open(window)
+    queue = _find_tools(workspace).queue
+    runs = [Run.of(load(make_run(REVERSE, seed))) for seed in SEEDS[:3]]
+    queue.begin("Seeds 0 to 2", vary(runs[0].spec, "seed", SEEDS[:3]), runs)
+    wait_until(lambda: not queue.measuring and all(entry.patterns for entry in queue.entries))
+    workspace.settings.ensureWidgetVisible(_find_tools(workspace).queue_panel)
+    settle(window)

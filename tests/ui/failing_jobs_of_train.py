@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from attnlab.base import fault_log
+from attnlab.training.questions import Planned
+from attnlab.ui.train.queue_dialog import QueueDialog
 from tests.ui.failing_jobs import Case, Desk, case
 from tests.ui.train.pupil import Pupil, tiny, trained
 
@@ -121,7 +123,7 @@ KEEPING: dict[str, tuple[str, str, Callable[[Pupil, Path], object]]] = {
     "load": ("opening a run", f"{STORE}.load", lambda p, at: p.tools.keeper.load(at, print)),
     "rename": ("renaming a run", f"{STORE}.load", lambda p, at: p.tools.keeper.rename(at, "other")),
     "delete": ("deleting a run", f"{STORE}.delete", lambda p, at: p.tools.keeper.delete(at)),
-    "_save": ("saving the run", f"{STORE}.save", save_run),
+    "_write": ("saving the run", f"{STORE}.save", save_run),
     "_allow": (
         "remembering a text",
         "attnlab.training.allowed_texts.allow",
@@ -130,6 +132,47 @@ KEEPING: dict[str, tuple[str, str, Callable[[Pupil, Path], object]]] = {
 }
 for _name, (_doing, _target, _keep) in KEEPING.items():
     case(f"train/run_files.py RunFiles.{_name}", _doing)(keeping(_target, _keep))
+
+
+@case("train/run_queue.py RunQueue._measure", "measuring the patterns of a run")
+def measure_queue(desk: Desk) -> None:
+    desk.plant("attnlab.training.best_heads.measure_best_heads")
+    pupil = trained_queue(desk)
+    pupil.wait_for(lambda: bool(fault_log._untaken) and not pupil.tools.queue.measuring)
+
+
+@case("train/queue_dialog.py QueueDialog._ask", "computing the maps of the queue")
+def look_at_queue(desk: Desk) -> None:
+    pupil = trained_queue(desk)
+    pupil.wait_for(lambda: bool(pupil.tools.queue.entries[0].patterns))
+    pupil.wait_for(lambda: not any(map(pupil.trainer.session.inspection.worker.has_job, ("look", "course", "marks"))))
+    desk.plant("attnlab.training.look.Viewer.look")
+    pupil.tools.show_results()
+    pupil.wait_for(lambda: "went wrong" in results_of(pupil).told.text())
+
+
+@case("train/queue_dialog.py QueueDialog.save", "saving the results")
+def save_results(desk: Desk) -> None:
+    pupil = trained_queue(desk)
+    pupil.tools.show_results()
+    desk.plant("attnlab.ui.train.queue_dialog.write_bytes")
+    results_of(pupil).save(desk.folder / "results.csv")
+    pupil.wait_for(lambda: "went wrong" in results_of(pupil).told.text())
+
+
+def trained_queue(desk: Desk) -> Pupil:
+    """Return a pupil with a queue of one run, which is the open one."""
+    pupil = desk.pupil()
+    pupil.begin(tiny(steps=30))
+    pupil.train_to_the_end()
+    pupil.tools.queue.begin("One run", [Planned("seed 0", pupil.run.spec)], [pupil.run])
+    return pupil
+
+
+def results_of(pupil: Pupil) -> QueueDialog:
+    dialog = pupil.window.findChild(QueueDialog)
+    assert dialog is not None
+    return dialog
 
 
 def pictures(target: str) -> Case:

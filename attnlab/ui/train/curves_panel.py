@@ -11,10 +11,14 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.widgets.charts.bands import Band
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 Floats = NDArray[np.floating]
+Range = tuple[Floats, Floats, Floats]
+"""Steps, the least and the largest value at each."""
+KEY = "thin: training · thick: held-out"
 OTHERS = ("key", "attention", "value", "query", "neutral")
 """Colours of other runs, in the order they are added."""
 
@@ -70,7 +74,7 @@ class CurvesPanel(FollowsTheme, QWidget):
             chart.x_chosen.connect(self.step_chosen)
         self._headings = [_heading(text) for text in ("Loss", "Held-out tokens correct", "Correct by length")]
         self._key = ElidedLabel()
-        self._key.setText("thin: training · thick: held-out")
+        self._key.setText(KEY)
         self._key.setProperty("role", "caption")
         self._lay_out()
 
@@ -114,6 +118,13 @@ class CurvesPanel(FollowsTheme, QWidget):
         """Mark the steps at which edited weights entered the training."""
         for chart in (self.loss, self.right):
             chart.show_marks([Upright("edited", step) for step in steps])
+
+    def show_range(self, name: str, loss: Range | None, right: Range | None) -> None:
+        """Show between which values several runs, called ``name``, lie at each step; None removes the bands."""
+        self.loss.show_bands([Band(name, *loss)] if loss else [])
+        shares = [Band(name, right[0], 100 * right[1], 100 * right[2], "value")] if right else []
+        self.right.show_bands(shares)
+        self._key.setText(f"thick: held-out · band: {name}" if loss else KEY)
 
     def show_cursor(self, step: float | None) -> None:
         """Move the cursor to a step."""

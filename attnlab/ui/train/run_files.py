@@ -126,14 +126,22 @@ class RunFiles(QObject):
             return
         if now == self._saved and not (again and self._refused):
             return
+        self._saved, self._refused = now, False
+        self._write(run, self._on_refused)
+
+    def keep(self, run: Run) -> None:
+        """Save a run that was trained beside the session's, as it is."""
+        if self._keeps and len(run.steps):
+            self._write(run, self.failed.emit)
+
+    def _write(self, run: Run, on_refused: Callable[[str], object]) -> None:
         folder = self._folders.get(run) or store.new_folder(run.spec)
         if run not in self._folders:
             self._folders[run] = folder
             with suppress(OSError):  # saving reports this error
                 folder.mkdir(parents=True)  # reserves the name
-        self._saved, self._refused = now, False
         save = partial(store.save, run.state(), folder)
-        self._do(save, lambda _: self.refresh(), "saving the run", self._on_refused)
+        self._do(save, lambda _: self.refresh(), "saving the run", on_refused)
 
     def _on_refused(self, problem: str) -> None:
         self._refused = True

@@ -12,9 +12,11 @@ from attnlab.figures.panels.figure_source import Sheets
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.figure_choices import read_words
 from attnlab.ui.train.diagram_export import DiagramExport
+from attnlab.ui.train.queue_panel import QueuePanel
 from attnlab.ui.train.round_trip import RoundTrip
 from attnlab.ui.train.run_comparison import RunComparison
 from attnlab.ui.train.run_files import RunFiles
+from attnlab.ui.train.run_queue import RunQueue
 from attnlab.ui.train.runs_panel import RunsPanel
 from attnlab.ui.train.shown_maps import find_visible, make_sheets
 
@@ -36,6 +38,10 @@ class TrainTools(QObject):
         self.runs = RunsPanel(workspace, self.keeper)
         self.comparing = RunComparison(workspace, self.keeper)
         self.runs.compare_requested.connect(self.comparing.compare)
+        self.queue = RunQueue(self.keeper, self)
+        self.queue_panel = QueuePanel(workspace, self.queue)
+        self.queue_panel.results_requested.connect(self.show_results)
+        workspace.settings.add_section(self.queue_panel)
         workspace.settings.add_section(self.runs)
         self.diagram = DiagramExport(workspace, window)
         self.keeper.text_asked.connect(self.runs.ask_for_text)
@@ -127,9 +133,17 @@ class TrainTools(QObject):
 
         RunsDialog(self.runs, self._window).open()
 
+    @Slot()
+    def show_results(self) -> None:
+        """Show the results of the queue: its table and its maps."""
+        from attnlab.ui.train.queue_dialog import QueueDialog
+
+        QueueDialog(self.queue, self._workspace.session.inspection.probe, self._window).open()
+
     def stop(self) -> None:
         """Stop the threads; may be called twice."""
         self.round_trip.close()
+        self.queue.close()
         self.keeper.close()
         self.comparing.close()
 

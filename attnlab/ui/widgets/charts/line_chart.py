@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mix, px
+from attnlab.ui.widgets.charts.bands import Band, describe_band, draw_band
 from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, decimate, polylines, spread, tick_text, ticks
 from attnlab.ui.widgets.maps.drawn import Drawn
 
@@ -70,6 +71,7 @@ class LineChart(Drawn):
         self._lines: tuple[Line, ...] = ()
         self._levels: tuple[Level, ...] = ()
         self._marks: tuple[Upright, ...] = ()
+        self._bands: tuple[Band, ...] = ()
         self._x_end, self._log = 1.0, False
         self._y_range: tuple[float, float] | None = None
         self._unit = ""
@@ -87,6 +89,11 @@ class LineChart(Drawn):
     def levels(self) -> tuple[Level, ...]:
         """The levels shown."""
         return self._levels
+
+    @property
+    def bands(self) -> tuple[Band, ...]:
+        """The areas shown."""
+        return self._bands
 
     @property
     def marks(self) -> tuple[Upright, ...]:
@@ -124,6 +131,13 @@ class LineChart(Drawn):
         """Mark places on the x axis."""
         if tuple(marks) != self._marks:
             self._marks = tuple(marks)
+            self._describe()
+            self._arrange()
+
+    def show_bands(self, bands: Sequence[Band]) -> None:
+        """Show areas below the curves; on a logarithmic axis only where both ends are above 0."""
+        if bands or self._bands:
+            self._bands = tuple(bands)
             self._describe()
             self._arrange()
 
@@ -182,6 +196,7 @@ class LineChart(Drawn):
     def _reach(self) -> tuple[float, float]:
         """Return the range of y with a small margin; on a linear axis it begins at 0 or below."""
         every = [np.asarray(line.y, dtype=np.float64) for line in self._lines]
+        every += [np.asarray(each, dtype=np.float64) for band in self._bands for each in (band.low, band.high)]
         every.append(np.array([level.y for level in self._levels]))
         y: Floats = np.concatenate(every)
         y = y[np.isfinite(y) & (y > 0 if self._log else True)]
@@ -195,7 +210,7 @@ class LineChart(Drawn):
 
     def _describe(self) -> None:
         marks = (f"{mark.name} at {self.x_name} {mark.x:,.0f}" for mark in self._marks)
-        told = "; ".join([*map(_describe_line, self._lines), *marks])
+        told = "; ".join([*map(_describe_line, self._lines), *map(describe_band, self._bands), *marks])
         self.setAccessibleName(f"{self._name}: {told}" if told else self._name)
         self.setAccessibleDescription(told)
 
@@ -209,6 +224,8 @@ class LineChart(Drawn):
         self._draw_labels(painter, scale)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setClipRect(scale.area.adjusted(-1, -2, 2, 2))
+        for band in self._bands:
+            draw_band(painter, scale, band, p)
         for line in self._lines:
             colour: str = getattr(p, line.colour)
             painter.setPen(QPen(QColor(mix(colour, p.surface, FAINT) if line.faint else colour), line.width))

@@ -1,0 +1,100 @@
+"""The table of a queue's results, with the least and the largest of each column in its last row."""
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
+
+from attnlab.training.results import Result, find_best, format_share, list_patterns
+from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.widgets.table_style import dress_table
+
+COLUMNS = ("Run", "Steps", "Loss", "Correct", "Exact match")
+ABOUT = {
+    "Steps": "The number of steps taken",
+    "Loss": "The last loss on held-out examples",
+    "Correct": "The share of held-out tokens predicted correctly, each after the right ones before it",
+    "Exact match": "The share of held-out examples of which every token is right",
+}
+PATTERN = "The highest score of a head for this pattern, the mean over held-out examples, and the head"
+RANGE = "least to largest"
+
+
+class QueueTable(FollowsTheme, QTableWidget):
+    """One run per row; the last row has the range of the numbers above it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Results of the runs")
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setTabKeyNavigation(False)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.verticalHeader().hide()
+        self.horizontalHeader().setHighlightSections(False)
+
+    def show_results(self, results: Sequence[Result]) -> None:
+        """Show results; the chosen row stays."""
+        patterns, row = list_patterns(results), self.currentRow()
+        titles = [*COLUMNS, *(f"{name[:1].upper()}{name[1:]}" for name in patterns)]
+        rows = [_list_texts(result, patterns) for result in results]
+        if len(results) > 1:
+            rows.append(_list_ranges(results, patterns))
+        self.setColumnCount(len(titles))
+        self.setRowCount(len(rows))
+        for column, title in enumerate(titles):
+            self._put(-1, column, title, ABOUT.get(title, "" if title == "Run" else PATTERN))
+            for number, texts in enumerate(rows):
+                self._put(number, column, texts[column], "")
+        self.restyle()
+        self.setCurrentCell(row, 0)
+
+    def _put(self, row: int, column: int, text: str, tip: str) -> None:
+        item = QTableWidgetItem(text)
+        side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+        item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        item.setToolTip(tip)
+        if row < 0:
+            self.setHorizontalHeaderItem(column, item)
+            return
+        if column:
+            item.setFont(font("number"))
+        self.setItem(row, column, item)
+
+    def restyle(self) -> None:
+        """Set fonts, colours, widths, and the height of all rows."""
+        dress_table(self)
+        self.resizeColumnsToContents()
+        rows = self.rowCount() * px(30) + self.horizontalHeader().sizeHint().height()
+        bar = self.horizontalScrollBar().sizeHint().height()
+        self.setFixedHeight(rows + bar + 6)
+
+
+def _list_texts(result: Result, patterns: Sequence[str]) -> list[str]:
+    found = [find_best(result, pattern) for pattern in patterns]
+    loss = f"{result.loss:.3g}" if math.isfinite(result.loss) else ""
+    bests = ["" if best is None else f"{best.score:.2f}  {best.head}" for best in found]
+    return [result.name, f"{result.step:,}", loss, format_share(result.right), format_share(result.exact), *bests]
+
+
+def _list_ranges(results: Sequence[Result], patterns: Sequence[str]) -> list[str]:
+    """Return the least and the largest of each column in which numbers differ."""
+    found = [[best for result in results if (best := find_best(result, pattern))] for pattern in patterns]
+    columns: list[tuple[list[float], str]] = [
+        ([result.loss for result in results], ".3g"),
+        ([result.right for result in results], ".1%"),
+        ([result.exact for result in results], ".1%"),
+        *(([best.score for best in bests], ".2f") for bests in found),
+    ]
+    return [RANGE, "", *(_format_range([x for x in column if math.isfinite(x)], form) for column, form in columns)]
+
+
+def _format_range(values: Sequence[float], form: str) -> str:
+    if not values:
+        return ""
+    low, high = format(min(values), form), format(max(values), form)
+    return low if low == high else f"{low} to {high}"

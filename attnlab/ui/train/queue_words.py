@@ -1,0 +1,55 @@
+"""Short texts about a queue of runs: how far it is, and what each of its runs has reached."""
+
+import math
+from typing import TYPE_CHECKING
+
+from attnlab.training.results import Result
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.run_queue import Entry, RunQueue
+
+
+def describe_queue(queue: "RunQueue") -> str:
+    """Return the title of a queue and how far it is, "" without one."""
+    if not queue.entries:
+        return ""
+    n = len(queue.entries)
+    if queue.done == n:
+        return f"{queue.title}: all {n} runs are done."
+    current = queue.current
+    state = f"training {current.planned.name}" if current is not None else "stopped"
+    return f"{queue.title}: {queue.done} of {n} runs are done, {state}."
+
+
+def describe_entry(entry: "Entry", running: bool) -> str:
+    """Return in one or two words what a run has reached."""
+    run = entry.run
+    if run is None:
+        return "waiting"
+    if running:
+        return f"step {run.step:,}"
+    if run.status == "failed":
+        return "failed"
+    if entry.diverged:
+        return f"NaN at {run.step:,}"
+    if not entry.over:
+        return f"stopped at {run.step:,}"
+    return describe_value(entry.make_result())
+
+
+def describe_value(result: Result) -> str:
+    """Return the share of right tokens, or the loss of a task on numbers; a run that failed says so."""
+    if math.isfinite(result.right):
+        return f"{result.right:.1%}"
+    return f"loss {result.loss:.3g}" if math.isfinite(result.loss) else "no result"
+
+
+def tell_entry(entry: "Entry", running: bool) -> str:
+    """Return the tool tip of a run: how it ended, and its best head for each pattern."""
+    run = entry.run
+    if run is None:
+        return "It is trained after those above"
+    lines = [run.sentence or f"Step {run.step:,} of {run.spec.train.steps:,}"]
+    if not running:
+        lines += [f"{best.pattern} {best.score:.2f}, {best.head}" for best in entry.patterns]
+    return "\n".join(lines)

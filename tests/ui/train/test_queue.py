@@ -1,0 +1,170 @@
+"""Is it typical? The student queues runs, stops them, goes on, and reads what they have in common."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from attnlab.training.questions import SEEDS
+from attnlab.training.results import find_range, to_csv
+from attnlab.training.specs import RunSpec
+from attnlab.training.store import list_runs, load
+from attnlab.ui.train.queue_dialog import QueueDialog
+from attnlab.ui.train.queue_panel import QueuePanel
+from attnlab.ui.train.queue_table import RANGE
+from attnlab.ui.train.run_queue import RunQueue
+from tests.ui.conftest import Person
+from tests.ui.train.pupil import Pupil, tiny
+
+
+@pytest.fixture
+def pupil(sit_down: Callable[..., Person]) -> Pupil:
+    person = sit_down(remember=True)
+    person.window.resize(1440, 900)
+    return Pupil(person.window, person.qtbot)
+
+
+def queue_of(pupil: Pupil) -> RunQueue:
+    return pupil.tools.queue
+
+
+def panel_of(pupil: Pupil) -> QueuePanel:
+    return pupil.tools.queue_panel
+
+
+def ask(pupil: Pupil, name: str, spec: RunSpec) -> None:
+    """Set a run up and press the button of a question."""
+    pupil.begin(spec)
+    pupil.wait_for(lambda: panel_of(pupil).questions[name].isEnabled())
+    QTest.mouseClick(panel_of(pupil).questions[name], Qt.MouseButton.LeftButton)
+
+
+def wait_for_results(pupil: Pupil) -> None:
+    queue = queue_of(pupil)
+    pupil.wait_for(lambda: bool(queue.entries) and queue.done == len(queue.entries) and not queue.alive)
+    pupil.wait_for(lambda: not queue.measuring and all(entry.patterns for entry in queue.entries))
+    pupil.wait_for(lambda: not pupil.tools.keeper.busy)
+
+
+def rows_of(panel: QueuePanel) -> list[tuple[str, str]]:
+    return [(name.text(), value.text()) for name, value in panel._cells if name.isVisibleTo(panel)]
+
+
+@pytest.mark.slow
+def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path) -> None:
+    ask(pupil, "seeds", tiny(steps=40))
+    queue, panel = queue_of(pupil), panel_of(pupil)
+    assert [name for name, _ in rows_of(panel)] == [f"seed {seed}" for seed in SEEDS]
+    wait_for_results(pupil)
+    assert panel.told.text() == "Seeds 0 to 4: all 5 runs are done."
+    assert not panel.go_button.isVisibleTo(panel)
+    for (_, value), result in zip(rows_of(panel), queue.list_results(), strict=True):
+        assert value == f"{result.right:.1%}"
+    saved = {each.spec.train.seed: each for each in list_runs() if each.spec is not None}
+    assert sorted(saved) == list(SEEDS)
+    for result in queue.list_results():  # the same numbers as in the files
+        assert load(saved[result.spec.train.seed].folder).metrics[-1].loss == result.loss
+
+    band = pupil.trainer.curves.loss.bands[0]
+    steps, low, high = find_range(queue.runs, "loss")
+    np.testing.assert_array_equal(band.x, steps)
+    np.testing.assert_array_equal(band.low, low)
+    np.testing.assert_array_equal(band.high, high)
+    assert "band: seeds 0 to 4" in pupil.trainer.curves._key.text()
+
+    QTest.mouseClick(panel.results_button, Qt.MouseButton.LeftButton)
+    dialog = pupil.window.findChild(QueueDialog)
+    assert dialog is not None
+    table = dialog.table
+    assert table.item(5, 0).text() == RANGE
+    rights = [result.right for result in queue.list_results()]
+    assert table.item(5, 3).text() == f"{min(rights):.1%} to {max(rights):.1%}"
+    pupil.wait_for(lambda: len(dialog.view.titles) == 5)
+    heads = [entry.patterns[0].head for entry in queue.entries]
+    assert list(dialog.view.titles) == [f"Seed {seed} · {head}" for seed, head in zip(SEEDS, heads, strict=True)]
+    last = [each.values.copy() for each in dialog.view.data]
+    dialog.place.setValue(0)
+    pupil.wait_for(lambda: not np.array_equal(dialog.view.data[0].values, last[0]))
+    assert dialog.step.text() == "step 0"
+    path = tmp_path / "results.csv"
+    dialog.save(path)
+    pupil.wait_for(lambda: dialog.told.text() == f"Saved {path}")
+    assert path.read_text(encoding="utf-8") == to_csv(queue.list_results())
+    dialog.accept()
+
+
+@pytest.mark.slow
+def test_a_queue_stopped_in_the_middle_keeps_what_is_done_and_goes_on(pupil: Pupil) -> None:
+    ask(pupil, "heads", tiny(steps=150))
+    queue, panel = queue_of(pupil), panel_of(pupil)
+    pupil.wait_for(lambda: queue.done == 1 and len(queue.runs) == 2 and queue.runs[1].step > 0)
+    QTest.mouseClick(panel.go_button, Qt.MouseButton.LeftButton)
+    assert not queue.alive
+    assert panel.go_button.text() == "Go on"
+    done, partly = queue.runs
+    pupil.wait_for(lambda: not pupil.tools.keeper.busy)
+    folder = pupil.tools.keeper.find_folder(partly)
+    assert folder is not None
+    assert load(folder).step == partly.step
+    if not queue.entries[1].over:
+        assert rows_of(panel)[1] == ("heads 2", f"stopped at {partly.step:,}")
+    assert rows_of(panel)[2] == ("heads 4", "waiting")
+    QTest.mouseClick(panel.go_button, Qt.MouseButton.LeftButton)
+    wait_for_results(pupil)
+    assert queue.runs[:2] == (done, partly)
+    assert [run.step for run in queue.runs] == [150, 150, 150]
+    assert len({pupil.tools.keeper.find_folder(run) for run in queue.runs}) == 3
+    assert partly.steps.tolist() == list(range(150))  # each step once
+
+
+@pytest.mark.slow
+def test_a_window_closed_with_a_queue_leaves_no_process_and_loses_nothing(pupil: Pupil) -> None:
+    ask(pupil, "seeds", tiny(steps=100_000))
+    queue = queue_of(pupil)
+    pupil.wait_for(lambda: bool(queue.runs) and queue.runs[0].checkpoint is not None and queue.runs[0].step > 10)
+    process = queue._trainee.process
+    assert process is not None
+    step = queue.runs[0].step
+    pupil.window.close()
+    assert not process.alive
+    found = list_runs()
+    assert len(found) == 1
+    assert found[0].step >= step
+    assert load(found[0].folder).checkpoint is not None
+
+
+@pytest.mark.slow
+def test_the_open_run_counts_if_it_is_one_of_those_asked_for(pupil: Pupil) -> None:
+    spec = tiny(steps=30)
+    pupil.begin(spec)
+    pupil.train_to_the_end()
+    mine = pupil.run
+    pupil.wait_for(lambda: panel_of(pupil).questions["heads"].isEnabled())
+    QTest.mouseClick(panel_of(pupil).questions["heads"], Qt.MouseButton.LeftButton)
+    wait_for_results(pupil)
+    assert queue_of(pupil).runs[1] is mine  # it has two heads
+
+
+@pytest.mark.slow
+def test_a_run_that_diverges_is_named_and_the_next_one_is_trained(pupil: Pupil) -> None:
+    spec = tiny(steps=20)
+    train = replace(spec.train, rate=1e30, clip=0.0, warmup=0, schedule="constant")
+    ask(pupil, "rates", replace(spec, train=train))
+    queue = queue_of(pupil)
+    pupil.wait_for(lambda: queue.done == 3 and not queue.alive)
+    for (_, value), entry in zip(rows_of(panel_of(pupil)), queue.entries, strict=True):
+        assert entry.run is not None
+        assert entry.run.sentence in panel_of(pupil)._cells[0][0].toolTip() or entry is not queue.entries[0]
+        assert value.startswith("NaN at ")
+
+
+def test_a_model_without_heads_is_not_asked_for_them(pupil: Pupil) -> None:
+    pupil.begin(tiny("reverse", 30, "recurrent"))
+    questions = panel_of(pupil).questions
+    pupil.wait_for(lambda: questions["seeds"].isEnabled())
+    assert not questions["heads"].isEnabled()
+    assert questions["heads"].toolTip().endswith("has no heads")
