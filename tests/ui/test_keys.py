@@ -150,7 +150,6 @@ def test_the_palette_finds_a_setting_and_opens_its_switch(person: "Person") -> N
     switches = person.playground.top_bar.switches
     for query, title, pill in (
         ("fill", "Mask: Masked scores (fill)", switches.masks),
-        ("sparsemax", "Weights: sparsemax", switches.pills["normalizer"]),
         ("softcap", "Heads: Soft cap", switches.heads),
     ):
         person.window.show_workspace("lessons")

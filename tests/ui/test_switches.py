@@ -229,3 +229,14 @@ def test_an_invalid_typed_head_count_is_refused_with_valid_ones(person: "Person"
     said = person.type_into_pill("Heads", "4")
     assert said == "4 heads do not fit: the 2 columns of W_q can be divided among 1 or 2 heads."
     assert person.experiment.n_heads == 1
+
+
+def test_the_palette_sets_a_choice_of_a_switch(person: "Person") -> None:
+    person.window.show_palette()
+    person.type("positions rope")
+    person.key(Qt.Key.Key_Return)
+    person.settle()
+    assert person.experiment.config.positions == "rope"
+    assert person.playground.top_bar.switches.by_name["positions"].popup() is None
+    person.undo()
+    assert person.experiment.config.positions == "none"

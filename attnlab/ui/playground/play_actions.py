@@ -58,7 +58,13 @@ def _layer(play: "Context[Playground]") -> list[Action[Any]]:
         Action("sentence", "Edit the sentence", "Layer", play, lambda p: p.focus_sentence(), ("Ctrl+L",)),
         *(
             Action(
-                f"switch-{name}", title, "Layer", play, partial(_open_switch, name), parts=partial(_list_offered, name)
+                f"switch-{name}",
+                title,
+                "Layer",
+                play,
+                partial(_open_switch, name),
+                parts=partial(_list_offered, name),
+                choose=partial(_choose_offered, name),
             )
             for name, title in SWITCHES.items()
         ),
@@ -67,6 +73,10 @@ def _layer(play: "Context[Playground]") -> list[Action[Any]]:
 
 def _open_switch(name: str, playground: "Playground") -> None:
     playground.top_bar.switches.by_name[name].open()
+
+
+def _choose_offered(name: str, playground: "Playground", entry: str) -> None:
+    playground.top_bar.switches.by_name[name].choose_entry(entry)
 
 
 def _list_offered(name: str, playground: "Playground") -> list[str]:

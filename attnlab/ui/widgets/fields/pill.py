@@ -100,6 +100,14 @@ class Pill(KeepsKeys, QPushButton):
         """Return the entries of the popup: the choices, and the settings with their names in files."""
         return [*(choice.title for choice in self._choices), *(field.write_name() for field in self._fields)]
 
+    def choose_entry(self, entry: str) -> None:
+        """Choose one of :meth:`list_entries`; open the popup for a setting, and for a choice that is not possible."""
+        choice = next((each for each in self._choices if each.title == entry), None)
+        if choice is not None and choice.usable and self.isEnabled():
+            self.chosen.emit(choice.value)
+        else:
+            self.open()
+
     def popup(self) -> PillPopup | None:
         """Return the popup while it is open."""
         return self._popup
