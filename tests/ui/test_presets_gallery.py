@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QListWidget, QListWidgetItem, QPushButton
 
 import attnlab
 from attnlab.attention.examples.presets import PRESETS
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.playground.title_button import TitleButton
 
 if TYPE_CHECKING:
@@ -295,7 +297,12 @@ def test_another_theme_and_larger_type_keep_the_layout(person: "Person") -> None
     person.wait_for(lambda: not person.playground.gallery.missing())
     assert tuple(names(shown)) == attnlab.presets()
     assert all(shown.visualItemRect(line).right() < shown.viewport().width() for line in lines(shown))
-    assert shown.visualItemRect(shown.currentItem()).height() > 100
+    tile = shown.visualItemRect(shown.currentItem())
+    assert tile.height() < 150  # no higher than the longest description needs
+    longest = max((item(shown, name) for name in names(shown)), key=lambda line: len(line.toolTip()))
+    caption = QFontMetrics(font("caption"))
+    wrapped = caption.boundingRect(0, 0, tile.width() - 100, 999, Qt.TextFlag.TextWordWrap, longest.toolTip())
+    assert tile.height() >= px(18) + wrapped.height() + 12
     screen = person.playground.gallery.screen().availableGeometry()
     assert screen.contains(person.playground.gallery.geometry())
     person.playground.gallery.hide()

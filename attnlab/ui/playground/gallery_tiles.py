@@ -1,11 +1,12 @@
 """Painting of the preset gallery: the picture of a preset's weights, its tile, and the headings."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.layout import Grid, Limits, arrange
@@ -20,7 +21,10 @@ from attnlab.ui.base.themed import palette_of
 NAME = Qt.ItemDataRole.UserRole
 """The role that stores the name of an item's preset; a heading has none."""
 THUMB = 64
-LEAST_WIDTH, HEIGHT, HEADING_HEIGHT = 280, 88, 36
+LEAST_WIDTH, HEADING_HEIGHT = 280, 36
+EDGE = 4
+"""The space around a tile; that above its title and below its text is as high."""
+TEXT_LEFT, TEXT_RIGHT, TITLE_HEIGHT = THUMB + 20, 8, 18
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -79,7 +83,7 @@ class TileDelegate(QStyledItemDelegate):
         painter.drawText(room, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_tile(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        p, rect = palette_of(self._view), QRectF(option.rect).adjusted(4, 4, -4, -4)
+        p, rect = palette_of(self._view), QRectF(option.rect).adjusted(EDGE, EDGE, -EDGE, -EDGE)
         marked = bool(option.state & QStyle.StateFlag.State_Selected)
         pointed = bool(option.state & QStyle.StateFlag.State_MouseOver)
         painter.setPen(QColor(p.accent) if marked else Qt.PenStyle.NoPen)
@@ -90,8 +94,10 @@ class TileDelegate(QStyledItemDelegate):
         picture = index.data(Qt.ItemDataRole.DecorationRole)
         if isinstance(picture, QIcon):
             picture.paint(painter, int(rect.x() + 8), int(rect.y() + 8), THUMB, THUMB)
-        left = rect.x() + THUMB + 20
-        self._write(painter, QRectF(left, rect.y() + 4, rect.right() - left - 8, rect.height() - 4), index)
+        left = rect.x() + TEXT_LEFT
+        self._write(
+            painter, QRectF(left, rect.y() + EDGE, rect.right() - left - TEXT_RIGHT, rect.height() - EDGE), index
+        )
 
     def _write(self, painter: QPainter, room: QRectF, index: _Index) -> None:
         palette = palette_of(self._view)
@@ -103,7 +109,7 @@ class TileDelegate(QStyledItemDelegate):
         painter.setPen(QColor(palette.muted))
         painter.setFont(font("caption"))
         about = index.data(Qt.ItemDataRole.ToolTipRole)
-        painter.drawText(room.adjusted(0, px(18), 0, 0), Qt.TextFlag.TextWordWrap, about)
+        painter.drawText(room.adjusted(0, px(TITLE_HEIGHT), 0, 0), Qt.TextFlag.TextWordWrap, about)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         painter.save()
@@ -118,4 +124,20 @@ class TileDelegate(QStyledItemDelegate):
         width = self._view.contentsRect().width() - bar - 1  # a row that is full to the last pixel would wrap
         if index.data(NAME) is None:
             return QSize(width, px(HEADING_HEIGHT))
-        return QSize(width // max(1, width // px(LEAST_WIDTH)), max(px(HEIGHT), THUMB + 24))
+        wide = width // max(1, width // px(LEAST_WIDTH))
+        room = wide - 2 * EDGE - TEXT_LEFT - TEXT_RIGHT
+        texts = tuple(self._view.model().index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in self._list_tiles())
+        high = px(TITLE_HEIGHT) + _measure_tallest(texts, font("caption").toString(), room) + 4 * EDGE
+        return QSize(wide, max(high, THUMB + 24))
+
+    def _list_tiles(self) -> list[int]:
+        model = self._view.model()
+        return [row for row in range(model.rowCount()) if model.index(row, 0).data(NAME) is not None]
+
+
+@lru_cache(maxsize=32)
+def _measure_tallest(texts: tuple[str, ...], key: str, width: int) -> int:
+    """Return the height of the tallest of some texts in lines of a width, in pixels; ``key`` names the font."""
+    (caption := QFont()).fromString(key)
+    metrics, wrap = QFontMetrics(caption), Qt.TextFlag.TextWordWrap
+    return max((metrics.boundingRect(0, 0, width, 10_000, wrap, text or "").height() for text in texts), default=0)
