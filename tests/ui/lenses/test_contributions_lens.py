@@ -160,3 +160,15 @@ def test_a_large_table_is_readable_in_full_in_the_sums(sit_down: "Callable[..., 
     total = sum(float(line.split("\t")[2]) for line in lines[1:])
     score = attnlab.compute(person.experiment).array("scores")[0, lens.query.value(), lens.key.value()]
     assert total == pytest.approx(score, abs=1e-5)
+
+
+def test_the_matrix_into_the_output_is_named_as_the_layer_has_it(person: "Person") -> None:
+    lens = open_lens(person)
+    assert person.experiment.weights.W_o is None
+    assert lens.matrices.output.title.accessibleName() == "W_v"
+    assert lens.matrices.output.singular.accessibleName().startswith("Singular values of W_v:")
+    assert "W_o" not in lens.output.about.accessibleName()
+    person.press("Output W_o")
+    finish(person)
+    assert lens.matrices.output.title.accessibleName() == "W_v W_o"
+    assert "(W_v W_o)_b,c" in lens.output.about.accessibleName()

@@ -21,6 +21,7 @@ from attnlab.ui.playground.lenses.contributions_found import (
     describe_singular,
     make_table,
     name_matrix,
+    name_output_matrix,
 )
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Card, Fields, sentence_label
@@ -87,6 +88,11 @@ class MatrixCard(Card):
             self.column.addWidget(widget)
         self.column.addStretch(1)
 
+    def set_title(self, title: str) -> None:
+        """Name the matrix, with what stands between its factors or without the one that the layer lacks."""
+        self.title.show_formula(title)
+        self.singular.set_title(f"Singular values of {title}")
+
     def show_matrix(self, matrix: HeadMatrix) -> None:
         """Show a matrix."""
         values = matrix.values
@@ -123,8 +129,9 @@ class MatricesRow(QWidget):
     def show_found(self, found: Found) -> None:
         """Show the matrices of the head."""
         self.scores.setVisible(not isinstance(found.score, str))
-        self.scores.title.show_formula(name_matrix(found.experiment))
+        self.scores.set_title(name_matrix(found.experiment))
         self.scores.show_matrix(found.scores_matrix)
+        self.output.set_title(name_output_matrix(found.experiment))
         self.output.show_matrix(found.output_matrix)
 
 
@@ -166,14 +173,16 @@ class OutputCard(Card):
         self.fields.changed.connect(self.changed)
         self.sentence, self.cut = sentence_label(), sentence_label(role="muted")
         self.map = _make_map("contributions to the output", "keys down, their numbers across")
-        text = "Each cell is weight_i,j · x_j,b · (W_v W_o)_b,c of this head: one row for each key."
+        self.about = FormulaLabel("", "muted")
         self.column.addWidget(sentence_label("Contributions to the output", "title"))
-        for widget in (FormulaLabel(text, "muted"), self.fields, self.map, self.cut, self.sentence):
+        for widget in (self.about, self.fields, self.map, self.cut, self.sentence):
             self.column.addWidget(widget)
 
     def show_found(self, found: Found) -> None:
         """Show what the keys add to the column of the output."""
         o, e = found.output, found.experiment
+        factors = "W_v,b,c" if e.weights.W_o is None else "(W_v W_o)_b,c"
+        self.about.show_formula(f"Each cell is weight_i,j · x_j,b · {factors} of this head: one row for each key.")
         for widget in (self.map, self.cut):
             widget.setVisible(not isinstance(o, str))
         self.sentence.setText(describe_output(found))

@@ -142,6 +142,11 @@ def name_matrix(e: "Experiment") -> str:
     return f"W_q{between} W_kᵀ"
 
 
+def name_output_matrix(e: "Experiment") -> str:
+    """Return the name of the matrix between a token and the output; without W_o it is W_v alone."""
+    return "W_v" if e.weights.W_o is None else "W_v W_o"
+
+
 def describe_largest(found: Found) -> str:
     """Return the largest contributions, each written out."""
     c = found.score

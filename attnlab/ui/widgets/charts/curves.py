@@ -76,6 +76,10 @@ class Curves(FollowsTheme, Surface):
         if self._curves:
             self._draw()
 
+    def set_title(self, title: str) -> None:
+        """Change the title; the next curves take it over for screen readers."""
+        self._title.setText(title)
+
     def show_curves(
         self,
         curves: Sequence[Curve],
