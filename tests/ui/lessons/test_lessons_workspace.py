@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QTextDocument
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRectF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFont, QFontMetricsF, QPainter, QTextDocument
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QPushButton, QToolButton
 
 from attnlab.attention.stages.arithmetic import number
@@ -16,6 +16,7 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.walk import Place
 from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
+from attnlab.ui.lessons.list_rows import RowPainter, break_text
 from attnlab.ui.lessons.printing import Printing
 from attnlab.ui.present import prefetch as ahead
 from attnlab.ui.workspaces.lessons import LESSONS
@@ -408,3 +409,20 @@ def test_the_list_shows_pictures_and_minutes(person: "Person") -> None:
     covered = next(row.thumbnail for row in steps if row.asks)
     assert covered is not None
     assert covered.covered.any()
+
+
+def test_the_sentence_on_each_lesson_fits_in_its_row(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
+    person.window.resize(1366, 768)
+    workspace_of(person)
+    cut: dict[str, str] = {}
+
+    def note(self: RowPainter, painter: QPainter, at: QRectF, text: str, face: QFont, colour: str, most: int) -> float:
+        last = break_text(text, face, at.width(), most)[-1]
+        cut[text] = last if last.endswith("…") and not text.endswith("…") else ""
+        return at.top() + most * QFontMetricsF(face).height()
+
+    monkeypatch.setattr(RowPainter, "paint_block", note)
+    person.window.resize(1366, 1600)  # all rows are visible
+    person.window.grab()
+    assert len(cut) >= 28
+    assert set(cut.values()) == {""}
