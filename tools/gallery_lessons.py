@@ -116,8 +116,8 @@ def draw_steps(variant: Variant, names: Collection[str], folder: Path) -> Iterat
         if lesson is None or lesson.name != name:
             desk.player.open(find(name), step)
         desk.player.go(step)
-        desk.player.finish()
         hall = _open_presentation(desk, QSize(*variant.size))
+        desk.player.finish()
         settle(window)
         path = folder / f"{picture}-{variant.name}.png"
         hall.grab().save(str(path))
