@@ -46,7 +46,7 @@ def test_a_newcomer_finds_three_things_to_do_and_a_lesson(person: Person) -> Non
     assert read(person) == [
         "To do: Point at a weight: Explain writes it out",
         "To do: Drag a number in Wq and watch",
-        "To do: Walk the steps with ← → below",
+        "To do: Walk the steps with ◀ ▶ below",
     ]
     assert person.find(QPushButton, "Start the first lesson").isEnabled()
     assert links(person) == []

@@ -29,7 +29,7 @@ class Step:
 STEPS = (
     Step("weight", "Point at a weight: <i>Explain</i> writes it out"),
     Step("number", "Drag a number in W<sub>q</sub> and watch"),
-    Step("walk", "Walk the steps with ← → below"),
+    Step("walk", "Walk the steps with ◀ ▶ below"),
 )
 
 
