@@ -84,8 +84,9 @@ def open_folder(path: Path, name: str) -> ModelFolder:
     if not os.path.isfile(path / CONFIG):
         raise FileError(f"{format_name(path)} has no {CONFIG}, so it is no folder of a model; choose one that has.")
     config = read_json(path / CONFIG)
+    _check_memory(path, sum(os.path.getsize(file) for file in _list_files(path)), "takes")  # too large a file fails
     arrays = list_tensors(path)
-    _check_memory(path, arrays)
+    _check_memory(path, 4 * sum(_count(array.shape) for array in arrays.values()), "in float32 takes")
     return ModelFolder(path, shorten_name(name), config, arrays)
 
 
@@ -146,13 +147,12 @@ def _list_shards(index: Path) -> tuple[Path, ...]:
     return tuple(index.parent / name for name in names)
 
 
-def _check_memory(path: Path, arrays: Mapping[str, NamedArray]) -> None:
+def _check_memory(path: Path, needed: int, takes: str) -> None:
     """Refuse a model that does not fit into the memory that is free, before any of it is read."""
-    needed = 4 * sum(_count(array.shape) for array in arrays.values())
     free = available_bytes()
     if free is not None and needed > free:
         raise FileError(
-            f"{format_name(path)} takes {format_gib(needed)} in float32, and {format_gib(free)} of memory are free; "
+            f"{format_name(path)} {takes} {format_gib(needed)}, and {format_gib(free)} of memory are free; "
             "open a smaller model, or close other programs."
         )
 

@@ -236,6 +236,16 @@ def test_a_model_larger_than_the_memory_is_refused_before_it_is_read(
     assert "of memory are free; open a smaller model, or close other programs." in sentence(folder)
 
 
+def test_a_file_larger_than_the_memory_is_not_called_damaged(
+    copied: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copied("bert")
+    with (folder / "model.safetensors").open("r+b") as file:
+        file.truncate(1 << 36)  # a hole, which takes no room on the disk
+    monkeypatch.setattr(folder_module, "available_bytes", lambda: 1 << 34)
+    assert "takes 64.0 GiB, and 16.0 GiB of memory are free; open a smaller model" in sentence(folder)
+
+
 @pytest.mark.parametrize("text", ["", "  \n"])
 def test_an_empty_text(make: Make, text: str) -> None:
     assert sentence(make("bert")[1], text) == "The text is empty; write at least one word."

@@ -31,6 +31,7 @@ class HeadsOverview(MapSheet):
         self._chosen, self._off = 0, frozenset[int]()
         self._titles: Sequence[str] = ()
         self._on_words: tuple[float, ...] = ()
+        self._has_bars = False
         self.setAccessibleName("All heads")
         self.map_clicked.connect(self.head_chosen)
 
@@ -49,9 +50,10 @@ class HeadsOverview(MapSheet):
     ) -> None:
         """Show the maps of all heads; ``chosen`` and ``off`` are places among them.
 
-        ``on_words`` is the share of the weight of each head that is on words, drawn as a bar below its map.
+        ``on_words`` is the share of the weight of each head that is on words, drawn as a bar below its map if there is
+        no title of another.
         """
-        self._titles, self._on_words = data.titles, tuple(on_words)
+        self._titles, self._on_words, self._has_bars = data.titles, tuple(on_words), lattice is not None
         self.show_maps(data, lattice)
         self.show_marks(chosen, off)
 
@@ -101,7 +103,7 @@ class HeadsOverview(MapSheet):
         picture = super()._draw_static(data, grid)
         painter, p, gap = QPainter(picture), self._palette, grid.gap[0] * grid.cell_height
         high = min(max(px(2), 2), gap - 1)
-        for place, share in enumerate(self._on_words if high >= 1 else ()):
+        for place, share in enumerate(self._on_words if self._has_bars and high >= 1 else ()):
             rect = self._rect(place)
             track = QRectF(rect.left(), rect.bottom() + 1, rect.width(), high)
             painter.fillRect(track, QColor(p.control))
@@ -126,7 +128,7 @@ class HeadsOverview(MapSheet):
             painter.drawLine(QLineF(rect.topLeft(), rect.bottomRight()))
             painter.drawLine(QLineF(rect.topRight(), rect.bottomLeft()))
         if self._chosen < self.shape()[0]:
-            below = px(5) if self._on_words else px(2)  # around the bar too
+            below = px(5) if self._on_words and self._has_bars else px(2)  # around the bar too
             rect = self._rect(self._chosen).adjusted(-px(2), -px(2), px(2), below)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(self._palette.accent), 2))

@@ -137,7 +137,7 @@ class ModelsCards(QObject):
         shares = [] if found.on_words is None else [float(found.on_words[place]) for place in self.places]
         lattice = make_lattice(found, self.places)
         self.overview.show_heads(data, lattice, self._find_chosen(), self._find_off(), shares)
-        self.legend.setVisible(bool(shares))
+        self.legend.setVisible(bool(shares) and lattice is not None)
         self.overview_card.about.setText(f"{found.maps.shape[0]} layers × {found.maps.shape[1]} heads")
 
     def _show_head(self) -> None:

@@ -41,6 +41,21 @@ def test_a_bar_tells_how_much_of_the_weight_is_on_words(reader: ModelReader, tmp
     assert drawn == pytest.approx(float(share), abs=0.06)
 
 
+def test_sorted_maps_have_titles_in_place_of_bars(reader: ModelReader) -> None:
+    assert reader.models.cards.legend.isVisible()
+    reader.models.order.chosen.emit("previous")
+    assert not reader.models.cards.legend.isVisible()
+    tip = reader.models.overview.tool_tip(reader.models.overview.cell_rect(0, 1, 1).center())
+    assert "of its weight is on words" in tip
+
+
+def test_the_tips_of_a_causal_model_tell_weights_and_masks(reader: ModelReader) -> None:
+    overview = reader.models.overview
+    tips = [overview.tool_tip(overview.cell_rect(3, *cell).center()) for cell in ((8, 3), (3, 8))]
+    assert tips[0].startswith(f"L1, 1: d → b: {reader.in_map()[8, 3]!s}\n")
+    assert tips[1].startswith("L1, 1: b → d: masked\n")
+
+
 def test_without_words_there_is_no_bar(reader: ModelReader) -> None:
     reader.models.open_model("induction", "a")
     reader.wait()

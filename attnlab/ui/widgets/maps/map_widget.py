@@ -163,7 +163,8 @@ def describe_cell(data: MapData, cell: MapCell) -> str:
     """Return the names of a cell's row and column, and its number with all its digits, or that it is masked."""
     index, row, column = cell
     pair = f"{data.row_labels[row] or '∅'} → {data.column_labels[column] or '∅'}"
-    if data.masked is not None and data.masked[row, column]:
+    masked = data.find_masked(index)
+    if masked is not None and masked[row, column]:
         return f"{pair}: masked"
     value = data.values[index, row, column]
     return f"{pair}: {str(value).replace('-', '−') if np.isfinite(value) else write_cell_text(float(value), 4)}"
