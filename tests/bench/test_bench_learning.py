@@ -7,8 +7,11 @@ import torch
 
 from attnlab.bench import learning
 from attnlab.bench.learning import Learned
+from attnlab.training.best_heads import measure_best_heads
+from attnlab.training.look import Viewer
 from attnlab.training.messages import Metric
-from attnlab.training.tasks import make_spec
+from attnlab.training.task_patterns import PATTERNS
+from attnlab.training.tasks import TASKS, make_spec
 from attnlab.training.trainer import Trainer
 
 
@@ -66,3 +69,25 @@ def test_a_quick_bench_yields_cases_and_restores_the_thread_count() -> None:
     assert torch.get_num_threads() == 1
     found.close()  # type: ignore[attr-defined]
     assert torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize("task", ["reverse", "masked", "sum"])
+def test_the_report_has_accuracy_exact_match_and_every_pattern(task: str) -> None:
+    done = Learned(trainer(task) if task != "sum" else Trainer(TASKS["sum"].variants[-1].spec))
+    right = float("nan") if task == "sum" else 0.25
+    done.metrics.append((1.0, Metric(10, 0.1, right, right / 2)))
+    found = {case.case: case for case in learning.report("run", done)}
+    best = measure_best_heads(Viewer(done.trainer.spec), done.trainer.read_weights())
+    assert best
+    for each in best:
+        case = found.pop(f"run: {each.pattern}, {each.head}")
+        assert case.ours == pytest.approx(each.score)
+        needed = learning.PROMISED.get((task, each.pattern))
+        assert case.target == ("" if needed is None else f"≥ {needed:g}")
+    numbers = {name: case.ours for name, case in found.items()}
+    shares = {"run: tokens right at the end": 25.0, "run: examples right at the end": 12.5}
+    assert numbers == ({} if task == "sum" else shares)
+
+
+def test_what_is_promised_are_patterns_of_the_tasks() -> None:
+    assert all(name in [pattern.name for pattern in PATTERNS[task]] for task, name in learning.PROMISED)

@@ -141,7 +141,9 @@ TASKS = tuple(
             "reverse",
             "Reverse",
             "Read a row of letters and write it backwards. The position alone decides where to attend.",
-            "An anti-diagonal, for a decoder in the rows from ⟨ on: the first output attends to the last input.",
+            "An anti-diagonal: the first output attends to the last input. In a decoder it is in the rows from ⟨ on, "
+            "divided among heads and in some shifted by one place; it is clearest in an encoder–decoder’s last "
+            "cross-attention.",
             reverse,
         ),
         (

@@ -105,9 +105,8 @@ TASK = Task(
     about="Some words of a sentence are hidden, and the model predicts each from the words around it. Many can only be "
     "guessed, but a verb agrees with its subject in number, and himself, herself, itself or themselves refers to the "
     "subject.",
-    look_for="In the rows of hidden words, one head lets himself, herself, itself and themselves attend to their "
-    "subject more than to any other word, in about half of the sentences and with seed 0 in four of five; an object "
-    "attends to its verb.",
+    look_for="In the rows of hidden words, an object attends to its verb. In some runs one head lets himself, herself, "
+    "itself and themselves attend to their subject; in others the weight on it is divided among heads.",
     row="G4",
     kinds=("encoder", "attention"),
     options=OPTIONS,
