@@ -120,10 +120,11 @@ class _TabsLayout(FlowLayout):
         margins = self.contentsMargins()
         others = [item.sizeHint().width() + self._gap for item in self._list_others()]
         room = width - margins.left() - margins.right() - sum(others)
-        if bar.tabs.measure_width(views) <= room:
+        widths = bar.tabs.measure_widths()
+        if widths[-1] <= room:
             return views
         room -= self._measure_more() + self._gap
-        return max([n for n in range(1, views) if bar.tabs.measure_width(n) <= room], default=1)
+        return max([n for n, width in enumerate(widths[:-1], 1) if width <= room], default=1)
 
     def _measure_more(self) -> int:
         """Return the width of the button when it names the longest title, so that no title changes what fits."""

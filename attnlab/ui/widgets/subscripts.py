@@ -1,6 +1,7 @@
 """Text in which ``d_k`` and ``W_q`` are shown with a real subscript: drawn in one line, or as a label."""
 
 import re
+from functools import lru_cache
 from html import escape
 
 from PySide6.QtCore import QPointF, Qt
@@ -26,7 +27,14 @@ def spans(text: str) -> tuple[tuple[str, bool], ...]:
 
 def text_width(text: str, font: QFont) -> float:
     """Return the width in pixels of a text drawn by ``draw_text``."""
-    return sum(QFontMetricsF(_font(font, low)).horizontalAdvance(piece) for piece, low in spans(text))
+    return _measure_text(text, font.toString())
+
+
+@lru_cache(maxsize=512)
+def _measure_text(text: str, key: str) -> float:
+    """Return the width of a text in the font of a key; layouts ask for the same ones many times."""
+    (face := QFont()).fromString(key)
+    return sum(QFontMetricsF(_font(face, low)).horizontalAdvance(piece) for piece, low in spans(text))
 
 
 def draw_text(painter: QPainter, x: float, middle: float, text: str, font: QFont) -> float:

@@ -4,15 +4,17 @@ from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QColor, QHelpEvent
+from PySide6.QtGui import QAccessible, QColor, QFontMetricsF, QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.ui.base.theme import font
 from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.subscripts import text_width
 
 Key, Button = Qt.Key, Qt.MouseButton
 CHOICES = (
@@ -147,3 +149,24 @@ def test_segments_shrink_without_overlapping(qtbot: QtBot) -> None:
     assert all(left.right() < right.left() for left, right in pairwise(places))
     assert places[-1].right() < segments.width()
     assert segments.sizeHint().width() == wide, "it still asks for the room it likes"
+
+
+@pytest.mark.parametrize("role", ["text", "strong", "caption", "section", "number"])
+def test_the_width_of_a_text_is_that_of_its_font(qtbot: QtBot, role: str) -> None:
+    face = font(role)
+    for text in ("Positions", "0.1111 and 8.0000"):
+        assert text_width(text, face) == pytest.approx(QFontMetricsF(face).horizontalAdvance(text))
+    assert text_width("W_q", face) < QFontMetricsF(face).horizontalAdvance("Wq")
+    face.setPixelSize(2 * face.pixelSize())
+    assert text_width("Positions", face) == pytest.approx(QFontMetricsF(face).horizontalAdvance("Positions"))
+
+
+def test_widths_add_up_to_the_row(qtbot: QtBot) -> None:
+    row = Segments("Row")
+    qtbot.addWidget(row)
+    row.set_choices([Choice(name, name) for name in ("one", "three", "eleven")])
+    widths = row.measure_widths()
+    assert [row.measure_width(count) for count in range(4)] == [0, *widths]
+    assert row.sizeHint().width() == widths[-1]
+    row.show_first(2)
+    assert row.sizeHint().width() == widths[1]

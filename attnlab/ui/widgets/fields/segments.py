@@ -1,10 +1,10 @@
 """A row of segments of which one is chosen: Present | Pinned | Difference."""
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QEnterEvent, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QRadioButton, QSizePolicy, QWidget
 
 from attnlab.ui.base.guard import guarded
@@ -18,6 +18,8 @@ _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Ke
 
 GAP = 2
 """Pixels between segments, at every size of type."""
+HEIGHT = 28
+"""The height of a segment at 100 % type, in pixels."""
 
 
 @guarded
@@ -37,6 +39,7 @@ class Segments(QWidget):
         self._buttons: list[_Segment] = []
         self._value: object = None
         self._tight = False
+        self._measured: tuple[tuple[str, list[str]], list[int]] = (("", []), [])
         self._row = FlowLayout(self, gap=GAP)
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -82,7 +85,15 @@ class Segments(QWidget):
 
     def measure_width(self, count: int) -> int:
         """Return the preferred width of the first ``count`` segments, in pixels."""
-        return sum(button.measure_size(False).width() for button in self._buttons[:count]) + GAP * max(count - 1, 0)
+        return self.measure_widths()[count - 1] if count else 0
+
+    def measure_widths(self) -> list[int]:
+        """Return the preferred width of the first segment, of the first two, and so on, in pixels."""
+        asked = QGuiApplication.font().toString(), [button.choice.title for button in self._buttons]
+        if asked != self._measured[0]:  # a layout asks many times for each size of the window
+            wide = (button.measure_size(False).width() + GAP for button in self._buttons)
+            self._measured = asked, [width - GAP for width in accumulate(wide)]
+        return list(self._measured[1])
 
     def step(self, step: int) -> None:
         """Choose the next enabled segment, or with -1 the previous one."""
@@ -98,8 +109,7 @@ class Segments(QWidget):
         return self._tight
 
     def sizeHint(self) -> QSize:
-        tall = max((button.measure_size(False).height() for button in self._buttons), default=0)
-        return QSize(self.measure_width(self.count_shown()), tall)
+        return QSize(self.measure_width(self.count_shown()), px(HEIGHT) if self._buttons else 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -173,7 +183,7 @@ class _Segment(QRadioButton):
     def measure_size(self, tight: bool) -> QSize:
         """Return the preferred size of this segment, normal or ``tight``."""
         face, margins = (font("caption"), px(8)) if tight else (font("strong"), px(16))
-        return QSize(round(text_width(self.choice.title, face)) + margins, px(28))
+        return QSize(round(text_width(self.choice.title, face)) + margins, px(HEIGHT))
 
     def sizeHint(self) -> QSize:
         return self.measure_size(self._segments.tight)
