@@ -1,4 +1,4 @@
-"""A lecturer with a clicker walks, jumps, blackens, edits and asks; the audience sees the right slide."""
+"""A lecturer with a clicker walks, jumps and blackens the screen; the audience sees the right slide."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,13 +8,15 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QFontInfo, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention.stages.arithmetic import number
 from attnlab.lessons.parse import parse
 
 Key = Qt.Key
+
+
 Lecture = Callable[..., Any]
 
 
@@ -134,107 +136,6 @@ def test_new_cells_fade_in_and_a_key_ends_the_fade(lecture: Lecture) -> None:
     QTest.keyClick(talk.hall, Key.Key_Right)
     assert not talk.hall.view.moving
     talk.wait()
-
-
-def test_a_question_hides_its_answers_until_a_key_shows_them(lecture: Lecture) -> None:
-    talk = lecture()
-    talk.press(Key.Key_End)
-    assert talk.content.ask == "How much does “journey” give to “Your”?"
-    assert talk.hall.parts.answers.isVisible()
-    assert [mark[1:] for mark in talk.content.main.marks] == [(1, 0), (1, 1)]  # the others are masked
-    assert talk.bars() == {}
-    assert talk.arithmetic() == ""
-    talk.press(Key.Key_PageDown)
-    answer = number(float(talk.person.painted("weights")[0, 1, 0]))
-    assert talk.bars()["Your"] == answer
-    assert [label for label, text in talk.bars().items() if text == "masked"] == ["starts", "with", "one", "step"]
-    assert talk.content.main.marks == ()
-    assert talk.arithmetic().endswith(answer)
-
-
-def test_numbers_can_be_changed_while_presenting_and_are_restored(lecture: Lecture) -> None:
-    talk = lecture()
-    before, text = talk.person.experiment, talk.text()
-    talk.press(Key.Key_E)
-    table = talk.hall.parts.table.table
-    assert table.isVisible()
-    assert talk.hall.parts.table.name == "embeddings"
-    QTest.keyClicks(table, "2")
-    editor = QApplication.focusWidget()
-    assert editor is not None
-    QTest.keyClick(editor, Key.Key_Return)
-    talk.person.settle()
-    talk.wait()
-    assert float(talk.person.experiment.embeddings[0, 0]) == 2.0
-    weight = number(float(talk.person.painted("weights")[0, 2, 1]))
-    assert weight in talk.text()
-    assert talk.text() != text
-    assert talk.content.note.startswith("changed live")
-    QTest.keyClick(table, Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    talk.person.settle()
-    talk.wait()
-    assert talk.text() == text
-    assert talk.content.note == ""
-    QTest.keyClick(table, Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    talk.person.settle()
-    talk.press(Key.Key_Escape, widget=table)
-    assert not table.isVisible()
-    talk.press(Key.Key_R)
-    talk.person.settle()
-    talk.wait()
-    assert talk.person.experiment is before
-    assert talk.text() == text
-
-
-def test_a_clicker_works_while_a_table_has_the_focus(lecture: Lecture) -> None:
-    talk = lecture()
-    talk.press(Key.Key_E)
-    talk.press(Key.Key_PageDown, widget=talk.hall.parts.table.table)
-    assert talk.content.title == "Row by row"
-    assert not talk.hall.parts.table.isVisible()
-
-
-def test_the_table_has_large_type(lecture: Lecture) -> None:
-    talk = lecture(size=(1920, 1080))
-    talk.press(Key.Key_E)
-    sheet, body = talk.hall.parts.table, talk.hall.view.sheet.body
-    assert sheet.table.font().pixelSize() >= 0.8 * body
-    shown = [label for label in sheet.findChildren(QLabel) if label.isVisible()]
-    assert shown
-    assert all(label.font().pixelSize() >= 0.6 * body for label in shown)
-
-
-def test_letter_keys_control_the_presentation_while_a_table_has_the_focus(lecture: Lecture) -> None:
-    talk = lecture()
-    own = talk.person.experiment
-    talk.press(Key.Key_E)
-    table = talk.hall.parts.table.table
-    QTest.keyClick(table, Key.Key_Up)
-    talk.person.settle()
-    talk.wait()
-    assert talk.person.experiment is not own
-    QTest.keyClicks(table, "r")
-    talk.person.settle()
-    talk.wait()
-    assert talk.person.experiment is own
-    assert not [field for field in table.findChildren(QLineEdit) if field.isVisible()]
-    QTest.keyClicks(table, "b")
-    assert talk.hall.view.cover == "black"
-    QTest.keyClicks(table, "b")
-    assert talk.hall.view.cover == ""
-    QTest.keyClicks(table, "e")
-    talk.wait()
-    assert not table.isVisible()
-    assert talk.hall.hasFocus()
-
-
-def test_a_click_beside_the_table_does_not_go_forward(lecture: Lecture) -> None:
-    talk = lecture()
-    talk.press(Key.Key_E)
-    QTest.mouseClick(talk.hall.view, Qt.MouseButton.LeftButton, pos=QPoint(20, 700))
-    talk.wait()
-    assert talk.content.title == "All pairs at once"
-    assert talk.hall.parts.table.isVisible()
 
 
 def test_the_spotlight_follows_the_mouse_and_the_wheel_sizes_it(lecture: Lecture) -> None:
@@ -378,74 +279,6 @@ def test_a_tour_is_walked_at_another_depth(lecture: Lecture) -> None:
     assert len(talk.player.frames) > frames
 
 
-def test_a_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
-    text = "## Guess\n\n```state\npreset: journey\n```\n\n```question\nask: How much?\nblank: weights[2, 1]\n```\n"
-    talk = lecture(parse(text, "guess"))
-    area = talk.hall.parts.answers
-    assert area.isVisible()
-    assert talk.hall.rect().contains(area.geometry())
-    field = area.sheet.focusProxy()
-    field.setFocus()
-    talk.press(Key.Key_Escape, widget=field)  # out of the field, not out of the hall
-    assert talk.hall.isVisible()
-    assert talk.hall.hasFocus()
-    QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, 2, 1])))
-    QTest.keyClick(field, Key.Key_Return)
-    talk.wait()
-    assert talk.hall.presenter.hidden == ()
-    assert talk.content.main.marks == ()
-
-
-def test_the_sum_of_a_questioned_cell_is_hidden(lecture: Lecture) -> None:
-    state = "preset: journey\nstage: scores\ncell: [2, 1]\ndepth: term"
-    talk = lecture(parse(f"## Guess\n\n```state\n{state}\n```\n\n```question\nblank: scores[2, 1]\n```\n", "guess"))
-    key, seen = number(float(talk.person.painted("keys")[0, 1, 1])), [talk.arithmetic()]
-    while talk.hall.presenter.hidden:
-        talk.press(Key.Key_Right)
-        seen.append(talk.arithmetic())
-    assert [key in each for each in seen] == [False] * (len(seen) - 1) + [True]
-    assert talk.arithmetic().endswith(number(float(talk.person.painted("scores")[0, 2, 1])))
-
-
-def test_feedback_on_an_answer_has_large_type(lecture: Lecture) -> None:
-    text = "## Guess\n\n```state\npreset: bottleneck-attention\n```\n\n```question\nblank: weights[0, 3]\n```\n"
-    talk = lecture(parse(text, "guess"), size=(1920, 1080))
-    area = talk.hall.parts.answers
-    field = area.sheet.focusProxy()
-    field.setFocus()
-    QTest.keyClicks(field, "9")
-    QTest.keyClick(field, Key.Key_Return)
-    assert [each.text() for each in area.findChildren(QLabel) if each.text().startswith("Not yet.")]
-    QTest.keyClick(field, Key.Key_A, Qt.KeyboardModifier.ControlModifier)
-    QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, 0, 3])))
-    QTest.keyClick(field, Key.Key_Return)
-    talk.wait()
-    said = [each for each in area.findChildren(QLabel) if each.isVisible()]
-    assert [each for each in said if each.text().startswith("Right.")]
-    assert all(each.font().pixelSize() >= 0.75 * talk.hall.view.sheet.body for each in said)
-    assert area.verticalScrollBar().maximum() == 0
-
-
-def test_many_answers_scroll_and_the_focused_field_is_visible(lecture: Lecture) -> None:
-    text = (
-        "## Guess\n\n```state\npreset: journey\n```\n\n```question\nblank:\n  - weights[1, :]\n  - weights[2, :]\n```\n"
-    )
-    talk = lecture(parse(text, "guess"), size=(1024, 600))
-    area = talk.hall.parts.answers
-    fields = [field for field in area.findChildren(QLineEdit) if field.isVisible()]
-    assert len(fields) == 12
-    assert talk.hall.rect().contains(area.geometry())
-    last = fields[-1]
-    assert area.verticalScrollBar().maximum() > 0
-    last.setFocus()
-    assert area.viewport().rect().contains(last.mapTo(area.viewport(), last.rect().center()))
-    QTest.keyClicks(last, number(float(talk.person.painted("weights")[0, 2, 5])))
-    QTest.keyClick(last, Key.Key_Return)
-    talk.wait()
-    assert len(talk.hall.presenter.hidden) == 11
-    assert area.viewport().rect().contains(fields[0].mapTo(area.viewport(), fields[0].rect().center()))
-
-
 def test_a_lens_is_shown_in_place_of_the_map(lecture: Lecture) -> None:
     talk = lecture(parse("## Look\n\n```state\npreset: journey\nlens: statistics\n```\n", "look"))
     talk.press(Key.Key_O)
@@ -457,18 +290,6 @@ def test_a_lens_is_shown_in_place_of_the_map(lecture: Lecture) -> None:
     talk.press(Key.Key_B)
     assert talk.hall.grab().toImage().pixelColor(640, 400).name() == "#000000"
     talk.press(Key.Key_B)
-
-
-def test_the_table_that_the_step_changes_opens_beside_the_maps(lecture: Lecture) -> None:
-    state = "preset: journey\nedits:\n  - W_v[0, 0]: 2\nstage: context\ncell: [1, 0]"
-    talk = lecture(parse(f"## Change\n\n```state\n{state}\n```\n", "change"), size=(1920, 1080))
-    maps = [each.title for each in talk.content.sources]
-    talk.press(Key.Key_E)
-    assert talk.hall.parts.table.name == "W_v"
-    assert [each.title for each in talk.content.sources] == maps
-    assert talk.hall.view.drawn.left_out == ()
-    table = talk.hall.view.drawn.table
-    assert talk.hall.parts.table.geometry().bottom() <= table.bottom + 1
 
 
 def test_the_clock_runs_from_the_start_of_the_presentation(lecture: Lecture) -> None:

@@ -1,12 +1,10 @@
 """Editing a sentence by its chips: selecting, typing, dragging, and by keyboard alone."""
 
-from collections.abc import Callable
-
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QHelpEvent, QImage, QMouseEvent
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QColor, QContextMenuEvent, QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette, compute_contrast
@@ -14,132 +12,12 @@ from attnlab.ui.base.theme import text_on
 from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.tokens.token_chips import Chips, ChipTexts, eye_rect, visible
 from attnlab.ui.widgets.tokens.token_strip import MOST_ROWS, TokenStrip
+from tests.ui.widgets.token_owner import WORDS, Owner
 
 Key, Button = Qt.Key, Qt.MouseButton
+
+
 ALT, CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
-WORDS = ("Your", "journey", "starts", "with", "one", "step")
-
-
-class Owner:
-    """A window that applies the strip's requests to its sentence."""
-
-    def __init__(self, qtbot: QtBot, tokens: tuple[str, ...] = WORDS, width: int = 300) -> None:
-        self.said: list[tuple[object, ...]] = []
-        self.stolen = 0
-        self.window = QWidget()
-        self.window.resize(width + 20, 400)
-        self.strip = TokenStrip(self.window)
-        self.strip.setGeometry(10, 10, width, 100)
-        self.after = QLineEdit(self.window)
-        self.after.setGeometry(10, 350, 200, 30)
-        for key in ("Left", "Right", "Delete", "Ctrl+D"):
-            action = QAction(self.window)
-            action.setShortcut(key)
-            action.triggered.connect(self._on_stolen)
-            self.window.addAction(action)
-        self.strip.token_renamed.connect(self._on("renamed", lambda t, i, s: (*t[:i], s, *t[i + 1 :])))
-        self.strip.token_removed.connect(self._on("removed", lambda t, i: (*t[:i], *t[i + 1 :])))
-        self.strip.token_duplicated.connect(self._on("duplicated", lambda t, i: (*t[: i + 1], *t[i:])))
-        self.strip.token_added.connect(self._on("added", lambda t: (*t, "")))
-        self.strip.token_moved.connect(self._on("moved", _moved))
-        self.strip.token_masked.connect(self._on_masked)
-        self.strip.token_clicked.connect(lambda i: self.said.append(("clicked", i)))
-        self.masked: frozenset[int] = frozenset()
-        self.strip.set_tokens(tokens)
-        qtbot.addWidget(self.window)
-        self.window.show()
-        self.window.activateWindow()
-        qtbot.waitUntil(self.window.isActiveWindow)
-        self.strip.setFocus()
-        qtbot.waitUntil(self.strip.hasFocus)
-
-    def _on(self, name: str, change: Callable[..., tuple[str, ...]]) -> Callable[..., None]:
-        def obey(*args: object) -> None:
-            self.said.append((name, *args))
-            self.strip.set_tokens(change(self.strip.tokens(), *args))
-
-        return obey
-
-    def _on_masked(self, index: int) -> None:
-        self.said.append(("masked", index))
-        self.masked ^= {index}
-        self.strip.set_masked(self.masked)
-
-    def eye(self, index: int) -> QPoint:
-        return eye_rect(self.strip.chip_rect(index)).center()
-
-    def click_eye(self, index: int) -> None:
-        QTest.mouseClick(self.strip.viewport(), Button.LeftButton, pos=self.eye(index))
-
-    def point(self, at: QPoint) -> None:
-        place, none = QPointF(self.strip.viewport().mapToGlobal(at)), Button.NoButton
-        move = QMouseEvent(QEvent.Type.MouseMove, QPointF(at), place, none, none, Qt.KeyboardModifier.NoModifier)
-        QApplication.sendEvent(self.strip.viewport(), move)
-
-    def ink(self, index: int) -> int:
-        """Count the dark pixels of a chip in the light theme."""
-        place, image = self.strip.chip_rect(index), self.image()
-        return sum(
-            image.pixelColor(x, y).lightnessF() < 0.4
-            for x in range(place.left(), place.right() + 1)
-            for y in range(place.top(), place.bottom() + 1)
-        )
-
-    def _on_stolen(self) -> None:
-        self.stolen += 1
-
-    def key(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-        QTest.keyClick(self.strip, key, modifiers)
-
-    def click(self, index: int) -> None:
-        QTest.mouseClick(self.strip.viewport(), Button.LeftButton, pos=self.strip.chip_rect(index).center())
-
-    def double_click(self, index: int) -> None:
-        self.click(index)
-        QTest.mouseDClick(self.strip.viewport(), Button.LeftButton, pos=self.strip.chip_rect(index).center())
-
-    def press(self, at: QPoint) -> None:
-        QTest.mousePress(self.strip.viewport(), Button.LeftButton, pos=at)
-
-    def drag_to(self, at: QPoint) -> None:
-        place = self.strip.viewport().mapToGlobal(at)
-        event = QMouseEvent(
-            QEvent.Type.MouseMove,
-            QPointF(at),
-            QPointF(place),
-            Button.NoButton,
-            Button.LeftButton,
-            Qt.KeyboardModifier.NoModifier,
-        )
-        QApplication.sendEvent(self.strip.viewport(), event)
-
-    def release(self, at: QPoint) -> None:
-        QTest.mouseRelease(self.strip.viewport(), Button.LeftButton, pos=at)
-
-    def drag(self, index: int, at: QPoint) -> None:
-        self.press(self.strip.chip_rect(index).center())
-        self.drag_to(self.strip.chip_rect(index).center() + QPoint(12, 0))
-        self.drag_to(at)
-        self.release(at)
-
-    def editor(self) -> QLineEdit:
-        return self.strip.findChildren(QLineEdit)[0]
-
-    def image(self) -> QImage:
-        return self.strip.viewport().grab().toImage()
-
-    def colours_of(self, index: int) -> set[str]:
-        place, image = self.strip.chip_rect(index), self.image()
-        return {
-            image.pixelColor(x, y).name().upper()
-            for x in range(place.left(), place.right())
-            for y in range(place.top(), place.bottom())
-        }
-
-
-def _moved(tokens: tuple[str, ...], start: int, to: int) -> tuple[str, ...]:
-    rest = [*tokens[:start], *tokens[start + 1 :]]
-    return (*rest[:to], tokens[start], *rest[to:])
 
 
 @pytest.fixture
@@ -433,115 +311,6 @@ def test_viewing_a_very_long_token_changes_nothing(qtbot: QtBot) -> None:
     owner.after.setFocus()
     assert owner.strip.tokens() == ("x" * 5000, "b")
     assert owner.said == []
-
-
-# Masking
-
-
-def test_a_click_on_the_eye_masks_the_word_and_another_unmasks_it(owner: Owner) -> None:
-    owner.click_eye(1)
-    owner.click_eye(3)
-    assert owner.masked == {1, 3}
-    owner.click_eye(1)
-    assert owner.masked == {3}
-    assert owner.said == [("masked", 1), ("masked", 3), ("masked", 1)]  # and nothing was selected
-
-
-def test_a_double_click_on_the_eye_masks_and_unmasks_without_opening(owner: Owner) -> None:
-    owner.click_eye(2)
-    QTest.mouseDClick(owner.strip.viewport(), Button.LeftButton, pos=owner.eye(2))
-    owner.release(owner.eye(2))
-    assert owner.said == [("masked", 2), ("masked", 2)]
-    assert not owner.editor().isVisible()
-
-
-def test_the_eye_does_not_cover_the_middle_of_the_shortest_chip(qtbot: QtBot) -> None:
-    owner = Owner(qtbot, ("a", "", "."))
-    for index in range(3):
-        owner.click(index)
-    assert owner.said == [("clicked", 0), ("clicked", 1), ("clicked", 2)]
-
-
-def test_a_press_that_leaves_the_eye_masks_nothing(owner: Owner) -> None:
-    place = owner.strip.chip_rect(3)
-    owner.press(owner.eye(0))
-    owner.drag_to(owner.eye(0) + QPoint(12, 0))
-    owner.drag_to(QPoint(place.left() + 2, place.center().y()))
-    owner.release(QPoint(place.left() + 2, place.center().y()))
-    assert owner.said == [("moved", 0, 2)]
-    owner.press(owner.eye(1))
-    owner.release(owner.strip.chip_rect(1).center() - QPoint(8, 0))
-    assert owner.said[1:] == [("clicked", 1)]
-
-
-def test_the_eye_appears_under_the_pointer_without_moving_words(owner: Owner) -> None:
-    owner.after.setFocus()
-    places, plain = [owner.strip.chip_rect(i) for i in range(7)], owner.ink(2)
-    owner.point(owner.strip.chip_rect(2).center())
-    assert owner.ink(2) > plain
-    assert [owner.strip.chip_rect(i) for i in range(7)] == places
-    QApplication.sendEvent(owner.strip.viewport(), QEvent(QEvent.Type.Leave))
-    assert owner.ink(2) == plain
-    owner.strip.setFocus()
-    owner.key(Key.Key_Home)
-    with_eye = owner.ink(0)
-    owner.strip.set_masked(None)
-    assert owner.ink(0) < with_eye
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_a_masked_word_is_crossed_out_hatched_and_described(owner: Owner, palette: Palette) -> None:
-    dress(owner.strip, palette)
-    place, colours = owner.strip.chip_rect(3), owner.colours_of(3)
-
-    def longest_line() -> int:
-        """Return the longest run of legible pixels in a row."""
-        image, runs = owner.image(), [0]
-        for y in range(place.top() + 4, place.bottom() - 4):
-            for x in range(place.left() + 4, place.right() - 4):
-                reads = compute_contrast(image.pixelColor(x, y).name(), palette.control) > 4.5
-                runs.append(runs[-1] + 1 if reads else 0)
-        return max(runs)
-
-    assert longest_line() < 10
-    owner.strip.set_masked(frozenset({3}))
-    assert longest_line() > 20
-    assert len(owner.colours_of(3)) > len(colours) + 3  # the hatch
-    for _ in range(3):
-        owner.key(Key.Key_Right)
-    assert owner.strip.accessibleDescription() == "Token 4 of 6: with, masked: no query may attend to it"
-    owner.strip.set_masked(frozenset())
-    assert owner.strip.accessibleDescription() == "Token 4 of 6: with"
-
-
-def test_a_key_masks_the_word_without_reaching_the_window(owner: Owner) -> None:
-    owner.key(Key.Key_H)
-    owner.key(Key.Key_Right)
-    owner.key(Key.Key_H)
-    owner.key(Key.Key_End)
-    owner.key(Key.Key_H)  # there is no word under the plus
-    assert owner.said == [("masked", 0), ("masked", 1)]
-    assert owner.stolen == 0
-
-
-def test_the_menu_masks_and_unmasks(owner: Owner) -> None:
-    for expected in ("Mask: no query may attend to it\tH", "Unmask: queries may attend to it\tH"):
-        menu = owner.strip.menu()
-        action = next(action for action in menu.actions() if action.data() == "mask")
-        assert action.text() == expected
-        action.trigger()
-        menu.close()
-    assert owner.said == [("masked", 0), ("masked", 0)]
-
-
-def test_tokens_that_are_not_keys_cannot_be_masked(owner: Owner) -> None:
-    owner.strip.set_masked(None)
-    owner.click_eye(1)
-    owner.key(Key.Key_H)
-    assert owner.said == [("clicked", 1)]
-    menu = owner.strip.menu()
-    assert not next(action for action in menu.actions() if action.data() == "mask").isEnabled()
-    menu.close()
 
 
 def test_two_strips_are_independent(owner: Owner) -> None:

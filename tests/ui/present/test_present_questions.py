@@ -1,0 +1,93 @@
+"""Questions of a presentation: hidden answers, fields beside the map, feedback."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QLineEdit
+
+from attnlab.attention.stages.arithmetic import number
+from attnlab.lessons.parse import parse
+from tests.ui.present.test_present_window import Key, Lecture
+
+
+def test_a_question_hides_its_answers_until_a_key_shows_them(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_End)
+    assert talk.content.ask == "How much does “journey” give to “Your”?"
+    assert talk.hall.parts.answers.isVisible()
+    assert [mark[1:] for mark in talk.content.main.marks] == [(1, 0), (1, 1)]  # the others are masked
+    assert talk.bars() == {}
+    assert talk.arithmetic() == ""
+    talk.press(Key.Key_PageDown)
+    answer = number(float(talk.person.painted("weights")[0, 1, 0]))
+    assert talk.bars()["Your"] == answer
+    assert [label for label, text in talk.bars().items() if text == "masked"] == ["starts", "with", "one", "step"]
+    assert talk.content.main.marks == ()
+    assert talk.arithmetic().endswith(answer)
+
+
+def test_a_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
+    text = "## Guess\n\n```state\npreset: journey\n```\n\n```question\nask: How much?\nblank: weights[2, 1]\n```\n"
+    talk = lecture(parse(text, "guess"))
+    area = talk.hall.parts.answers
+    assert area.isVisible()
+    assert talk.hall.rect().contains(area.geometry())
+    field = area.sheet.focusProxy()
+    field.setFocus()
+    talk.press(Key.Key_Escape, widget=field)  # out of the field, not out of the hall
+    assert talk.hall.isVisible()
+    assert talk.hall.hasFocus()
+    QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, 2, 1])))
+    QTest.keyClick(field, Key.Key_Return)
+    talk.wait()
+    assert talk.hall.presenter.hidden == ()
+    assert talk.content.main.marks == ()
+
+
+def test_the_sum_of_a_questioned_cell_is_hidden(lecture: Lecture) -> None:
+    state = "preset: journey\nstage: scores\ncell: [2, 1]\ndepth: term"
+    talk = lecture(parse(f"## Guess\n\n```state\n{state}\n```\n\n```question\nblank: scores[2, 1]\n```\n", "guess"))
+    key, seen = number(float(talk.person.painted("keys")[0, 1, 1])), [talk.arithmetic()]
+    while talk.hall.presenter.hidden:
+        talk.press(Key.Key_Right)
+        seen.append(talk.arithmetic())
+    assert [key in each for each in seen] == [False] * (len(seen) - 1) + [True]
+    assert talk.arithmetic().endswith(number(float(talk.person.painted("scores")[0, 2, 1])))
+
+
+def test_feedback_on_an_answer_has_large_type(lecture: Lecture) -> None:
+    text = "## Guess\n\n```state\npreset: bottleneck-attention\n```\n\n```question\nblank: weights[0, 3]\n```\n"
+    talk = lecture(parse(text, "guess"), size=(1920, 1080))
+    area = talk.hall.parts.answers
+    field = area.sheet.focusProxy()
+    field.setFocus()
+    QTest.keyClicks(field, "9")
+    QTest.keyClick(field, Key.Key_Return)
+    assert [each.text() for each in area.findChildren(QLabel) if each.text().startswith("Not yet.")]
+    QTest.keyClick(field, Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, 0, 3])))
+    QTest.keyClick(field, Key.Key_Return)
+    talk.wait()
+    said = [each for each in area.findChildren(QLabel) if each.isVisible()]
+    assert [each for each in said if each.text().startswith("Right.")]
+    assert all(each.font().pixelSize() >= 0.75 * talk.hall.view.sheet.body for each in said)
+    assert area.verticalScrollBar().maximum() == 0
+
+
+def test_many_answers_scroll_and_the_focused_field_is_visible(lecture: Lecture) -> None:
+    text = (
+        "## Guess\n\n```state\npreset: journey\n```\n\n```question\nblank:\n  - weights[1, :]\n  - weights[2, :]\n```\n"
+    )
+    talk = lecture(parse(text, "guess"), size=(1024, 600))
+    area = talk.hall.parts.answers
+    fields = [field for field in area.findChildren(QLineEdit) if field.isVisible()]
+    assert len(fields) == 12
+    assert talk.hall.rect().contains(area.geometry())
+    last = fields[-1]
+    assert area.verticalScrollBar().maximum() > 0
+    last.setFocus()
+    assert area.viewport().rect().contains(last.mapTo(area.viewport(), last.rect().center()))
+    QTest.keyClicks(last, number(float(talk.person.painted("weights")[0, 2, 5])))
+    QTest.keyClick(last, Key.Key_Return)
+    talk.wait()
+    assert len(talk.hall.presenter.hidden) == 11
+    assert area.viewport().rect().contains(fields[0].mapTo(area.viewport(), fields[0].rect().center()))

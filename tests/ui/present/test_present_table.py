@@ -1,0 +1,106 @@
+"""Numbers are changed in a table while presenting."""
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
+
+from attnlab.attention.stages.arithmetic import number
+from attnlab.lessons.parse import parse
+from tests.ui.present.test_present_window import Key, Lecture
+
+
+def test_numbers_can_be_changed_while_presenting_and_are_restored(lecture: Lecture) -> None:
+    talk = lecture()
+    before, text = talk.person.experiment, talk.text()
+    talk.press(Key.Key_E)
+    table = talk.hall.parts.table.table
+    assert table.isVisible()
+    assert talk.hall.parts.table.name == "embeddings"
+    QTest.keyClicks(table, "2")
+    editor = QApplication.focusWidget()
+    assert editor is not None
+    QTest.keyClick(editor, Key.Key_Return)
+    talk.person.settle()
+    talk.wait()
+    assert float(talk.person.experiment.embeddings[0, 0]) == 2.0
+    weight = number(float(talk.person.painted("weights")[0, 2, 1]))
+    assert weight in talk.text()
+    assert talk.text() != text
+    assert talk.content.note.startswith("changed live")
+    QTest.keyClick(table, Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    talk.person.settle()
+    talk.wait()
+    assert talk.text() == text
+    assert talk.content.note == ""
+    QTest.keyClick(table, Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    talk.person.settle()
+    talk.press(Key.Key_Escape, widget=table)
+    assert not table.isVisible()
+    talk.press(Key.Key_R)
+    talk.person.settle()
+    talk.wait()
+    assert talk.person.experiment is before
+    assert talk.text() == text
+
+
+def test_a_clicker_works_while_a_table_has_the_focus(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_E)
+    talk.press(Key.Key_PageDown, widget=talk.hall.parts.table.table)
+    assert talk.content.title == "Row by row"
+    assert not talk.hall.parts.table.isVisible()
+
+
+def test_the_table_has_large_type(lecture: Lecture) -> None:
+    talk = lecture(size=(1920, 1080))
+    talk.press(Key.Key_E)
+    sheet, body = talk.hall.parts.table, talk.hall.view.sheet.body
+    assert sheet.table.font().pixelSize() >= 0.8 * body
+    shown = [label for label in sheet.findChildren(QLabel) if label.isVisible()]
+    assert shown
+    assert all(label.font().pixelSize() >= 0.6 * body for label in shown)
+
+
+def test_letter_keys_control_the_presentation_while_a_table_has_the_focus(lecture: Lecture) -> None:
+    talk = lecture()
+    own = talk.person.experiment
+    talk.press(Key.Key_E)
+    table = talk.hall.parts.table.table
+    QTest.keyClick(table, Key.Key_Up)
+    talk.person.settle()
+    talk.wait()
+    assert talk.person.experiment is not own
+    QTest.keyClicks(table, "r")
+    talk.person.settle()
+    talk.wait()
+    assert talk.person.experiment is own
+    assert not [field for field in table.findChildren(QLineEdit) if field.isVisible()]
+    QTest.keyClicks(table, "b")
+    assert talk.hall.view.cover == "black"
+    QTest.keyClicks(table, "b")
+    assert talk.hall.view.cover == ""
+    QTest.keyClicks(table, "e")
+    talk.wait()
+    assert not table.isVisible()
+    assert talk.hall.hasFocus()
+
+
+def test_a_click_beside_the_table_does_not_go_forward(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_E)
+    QTest.mouseClick(talk.hall.view, Qt.MouseButton.LeftButton, pos=QPoint(20, 700))
+    talk.wait()
+    assert talk.content.title == "All pairs at once"
+    assert talk.hall.parts.table.isVisible()
+
+
+def test_the_table_that_the_step_changes_opens_beside_the_maps(lecture: Lecture) -> None:
+    state = "preset: journey\nedits:\n  - W_v[0, 0]: 2\nstage: context\ncell: [1, 0]"
+    talk = lecture(parse(f"## Change\n\n```state\n{state}\n```\n", "change"), size=(1920, 1080))
+    maps = [each.title for each in talk.content.sources]
+    talk.press(Key.Key_E)
+    assert talk.hall.parts.table.name == "W_v"
+    assert [each.title for each in talk.content.sources] == maps
+    assert talk.hall.view.drawn.left_out == ()
+    table = talk.hall.view.drawn.table
+    assert talk.hall.parts.table.geometry().bottom() <= table.bottom + 1
