@@ -1,51 +1,36 @@
-"""The runs that answer a question differ from the given one in one setting only."""
-
-from dataclasses import replace
+"""The short questions: 432 pairs, whose articles agree with the noun after them."""
 
 import pytest
 
-from attnlab.training.questions import QUESTIONS, check_plan, vary
-from attnlab.training.tasks import TASKS, check, make_spec
-from tests.training.runs import tiny
+from attnlab.training.batch import END
+from attnlab.training.tasks import make_data, make_spec, questions
 
 
-def test_five_seeds_differ_in_the_seed_only() -> None:
-    spec = make_spec("reverse")
-    runs = QUESTIONS["seeds"].plan(spec)
-    assert [each.name for each in runs] == ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"]
-    for seed, each in enumerate(runs):
-        assert each.spec == replace(spec, train=replace(spec.train, seed=seed))
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How was your day?", "comment était ta journée"),
+        ("where becomes your dog", "où devient ton chien"),
+        ("why is the car", "pourquoi est la voiture"),
+        ("when was my book", "quand était mon livre"),
+    ],
+)
+def test_a_question_is_translated_word_by_word(question: str, answer: str) -> None:
+    data = make_data(make_spec("questions"))
+    batch = data.make_probe(question)
+    assert " ".join(data.decode(batch.targets[0])[:-1]) == answer
+    assert int(batch.targets[0, -1]) == END
 
 
-def test_rates_are_a_third_and_three_times() -> None:
-    runs = QUESTIONS["rates"].plan(tiny(rate=0.003))
-    assert [(each.name, each.spec.train.rate) for each in runs] == [
-        ("rate 0.001", 0.001),
-        ("rate 0.003", 0.003),
-        ("rate 0.009", 0.009),
-    ]
-    assert {each.spec.train.seed for each in runs} == {0}
+def test_all_pairs_differ_and_sixty_one_are_held_out() -> None:
+    assert len(questions.QUESTIONS) == len(set(map(questions.translate, questions.QUESTIONS))) == 432
+    data = make_data(make_spec("questions"))
+    assert len(data.held_out.inputs) == 61
+    assert len({tuple(row.tolist()) for row in data.held_out.inputs}) == 61
 
 
-def test_heads_are_those_of_the_model() -> None:
-    runs = QUESTIONS["heads"].plan(make_spec("reverse"))
-    assert [each.spec.model.heads for each in runs] == [1, 2, 4]
-    assert check_plan(runs, check) == ""
-
-
-def test_an_option_of_the_task_can_vary_too() -> None:
-    runs = vary(make_spec("reverse"), "longest", (6, 8))
-    assert [each.spec.options["longest"] for each in runs] == [6, 8]
-    with pytest.raises(KeyError):
-        vary(make_spec("reverse"), "nonsense", (1,))
-
-
-def test_a_run_that_cannot_be_trained_is_named() -> None:
-    runs = vary(make_spec("reverse"), "heads", (1, 7))
-    assert check_plan(runs, check).startswith("Heads 7: ")
-
-
-@pytest.mark.parametrize("task", list(TASKS))
-@pytest.mark.parametrize("question", list(QUESTIONS))
-def test_every_question_can_be_asked_of_every_default(task: str, question: str) -> None:
-    assert check_plan(QUESTIONS[question].plan(make_spec(task)), check) == ""
+def test_an_article_needs_the_noun() -> None:
+    """The third word cannot be told from the first three words of the question."""
+    for start in {question[:3] for question in questions.QUESTIONS}:
+        articles = {questions.translate((*start, noun))[2] for noun in questions.NOUNS}
+        assert len(articles) == 2

@@ -101,6 +101,8 @@ CASES: dict[str, tuple[str, str, str, str, str, Callable[[], Cells]]] = {
             + [[(8, 0)], [(9, 0)]]
         ),
     ),
+    "noun": ("questions", "noun", "luong", "how was your day", "alignment", lambda: [[(2, 3)]]),
+    "word": ("questions", "diagonal", "luong", "how was your day", "alignment", lambda: [[(k, k)] for k in range(4)]),
     "subject": (
         "masked",
         "subject",

@@ -268,6 +268,8 @@ def test_a_tasks_own_probe_is_valid(task: str, kind: str) -> None:
         ("dates", "30 feb 2019", "3/31/19"),
         ("dates", "1 january 1800", "1950 to 2049"),
         ("dates", "", "3/31/19"),
+        ("questions", "how was your", "how, where, when, why"),
+        ("questions", "how was your unicorn", "dog, book"),
         ("masked", "the unicorn sees itself .", "unicorn"),
         ("masked", "", "1 to 12"),
         ("masked", "the " * 13, "1 to 12"),
