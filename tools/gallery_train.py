@@ -25,7 +25,7 @@ CROSS = ("dates",)
 TEXT = ("characters",)
 LARGE = ("reverse", "--set", "layers=6", "--set", "heads=4")
 BOTH = ("reverse", "--model", "encoder-decoder")
-RECURRENT, LUONG = ("reverse", "--model", "recurrent"), ("reverse", "--model", "luong")
+RECURRENT, LUONG = ("questions", "--model", "recurrent"), ("questions",)
 """Arguments of ``attnlab train``; the model with six layers has a curve of sharpness for each of 24 heads."""
 
 
@@ -45,6 +45,7 @@ def list_views() -> Iterator[View]:
     yield _make_view("train-model-decoder", _show_run(REVERSE, _show_model))
     yield _make_view("train-model-recurrent", _show_run(RECURRENT, _show_model))
     yield _make_view("train-model-attention", _show_run(LUONG, _show_model))
+    yield _make_view("train-model-compared", _show_run(RECURRENT, _compare_models))
     yield _make_view("train-queue", _queue)
     yield _make_view("dialog-train-queue", _queue, lambda p, w: _find_tools(_open(w)).show_results())
     for name in ("train-runs", "train-film", "train-figure"):
@@ -135,15 +136,25 @@ def _show_model(workspace: "TrainWorkspace") -> None:
     wait_until(lambda: workspace.maps.model.seen is not None)
 
 
+def _compare_models(workspace: "TrainWorkspace") -> None:
+    """Show the same task without and with attention, as diagrams, at the third step."""
+    _compare(workspace, make_run(LUONG))
+    _show_model(workspace)
+    second = _find_tools(workspace).comparing.second
+    assert second is not None
+    wait_until(lambda: second.model.seen is not None)
+    workspace.maps.model.view.chosen.emit("step 2")
+
+
 def _show_gradients(workspace: "TrainWorkspace") -> None:
     workspace.maps.gradients.click()
     wait_until(lambda: workspace.maps.view.data[0].kind == "signed")
 
 
-def _compare(workspace: "TrainWorkspace") -> None:
-    """Show the run of another seed beside this one."""
+def _compare(workspace: "TrainWorkspace", folder: Path | None = None) -> None:
+    """Show another run beside this one, by default that of another seed."""
     comparing = _find_tools(workspace).comparing
-    comparing.compare(make_run(REVERSE, seed=1))
+    comparing.compare(make_run(REVERSE, seed=1) if folder is None else folder)
     wait_until(lambda: comparing.second is not None and comparing.second.seen is not None)
 
 

@@ -141,7 +141,7 @@ def _draw_one_vector(
     if len(reading) > 4:
         text = "reach it only through their neighbours, and are never looked at again"
         at = (reading[1] + reading[-2]) / 2
-        if measure(text, "caption") > reading[-2] - reading[1]:
+        if measure(text, "caption") > 0.6 * (reading[-2] - reading[1]):
             text = "never looked at again"
         scene.add(Label(at, above - 28, text, "caption", "muted", 0.5))
 

@@ -105,6 +105,13 @@ class AnswerCard(FollowsTheme, Surface):
         if not self._timer.isActive():
             self._show_next()
 
+    def set_wanted(self, on: bool) -> None:
+        """Hide the card, where something else shows the answers, or show it if there is an answer."""
+        self._wanted = on
+        self.setVisible(on and self._has_answer)
+
+    _wanted, _has_answer = True, False
+
     @property
     def is_behind(self) -> bool:
         """Whether a later answer than the one shown is about to be shown."""
@@ -120,7 +127,8 @@ class AnswerCard(FollowsTheme, Surface):
     def show_answer(self, answer: "Answer", step: int) -> None:
         """Show the answer of the model after ``step`` steps."""
         self._answer, self._step = answer, step
-        self.setVisible(bool(answer.places or answer.numbers))
+        self._has_answer = bool(answer.places or answer.numbers)
+        self.setVisible(self._has_answer and self._wanted)
         own = self._mode == OWN and bool(answer.written)
         places = answer.written if own else answer.places
         self._columns = make_number_columns(answer.numbers) if answer.numbers else make_columns(places)

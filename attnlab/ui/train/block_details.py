@@ -30,8 +30,10 @@ class BlockDetails(FollowsTheme, QWidget):
     map_wanted = Signal()
     playground_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, opens: bool = True) -> None:
+        """Create the panel; without ``opens`` it has no buttons that open a map elsewhere."""
+        super().__init__()
+        self._opens = opens
         self.setProperty("ground", "surface")
         self.setAccessibleName("The chosen block")
         self.heading, self.title, self.about, self.formula = _section("Selected"), QLabel(), QLabel(), QLabel()
@@ -99,7 +101,8 @@ class BlockDetails(FollowsTheme, QWidget):
             tables.append(("Trainable", "" if frozen else "all", f"{block.trainable:,}"))
         self._show_rows(self._parameters, tables)
         for part in (self._heads_head, self.heads, self.large_button, self.open_button):
-            part.setVisible(maps is not None)
+            is_button = part in (self.large_button, self.open_button)
+            part.setVisible(maps is not None and (self._opens or not is_button))
         if maps is not None:
             count = len(maps.weights)
             self._heads_head.setText(f"Its {count} heads" if count > 1 else "Its map")

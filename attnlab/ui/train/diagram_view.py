@@ -19,6 +19,8 @@ KEYS = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
+LEAST_ZOOM = 0.9
+"""The least size of the type, as a share of that at 100 %, to which a diagram shrinks before it scrolls."""
 _PRESS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 HINT = "Arrow keys walk once the Tab key has moved the focus here; Enter chooses a block, its maps or a layer."
@@ -78,7 +80,7 @@ class DiagramView(HasCells, Drawn):
         self._zoom = scale()
         self._scene = self.lay_out(max(self._room, 1) / self._zoom)
         if self._scene.width * self._zoom > self._room + 1:  # large type becomes smaller to fit, though never small
-            self._zoom = max(self._room / self._scene.width, min(scale(), 1.0))
+            self._zoom = max(self._room / self._scene.width, LEAST_ZOOM * min(scale(), 1.0))
             self._scene = self.lay_out(self._room / self._zoom)
         size = QSize(round(self._scene.width * self._zoom), round(self._scene.height * self._zoom))
         if size != self.minimumSize():

@@ -294,7 +294,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.close_map()
         self.stack.setCurrentWidget(self.model if page == MODEL else self.area)
         self.gradients.setVisible(page != MODEL)
-        self.answer.setVisible(page != MODEL)  # the diagram has the answers itself
+        self.answer.set_wanted(page != MODEL)  # the diagram has the answers itself
         self._title.setText("Probe" if page == MODEL else "Attention of")
         self._arrange_head()
         self.model_toggled.emit(page == MODEL)

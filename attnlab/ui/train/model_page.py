@@ -30,11 +30,12 @@ class ModelPage(FollowsTheme, QWidget):
     map_wanted = Signal(str, int)
     layer_wanted = Signal(str, int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, opens: bool = True) -> None:
+        """Create the page; without ``opens`` its maps cannot be opened large or in the playground."""
         super().__init__(parent)
         self.setProperty("ground", "surface")
         self.setAccessibleName("The model, drawn")
-        self.view, self.details = DiagramView(), BlockDetails()
+        self.view, self.details = DiagramView(), BlockDetails(opens)
         self._seen: Seen | None = None
         self._opened, self._block, self._head = Opened(), "", 0
         self._beside = True
@@ -59,7 +60,7 @@ class ModelPage(FollowsTheme, QWidget):
         row.addWidget(self.area, 1)
         row.addWidget(self.side)
         self.area.viewport().installEventFilter(self)
-        self.view.chosen.connect(self._on_chosen)
+        self.view.chosen.connect(self.enter)
         self.view.walked.connect(self._on_walked)
         self.details.head_chosen.connect(self._on_head_chosen)
         self.details.map_wanted.connect(self._on_map_wanted)
@@ -122,7 +123,7 @@ class ModelPage(FollowsTheme, QWidget):
         self.view.select(block.name, *([f"{block.name} · head {self._head}"] if maps is not None else []))
 
     @Slot(str)
-    def _on_chosen(self, name: str) -> None:
+    def enter(self, name: str) -> None:
         """Choose a block or a head, open another layer, fold or unfold a stack, or point at another step."""
         kind, _, rest = name.partition(" ")
         if kind == "layer":

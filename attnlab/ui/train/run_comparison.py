@@ -43,6 +43,7 @@ class RunComparison(QObject):
         second, self.second = self.second, None
         if second is not None:
             second.stop()
+            self._workspace.maps.model_toggled.disconnect(self._share)
             if self._answers is not None:
                 self._answers.part()
                 self._answers = None
@@ -69,6 +70,11 @@ class RunComparison(QObject):
         maps.height_shared.connect(second.view.set_room)
         bar.valueChanged.connect(other.setValue)
         other.valueChanged.connect(bar.setValue)
+        maps.model_toggled.connect(second.show_model)
+        maps.model.view.chosen.connect(second.model.enter)
+        second.model.view.chosen.connect(maps.model.enter)
+        second.show_model(maps.shows_model)
+        maps.model_toggled.connect(self._share, Qt.ConnectionType.QueuedConnection)  # once the curves are hidden
         self._match()
         seen = self._workspace.session.inspection.seen
         if seen is not None:

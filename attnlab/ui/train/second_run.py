@@ -3,7 +3,16 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from attnlab.training.run import Run
 from attnlab.ui.base.announcing import show_text
@@ -13,6 +22,7 @@ from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.answer_card import AnswerCard, frame_answer
 from attnlab.ui.train.inspector import Inspector, Seen
 from attnlab.ui.train.maps_view import MapsView
+from attnlab.ui.train.model_page import ModelPage
 from attnlab.ui.train.model_worker import ModelWorker
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
@@ -70,7 +80,8 @@ class SecondRun(FollowsTheme, QWidget):
         self.close_button.clicked.connect(self.closed)
         self.answer, self.view = AnswerCard(), MapsView()
         self.view.cell_pointed.connect(self._on_pointed)
-        self.area = QScrollArea()
+        self.area, self.model, self.stack = QScrollArea(), ModelPage(opens=False), QStackedWidget()
+        self._at: tuple[int, str] | None = None
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -98,7 +109,22 @@ class SecondRun(FollowsTheme, QWidget):
         column.addWidget(self.head)
         column.addWidget(self.under)
         column.addLayout(frame_answer(self.answer))
-        column.addWidget(self.area, 1)
+        self.stack.addWidget(self.area)
+        self.stack.addWidget(self.model)
+        column.addWidget(self.stack, 1)
+
+    @property
+    def shows_model(self) -> bool:
+        """Whether the diagram of the model is shown in place of the maps."""
+        return self.stack.currentWidget() is self.model
+
+    @Slot(bool)
+    def show_model(self, on: bool) -> None:
+        """Show the diagram of the model, or the maps again."""
+        self.stack.setCurrentWidget(self.model if on else self.area)
+        self.answer.set_wanted(not on)
+        if self._at is not None:
+            self.look(*self._at)
 
     def restyle(self) -> None:
         """Set the icon and the least width."""
@@ -107,9 +133,11 @@ class SecondRun(FollowsTheme, QWidget):
 
     def look(self, step: int, probe: str) -> None:
         """Show the moment nearest to a step with a probe."""
+        self._at = step, probe
         moment = self.run.recorder.find_nearest(step)
         if moment is not None:
             job = partial(self._inspector.look, self.run.spec, moment.step, moment.weights, probe)
+            job = partial(job, inside=self.shows_model)
             self._worker.ask("look", job, self._show, self._say)
 
     def stop(self) -> None:
@@ -125,6 +153,7 @@ class SecondRun(FollowsTheme, QWidget):
         self._say("")
         self.seen = seen
         self.view.show_maps(seen.look.maps)
+        self.model.show_seen(seen)
         self.answer.follow(seen.look.answer, seen.look.step)
         self.told.setText("")
         self.step.setText(f"step {seen.look.step:,}")

@@ -1,5 +1,6 @@
 """The maps of a moment for export: their tokens, their titles, and the sheets of a figure."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from attnlab.figures.panels.figure_source import Sheet, Sheets
@@ -9,7 +10,7 @@ from attnlab.ui.train.inspector import Seen
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
-    from attnlab.ui.train.maps_panel import MapsPanel
+    from attnlab.ui.train.map_cards import Card
 
 
 def list_tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -40,10 +41,9 @@ def make_sheets(seen: Seen) -> Sheets | None:
     return Sheets(tuple(found), heading, "Layers")
 
 
-def find_visible(maps: "MapsPanel", all_maps: Sheets) -> tuple[tuple[str, ...], int | str]:
-    """Return the visible layers and the head: the large one, or "all"."""
-    cards = maps.view.cards
-    if maps.large is not None:
-        card = cards[maps.large]
+def find_visible(cards: "Sequence[Card]", large: int | None, all_maps: Sheets) -> tuple[tuple[str, ...], int | str]:
+    """Return the layers of the visible cards and the head: that of the ``large`` one, or "all"."""
+    if large is not None:
+        card = cards[large]
         return (all_maps.all_stages[card.layer],), card.head
     return tuple(dict.fromkeys(all_maps.all_stages[card.layer] for card in cards)), "all"

@@ -79,7 +79,8 @@ class TrainTools(QObject):
         if maps is None:
             self._workspace.footer.show_message(NO_MAPS)
             return
-        layers, head = find_visible(self._workspace.maps, maps)
+        shown = self._workspace.maps
+        layers, head = find_visible(shown.view.cards, shown.large, maps)
         dialog = ExportDialog(maps, layers[0], head, self._window.settings.figure, self._window)
         dialog.form.choose(layers)
         dialog.remembered.connect(lambda choices: self._window.change_settings(figure=choices))
@@ -106,7 +107,8 @@ class TrainTools(QObject):
         if maps is None:
             say(NO_MAPS)
             return
-        layers, head = find_visible(self._workspace.maps, maps)
+        shown = self._workspace.maps
+        layers, head = find_visible(shown.view.cards, shown.large, maps)
         try:
             image = copy_figure(maps, replace(read_words(self._window.settings.figure)[0], stages=layers, head=head))
         except AttnlabError as error:

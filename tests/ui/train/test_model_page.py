@@ -1,5 +1,6 @@
 """The model, drawn: a person shows it, clicks blocks, folds layers, walks with the keys, and saves the picture."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,8 @@ Left = Qt.MouseButton.LeftButton
 
 
 @pytest.fixture
-def pupil(person: Person) -> Pupil:
+def pupil(sit_down: Callable[..., Person]) -> Pupil:
+    person = sit_down(remember=True)
     person.window.resize(1440, 900)
     return Pupil(person.window, person.qtbot)
 
@@ -201,6 +203,41 @@ def test_an_ending_that_is_no_figure_is_refused(pupil: Pupil, tmp_path: Path) ->
     pupil.tools.diagram.export_to(tmp_path / "model.gif")
     assert "cannot have the ending '.gif'" in pupil.trainer.footer.message.text()
     assert not list(tmp_path.iterdir())
+
+
+def train(pupil: Pupil, kind: str) -> Path:
+    """Train a model to its end and return the folder of its run, once it is saved."""
+    pupil.begin(tiny(kind=kind, steps=20))
+    pupil.train_to_the_end()
+    folder = pupil.tools.keeper.find_folder(pupil.run)
+    assert folder is not None
+    pupil.wait_for(lambda: any(each.folder == folder for each in pupil.tools.runs.found))
+    return folder
+
+
+@pytest.mark.slow
+def test_two_runs_side_by_side_are_both_drawn_and_share_what_is_chosen(pupil: Pupil) -> None:
+    """Without attention beside with it: a click on a step of one points at that step in both."""
+    folder = train(pupil, "luong")
+    train(pupil, "recurrent")
+    comparing = pupil.tools.comparing
+    comparing.compare(folder)
+    pupil.wait_for(lambda: comparing.second is not None and comparing.second.seen is not None)
+    second = comparing.second
+    assert second is not None
+    click_segment(pupil, "Model")
+    pupil.wait_for(lambda: second.model.seen is not None and pupil.trainer.maps.model.seen is not None)
+    page = pupil.trainer.maps.model
+    assert page.view.scene.find("weight 0") is None
+    assert page.view.scene.find("vector") is not None
+    click(page, "step 1")
+    assert second.model.seen is not None
+    row = second.model.seen.look.maps[0].weights[0, 1]
+    spoken = [each.spoken for each in second.model.view.scene.regions if each.name.startswith("weight ")]
+    assert [each.split(": ")[1] for each in spoken] == [f"{weight:.4f}" for weight in row]
+    assert second.model.details.open_button.isHidden()
+    click_segment(pupil, "Maps")
+    assert not second.shows_model
 
 
 def test_the_palette_draws_the_model_and_a_key_takes_it_away(pupil: Pupil) -> None:
