@@ -165,15 +165,15 @@ PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
     ),
     "questions": (
         Pattern(
+            "diagonal",
+            "The weight on the word to be translated: the mean over answers k of A[k, k].",
+            _find_answers(lambda k, side, token: (k,)),
+        ),
+        Pattern(
             "noun",
             "The weight on the noun, on which the article depends: A[2, 3], where row 2 writes the article, such as "
             "ta or ton, and column 3 is the noun.",
             _find_answers(lambda k, side, token: (3,) if k == 2 else ()),
-        ),
-        Pattern(
-            "diagonal",
-            "The weight on the word to be translated: the mean over answers k of A[k, k].",
-            _find_answers(lambda k, side, token: (k,)),
         ),
     ),
     "masked": (

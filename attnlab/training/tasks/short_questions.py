@@ -92,8 +92,9 @@ TASK = Task(
     title="Short questions",
     about="The model translates questions of four English words into French, word by word; some of the 432 sound odd. "
     "Whether it is la or le, ta or ton, ma or mon depends on the noun, which comes after it.",
-    look_for="In the alignment (“alignment”, “cross”), the row that writes ta or ton attends to the noun too, not only "
-    "to “your”. Without attention, the decoder must find all four words in one vector.",
+    look_for="In the alignment (“alignment”) a diagonal: each row attends to the word that it translates. The row that "
+    "writes ta or ton attends to “your”, whose state knows the noun already, as the encoder reads in both directions. "
+    "Without attention, the decoder must find all four words in one vector.",
     row="K1, K2",
     kinds=("luong", *(kind for kind in WITH_SOURCE if kind != "luong")),
     settings=choose_settings,

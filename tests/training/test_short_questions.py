@@ -3,7 +3,7 @@
 import pytest
 
 from attnlab.training.batch import END
-from attnlab.training.tasks import make_data, make_spec, questions
+from attnlab.training.tasks import make_data, make_spec, short_questions
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_a_question_is_translated_word_by_word(question: str, answer: str) -> No
 
 
 def test_all_pairs_differ_and_sixty_one_are_held_out() -> None:
-    assert len(questions.QUESTIONS) == len(set(map(questions.translate, questions.QUESTIONS))) == 432
+    assert len(short_questions.QUESTIONS) == len(set(map(short_questions.translate, short_questions.QUESTIONS))) == 432
     data = make_data(make_spec("questions"))
     assert len(data.held_out.inputs) == 61
     assert len({tuple(row.tolist()) for row in data.held_out.inputs}) == 61
@@ -31,6 +31,6 @@ def test_all_pairs_differ_and_sixty_one_are_held_out() -> None:
 
 def test_an_article_needs_the_noun() -> None:
     """The third word cannot be told from the first three words of the question."""
-    for start in {question[:3] for question in questions.QUESTIONS}:
-        articles = {questions.translate((*start, noun))[2] for noun in questions.NOUNS}
+    for start in {question[:3] for question in short_questions.QUESTIONS}:
+        articles = {short_questions.translate((*start, noun))[2] for noun in short_questions.NOUNS}
         assert len(articles) == 2
