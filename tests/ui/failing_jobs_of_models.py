@@ -1,8 +1,15 @@
 """The cases of :mod:`tests.ui.test_every_job_fails` for the jobs of Models."""
 
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtWidgets import QLabel
+
 from attnlab.ui.models.texts_dialog import TextsDialog
 from tests.ui.failing_jobs import Desk, case
 from tests.ui.models.reader import ModelReader
+
+EXPERIMENT = "attnlab.pretrained.model_run.Run.experiment"
 
 
 def sit(desk: Desk) -> ModelReader:
@@ -12,31 +19,36 @@ def sit(desk: Desk) -> ModelReader:
     return reader
 
 
-def open_texts(desk: Desk, target: str) -> tuple[ModelReader, TextsDialog]:
-    """Open the dialog of several texts, and let a function fail from then on."""
+def open_texts(desk: Desk) -> tuple[ModelReader, TextsDialog]:
+    """Open the dialog of several texts."""
     reader = sit(desk)
     reader.models.tools.show_texts()
     (dialog,) = reader.window.findChildren(TextsDialog)
     reader.wait_for(lambda: not reader.models.session.busy and dialog.note.text() != "")
-    desk.plant(target)
     return reader, dialog
+
+
+def fail(desk: Desk, reader: ModelReader, target: str, do: Callable[[], object], label: QLabel) -> None:
+    """Let a function fail, do what needs it, and wait until the label says that something went wrong."""
+    desk.plant(target)
+    do()
+    reader.wait_for(lambda: "Something went wrong" in label.text())
 
 
 @case("models/models_session.py ModelsSession._ask", "running the model")
 def run_model(desk: Desk) -> None:
     reader = sit(desk)
-    desk.plant("attnlab.pretrained.model.Model.run")
-    reader.models.set_text("a b a", "retype the text")
-    reader.wait_for(lambda: "Something went wrong" in reader.models.panel.message.text())
-    assert reader.models.session.state.text == "c a d b f e c a d"
+    models = reader.models
+    retype = partial(models.set_text, "a b a", "retype the text")
+    fail(desk, reader, "attnlab.pretrained.model.Model.run", retype, models.panel.message)
+    assert models.session.state.text == "c a d b f e c a d"
 
 
 @case("models/models_tools.py ModelsTools.choose_model", "listing models")
 def list_models(desk: Desk) -> None:
     reader = sit(desk)
-    desk.plant("attnlab.pretrained.find_model.list_cached")
-    reader.models.tools.choose_model()
-    reader.wait_for(lambda: "Something went wrong" in reader.models.footer.note.text())
+    models = reader.models
+    fail(desk, reader, "attnlab.pretrained.find_model.list_cached", models.tools.choose_model, models.footer.note)
 
 
 @case("models/models_tools.py ModelsTools.open_first", "listing models")
@@ -51,46 +63,44 @@ def open_first(desk: Desk) -> None:
 @case("models/models_tools.py ModelsTools._read_text", "reading a text")
 def read_text(desk: Desk) -> None:
     reader = sit(desk)
-    desk.plant("attnlab.ui.models.models_tools.read_text")
-    reader.models.tools._read_text(desk.folder / "text.txt")
-    reader.wait_for(lambda: "Something went wrong" in reader.models.panel.message.text())
+    models = reader.models
+    read = partial(models.tools._read_text, desk.folder / "text.txt")
+    fail(desk, reader, "attnlab.ui.models.models_tools.read_text", read, models.panel.message)
 
 
 @case("models/models_session.py ModelsSession.ask_experiment", "opening a layer in the playground")
 def open_layer(desk: Desk) -> None:
     reader = sit(desk)
-    desk.plant("attnlab.pretrained.model_run.Run.experiment")
-    reader.models.tools.trip.open()
-    reader.wait_for(lambda: "Something went wrong" in reader.models.panel.message.text())
+    models = reader.models
+    fail(desk, reader, EXPERIMENT, models.tools.trip.open, models.panel.message)
 
 
 @case("models/models_session.py ModelsSession.ask_texts", "reading several texts")
 def read_several(desk: Desk) -> None:
-    reader, dialog = open_texts(desk, "attnlab.pretrained.model.Model.read_texts")
-    dialog.texts.setPlainText("a b a")
-    reader.wait_for(lambda: "Something went wrong" in dialog.message.text())
+    reader, dialog = open_texts(desk)
+    write = partial(dialog.texts.setPlainText, "a b a")
+    fail(desk, reader, "attnlab.pretrained.model.Model.read_texts", write, dialog.message)
 
 
 @case("models/texts_files.py TextFiles.read", "reading texts")
 def read_text_files(desk: Desk) -> None:
-    reader, dialog = open_texts(desk, "attnlab.ui.models.texts_files.read_texts")
-    dialog._read(desk.folder / "text.txt")
-    reader.wait_for(lambda: "Something went wrong" in dialog.message.text())
+    reader, dialog = open_texts(desk)
+    read = partial(dialog._read, desk.folder / "text.txt")
+    fail(desk, reader, "attnlab.ui.models.texts_files.read_texts", read, dialog.message)
 
 
 @case("models/texts_files.py TextFiles.write", "saving a table")
 def save_table(desk: Desk) -> None:
-    reader, dialog = open_texts(desk, "attnlab.ui.models.texts_files.write_bytes")
-    dialog._save(desk.folder / "table.csv")
-    reader.wait_for(lambda: "Something went wrong" in dialog.message.text())
+    reader, dialog = open_texts(desk)
+    save = partial(dialog._save, desk.folder / "table.csv")
+    fail(desk, reader, "attnlab.ui.models.texts_files.write_bytes", save, dialog.message)
 
 
 @case("models/models_session.py ModelsSession.ask_answers", "predicting every token")
 def save_answers(desk: Desk) -> None:
     reader = sit(desk)
-    desk.plant("attnlab.pretrained.pattern_tables.encode_rows")
-    reader.models.tools._save_answers(desk.folder / "answer.csv")
-    reader.wait_for(lambda: "Something went wrong" in reader.models.footer.note.text())
+    save = partial(reader.models.tools._save_answers, desk.folder / "answer.csv")
+    fail(desk, reader, "attnlab.pretrained.pattern_tables.encode_rows", save, reader.models.footer.note)
 
 
 @case("models/models_session.py ModelsSession.ask_words", "opening a layer in the playground")
@@ -99,6 +109,5 @@ def run_words(desk: Desk) -> None:
     trip = reader.models.tools.trip
     trip.open()
     reader.wait_for(lambda: trip.origin is not None)
-    desk.plant("attnlab.pretrained.model_run.Run.experiment")
-    reader.playground.inputs.query_box.tokens.token_removed.emit(0)
-    reader.wait_for(lambda: "Something went wrong" in trip.strip.truth.text())
+    remove = partial(reader.playground.inputs.query_box.tokens.token_removed.emit, 0)
+    fail(desk, reader, EXPERIMENT, remove, trip.strip.truth)
