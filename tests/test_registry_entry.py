@@ -10,7 +10,7 @@ import pytest
 import torch
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QLabel
+from PySide6.QtWidgets import QComboBox
 
 import attnlab
 from attnlab.attention import edits
@@ -31,6 +31,7 @@ from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch
 from tests.ui.conftest import _long_lived_is_frozen, open_window, sit_down  # noqa: F401  # fixtures
+from tests.ui.explained import read_explained
 from tests.ui.popups import close, popup_of
 
 if TYPE_CHECKING:
@@ -308,6 +309,4 @@ def test_an_added_entry_is_in_the_switches_cards_and_explain_panel(
 
 
 def arithmetic(at: "Person") -> str:
-    labels = at.playground.explain.findChildren(QLabel)
-    names = [label.accessibleName() for label in labels if label.isVisible()]
-    return next(name for name in names if name.startswith("The cell as arithmetic"))
+    return read_explained(at)

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import torch
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextDocument
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
+import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.walk import Place
+from attnlab.ui.base.cells import HasCells
+from attnlab.ui.playground.steps_view import StepsView
 from attnlab.ui.widgets.charts.bars import BarList
+from tests.ui.explained import ask_for_formula, read_explained
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -24,8 +29,12 @@ INVITATION = "Point at a cell to see how it is computed; click to hold it, Esc t
 STAGES = ("inputs", "queries", "keys", "values", "scores", "scaled", "masked", "weights", "context", "output")
 
 
+def shown(person: "Person") -> list[QLabel]:
+    return [label for label in person.playground.explain.findChildren(QLabel) if label.isVisible()]
+
+
 def labels(person: "Person") -> list[str]:
-    return [label.text() for label in person.playground.explain.findChildren(QLabel) if label.isVisible()]
+    return [label.text() for label in shown(person)]
 
 
 def read(person: "Person", name: str) -> str:
@@ -36,7 +45,15 @@ def read(person: "Person", name: str) -> str:
 
 
 def arithmetic(person: "Person") -> list[str]:
+    """Return the formula with its numbers, which the reader asked for, or the words on a cell without steps."""
     return read(person, "The cell as arithmetic").splitlines()
+
+
+def steps(person: "Person") -> list[str]:
+    """Return the lines of the steps as a screen reader has them, those of the row among them."""
+    lists = [w for w in person.playground.explain.findChildren(HasCells) if isinstance(w, QWidget) and w.isVisible()]
+    lists.sort(key=lambda w: w.mapTo(person.window, QPoint()).y())
+    return [w.name_cell(place) for w in lists for place in range(w.count_cells())]
 
 
 def value(text: str) -> float:
@@ -104,10 +121,11 @@ def test_every_stage_is_explained_down_to_its_number(sit_down: Callable[..., "Pe
     number = float(person.painted(stage)[0, 3, 1])
     assert read(person, "Value of the cell") == f"{number:.4f}".replace("-", "−")
     assert person.card(stage).stage.title in labels(person)
-    assert any(line for line in arithmetic(person))
+    assert steps(person) if stage != "inputs" else arithmetic(person)
 
 
 def test_a_score_is_written_out_with_its_numbers(person: "Person") -> None:
+    ask_for_formula(person)
     person.point_at("scores", 2, 1)
     first, total = arithmetic(person)
     assert first == "q·k = 0.43·0.4433 + 1.4343·1.1419"
@@ -116,6 +134,7 @@ def test_a_score_is_written_out_with_its_numbers(person: "Person") -> None:
 
 
 def test_a_weight_is_written_with_exponential_sum_and_score(person: "Person") -> None:
+    ask_for_formula(person)
     person.click_cell("weights", 2, 1)
     lines = " ".join(arithmetic(person))
     fraction = re.search(r"= ([\d.]+) ÷ ([\d.]+) ", lines)
@@ -130,11 +149,72 @@ def test_a_weight_is_written_with_exponential_sum_and_score(person: "Person") ->
     assert "q·k = 0.43·0.4433 + 1.4343·1.1419" in lines
 
 
+def test_a_weight_is_written_as_numbered_steps_with_the_numbers_on_the_cards(person: "Person") -> None:
+    person.click_cell("weights", 2, 1)
+    query, key = person.painted("queries")[0, 2], person.painted("keys")[0, 1]
+    scaled, weights = person.painted("scaled")[0, 2], person.painted("weights")[0, 2]
+    values = person.painted("values")[0, 1]
+    powers = np.exp(scaled.astype(np.float64))
+    assert steps(person) == [
+        "1 Score query, key",
+        *(f"{q:.4f} times {k:.4f} = {q * k:.4f}" for q, k in zip(query, key, strict=True)),
+        f"{person.painted('scores')[0, 2, 1]:.4f}",
+        f"2 Scaled over √2: {scaled[1]:.4f}",
+        "3 Softmax e^{scaled} over sum of the row",
+        *(
+            f"Weights, row of “starts”, {token}, {power:.4f}, weight {weight:.4f}"
+            for token, power, weight in zip(person.experiment.tokens, powers, weights, strict=True)
+        ),
+        f"sum: {powers.sum():.4f} = 1.0000",
+        f"{powers[1]:.4f} over {powers.sum():.4f} = {weights[1]:.4f}",
+        "4 Into the context weight times value",
+        *(f"{weights[1]:.4f} times {v:.4f} = {weights[1] * v:.4f}" for v in values),
+    ]
+    assert "“starts” takes 23 % of its new value from “journey”." in [label.accessibleName() for label in shown(person)]
+
+
+def test_during_a_walk_the_steps_end_before_what_is_not_computed_yet(person: "Person") -> None:
+    person.click_cell("weights", 2, 1)
+    assert "4 Into the context" in read_explained(person)
+    person.document.show(depth="cell", at=Place("weights", 2, 1))
+    assert "3 Softmax" in read_explained(person)
+    assert "Into the context" not in read_explained(person)
+
+
+def test_the_steps_can_be_walked_with_the_keys(person: "Person") -> None:
+    person.click_cell("scores", 2, 1)
+    view = person.find(StepsView, "Steps to this cell")
+    view.setFocus()
+    for key, place in ((Qt.Key.Key_Down, 1), (Qt.Key.Key_End, 3), (Qt.Key.Key_Up, 2), (Qt.Key.Key_Home, 0)):
+        QTest.keyClick(view, key)
+        assert view.current_cell == place
+    assert view.find_cell(view.locate_cell(2).center()) == 2
+
+
+def test_with_several_heads_the_weight_is_compared_in_every_head(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-8")
+    person.click_cell("weights", 4, 0, index=2)
+    lines = steps(person)
+    trace = attnlab.compute(person.experiment)
+    weights = trace.array("weights")[:, 4, 0]
+    at = lines.index("The same weight in every head")
+    assert lines[at + 1 :] == [
+        *(f"head {i}: {weight:.4f}" for i, weight in enumerate(weights)),
+        f"mean: {weights.mean():.4f}",
+    ]
+
+
+def test_the_sentence_on_the_example_has_subscripts(person: "Person") -> None:
+    texts = [label.text() for label in shown(person)]
+    assert any("vertical-align:sub" in text and "trainable W<span" in text for text in texts)
+    assert not any("W_q" in text for text in texts)
+
+
 def test_a_masked_cell_gives_its_reason(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("causal-5x8")
     person.point_at("masked", 1, 3)
     assert read(person, "Value of the cell") == "−∞"
-    assert arithmetic(person)[0] == "“on” comes after “cat”: the future is masked"
+    assert "“on” comes after “cat”: the future is masked" in steps(person)
     assert bar_texts(person)[2:] == ["masked", "masked", "masked"]
 
 
@@ -190,10 +270,13 @@ def test_a_key_has_no_row(person: "Person") -> None:
 
 def test_long_sums_are_cut_and_can_be_written_out(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-8")
+    ask_for_formula(person)
     person.click_cell("queries", 2, 1, index=3)
     assert "… 59 more …" in arithmetic(person)[1]
+    assert any(line.startswith("58 more, together") for line in steps(person))
     person.press("Show every term", QPushButton)
     products = arithmetic(person)[1]
+    assert sum(" times " in line for line in steps(person)) == 64
     assert products.count("·") == 64
     assert value(products.removeprefix("= ")) == pytest.approx(person.painted("queries")[3, 2, 1], abs=5e-4)
     person.press("Show every term", QPushButton)
@@ -221,6 +304,8 @@ def test_with_several_heads_the_explanation_names_the_head(sit_down: Callable[..
     assert any(text.endswith("sat → cat · head 3") for text in labels(person))
     assert bar_texts(person)[1] == f"{person.painted('weights')[3, 2, 1]:.4f}"
     person.choose("Show", "mean")
+    assert steps(person)[0] == "Mean of 8 heads"
+    ask_for_formula(person)
     assert arithmetic(person)[0] == "the mean of 8 heads"
     assert bars(person).accessibleName() == "Weights, row of “sat”, mean of the heads"
     assert bar_texts(person)[1] == f"{person.painted('weights')[0, 2, 1]:.4f}"
@@ -232,7 +317,7 @@ def test_an_empty_row_is_explained(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(Experiment(("a", "b", "c"), torch.eye(3), config=AttentionConfig(mask=mask)))
     assert person.painted("weights")[0, 1].tolist() == [0, 0, 0]
     person.click_cell("weights", 1, 0)
-    assert arithmetic(person)[0] == "every key of this row is masked"
+    assert "every key of this row is masked" in steps(person)
     assert read(person, "Row: strongest") == "none"
     assert any("1 empty" in label.text() for label in person.playground.step_bar.findChildren(QLabel))
 
@@ -240,7 +325,7 @@ def test_an_empty_row_is_explained(sit_down: Callable[..., "Person"]) -> None:
 def test_tokens_that_look_like_markup_are_shown_literally(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(Experiment(("<b>x</b>", "&amp;"), torch.eye(2), config=AttentionConfig(causal=True)))
     person.click_cell("masked", 0, 1)
-    assert arithmetic(person)[0] == "“&amp;” comes after “<b>x</b>”: the future is masked"
+    assert "“&amp;” comes after “<b>x</b>”: the future is masked" in steps(person)
     assert any(text == "<b>x</b> → &amp;" for text in labels(person))
     image = person.playground.explain.grab().toImage()
     assert not image.isNull()

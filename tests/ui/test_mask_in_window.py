@@ -17,6 +17,7 @@ from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch
+from tests.ui.explained import read_explained
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -93,9 +94,7 @@ def bar(person: "Person") -> str:
 
 
 def arithmetic(person: "Person") -> str:
-    labels = person.playground.explain.findChildren(QLabel)
-    names = [label.accessibleName() for label in labels if label.isVisible()]
-    return next(name for name in names if name.startswith("The cell as arithmetic"))
+    return read_explained(person)
 
 
 # The brush

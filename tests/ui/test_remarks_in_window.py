@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from attnlab.ui.playground.remark_strip import RemarkStrip
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill_row import PillRow
+from tests.ui.explained import read_explained
 from tests.ui.popups import close, popup_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def said(person: "Person") -> str:
 
 
 def arithmetic(person: "Person") -> str:
-    return person.find(QLabel, "The cell as arithmetic").accessibleName()
+    return read_explained(person)
 
 
 def test_a_causal_mask_between_two_sequences_is_named_while_it_is_on(person: "Person") -> None:

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.files.source import Source
 from attnlab.ui.app.main_window import MainWindow
 from tests.patience import PATIENCE_S
+from tests.ui.explained import read_explained
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -232,7 +233,7 @@ def test_a_newcomers_first_minute(person: "Person") -> None:
         for label in person.playground.explain.findChildren(QLabel)
     }
     assert told["Value of the cell"] == f"{person.painted('weights')[0, 2, 1]:.4f}"
-    assert "÷" in told["The cell as arithmetic"]
+    assert "Softmax e^{scaled} ÷ sum of the row" in read_explained(person)
     person.table.setFocus()
     for _ in range(3):
         person.undo()

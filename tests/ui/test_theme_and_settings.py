@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QGraphicsView, QLabel, QWidget
 from attnlab.document.settings import Settings, load_settings, settings_path
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
 from attnlab.ui.widgets.charts.curves import Curves
+from tests.ui.explained import ask_for_formula
 from tests.ui.popups import close, popup_of
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def test_without_a_system_preference_the_theme_is_light(sit_down: Callable[..., 
 
 def test_the_explanation_is_legible_after_a_change_of_theme(person: "Person") -> None:
     person.click_cell("weights", 2, 1)
+    ask_for_formula(person)
     lines = next(
         label
         for label in person.playground.explain.findChildren(QLabel)

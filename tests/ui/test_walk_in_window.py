@@ -12,6 +12,7 @@ from attnlab.attention.stages import walk
 from attnlab.attention.stages.walk import Place
 from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.widgets.elided_label import ElidedLabel
+from tests.ui.explained import ask_for_formula
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -85,6 +86,7 @@ def test_rows_appear_one_by_one_and_disappear_again(person: "Person") -> None:
 
 
 def test_cells_appear_one_by_one_with_their_arithmetic(person: "Person") -> None:
+    ask_for_formula(person)
     walk_to(person, "cell", Place("scores", 2, 0))
     person.key(Key.Key_Right)
     assert known(person, "scores") == 14
@@ -97,6 +99,7 @@ def test_cells_appear_one_by_one_with_their_arithmetic(person: "Person") -> None
 
 
 def test_a_sum_grows_term_by_term_until_the_cell_is_known(person: "Person") -> None:
+    ask_for_formula(person)
     walk_to(person, "term", Place("scores", 2, 0))
     seen = []
     for _ in range(3):
@@ -135,6 +138,7 @@ def test_the_depth_can_change_within_a_stage(person: "Person") -> None:
 
 
 def test_uncomputed_cells_are_described_as_not_computed_yet(person: "Person") -> None:
+    ask_for_formula(person)
     walk_to(person, "cell", Place("weights", 2, 1))
     card = person.card("weights")
     assert person.tip(card, person.cell("weights", 2, 1)).startswith("starts → journey: 0.2256")

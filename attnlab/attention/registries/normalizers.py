@@ -15,6 +15,7 @@ from attnlab.attention.stages.arithmetic import (
     DECIMALS,
     Floats,
     Line,
+    Parts,
     Span,
     bracket,
     decimals_for,
@@ -46,13 +47,15 @@ class Normalizer(Entry):
     the limits of the dtype of the computation. ``code`` is PyTorch that assigns ``weights``, with ``{x}`` for the
     logits. ``kind`` is "probability" if every weight lies in 0 to 1, otherwise "signed". ``competes`` is True if the
     keys of a row share a total of 1, so that a sink can take part of it. An entry with the option :data:`TEMPERATURE`
-    receives logits that are already divided by it.
+    receives logits that are already divided by it. ``parts(logits [T_k], p)`` are the numbers whose share of their sum
+    is the weight, for entries that divide by a sum; None where the division is undefined.
     """
 
     formula: str
     apply: Callable[[Tensor, Mapping[str, Any]], Tensor]
     explain: Callable[[Floats, int, Mapping[str, Any], int | None], tuple[Line, ...]]
     code: str
+    parts: Callable[[Floats, Mapping[str, Any]], Parts | None] | None = None
     kind: str = "probability"
     competes: bool = True
 
@@ -77,6 +80,30 @@ def _explain_softmax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
     powers = np.exp(shifted)
     weight = float(powers[j] / powers.sum())
     return (*said, *_fraction(shifted, powers, j, limit), line("= ", Span(number(weight), "attention")))
+
+
+_POWER = (Span("e"), Span("{x}", style="sup"))
+
+
+def _find_softmax_parts(logits: Floats, p: Mapping[str, Any]) -> Parts | None:
+    logits = np.asarray(logits, dtype=np.float64)
+    if not np.isfinite(logits.max()):
+        return None
+    shifted, said = subtract_maximum(logits)
+    powers = np.exp(shifted)
+    return Parts(powers, float(powers.sum()), (Span("e"), Span("{x} − max", style="sup")) if said else _POWER, said)
+
+
+def _find_unshifted_parts(logits: Floats, p: Mapping[str, Any]) -> Parts | None:
+    powers, total = _compute_powers(np.asarray(logits, dtype=np.float64), p["finfo"])
+    return Parts(powers, total, _POWER) if 0 < total < np.inf else None
+
+
+def _find_sum_parts(logits: Floats, p: Mapping[str, Any]) -> Parts | None:
+    logits = np.asarray(logits, dtype=np.float64)
+    kept = np.where(logits == -np.inf, 0.0, logits)
+    total = float(kept.sum())
+    return Parts(kept, total, (Span("{x}"),)) if total != 0 and np.isfinite(total) else None
 
 
 def _fraction(logits: Floats, powers: Floats, j: int, limit: int | None) -> tuple[Line, ...]:
@@ -213,6 +240,7 @@ NORMALIZERS = {
             apply=lambda logits, p: torch.softmax(logits, -1),
             explain=_explain_softmax,
             code="weights = torch.softmax({x}, dim=-1)",
+            parts=_find_softmax_parts,
         ),
         Normalizer(
             name="softmax-unshifted",
@@ -224,6 +252,7 @@ NORMALIZERS = {
             apply=_apply_unshifted,
             explain=_explain_unshifted,
             code="weights = {x}.exp()\nweights = weights / weights.sum(-1, keepdim=True)",
+            parts=_find_unshifted_parts,
         ),
         Normalizer(
             name="sum",
@@ -234,6 +263,7 @@ NORMALIZERS = {
             explain=_explain_sum,
             code="out = {x} == -torch.inf\nkept = {x}.masked_fill(out, 0)\n"
             "weights = (kept / kept.sum(-1, keepdim=True)).masked_fill(out, 0)",
+            parts=_find_sum_parts,
             kind="signed",
             competes=False,
         ),

@@ -12,6 +12,7 @@ from attnlab.attention.products import bmm, matmul
 from attnlab.attention.stages.arithmetic import (
     Floats,
     Line,
+    Products,
     Span,
     bracket,
     decimals_for,
@@ -81,6 +82,27 @@ def _blocks(h: int, t_q: int, row_bytes: int) -> Iterator[tuple[slice, slice]]:
     for head in range(0, h, heads):
         for row in range(0, t_q, rows):
             yield slice(head, head + heads), slice(row, row + rows)
+
+
+def find_dot_factors(query: Floats, key: Floats, p: Parameters) -> Products:
+    """Return q and k."""
+    return Products(query, key, ("query", "key"))
+
+
+def find_general_factors(query: Floats, key: Floats, p: Parameters) -> Products:
+    """Return q W_a and k."""
+    return Products(query @ p["W_a"], key, ("query", "key"))
+
+
+def find_concat_factors(query: Floats, key: Floats, p: Parameters) -> Products:
+    """Return v_c and the hidden units."""
+    upper, lower = np.split(np.asarray(p["W_c"]), 2)
+    return Products(np.asarray(p["v_c"]), np.tanh(query @ upper + key @ lower), ("", ""))
+
+
+def find_additive_factors(query: Floats, key: Floats, p: Parameters) -> Products:
+    """Return v_a and the hidden units."""
+    return Products(np.asarray(p["v_a"]), np.tanh(query @ p["W_d"] + key @ p["W_e"]), ("", ""))
 
 
 def explain_dot(query: Floats, key: Floats, p: Parameters, limit: int | None) -> tuple[Line, ...]:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnlab.attention.registries import score_functions as functions
 from attnlab.attention.registries.entries import Entry, Table
-from attnlab.attention.stages.arithmetic import Floats, Line
+from attnlab.attention.stages.arithmetic import Floats, Line, Products
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,13 +17,15 @@ class Score(Entry):
 
     ``p`` holds the entry's tables and options by name: tensors on the device for ``apply``, float64 arrays for
     ``explain(query [d_k], key [d_k], p, limit)``, which writes out one score. ``code`` is a PyTorch expression with Q,
-    K and the tables in scope, and with options as ``{name}``.
+    K and the tables in scope, and with options as ``{name}``. ``factors(query, key, p)`` are the numbers whose products
+    sum to the score, for scores that are such a sum.
     """
 
     formula: str
     apply: Callable[[Tensor, Tensor, Mapping[str, Any]], Tensor]
     explain: Callable[[Floats, Floats, Mapping[str, Any], int | None], tuple[Line, ...]]
     code: str
+    factors: Callable[[Floats, Floats, Mapping[str, Any]], Products] | None = None
     is_bilinear: bool = False
     """Whether a score is a sum of products of one number of the query and one of the key, with fixed factors."""
 
@@ -42,6 +44,7 @@ SCORES = {
             apply=functions.dot,
             explain=functions.explain_dot,
             code="Q @ K.mT",
+            factors=functions.find_dot_factors,
             is_bilinear=True,
         ),
         Score(
@@ -54,6 +57,7 @@ SCORES = {
             apply=functions.general,
             explain=functions.explain_general,
             code="Q @ W_a @ K.mT",
+            factors=functions.find_general_factors,
             is_bilinear=True,
         ),
         Score(
@@ -73,6 +77,7 @@ SCORES = {
             apply=functions.concat,
             explain=functions.explain_concat,
             code="torch.tanh(\n    (Q @ W_c.chunk(2)[0])[:, :, None] + (K @ W_c.chunk(2)[1])[:, None]\n) @ v_c",
+            factors=functions.find_concat_factors,
         ),
         Score(
             name="additive",
@@ -88,6 +93,7 @@ SCORES = {
             apply=functions.additive,
             explain=functions.explain_additive,
             code="torch.tanh((Q @ W_d)[:, :, None] + (K @ W_e)[:, None]) @ v_a",
+            factors=functions.find_additive_factors,
         ),
         Score(
             name="cosine",

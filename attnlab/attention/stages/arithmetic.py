@@ -29,6 +29,28 @@ class Span:
 Line = tuple[Span, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Two vectors of equal length whose products sum to a number, and the role of each."""
+
+    left: Floats
+    right: Floats
+    roles: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Numbers [T_k] whose share of their ``total`` is the weight of each key; ``said`` is what was done before.
+
+    ``symbol`` says how a part comes from a score x, which stands in it as ``{x}``: one line, for example e to the x.
+    """
+
+    values: Floats
+    total: float
+    symbol: Line
+    said: tuple[Line, ...] = ()
+
+
 def number(value: float, decimals: int = DECIMALS) -> str:
     """Return ``value`` with some decimals, or in e-notation if it is very large or small, with a true minus sign."""
     value = float(value) + 0.0  # zero has no sign
@@ -66,6 +88,16 @@ def round_as_printed(value: float, decimals: int = DECIMALS) -> float:
         return value
     small_or_large = value != 0 and not 1e-4 <= abs(value) < 1e6
     return float(f"{value:.{decimals - 1}e}" if small_or_large else f"{value:.{decimals}f}")
+
+
+def round_all_as_printed(values: Floats, decimals: int = DECIMALS) -> Floats:
+    """Return an array of finite numbers, each as :func:`round_as_printed`."""
+    sizes = np.abs(values)
+    scientific = (sizes != 0) & ((sizes < 1e-4) | (sizes >= 1e6))
+    exponents = np.floor(np.log10(np.where(scientific, sizes, 1.0)))
+    units = np.where(scientific, 10.0 ** (exponents + 1 - decimals), 10.0**-decimals)
+    rounded: Floats = np.round(values / units) * units
+    return rounded
 
 
 def last_digit(value: float, decimals: int = DECIMALS) -> float:

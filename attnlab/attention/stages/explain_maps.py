@@ -13,6 +13,7 @@ from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.arithmetic import (
+    Floats,
     Line,
     Span,
     bracket,
@@ -52,7 +53,7 @@ def _score_lines(trace: Computed, cell: Cell, limit: int | None) -> tuple[Line, 
     return score.explain(query, key, trace.plain_parameters(score), limit)
 
 
-def _exact_score(trace: Computed, cell: Cell) -> float:
+def find_exact_score(trace: Computed, cell: Cell) -> float:
     """Return the score of the cell's query and key without rounding: computed in float64."""
     e, head = trace.experiment, cell.head or 0
     score = SCORES[e.config.score]
@@ -72,7 +73,7 @@ def _in_float64(trace: Computed, entry: Entry) -> dict[str, Any]:
 
 def scores(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a score: one query and one key."""
-    result = result_line(trace, cell, _exact_score(trace, cell))
+    result = result_line(trace, cell, find_exact_score(trace, cell))
     return make_explanation(trace, cell, *_score_lines(trace, cell, limit), result)
 
 
@@ -129,7 +130,7 @@ def _chain(trace: Computed, cell: Cell, limit: int | None, name: str) -> tuple[L
             lines += _STEPS[name](trace, cell)
         name = source(trace.experiment, name)
     first, *rest = _score_lines(trace, cell, limit)
-    result = result_line(trace, cell, _exact_score(trace, cell), "scores")
+    result = result_line(trace, cell, find_exact_score(trace, cell), "scores")
     return (*lines, line("score ", first), *rest, result)
 
 
@@ -172,19 +173,34 @@ def weights(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     if hidden is not None and fill == "-inf" and bool(hidden[cell.row].all()):
         nothing = line("every key of this row is masked")
         return make_explanation(trace, cell, nothing, line("= ", Span("0", style="strong")))
-    lines = _normalizer_lines(trace, cell, limit)
+    lines = write_normalizer(trace, cell, limit)
     reason = masks.reasons(e, cell.row, cell.column) if hidden is not None else ""
     if not reason:
         return make_explanation(trace, cell, *lines, *_chain(trace, cell, limit, "weights"))
-    if fill == "0" and value_of(trace, cell) != 0:
-        lines = (*lines, line(Span("a score of 0 does not mean none: it gets a weight like any other", style="muted")))
-    if hidden is not None and bool(hidden[cell.row].all()):
+    empty = hidden is not None and bool(hidden[cell.row].all())
+    said = say_filled(trace, cell)
+    return make_explanation(trace, cell, *(said[:1] if empty else (line(reason),)), *lines, *said[empty:])
+
+
+def say_filled(trace: Computed, cell: Cell) -> tuple[Line, ...]:
+    """Return what is odd about the weight of a masked key that is filled with a number, in sentences."""
+    fill, hidden = trace.experiment.config.option("fill"), trace.hidden
+    said: list[Line] = []
+    if hidden is None or not bool(hidden[cell.row, cell.column]):
+        return ()
+    if bool(hidden[cell.row].all()):
         alike = f"every key of this row is masked, but all its scores are {_FILLED[fill]}, so all keys get equal weight"
-        return make_explanation(trace, cell, line(alike), *lines)
-    return make_explanation(trace, cell, line(reason), *lines)
+        said.append(line(alike))
+    if fill == "0" and value_of(trace, cell) != 0:
+        said.append(line(Span("a score of 0 does not mean none: it gets a weight like any other", style="muted")))
+    return tuple(said)
 
 
-def _normalizer_lines(trace: Computed, cell: Cell, limit: int | None) -> tuple[Line, ...]:
+def prepare_row(trace: Computed, cell: Cell) -> tuple[Floats, dict[str, Any], tuple[Line, ...]]:
+    """Return what the normaliser receives: the row of the cell, the options, and lines that say what was done first.
+
+    The row has one number more with a sink.
+    """
     e = trace.experiment
     normalizer = NORMALIZERS[e.config.normalizer]
     logits = trace[source(e, "weights")][cell.head or 0, cell.row]
@@ -198,6 +214,13 @@ def _normalizer_lines(trace: Computed, cell: Cell, limit: int | None) -> tuple[L
         sink = number_of(trace, e.weights.extra["sinks"][cell.head or 0])
         row = np.append(row, sink)
         lines.append(line("the sink adds the score ", Span(short(sink), style="strong")))
+    return row, p, tuple(lines)
+
+
+def write_normalizer(trace: Computed, cell: Cell, limit: int | None) -> tuple[Line, ...]:
+    """Return the weight of a cell of the weights as the normaliser computes it from the row of scores."""
+    normalizer = NORMALIZERS[trace.experiment.config.normalizer]
+    row, p, lines = prepare_row(trace, cell)
     written = normalizer.explain(row, cell.column, p, limit)
     exact = float(
         normalizer.apply(torch.from_numpy(row)[None, None], _in_float64(trace, normalizer))[0, 0, cell.column]

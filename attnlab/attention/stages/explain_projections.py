@@ -1,5 +1,6 @@
 """Explain cells of inputs, queries, keys and values as arithmetic with their numbers."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import (
+    Floats,
     Line,
     Span,
     bracket,
@@ -62,27 +64,57 @@ def _explain_given(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[L
     )
 
 
-def _explain_projection(
-    trace: Computed, cell: Cell, limit: int | None, symbol: str, role: str, n_heads: int
-) -> Explanation:
-    """Explain a cell of X W + b; ``symbol`` is q, k or v."""
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """The numbers of one cell of X W + b: the token's row ``x``, the column ``w``, None for the identity, the bias.
+
+    ``letter`` names the sequence; ``owned`` says which columns of W belong to the head.
+    """
+
+    x: Floats
+    w: Floats | None
+    column: int
+    letter: str
+    bias: float | None
+    owned: tuple[Line, ...]
+
+
+def find_projection(trace: Computed, cell: Cell, symbol: str) -> Projection:
+    """Return the numbers of a query, key or value; ``symbol`` is q, k or v."""
     e = trace.experiment
     weight: Tensor | None = getattr(e.weights, f"W_{symbol}")
     bias: Tensor | None = getattr(e.weights, f"b_{symbol}")
+    n_heads = e.n_heads if symbol == "q" else e.n_kv_heads
     head = (cell.head or 0) * n_heads // e.n_heads
     size = trace.array(cell.stage).shape[-1]
     column = head * size + cell.column
     given = source(e, cell.stage)
-    letter = "m" if given == "memory" else "x"
-    x = numbers_of(trace, trace[given][cell.row])
-    added = 0.0 if bias is None else number_of(trace, bias[column])
-    if weight is None:
+    owned: tuple[Line, ...] = ()
+    if n_heads > 1:
+        own = format_range("column", head * size, (head + 1) * size - 1)
+        shared = f", which {e.n_heads // n_heads} query heads share" if n_heads < e.n_heads else ""
+        owned = (line(Span(f"head {head} owns {own}{shared}", style="muted")),)
+    return Projection(
+        numbers_of(trace, trace[given][cell.row]),
+        None if weight is None else numbers_of(trace, weight[:, column]),
+        column,
+        "m" if given == "memory" else "x",
+        None if bias is None else number_of(trace, bias[column]),
+        owned,
+    )
+
+
+def _explain_projection(trace: Computed, cell: Cell, limit: int | None, symbol: str, role: str) -> Explanation:
+    """Explain a cell of X W + b; ``symbol`` is q, k or v."""
+    found = find_projection(trace, cell, symbol)
+    x, w, column, letter, bias = found.x, found.w, found.column, found.letter, found.bias
+    added = bias or 0.0
+    if w is None:
         exact = float(x[column]) + added
         digits = decimals_for([x[column], added], lambda values: float(values.sum()))
         lines = [line(Span(symbol, role), " = ", Span(letter), f"[{column}] = ", short(x[column], digits))]
         lines.append(line(Span(f"W_{symbol} is the identity: untrained", style="muted")))
     else:
-        w = numbers_of(trace, weight[:, column])
         exact = float(np.dot(x, w)) + added
         digits = decimals_of_products(x, w, added)
         where = line(Span(f"W_{symbol}", role), f", column {column}")
@@ -91,26 +123,22 @@ def _explain_projection(
     if bias is not None:
         lines.append(line("+ bias ", Span(bracket(added, digits), role)))
     lines.append(result_line(trace, cell, exact))
-    if n_heads > 1:
-        own = format_range("column", head * size, (head + 1) * size - 1)
-        shared = f", which {e.n_heads // n_heads} query heads share" if n_heads < e.n_heads else ""
-        lines.append(line(Span(f"head {head} owns {own}{shared}", style="muted")))
-    return make_explanation(trace, cell, *lines)
+    return make_explanation(trace, cell, *lines, *found.owned)
 
 
 def queries(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a query: its token's inputs times a column of W_q."""
-    return _explain_projection(trace, cell, limit, "q", "query", trace.experiment.n_heads)
+    return _explain_projection(trace, cell, limit, "q", "query")
 
 
 def keys(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a key: its token's inputs times a column of W_k."""
-    return _explain_projection(trace, cell, limit, "k", "key", trace.experiment.n_kv_heads)
+    return _explain_projection(trace, cell, limit, "k", "key")
 
 
 def values(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a value: its token's inputs times a column of W_v."""
-    return _explain_projection(trace, cell, limit, "v", "value", trace.experiment.n_kv_heads)
+    return _explain_projection(trace, cell, limit, "v", "value")
 
 
 def _explain_normed(trace: Computed, cell: Cell, place: int) -> Explanation:

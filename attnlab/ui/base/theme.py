@@ -40,6 +40,7 @@ _ROLES: dict[str, tuple[float, QFont.Weight]] = {
     "number_strong": (13, QFont.Weight.DemiBold),
     "number_small": (11, QFont.Weight.Normal),
     "map": (12, QFont.Weight.Normal),
+    "map_strong": (12, QFont.Weight.DemiBold),
     "cell": (10, QFont.Weight.Normal),
     "tiny": (10.5, QFont.Weight.Normal),
 }

@@ -104,7 +104,7 @@ class Columns(QSplitter):
 
     def _open_widths(self) -> tuple[int, int, int]:
         inputs = max(min(round(self._width * 0.22), px(300)), self._inputs.sizeHint().width())
-        explanation = min(max(round(self._width * 0.2), px(216)), px(276))
+        explanation = min(max(round(self._width * 0.2), px(216)), px(304))
         return self._spine.minimumWidth(), inputs, explanation
 
     def _choose_folds(self) -> tuple[bool, bool]:

@@ -1,14 +1,12 @@
-"""The Explain panel: the selected cell as arithmetic, its row as bars, and the row's statistics."""
+"""The Explain panel: the selected cell as numbered steps with bars, its row, and the row's statistics."""
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -16,25 +14,34 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.attention.edits.moved_tokens import cell_before, stage_places
-from attnlab.attention.measures.statistics import RowStatistics, row_statistics
+from attnlab.attention.measures.statistics import row_statistics
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell, Explanation
 from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.figures.stage_data import SINK, find_sink_share
-from attnlab.ui.base.theme import plain_tip, set_sheet
+from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.playground.rich_text import html_of, html_of_code
+from attnlab.ui.playground.arithmetic_words import ArithmeticWords
+from attnlab.ui.playground.rich_text import html_of_code
 from attnlab.ui.playground.row_bars import RowBars
-from attnlab.ui.playground.walk_explanation import choose_example, explain_in_view, find_unknown_in_row, has_cell
+from attnlab.ui.playground.row_statistics_grid import RowStatisticsGrid
+from attnlab.ui.playground.step_layout import INDENT
+from attnlab.ui.playground.steps_view import StepsView
+from attnlab.ui.playground.walk_explanation import (
+    ShownExplanation,
+    choose_example,
+    explain_in_view,
+    find_unknown_in_row,
+    has_cell,
+)
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from attnlab.attention.stages.arithmetic import Line
+    from attnlab.attention.stages.steps import RowStep, Steps
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
     from attnlab.ui.widgets.charts.profile import Profile
@@ -42,14 +49,6 @@ if TYPE_CHECKING:
 INVITATION = "Point at a cell to see how it is computed; click to hold it, Esc to release it."
 LONG_ROW = 33
 """The number of keys from which a row is also shown as a profile."""
-ROWS = (
-    ("total", "sum"),
-    ("entropy", "entropy"),
-    ("effective", "effective tokens"),
-    ("largest", "largest"),
-    ("strongest", "strongest"),
-    ("distance", "distance"),
-)
 
 
 class ExplainPanel(FollowsTheme, QScrollArea):
@@ -68,7 +67,6 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._view: View | None = None
         self._shown: tuple[Cell | None, bool] = (None, False)
         self._cell: Cell | None = None
-        self._every_term = False
         self._pinned: Trace | None = None
         self._about, self._lens = "", ""
         self._place: tuple[int, int] | None = None
@@ -79,10 +77,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         column.setSpacing(4)
         self._section = _make_section("Explain")
         column.addWidget(self._section)
-        self._example = QLabel()
-        self._example.setTextFormat(Qt.TextFormat.PlainText)
-        self._example.setWordWrap(True)
-        self._example.setAccessibleName("What to notice in this example")
+        self._example = FormulaLabel()
         self._example.setContentsMargins(0, 0, 0, 12)
         column.addWidget(self._example)
         column.addLayout(self._make_heading())
@@ -95,17 +90,14 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._compared.setTextFormat(Qt.TextFormat.PlainText)
         self._compared.setWordWrap(True)
         column.addWidget(self._compared)
-        self._lines = QLabel()
-        self._lines.setTextFormat(Qt.TextFormat.RichText)
-        self._lines.setWordWrap(True)
-        self._lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        for label in (self._value, self._compared, self._lines, self._where, self._example):
+        self._sentence = FormulaLabel(role="muted")
+        self._remarks = FormulaLabel(role="muted")
+        for label in (self._value, self._compared, self._where, self._example, self._sentence, self._remarks):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        column.addWidget(self._lines)
-        self._more = QPushButton("Show every term")
-        self._more.setCheckable(True)
-        self._more.toggled.connect(self._on_more_toggled)
-        column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
+        self._words = ArithmeticWords(self)
+        self._words.changed.connect(self._refresh)
+        self._first_steps, self._last_steps = StepsView("Steps to this cell"), StepsView("Steps from the row on")
+        self._words_first, self._words_last = QVBoxLayout(), QVBoxLayout()
         self._code = QLabel()
         self._code.setProperty("role", "caption")
         self._code.setWordWrap(True)
@@ -114,21 +106,27 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._code.setTextFormat(Qt.TextFormat.RichText)
         self._code.setContentsMargins(0, 8, 0, 0)
         self._compared.setContentsMargins(0, 0, 0, 4)
-        column.addWidget(self._code)
-        column.addSpacing(16)
         self._row_title = _make_section("")
-        column.addWidget(self._row_title)
+        self._row_title.setContentsMargins(0, 16, 0, 0)
         self.bars = RowBars()
         self.bars.bar_clicked.connect(self._on_bar_clicked)
         self._profile: Profile | None = None
         self._can_profile = True
-        self._profile_place = QVBoxLayout()
-        column.addLayout(self._profile_place)
-        column.addWidget(self.bars)
-        column.addSpacing(16)
+        self._row_place, self._profile_place = QVBoxLayout(), QVBoxLayout()
+        self._row_place.addLayout(self._profile_place)
+        self._row_place.addWidget(self.bars)
         self._statistics_title = _make_section("This row")
-        column.addWidget(self._statistics_title)
-        column.addLayout(self._make_statistics())
+        self._statistics_title.setContentsMargins(0, 16, 0, 0)
+        self._statistics = RowStatisticsGrid()
+        column.addWidget(self._sentence)
+        column.addWidget(self._first_steps)
+        column.addLayout(self._words_first)
+        column.addWidget(self._row_title)
+        column.addLayout(self._row_place)
+        column.addWidget(self._last_steps)
+        column.addLayout(self._words_last)
+        for part in (self._remarks, self._statistics_title, self._statistics, self._code):
+            column.addWidget(part)
         column.addStretch(1)
         self.setWidget(body)
         self._show_nothing()
@@ -149,25 +147,6 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         row.addWidget(self._where, 1)
         return row
 
-    def _make_statistics(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setVerticalSpacing(4)
-        self._statistics: dict[str, QLabel] = {}
-        self._statistic_names: list[QLabel] = []
-        for line, (key, title) in enumerate(ROWS):
-            name, value = QLabel(title), QLabel()
-            name.setProperty("role", "muted")
-            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            value.setTextFormat(Qt.TextFormat.PlainText)
-            value.setWordWrap(True)
-            value.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-            grid.addWidget(name, line, 0)
-            grid.addWidget(value, line, 1)
-            self._statistics[key] = value
-            self._statistic_names.append(name)
-        grid.setColumnStretch(1, 1)
-        return grid
-
     def restyle(self) -> None:
         """Write the arithmetic in the present colours."""
         self._refresh()
@@ -187,6 +166,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._view = view
         self._refresh()
 
+    @Slot()
     def _refresh(self) -> None:
         cell = self._view.subject if self._view is not None else None
         example = cell is None and self._trace is not None and self._view is not None and not self._lens
@@ -195,7 +175,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         if self._trace is None or self._view is None or cell is None or not has_cell(self._trace, cell):
             self._show_nothing()
             return
-        self._show(*explain_in_view(self._trace, self._view, cell, None if self._every_term else 6))
+        limit = None if self._words.every_term else 6
+        self._show(explain_in_view(self._trace, self._view, cell, limit, self._words.wanted))
         if example:
             self._show_about()
 
@@ -204,16 +185,16 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._where.setText("")
         self._show_about()
         self._value.setText("")
-        self._compared.hide()
-        self._lines.setText("")
         self._code.setText("")
         self._cell = None
-        self._name_labels(())
-        for widget in (self._dot, self._name, self._more, self._row_title, self._statistics_title, self.bars):
+        self._name_labels()
+        hidden = (self._dot, self._name, self._compared, self._sentence, self._words, self._remarks, self._code)
+        for widget in (*hidden, self._row_title, self._statistics_title, self.bars):
             widget.hide()
         if self._profile is not None:
             self._profile.hide()
-        self._show_statistics(None, ())
+        self._show_steps(None)
+        self._statistics.show_statistics(None, ())
 
     def show_about(self, about: str, place: tuple[int, int] | None = None) -> None:
         """Show what to notice in the open worked example while no cell is held; "" without an example.
@@ -230,11 +211,12 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     def _show_about(self) -> None:
         """Show what there is to see and to do while no cell is held."""
-        self._example.setText(" ".join(filter(None, (self._about, self._lens or INVITATION))))
+        self._example.show_formula(" ".join(filter(None, (self._about, self._lens or INVITATION))))
         self._example.show()
 
-    def _show(self, explanation: Explanation, value: str = "") -> None:
-        """Show an explanation; ``value`` replaces a number that is not known yet."""
+    def _show(self, shown: ShownExplanation) -> None:
+        """Show what is said of a cell."""
+        explanation = shown.explanation
         p, cell, trace = palette_of(self), explanation.cell, self._trace
         self._cell = cell
         assert trace is not None
@@ -244,23 +226,44 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
         self._where.setText(f"{explanation.labels[0]} → {explanation.labels[1]}{head}")
         self._example.hide()
-        self._value.setText(value or number(explanation.value))
+        self._value.setText(shown.value or number(explanation.value))
         self._compare(explanation)
-        if value:
+        if shown.value:
             self._compared.hide()
-        self._lines.setText(
-            "<p style='line-height:135%; margin:0'>"
-            + "<br>".join(html_of(line, p) for line in explanation.lines)
-            + "</p>"
-        )
+        for label, text in ((self._sentence, shown.sentence), (self._remarks, shown.remarks)):
+            if text and label.accessibleName() != text:  # writing rich text again takes longer than drawing the steps
+                label.show_formula(text)
+            label.setVisible(bool(text))
+        row = shown.steps.row if shown.steps is not None else None
+        place = self._words_last if row is not None else self._words_first
+        if place.indexOf(self._words) < 0:
+            place.addWidget(self._words)
+        self._words.show_words(explanation.lines, shown.steps)
         code = stage.code(trace.experiment)
-        self._code.setText(html_of_code(code))
-        self._name_labels(explanation.lines, code)
-        for widget in (self._dot, self._name):
+        if self._code.text() != (written := html_of_code(code)):
+            self._code.setText(written)
+        self._name_labels(code)
+        for widget in (self._dot, self._name, self._code, self._words):
             widget.show()
-        text = "".join(span.text for line in explanation.lines for span in line)
-        self._more.setVisible("more …" in text or self._every_term)
-        self._show_row(cell)
+        self._show_row(cell, row)
+        self._show_steps(shown.steps)
+
+    def _show_steps(self, steps: "Steps | None") -> None:
+        """Draw the steps: those up to the bars of the row, and those after them."""
+        if steps is None:
+            self._first_steps.show_steps(())
+            self._last_steps.show_steps(())
+            return
+        numbers = iter(range(1, len(steps.all) + 1))
+        first = [(step, next(numbers) if step.is_numbered else 0, "") for step in steps.before]
+        last = []
+        if steps.row is not None:
+            first.append((steps.row.step, number_of_row := next(numbers), "head"))
+            last.append((steps.row.step, number_of_row, "foot"))
+        last += [(step, next(numbers) if step.is_numbered else 0, "") for step in steps.after]
+        self._first_steps.show_steps(first, len(steps.before))
+        parts = self.bars.find_parts_end() if steps.row is not None and len(steps.row.parts) else 0
+        self._last_steps.show_steps(last, parts=parts)
 
     def _compare(self, explanation: Explanation) -> None:
         """Show the cell's value in the pinned state, if that has the cell."""
@@ -276,19 +279,17 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             sign = "+" if change > 0 else ""
             self._compared.setText(f"pinned {number(before)} · change {sign}{number(change)}")
 
-    def _name_labels(self, lines: "Sequence[Line]", code: str = "") -> None:
+    def _name_labels(self, code: str = "") -> None:
         """Give each label an accessible name with its text: a screen reader reads the name in place of the text."""
-        arithmetic = "; ".join("".join(span.text for span in line) for line in lines)
         self._value.setAccessibleName(f"Value of the cell: {self._value.text()}")
-        self._lines.setAccessibleName(f"The cell as arithmetic: {arithmetic}")
         self._code.setAccessibleName(f"The same in PyTorch: {code}")
 
-    def _show_row(self, cell: Cell) -> None:
-        """Show the weights of the cell's query; keys and values have no row."""
+    def _show_row(self, cell: Cell, step: "RowStep | None") -> None:
+        """Show the weights of the cell's query, with their parts in the step of a weight; keys and values have none."""
         trace = self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
-        name = cell.stage if cell.stage in ("zeroed", "dropped") else "weights"
+        name = cell.stage if cell.stage in ("zeroed", "dropped") and step is None else "weights"
         of_query = stage.axes[-2] in ("query", "token")  # there may be more keys than rows of the weights
         unknown_keys = find_unknown_in_row(trace, self._view, name, cell.row) if of_query else [True]
         has_row = not all(unknown_keys)
@@ -297,7 +298,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         if self._profile is not None and not has_row:
             self._profile.hide()
         if not has_row:
-            self._show_statistics(None, ())
+            self._statistics.show_statistics(None, ())
             return
         e = trace.experiment
         head = cell.head if cell.head is not None else (self._view.head if self._view is not None else "mean")
@@ -309,6 +310,9 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         if e.n_heads > 1 and not isinstance(head, int):
             title += ", mean of the heads"
         self._row_title.setText(title.upper())
+        self._row_title.setVisible(step is None)
+        self._row_place.setContentsMargins(px(INDENT) if step is not None else 0, 0, 0, 0)
+        self.bars.set_parts(step.parts.tolist() if step is not None else (), step.decimals if step is not None else 4)
         current = cell.column if stage.axes[-1] == "key" else None
         bars, keys = row.tolist(), e.key_tokens
         if name == "weights" and e.config.option("sink"):
@@ -319,7 +323,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._statistics_title.setVisible(not partly)
         self._show_profile(row[:0] if partly else row, e.key_tokens, current)
         statistics = None if partly else row_statistics(row, masked[: e.T_k].count(False), cell.row)
-        self._show_statistics(statistics, e.key_tokens)
+        self._statistics.show_statistics(statistics, e.key_tokens)
 
     def _show_profile(self, row: "NDArray[np.floating]", keys: tuple[str, ...], current: int | None) -> None:
         """Show a long row as a profile above its bars; pyqtgraph is loaded for the first one."""
@@ -336,39 +340,6 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             self._profile.setVisible(len(row) >= LONG_ROW)
             if len(row) >= LONG_ROW:
                 self._profile.set_profile(row.tolist(), keys, current)
-
-    def _show_statistics(self, statistics: RowStatistics | None, keys: tuple[str, ...]) -> None:
-        visible = statistics is not None
-        for label in (*self._statistics.values(), *self._statistic_names):
-            label.setVisible(visible)
-        if statistics is None:
-            return
-        strongest = "none" if statistics.strongest is None else keys[statistics.strongest] or "∅"
-        entropy = (
-            "not defined"
-            if statistics.entropy != statistics.entropy
-            else f"{number(statistics.entropy)} of {number(statistics.most)}"
-        )
-        effective = "not defined" if statistics.effective != statistics.effective else f"{statistics.effective:.2f}"
-        distance = "not defined" if statistics.distance != statistics.distance else f"{statistics.distance:.2f} tokens"
-        texts = {
-            "total": number(statistics.total),
-            "entropy": entropy,
-            "effective": effective,
-            "largest": number(statistics.largest),
-            "strongest": strongest,
-            "distance": distance,
-        }
-        for key, text in texts.items():
-            label = self._statistics[key]
-            label.setToolTip(plain_tip(text))
-            label.setAccessibleName(f"Row: {dict(ROWS)[key]}: {text}")
-            label.setText(text if len(text) <= 28 else f"{text[:27]}…")
-
-    @Slot(bool)
-    def _on_more_toggled(self, on: bool) -> None:
-        self._every_term = on
-        self._refresh()
 
     @Slot(int)
     def _on_bar_clicked(self, key: int) -> None:

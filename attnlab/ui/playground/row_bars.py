@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent
-from PySide6.QtGui import QHelpEvent
+from PySide6.QtGui import QFontMetrics, QHelpEvent
 
+from attnlab.attention.stages.arithmetic import DECIMALS, number
+from attnlab.base.spoken_text import speak_text
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.widgets.charts.bars import BarList
 from attnlab.ui.widgets.tip_beside import show_beside
 
@@ -14,7 +17,30 @@ from attnlab.ui.widgets.tip_beside import show_beside
 class RowBars(BarList):
     """Shows a bar for each key; a key not computed yet has no bar, and a question mark for its number."""
 
+    type_role, strong_role = "map", "map_strong"
     _unknown: Sequence[bool] = ()
+    _parts: Sequence[float] = ()
+    _decimals = DECIMALS
+
+    def set_parts(self, parts: Sequence[float], decimals: int) -> None:
+        """Show numbers beside the labels: those whose share of their sum is the weight; none for an empty row.
+
+        They hold for the next ``set_row``.
+        """
+        self._parts, self._decimals = parts, decimals
+
+    def find_parts_end(self) -> int:
+        """Return where the column of the parts ends, in pixels from the left of the list."""
+        label, _, gap = self._columns()
+        return label + gap + self._measure_notes(QFontMetrics(font(self.type_role)))
+
+    def _row_height(self) -> int:
+        return px(20)
+
+    def note_text(self, index: int) -> str:
+        if index >= len(self._parts) or self._masked[index]:
+            return ""
+        return number(float(self._parts[index]), self._decimals)
 
     def set_row(
         self,
@@ -34,7 +60,9 @@ class RowBars(BarList):
         return "?" if self._unknown[index] else super().row_text(index)
 
     def speak_value(self, index: int) -> str:
-        return "not shown yet" if self._unknown[index] else super().speak_value(index)
+        part = self.note_text(index)
+        said = "not shown yet" if self._unknown[index] else super().speak_value(index)
+        return f"{speak_text(part)}, weight {said}" if part else said
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:

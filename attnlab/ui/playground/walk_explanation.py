@@ -1,13 +1,14 @@
 """The explanation of a cell during a walk: not computed yet, partly summed, or complete."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnlab.attention.stages.arithmetic import Span, line
 from attnlab.attention.stages.explain import Cell, Explanation, explain
-from attnlab.attention.stages.explanation import dtype_name
+from attnlab.attention.stages.explain_steps import describe_cell, find_steps
+from attnlab.attention.stages.explanation import dtype_name, find_shown_value, make_explanation
 from attnlab.attention.stages.remarks import find_stage_remarks
 from attnlab.attention.stages.walk import fit_place, unknown_cells
 from attnlab.attention.stages.walk_sources import explain_begun
@@ -15,6 +16,7 @@ from attnlab.attention.stages.walk_sources import explain_begun
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from attnlab.attention.stages.steps import Steps
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
@@ -48,20 +50,39 @@ def choose_example(trace: "Trace", view: "View", place: tuple[int, int] | None) 
     return Cell("weights", *place, head)
 
 
-def explain_in_view(trace: "Trace", view: "View", cell: Cell, limit: int | None) -> tuple[Explanation, str]:
-    """Return the explanation of a cell, and a text in place of its number while that is not known; else ""."""
+@dataclass(frozen=True, slots=True)
+class ShownExplanation:
+    """What is said of a cell: its explanation, a text in place of its number while that is not known, its steps.
+
+    Without ``steps`` the lines of the explanation say everything. ``remarks`` are on the configuration.
+    """
+
+    explanation: Explanation
+    value: str = ""
+    steps: "Steps | None" = None
+    sentence: str = ""
+    remarks: str = ""
+
+
+def explain_in_view(trace: "Trace", view: "View", cell: Cell, limit: int | None, in_words: bool) -> ShownExplanation:
+    """Return what to show of a cell; the explanation of one with steps has lines only if ``in_words``."""
     at = view.at
     mean = cell.head is None and trace.stage(cell.stage).has_heads and trace.experiment.n_heads > 1
     here = (cell.stage, cell.row, cell.column)
     if at is not None and at.term is not None and not mean and (at.stage, at.row, at.column) == here:
-        return explain_begun(trace, cell, at.term), UNKNOWN
+        return ShownExplanation(explain_begun(trace, cell, at.term), UNKNOWN)
     hidden = _find_hidden(trace, view, cell.stage)
     if hidden is not None and hidden[cell.row, cell.column]:
-        return replace(explain(trace, cell, 1), lines=(NOT_YET,)), UNKNOWN
-    whole = explain(trace, cell, limit)
-    remarks = find_stage_remarks(trace.experiment, cell.stage, dtype_name(trace))
-    told = tuple(line(Span(remark, style="muted")) for remark in remarks)
-    return (replace(whole, lines=(*whole.lines, *told)) if told else whole), ""
+        return ShownExplanation(replace(explain(trace, cell, 1), lines=(NOT_YET,)), UNKNOWN)
+    context = _find_hidden(trace, view, "context")
+    is_context_known = context is None or (cell.row < len(context) and not bool(context[cell.row].any()))
+    steps = find_steps(trace, cell, limit, is_context_known)
+    if steps is None or in_words:
+        whole = explain(trace, cell, limit)
+    else:
+        whole = replace(make_explanation(trace, cell), value=find_shown_value(trace, cell))
+    remarks = " ".join(find_stage_remarks(trace.experiment, cell.stage, dtype_name(trace)))
+    return ShownExplanation(whole, "", steps, describe_cell(trace, cell), remarks)
 
 
 def find_unknown_in_row(trace: "Trace", view: "View | None", stage: str, row: int) -> list[bool]:

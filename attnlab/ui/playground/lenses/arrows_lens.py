@@ -42,7 +42,7 @@ class ArrowsLens(Lens):
 
     name = "arrows"
     title = "Arrows"
-    about = "Tokens, queries, keys and values as arrows: a score is a projection, the context a mixture of values"
+    about = "Tokens, queries, keys and values as arrows; a score is a projection, the context a mixture of values"
     tab_order = 5
 
     def __init__(self, run: Runner, parent: Any = None) -> None:

@@ -25,7 +25,7 @@ class ContributionsLens(Lens):
 
     name = "contributions"
     title = "Contributions"
-    about = "Where a score comes from: the products of the two tokens' numbers that sum to it"
+    about = "The products of the two tokens' numbers that sum to a score"
     tab_order = 27
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:

@@ -33,7 +33,7 @@ class SaturationLens(Lens):
 
     name = "saturation"
     title = "Saturation"
-    about = "Why scores are divided: their standard deviation and softmax's gradient"
+    about = "What dividing the scores does to their standard deviation and softmax's gradient"
     tab_order = 30
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from attnlab.base.spoken_text import HIDDEN, speak_number, speak_token
+from attnlab.figures.tiles import make_hatching
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
 from attnlab.ui.base.themed import palette_of
@@ -69,6 +70,8 @@ class BarList(DrawnList):
     """Shows values as bars and emits the one clicked; only visible rows are drawn."""
 
     bar_clicked = Signal(int)
+    type_role, strong_role = "text", "strong"
+    """The fonts of rows, and of the current one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Bars", parent)
@@ -126,6 +129,15 @@ class BarList(DrawnList):
         """Return the text at the right of a row."""
         return "masked" if self._masked[index] else value_text(self._values[index])
 
+    def note_text(self, index: int) -> str:
+        """Return the muted number between the label and the bar of a row; "" for none."""
+        return ""
+
+    def _measure_notes(self, metrics: QFontMetrics) -> int:
+        """Return the width of the notes, from the first rows and the current one."""
+        some = {*range(min(len(self._labels), 64)), *([] if self._current is None else [self._current])}
+        return max((metrics.horizontalAdvance(self.note_text(row)) for row in some), default=0)
+
     def _row_height(self) -> int:
         return px(22)
 
@@ -169,7 +181,7 @@ class BarList(DrawnList):
     def _columns(self) -> tuple[int, int, int]:
         """Return the widths of the labels, of the values and of the gap."""
         gap, width = px(8), self.viewport().width()
-        metrics = QFontMetrics(font("strong"))
+        metrics = QFontMetrics(font(self.strong_role))
         values = max(metrics.horizontalAdvance("−0.0000"), metrics.horizontalAdvance("masked"))
         widest = max((metrics.horizontalAdvance(visible(label[:40])) for label in self._labels[:64]), default=0) + 2
         return min(widest, max(px(48), round(width * 0.3))), values, gap
@@ -240,22 +252,28 @@ class BarList(DrawnList):
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         columns, high, offset = self._columns(), self._row_height(), self.verticalScrollBar().value()
+        notes = self._measure_notes(QFontMetrics(font(self.type_role)))
         first = max((event.rect().top() + offset) // high, 0)
         last = min((event.rect().bottom() + offset) // high, len(self._labels) - 1)
         for row in range(first, last + 1):
-            self._paint_row(painter, row, columns)
+            self._paint_row(painter, row, columns, notes)
         painter.end()
 
-    def _paint_row(self, painter: QPainter, row: int, columns: tuple[int, int, int]) -> None:
+    def _paint_row(self, painter: QPainter, row: int, columns: tuple[int, int, int], notes: int) -> None:
         p, place, current = palette_of(self), self.row_rect(row), row == self._current
         label_width, value_width, gap = columns
         room = QRectF(place.x() + label_width + gap, place.y(), 0, place.height())
         room.setRight(place.right() - value_width - gap)
+        noted = QRectF(room.x(), room.y(), notes, room.height())
+        if notes and room.width() - notes - gap >= px(16):
+            room.setLeft(noted.right() + gap)
+        elif notes:  # numbers before bars
+            room.setWidth(0)
         if row == self._hovered:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(mix(p.surface, p.control, 0.7)))
             painter.drawRoundedRect(QRectF(place), px(4), px(4))
-        painter.setFont(font("strong" if current else "text"))
+        painter.setFont(font(self.strong_role if current else self.type_role))
         painter.setPen(QColor(p.muted if self._masked[row] else p.ink))
         label = painter.fontMetrics().elidedText(
             visible(self._labels[row][:400]), Qt.TextElideMode.ElideMiddle, label_width
@@ -266,18 +284,34 @@ class BarList(DrawnList):
         if self._masked[row] or not math.isfinite(self._values[row]):
             painter.setPen(QColor(p.muted))
         painter.drawText(place, middle | right, self.row_text(row))
+        if notes:
+            painter.setFont(font(self.type_role))
+            painter.setPen(QColor(p.muted))
+            painter.drawText(noted, middle | right, self.note_text(row))
         self._paint_bar(painter, row, room, current)
         if row == self._cursor and self.hasFocus():
             draw_focus_ring(painter, QRectF(place), p, px(4))
 
     def _paint_bar(self, painter: QPainter, row: int, room: QRectF, current: bool) -> None:
+        if room.width() <= 0:
+            return
         p = palette_of(self)
+        if self._masked[row]:
+            self._paint_masked(painter, room)
+            return
         start, end = self._lengths[row]
         colour = p.role(self._role)
         thick = px(12)
         bar = QRectF(room.x() + start * room.width(), room.center().y() - thick / 2, 0, thick)
         bar.setWidth(max((end - start) * room.width(), 1.0))  # 0 is drawn as a line
-        empty = self._masked[row] or not math.isfinite(self._values[row])
+        empty = not math.isfinite(self._values[row])
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(p.hatch if empty else colour if current else mix(colour, p.surface, 0.55)))
         painter.drawRoundedRect(bar, min(2, bar.width() / 2), 2)
+
+    def _paint_masked(self, painter: QPainter, room: QRectF) -> None:
+        """Hatch the place of a bar that the mask hides."""
+        thick = px(12)
+        place = QRectF(room.x(), room.center().y() - thick / 2, room.width(), thick)
+        painter.setBrushOrigin(place.topLeft())
+        painter.fillRect(place, make_hatching(palette_of(self)))

@@ -1,0 +1,136 @@
+"""The places of the lines of steps: which line stands where, and the columns of the numbers and bars."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from attnlab.attention.stages.arithmetic import Line
+from attnlab.attention.stages.steps import Step, Term
+from attnlab.ui.base.theme import px
+from attnlab.ui.playground.span_text import Pen
+
+INDENT = 22
+"""How far lines stand in from the number of their step, in pixels at 100 %."""
+LEAST_BAR = 20
+"""The width in pixels at 100 % type below which a bar is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The right ends of a step's columns, in pixels, and the range of its bars; ``bar`` is empty without room.
+
+    ``label`` ends the labels; ``expression`` and ``result`` are right-aligned at theirs. ``stacked`` puts results
+    below their expressions. ``after`` puts results at the right of the bars. ``parts`` ends the column of the row's
+    parts, in which their sum stands.
+    """
+
+    left: float
+    label: float
+    expression: float
+    result: float
+    bar: tuple[float, float]
+    least: float
+    most: float
+    stacked: bool = False
+    after: bool = False
+    parts: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of a view of steps: the head of a step, one of its terms, or words; with its place in pixels."""
+
+    kind: str
+    step: Step
+    columns: Columns
+    top: float = 0.0
+    height: float = 0.0
+    number: int = 0
+    term: Term | None = None
+    words: Line = ()
+    is_tall: bool = False
+
+
+def lay_out_columns(steps: Sequence[Step], pen: Pen, left: float, width: float) -> Columns:
+    """Return the columns that some steps share, for a view of a width in pixels.
+
+    Where the bars or the results have no room, the lines begin at the left edge.
+    """
+    columns = _lay_out(steps, pen, left, width)
+    if not columns.stacked and (columns.bar[1] or columns.least == columns.most):
+        return columns
+    outdented = _lay_out(steps, pen, 0.0, width)
+    return outdented if outdented.bar[1] or columns.stacked else columns
+
+
+def _lay_out(steps: Sequence[Step], pen: Pen, left: float, width: float) -> Columns:
+    terms = [term for step in steps for term in step.terms]
+    gap, edge = px(6), px(1)
+    label = max((pen.measure_text(term.label, True) for term in terms), default=0.0)
+    label = min(label, max(px(64), 0.26 * width)) + (gap if label else 0)
+    expression = max((pen.measure(term.expression) for term in terms if not stands_left(term)), default=0.0)
+    result = max((pen.measure_text(write_result(term), True) for term in terms), default=0.0)
+    least, most = _find_range(terms)
+    if least == most:  # no bars, so that the results stand at the right
+        return Columns(left, left + label - gap, width - gap - result, width - edge, (0.0, 0.0), 0.0, 0.0)
+    after = expression == 0 and any(not term.expression for term in terms if term.label)
+    if after:
+        ends = left + label, width - result - 2 * gap
+        bar = ends if ends[1] - ends[0] >= px(LEAST_BAR) else (0.0, 0.0)
+        return Columns(left, left + label - gap, left + label, width - edge, bar, least, most, after=True)
+    stacked = left + label + expression + gap + result > width
+    wide = max(expression, result) if stacked else expression + gap + result
+    first = left + label + (max(expression, result) if stacked else expression)
+    end = min(left + label + wide, width)
+    bar = (end + 2 * gap, width) if width - end - 2 * gap >= px(LEAST_BAR) else (0.0, 0.0)
+    return Columns(left, left + label - gap, min(first, width), end, bar, least, most, stacked=stacked)
+
+
+def stands_left(term: Term) -> bool:
+    """Return whether the expression of a line begins at the left, as it is longer than the products of a sum."""
+    return bool(term.expression) and (term.is_total or term.is_rest or term.is_muted)
+
+
+def is_tall(term: Term, columns: Columns, pen: Pen) -> bool:
+    """Return whether the result of a line has no room beside its expression and stands below it."""
+    if not term.expression or not term.result:
+        return False
+    if not stands_left(term):
+        return columns.stacked
+    label = max(columns.parts - pen.measure(term.expression), columns.label + px(6)) if term.label else columns.left
+    return label + pen.measure(term.expression) + px(6) > columns.result - pen.measure_text(write_result(term), True)
+
+
+def write_result(term: Term) -> str:
+    """Return the result of a line as it stands there, with its equals sign."""
+    is_equal = term.result and not term.is_muted and (term.expression or not term.label)
+    return f"= {term.result}" if is_equal else term.result
+
+
+def _find_range(terms: Iterable[Term]) -> tuple[float, float]:
+    """Return the range of the bars, which contains 0."""
+    numbers = [each for term in terms for each in (term.amount, term.whole) if math.isfinite(each)]
+    return min([0.0, *numbers]), max([0.0, *numbers])
+
+
+def is_one_line(step: Step) -> bool:
+    """Return whether a step is only its result, which then stands in the line of its title."""
+    return len(step.terms) == 1 and not step.terms[0].expression and not step.before
+
+
+def place_items(items: Iterable[Item], measure_words: Callable[[Item], float]) -> tuple[Item, ...]:
+    """Return the items below each other, with their heights in pixels."""
+    placed: list[Item] = []
+    top = 0.0
+    for item in items:
+        height = float(px(20))
+        if item.kind == "head":
+            top += px(10) if placed else 0
+            height = float(px(24))
+        elif item.kind == "words":
+            height = measure_words(item)
+        elif item.is_tall:
+            height *= 2
+        placed.append(replace(item, top=top, height=height))
+        top += height
+    return tuple(placed)
