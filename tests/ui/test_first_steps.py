@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 
 from attnlab.document.settings import Settings, load_settings
@@ -126,6 +126,16 @@ def test_with_folded_inputs_a_link_replaces_the_card(person: Person) -> None:
     person.playground.inputs.show()
     person.wait_for(lambda: card(person) is not None)
     assert links(person) == []
+
+
+def test_the_card_leaves_the_buttons_below_the_table_whole(person: Person) -> None:
+    person.window.resize(1366, 748)  # a screen of 768 lines, without the window's title
+    person.window.grab()
+    shown, random = card(person), person.find(QPushButton, "Random")
+    assert shown is not None
+    seen = random.mapTo(person.window, random.rect().bottomLeft()).y()
+    assert seen < shown.mapTo(person.window, QPoint()).y()
+    assert random.visibleRegion().boundingRect() == random.rect()
 
 
 @pytest.mark.parametrize("type_size", [100, 175, 250])

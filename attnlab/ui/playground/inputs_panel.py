@@ -27,7 +27,7 @@ from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
 if TYPE_CHECKING:
     from attnlab.document.document import Document, View
 
-HINT = "Drag a number sideways, type, or press ↑ ↓. Shift: fine, Ctrl: coarse. You can paste a block of numbers."
+HINT = "Drag a number sideways, type, or press ↑ ↓. Shift: fine, Ctrl: coarse."
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
 
 
