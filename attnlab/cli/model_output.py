@@ -145,7 +145,7 @@ def show_layer(run: "Run | Capture", options: argparse.Namespace) -> str:
 
 
 def _find_model(run: "Run | Capture") -> Any:
-    """Return what has the name and the parts: the model, or the capture itself."""
+    """Return the model of a run; a capture stands for its model, whose name and parts it has."""
     return getattr(run, "model", run)
 
 

@@ -39,7 +39,7 @@ def read_rms_norm(folder: ModelFolder, name: str, size: int, eps: float) -> Norm
 
 
 def refuse_unless(settings: Settings, name: str, *allowed: object) -> None:
-    """Refuse a model with a setting that attnlab would compute wrongly in silence.
+    """Refuse a model with a setting that attnlab does not know and would otherwise compute wrongly.
 
     Raises:
         FileError: config.json has another value than the allowed ones.

@@ -143,7 +143,7 @@ def _yarn(frequencies: torch.Tensor, base: float, settings: Settings, scaling: S
     d_k = 2 * len(frequencies)
 
     def find_pair(turns: float) -> float:
-        """Return the pair of columns that turns so often within the length of training."""
+        """Return the pair of columns that makes this many turns within the length of training, a fraction."""
         return d_k * math.log(length / (turns * 2 * math.pi)) / (2 * math.log(base))
 
     first, last = find_pair(fast), find_pair(slow)

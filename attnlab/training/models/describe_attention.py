@@ -7,7 +7,7 @@ from attnlab.training.models.attention import Attention
 def describe_attention(
     layer: Attention, name: str, title: str, called: str, lengths: tuple[int, int], mask: str
 ) -> Block:
-    """Return the block of a layer ``called`` so in the model, for so many queries and keys."""
+    """Return the block of a layer with its name in the model, ``called``, for a number of queries and of keys."""
     queries, keys = lengths
     tables = tuple(Table(key, tuple(each.shape), each.requires_grad) for key, each in layer.named_parameters())
     heads, width = layer.config.n_heads, _find_width(layer)

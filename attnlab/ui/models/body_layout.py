@@ -1,30 +1,15 @@
 """The layout of the cards: two columns side by side, or one below the other in a narrow window, which scrolls."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.ui.base.theme import px
-from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.widgets.layouts.body_splitter import BodySplitter
 
 PANEL = 264
 """The width of the panel, in pixels at 100 %."""
 WIDE, ROOMY = 880, 1180
 """From these widths, in pixels at 100 %, the panel is beside the cards, and the cards are in two columns."""
-
-
-class _Body(FollowsTheme, QSplitter):
-    """The panel and the cards; emits ``restyled`` after a change of the theme or of the size of type."""
-
-    restyled = Signal()
-
-    def __init__(self) -> None:
-        super().__init__(Qt.Orientation.Horizontal)
-        self.setHandleWidth(1)
-        self.setChildrenCollapsible(False)
-
-    def restyle(self) -> None:
-        """Let the owner lay out the cards for the size of type."""
-        self.restyled.emit()
 
 
 class BodyLayout:
@@ -35,7 +20,7 @@ class BodyLayout:
     ) -> None:
         self._panel, self._width = panel, 0
         self.narrow = False
-        self.body = _Body()
+        self.body = BodySplitter()
         self.body.restyled.connect(self.arrange, Qt.ConnectionType.QueuedConnection)
         inside = QWidget()
         inside.setProperty("ground", "ground")

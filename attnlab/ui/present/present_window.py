@@ -32,7 +32,6 @@ from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.base.themed import application_palette, dress, palette_of
-from attnlab.ui.present.content import fill_text
 from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_parts import SlideParts
 from attnlab.ui.present.slide_view import SlideView
@@ -296,10 +295,7 @@ class PresentWindow(QWidget):
         slide = self.presenter.slide
         if self.speaker is not None and slide is not None:
             following = self.presenter.make_next_content()
-            trace = self.presenter.numbers.find_trace()
-            notes = fill_text(
-                slide.step.notes, slide, trace, self.presenter.numbers.find_earlier_trace(slide, trace), markdown=True
-            )
+            notes = self.presenter.numbers.fill(slide.step.notes, slide, markdown=True)
             lens = following is not None and following.whole
             speaker, plan = self.speaker, plan_seconds(slide.lesson)
             speaker.set_class_height(self.view.height())
@@ -313,10 +309,7 @@ class PresentWindow(QWidget):
 
     def _fill_title(self, slide: "Slide") -> str:
         """Return the title of a step as the audience reads it; its numbers only if they are known."""
-        trace = self.presenter.numbers.find_trace() if slide is self.presenter.slide else None
-        return read_aloud(
-            fill_text(slide.step.title, slide, trace, self.presenter.numbers.find_earlier_trace(slide, trace))
-        )
+        return read_aloud(self.presenter.numbers.fill(slide.step.title, slide))
 
     @Slot()
     def _on_slide_entered(self) -> None:

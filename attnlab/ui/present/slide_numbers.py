@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from attnlab.document.scene import Scene
+from attnlab.ui.present.content import fill_text
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -66,3 +67,8 @@ class SlideNumbers:
         """Return the slide's own numbers after a live edit; while they are computed, the present ones."""
         own = None if slide.experiment is None else self._ahead.find_trace(slide.experiment)
         return own or trace
+
+    def fill(self, text: str, slide: "Slide", *, markdown: bool = False) -> str:
+        """Return a text of a slide with its numbers, as far as they are known: those of other slides are not."""
+        trace = self.find_trace() if slide is self._player.slide else None
+        return fill_text(text, slide, trace, self.find_earlier_trace(slide, trace), markdown=markdown)

@@ -1,36 +1,21 @@
 """Layout of the training's panels: settings, maps and curves side by side, or the curves below the maps."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.ui.base.dialog_parts import make_scroll_area
 from attnlab.ui.base.theme import px
-from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.maps_panel import MapsPanel
 from attnlab.ui.train.predictions_panel import PredictionsPanel
 from attnlab.ui.train.settings_panel import SettingsPanel
 from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.layouts.body_splitter import BodySplitter
 
 LEFT, RIGHT = 272, 330
 """Widths of the panels at the sides, in pixels at 100 %."""
 WIDE = 1000
 """In a window narrower than this, in pixels at 100 %, curves are below the maps."""
-
-
-class _Body(FollowsTheme, QSplitter):
-    """The panels side by side; emits ``restyled`` after a change of the theme or of the size of type."""
-
-    restyled = Signal()
-
-    def __init__(self) -> None:
-        super().__init__(Qt.Orientation.Horizontal)
-        self.setHandleWidth(1)
-        self.setChildrenCollapsible(False)
-
-    def restyle(self) -> None:
-        """Let the owner lay out the panels for the size of type."""
-        self.restyled.emit()
 
 
 class PanelLayout:
@@ -41,7 +26,7 @@ class PanelLayout:
         self._right = _make_scroll_area(side)
         self._width, self.narrow = 0, False
         self._arranged: tuple[bool, int] | None = None
-        self.body = _Body()
+        self.body = BodySplitter()
         self.body.restyled.connect(
             self.arrange, Qt.ConnectionType.QueuedConnection
         )  # once the panels are restyled, too
