@@ -21,6 +21,7 @@ FIGURE_LIMIT = 32
 STEPS_LIMIT = 8
 PROGRESS_LIMIT = 200
 HISTORY_MIB, HISTORY_CHOICES = 512, (128, 512, 2048, 8192)
+MOMENTS_MIB, MOMENTS_CHOICES = 64, (16, 64, 256)
 """The memory limit of the edit history in MiB, by default and the choices."""
 THEMES = ("system", "light", "dark", "contrast-light", "contrast-dark")
 
@@ -34,7 +35,8 @@ class Settings:
     """The user's choices for the program; ``type_size`` in per cent, ``recent`` newest first.
 
     ``figure`` holds the last choices for a figure, each as "name=value". ``history_mib`` is the memory limit of the
-    edit history in MiB; beyond it the oldest edits can no longer be undone. ``first_steps`` are those that are done;
+    edit history in MiB; beyond it the oldest edits can no longer be undone. ``moments_mib`` is that of the moments of a
+    training run; beyond it every second one is dropped. ``first_steps`` are those that are done;
     ``lesson_offered`` is set by the first start, which alone offers a lesson. ``lesson_progress`` says how far the user
     has come in each lesson, the latest first, as "six-words=9:0-8".
     """
@@ -46,6 +48,7 @@ class Settings:
     recent: tuple[str, ...] = ()
     figure: tuple[str, ...] = ()
     history_mib: int = HISTORY_MIB
+    moments_mib: int = MOMENTS_MIB
     first_steps: tuple[str, ...] = ()
     first_steps_shown: bool = True
     lesson_offered: bool = False
@@ -168,6 +171,10 @@ _NEEDS: dict[str, _Need] = {
     "history_mib": _Need(
         "a whole number of MiB from 16 to 1048576",
         lambda v: isinstance(v, int) and not isinstance(v, bool) and 16 <= v <= 1 << 20,
+    ),
+    "moments_mib": _Need(
+        "a whole number of MiB from 1 to 256",
+        lambda v: isinstance(v, int) and not isinstance(v, bool) and 1 <= v <= 256,
     ),
     "figure": _Need(
         f"a list of up to {FIGURE_LIMIT} choices such as width_mm=85",

@@ -61,6 +61,8 @@ def write_colour_ends(data: MapData, *, curve: bool = True) -> tuple[str, str]:
 
 
 def _write_end(value: float) -> str:
+    if 0 < abs(value) < 0.01:
+        return f"{value:.2g}".replace("-", "−")
     return write_cell_text(value, 2 if abs(value) < 100 else 0)
 
 

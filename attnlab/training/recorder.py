@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from attnlab.training.messages import Arrays, Metric
 
 MIB = 1 << 20
-LIMIT = 64 * MIB
+LIMIT, LARGEST_LIMIT = 64 * MIB, 256 * MIB
 """Bytes that the moments of a run may take."""
 _PER_ARRAY, _PER_MOMENT = 256, 512
 """Bytes of overhead in Python: of an array with its name, and of a moment."""
@@ -72,6 +72,12 @@ class Recorder:
         self._moments.insert(place, moment)
         self._bytes += moment.bytes
         while self._bytes > self.limit:
+            self._thin()
+
+    def set_limit(self, limit: int) -> None:
+        """Keep at most ``limit`` bytes from now on; moments beyond it are dropped at once, the last one excepted."""
+        self.limit = limit
+        while self._bytes > limit and len(self._moments) > 1:
             self._thin()
 
     def mark(self, step: int) -> Moment | None:

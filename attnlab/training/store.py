@@ -25,7 +25,7 @@ from attnlab.files.bounded import read_bytes
 from attnlab.files.sessions import session_json
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
-from attnlab.training.recorder import LIMIT
+from attnlab.training.recorder import LARGEST_LIMIT
 from attnlab.training.run import RunState
 from attnlab.training.spec_json import from_json
 from attnlab.training.specs import RunSpec
@@ -51,7 +51,7 @@ from attnlab.training.tensors import unpack
 
 Part = TypeVar("Part")
 
-LIMITS = {MANIFEST: 1 << 20, CURVE: 256 << 20, MOMENTS: 2 * LIMIT, CHECKPOINT: 1 << 30}
+LIMITS = {MANIFEST: 1 << 20, CURVE: 256 << 20, MOMENTS: 2 * LARGEST_LIMIT, CHECKPOINT: 1 << 30}
 """The size limit of each file in bytes; a recorder's moments stay within its own limit."""
 _STALE_S = 3600
 """A file that run.json does not name and that is older than this, in seconds, was left by a save that was killed."""
@@ -63,7 +63,8 @@ _TRIES = 5
 class Summary:
     """A row of the table of runs. ``right`` is the share of right held-out tokens, NaN without an evaluation.
 
-    ``saved`` are seconds since 1970. ``problem`` says why a run cannot be read, in which case the rest is empty.
+    ``sentence`` is the run's own about its end. ``saved`` are seconds since 1970. ``problem`` says why a run cannot be
+    read, in which case the rest is empty.
     """
 
     folder: Path
@@ -76,6 +77,7 @@ class Summary:
     right: float = math.nan
     saved: float = 0.0
     problem: str = ""
+    sentence: str = ""
 
 
 def find_runs_folder() -> Path:
@@ -190,9 +192,8 @@ def read_summary(folder: str | os.PathLike[str]) -> Summary:
     except OSError as error:
         return Summary(path, problem=f"{format_name(path)} cannot be read: {format_reason(error)}.")
     loss, right = (math.nan if found[name] is None else float(found[name]) for name in ("loss", "right"))
-    return Summary(
-        path, found["name"], found["spec"], found["status"], found["step"], found["seconds"], loss, right, saved
-    )
+    told = found["name"], found["spec"], found["status"], found["step"], found["seconds"]
+    return Summary(path, *told, loss, right, saved, sentence=found["sentence"])
 
 
 def list_runs(folder: str | os.PathLike[str] | None = None) -> tuple[Summary, ...]:

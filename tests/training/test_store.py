@@ -343,8 +343,8 @@ def test_an_invalid_value_is_named(changes: dict[str, bytes], words: str, tmp_pa
 
 def test_a_file_far_larger_than_a_run_is_not_read(tmp_path: Path) -> None:
     folder = rebuilt(tmp_path, {})
-    os.truncate(folder / MOMENTS, 300 << 20)
-    with pytest.raises(FileError, match="larger than the 128 MiB"):
+    os.truncate(folder / MOMENTS, 600 << 20)
+    with pytest.raises(FileError, match="larger than the 512 MiB"):
         load(folder)
 
 

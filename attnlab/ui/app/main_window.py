@@ -21,7 +21,7 @@ from attnlab.ui.app.window_place import keep_place, restore_place
 from attnlab.ui.app.window_start import WindowStart
 from attnlab.ui.base.actions import ActionList, Context
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.workspace import Host, W, Workspace, WorkspaceKind
+from attnlab.ui.base.workspace import Host, Titled, W, Workspace, WorkspaceKind
 from attnlab.ui.workspaces.lessons import LESSONS
 from attnlab.ui.workspaces.playground import PLAYGROUND
 from attnlab.ui.workspaces.train import TRAIN
@@ -137,14 +137,20 @@ class MainWindow(Host):
         return Context(lambda: self.recovery, enter, lambda: self.recovery is not None)
 
     @Slot(str)
-    def _on_title_changed(self, title: str) -> None:
-        if self.windowTitle() != (said := f"{escape(title)} — attnlab"):
-            self.setWindowTitle(said)
+    def _on_title_changed(self, _title: str) -> None:
+        self.show_title()
         history = self.playground.document.history if self.playground is not None else None
         walkable = (history.undo_label is None, history.redo_label is None) if history is not None else None
         if walkable != self._walkable:  # for the keys; menu and palette refresh the rest when they open
             self._walkable = walkable
             self.refresh_actions()
+
+    @Slot()
+    def show_title(self) -> None:
+        shown: Any = self._workspaces.get(self._current)
+        titled = shown if isinstance(shown, Titled) else self.playground
+        if titled is not None and self.windowTitle() != (said := f"{escape(titled.title())} — attnlab"):
+            self.setWindowTitle(said)
 
     @Slot(int)
     def set_history_memory(self, mib: int) -> None:
@@ -216,6 +222,7 @@ class MainWindow(Host):
         if before != kind.name:
             self._workspaces[before].leave()
         workspace.enter()
+        self.show_title()
         self.refresh_actions()
 
     def show_existing(self, workspace: Workspace) -> None:

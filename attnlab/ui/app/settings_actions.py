@@ -1,9 +1,9 @@
-"""The actions of the Settings section: the theme, the size of type, motion, and the memory for undo."""
+"""The actions of the Settings section: the theme, the size of type, motion, and the memory for undo and for moments."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from attnlab.document.settings import HISTORY_CHOICES
+from attnlab.document.settings import HISTORY_CHOICES, MOMENTS_CHOICES
 from attnlab.ui.base.actions import Action, Context
 from attnlab.ui.base.theme import CHOICES
 
@@ -61,6 +61,19 @@ def make_settings_actions(w: "MainWindow") -> list[Action[Any]]:
             )
             for place, mib in enumerate(HISTORY_CHOICES)
         ),
+        *(
+            Action(
+                f"moments-memory-{mib}",
+                f"Memory for moments: {_format_mib(mib)}",
+                SECTION,
+                window,
+                partial(_set_moments, mib),
+                checked=partial(_has_moments, mib),
+                hint="The weights that a training run keeps, so that you can go back to any of them",
+                begins_group=place == 0,
+            )
+            for place, mib in enumerate(MOMENTS_CHOICES)
+        ),
     ]
 
 
@@ -78,6 +91,16 @@ def _set_history(mib: int, window: "MainWindow") -> None:
 
 def _has_history(mib: int, window: "MainWindow") -> bool:
     return window.settings.history_mib == mib
+
+
+def _set_moments(mib: int, window: "MainWindow") -> None:
+    window.change_settings(moments_mib=mib)
+    if window.trainer is not None:
+        window.trainer.session.set_limit(mib << 20)
+
+
+def _has_moments(mib: int, window: "MainWindow") -> bool:
+    return window.settings.moments_mib == mib
 
 
 def _format_mib(mib: int) -> str:

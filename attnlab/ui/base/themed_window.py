@@ -12,7 +12,16 @@ from attnlab.ui.base.faults import show_faults
 from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.base.theme import CHOICES, TYPE_SIZES, apply_theme, dress_type
 
-UNSEEN = {"recent", "figure", "history_mib", "first_steps", "first_steps_shown", "lesson_offered", "lesson_progress"}
+UNSEEN = {
+    "recent",
+    "figure",
+    "history_mib",
+    "moments_mib",
+    "first_steps",
+    "first_steps_shown",
+    "lesson_offered",
+    "lesson_progress",
+}
 """Settings without an effect on the screen."""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
@@ -43,6 +43,14 @@ class Workspace(Protocol):
 W = TypeVar("W", bound=Workspace)
 
 
+@runtime_checkable
+class Titled(Protocol):
+    """A workspace that names its document in the title of the window; the others leave that to the playground."""
+
+    def title(self) -> str:
+        """Return the name of the open document."""
+
+
 class Host(ThemedWindow):
     """The window as its workspaces see it."""
 
@@ -75,6 +83,10 @@ class Host(ThemedWindow):
 
     def open_paths(self, paths: Sequence[Path]) -> None:
         """Open files by their endings."""
+        raise NotImplementedError
+
+    def show_title(self) -> None:
+        """Show the title of the document in the current workspace."""
         raise NotImplementedError
 
     def refresh_actions(self) -> None:

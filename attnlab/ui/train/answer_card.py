@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
@@ -69,6 +69,8 @@ class AnswerCard(FollowsTheme, Surface):
         self.reads = Segments("Tokens that the model reads before each place")
         self.reads.set_choices(READS)
         self.reads.set_value(self._mode)
+        preferred = QSizePolicy.Policy.Preferred
+        self.reads.setSizePolicy(preferred, preferred)  # smaller, then in two lines, where there is little room
         self.reads.chosen.connect(self._on_mode_chosen)
         self.text, self.columns = ColouredText("Text by probability"), AnswerColumns("The answer")
         self.line = AnswerLine("The answer in one line")

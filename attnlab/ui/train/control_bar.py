@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRectF, QSize, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
@@ -18,6 +18,7 @@ from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.overflow import Overflow
+from attnlab.ui.train.run_words import describe_end
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 AGAIN = "A new run from the first weights; increase “stop at step” to continue this one instead."
 ABOUT = 150
 """Least width of the text about the model, in pixels at 100 %: less would show nothing useful."""
+LEAD = 400
+"""The width of title and model together, in pixels at 100 %, so that the buttons are at one place for every task."""
+VERBS = ("Start", "Pause", "Resume", "Restart")
 PACE = " · 00,000 steps/s · 59 min left"
 """Sample text whose width is reserved for the pace, so that the layout does not change with every number."""
 
@@ -63,8 +67,10 @@ class ControlBar(FollowsTheme, QFrame):
         self.stop.setToolTip("End the training; the trained weights are kept")
         self.reset.setToolTip("Return to the first weights of this seed")
         self.speed.setProperty("role", "muted")
+        self.speed.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.speed.setAccessibleName("Progress")
         self.title.setProperty("role", "title")
+        self.title.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         self.about.setProperty("role", "caption")
         self.main.clicked.connect(self._on_main)
         self.step.clicked.connect(self.step_requested)
@@ -77,7 +83,7 @@ class ControlBar(FollowsTheme, QFrame):
         self.row.setSpacing(8)
         self.row.addWidget(self.settings)
         self.row.addWidget(self.title)
-        self.row.addWidget(self.about, 1)
+        self.row.addWidget(self.about, 1000)  # before the stretch behind the buttons
         for widget in (self.main, self.step, self.stop, self.reset):
             self.row.addWidget(widget)
         self.row.addStretch(1)
@@ -97,7 +103,10 @@ class ControlBar(FollowsTheme, QFrame):
         self.title.setFont(font("title"))
         self.speed.setFont(font("number"))
         self.main.setIconSize(QSize(px(14), px(14)))
-        self.main.setMinimumWidth(px(92))  # whatever its text
+        self.main.ensurePolished()
+        texts = self.main.fontMetrics()
+        spare = max(map(texts.horizontalAdvance, VERBS)) - texts.horizontalAdvance(self.main.text())
+        self.main.setMinimumWidth(max(self.main.sizeHint().width() + spare, px(92)))  # whatever its text
         self.setMinimumHeight(px(50))
         self._fit()
 
@@ -164,9 +173,17 @@ class ControlBar(FollowsTheme, QFrame):
         if fitted != self._fitted:  # the slowest part of this method
             self._fitted = fitted
             self._rooms = self.more.fit(self.width(), *self._measure_parts())
+            self._fix_places(self._rooms)
         brief = self._rooms.get(self.speed) == self._advance(self._longest)
         self.speed.setText(self._told[-1] if brief else " · ".join(self._told))
         self.speed.setToolTip(" · ".join(self._told))
+
+    def _fix_places(self, rooms: Mapping[QWidget, int]) -> None:
+        """Let the progress have a width that its numbers do not change, and the lead too: the buttons never move."""
+        self.about.setMaximumWidth(max(px(LEAD) - rooms[self.title], rooms[self.about]))
+        if self.speed.minimumWidth() != rooms[self.speed]:
+            self.speed.clear()  # a label caches its size hint with its least width until its text changes
+            self.speed.setMinimumWidth(rooms[self.speed])
 
     def _measure_parts(self) -> tuple[dict[QWidget, int], list[tuple[QWidget, int]]]:
         """Return the width that each part needs, and the reduced widths in the order in which they apply."""
@@ -207,6 +224,8 @@ def _describe_progress(session: "TrainSession") -> list[str]:
         parts.append(f"{_format_duration(session.left_s or 0.0)} left")
     elif session.state == "paused":
         parts += ["paused"]
+    elif not session.alive and (ended := describe_end(run.status, run.step, run.spec.train.steps, run.sentence)):
+        parts += [ended]
     return parts
 
 

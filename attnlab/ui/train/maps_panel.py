@@ -35,6 +35,7 @@ from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.maps.colour_scale import ColourScale
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self._pinned: tuple[int, int] | None = None
         self.setProperty("ground", "ground")
         self.probe, self.step, self.pointed, self.wrong = TextField(), QLabel(), ElidedLabel(), QLabel()
-        self.gradients = QPushButton("gradients")
+        self.gradients, self.scale = QPushButton("gradients"), ColourScale("Colours of the gradients")
         self.groups, self._group = Segments("Visible layers"), dict[tuple[str, str, int], str]()
         self.answer = AnswerCard()
         self.view, self.sheet = MapsView(), MapSheet()
@@ -93,7 +94,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.stack.addWidget(self._make_overview())
         self.stack.addWidget(self._make_large_page())
         self.stack.addWidget(self.model)
-        column = QVBoxLayout(self)
+        self.rows = column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self.head = self._make_head()
@@ -142,7 +143,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.none.setWordWrap(True)
         self.none.setContentsMargins(4, 0, 4, 0)
         self.none.setProperty("role", "muted")
-        for part in (self.groups, self.view, self.chart):
+        for part in (self.groups, self.view, self.chart, self.scale):
             part.hide()
         self.back.setToolTip("Back to all maps (Esc)")
         self._sheet_title.setTextFormat(Qt.TextFormat.PlainText)
@@ -168,12 +169,14 @@ class MapsPanel(FollowsTheme, QWidget):
         self._row_of_tools = row
         row.addWidget(self.pointed, 2)
         row.addWidget(self.pages)
+        row.addWidget(self.scale)
         row.addWidget(self.gradients)
         row.addWidget(self.step)
 
     def _arrange_head(self) -> None:
         """Put the tools beside the probe, or below it if there is no room."""
-        beside = [self._title, self.pages, self.gradients, *([self.step] if self.step.isVisibleTo(self.head) else [])]
+        optional = [each for each in (self.step, self.scale) if each.isVisibleTo(self.head)]
+        beside = [self._title, self.pages, self.gradients, *optional]
         needed = sum(each.sizeHint().width() for each in beside) + px(LEAST_PROBE) + 5 * 8 + 2 * 18
         row = self._first_row if needed <= self.width() else self._second_row
         if row is not self._row_of_tools:
@@ -181,11 +184,15 @@ class MapsPanel(FollowsTheme, QWidget):
             if (whole := self.head.layout()) is not None:
                 whole.activate()
 
-    def _arrange_answer(self) -> None:
+    def arrange_answer(self) -> None:
         """Fold the answer to one line where the maps need its height."""
         row = self.large_row.heightForWidth(self.width() - 36) + self._sheet_cell.sizeHint().height() + 30
         least = px(LEAST_MAP) + (row if self._large is not None else 0)
-        self.answer.arrange(self.height() - self.head.sizeHint().height(), least)
+        above = [item.widget() for item in map(self.rows.itemAt, range(self.rows.count())) if item is not None]
+        used = sum(
+            max(each.sizeHint().height(), each.minimumHeight()) for each in above if each not in (None, self.stack)
+        )
+        self.answer.arrange(self.height() - used, least)
 
     def _share_height(self) -> None:
         """Let the maps fill the height that the chart leaves, or all of it where that is little."""
@@ -242,7 +249,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.step.setFont(font("number"))
         self.probe.setMinimumWidth(px(110))
         self._arrange_head()
-        self._arrange_answer()
+        self.arrange_answer()
 
     @property
     def seen(self) -> Seen | None:
@@ -263,10 +270,13 @@ class MapsPanel(FollowsTheme, QWidget):
         self.chart.setVisible(bool(maps))
         self.view.setVisible(bool(maps))
         self.gradients.setEnabled(bool(maps))
+        self.scale.setVisible(kind == "signed" and not self.shows_model)
+        if kind == "signed":
+            self.scale.show_scale(self.view.data[0])
         off = f" · {len(self._off)} head{'s' if len(self._off) > 1 else ''} off" if self._off else ""
         self.step.setText(f"step {seen.look.step:,}{off}")
         self._arrange_head()
-        self._arrange_answer()
+        self.arrange_answer()
         self._share_height()
         typing = self.probe.hasFocus() and self.probe.isModified()
         if not typing and self.probe.text() != seen.probe:
@@ -294,6 +304,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.close_map()
         self.stack.setCurrentWidget(self.model if page == MODEL else self.area)
         self.gradients.setVisible(page != MODEL)
+        self.scale.setVisible(page != MODEL and self._seen is not None and bool(self._seen.gradients))
         self.answer.set_wanted(page != MODEL)  # the diagram has the answers itself
         self._title.setText("Probe" if page == MODEL else "Attention of")
         self._arrange_head()
@@ -392,7 +403,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self._sheet_cell.setText(POINT)
         self._show_large()
         self.stack.setCurrentIndex(1)
-        self._arrange_answer()
+        self.arrange_answer()
         self.sheet.take_focus(by_key=self.view.ringed)
 
     @Slot()
@@ -401,7 +412,7 @@ class MapsPanel(FollowsTheme, QWidget):
         if self._large is not None:
             self._large = None
             self.stack.setCurrentWidget(self.model if self.shows_model else self.area)
-            self._arrange_answer()
+            self.arrange_answer()
             self.view.take_focus(by_key=self.sheet.ringed)
 
     @property
@@ -475,7 +486,7 @@ class MapsPanel(FollowsTheme, QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange_head()
-        self._arrange_answer()
+        self.arrange_answer()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:

@@ -1,10 +1,10 @@
 """Two runs side by side: adds the second to the workspace, and shows both at the same step."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from attnlab.training.run import Run
 from attnlab.ui.base.guard import guarded
@@ -29,6 +29,8 @@ class RunComparison(QObject):
         self.second: SecondRun | None = None
         self._probe_row: QWidget | None = None
         self._answers: AnswerPair | None = None
+        self._alone: tuple[bytes, bool] | None = None
+        """The splitter as it was before the second run, and whether the settings were shown."""
         workspace.session.inspection.looked.connect(self._on_looked)
         workspace.body.installEventFilter(self)
         workspace.maps.area.verticalScrollBar().rangeChanged.connect(self._match)
@@ -51,11 +53,22 @@ class RunComparison(QObject):
             second.setParent(None)  # now: the splitter would count it until it is deleted
             second.deleteLater()
             self._take_head()
-            self._workspace.settings.show()
+            self._restore_panels()
+
+    def _restore_panels(self) -> None:
+        """Give the panels the widths that they had before."""
+        workspace = self._workspace
+        if self._alone is not None:
+            state, settings = self._alone
+            workspace.settings.setVisible(settings)
+            workspace.header.settings.setChecked(settings)
+            workspace.body.restoreState(state)
+            self._alone = None
 
     def _show(self, run: Run) -> None:
         self.close()
-        body, maps = self._workspace.body, self._workspace.maps
+        body, maps, settings = self._workspace.body, self._workspace.maps, self._workspace.settings
+        self._alone = bytes(body.saveState().data()), settings.isVisibleTo(body)
         self.second = second = SecondRun(run, self._format_name(run))
         self._put_head()
         second.closed.connect(self.close)
@@ -63,7 +76,7 @@ class RunComparison(QObject):
         maps.close_map()
         right = body.sizes()[-1]
         body.insertWidget(body.indexOf(maps) + 1, second)
-        self._workspace.settings.hide()
+        settings.hide()
         _share_evenly(body, body.indexOf(maps), right)
         bar, other = maps.area.verticalScrollBar(), second.area.verticalScrollBar()
         second.view.set_room(maps.view.room)
@@ -93,18 +106,20 @@ class RunComparison(QObject):
         self.first = RunHead(self._format_name(session.run) if session.run is not None else "This run", "first")
         self._probe_row = maps.head
         self._probe_row.installEventFilter(self)
-        cast(QVBoxLayout, maps.layout()).insertWidget(0, self.first)
+        maps.rows.insertWidget(0, self.first)
         maps.step.hide()
+        maps.arrange_answer()
 
     def _take_head(self) -> None:
         if self.first is not None:
             self.first.hide()
-            cast(QVBoxLayout, self._workspace.maps.layout()).removeWidget(self.first)  # deletion comes later
+            self._workspace.maps.rows.removeWidget(self.first)  # deletion comes later
             self.first.deleteLater()
         if self._probe_row is not None:
             self._probe_row.removeEventFilter(self)
         self.first = self._probe_row = None
         self._workspace.maps.step.show()
+        self._workspace.maps.arrange_answer()
 
     @Slot()
     def _share(self) -> None:

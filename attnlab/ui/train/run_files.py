@@ -79,6 +79,8 @@ class RunFiles(QObject):
     def load(self, folder: Path, then: Callable[[Run], None], *, whole: bool = True) -> None:
         """Read a run and call ``then`` with it; unless ``whole``, without its moments."""
 
+        limit = self._session.limit
+
         def read() -> Run | str:
             from attnlab.training import allowed_texts
             from attnlab.training.tasks import check_text, find_own_text
@@ -86,7 +88,7 @@ class RunFiles(QObject):
             state = store.load(folder)
             if not allowed_texts.is_allowed(text := find_own_text(state.spec)):
                 return text
-            run = Run.of(state if whole else replace(state, moments=(), marks=(), checkpoint=None))
+            run = Run.of(state if whole else replace(state, moments=(), marks=(), checkpoint=None), limit)
             if run.digest:
                 run.refused = check_text(run.spec, run.digest)
             return run

@@ -10,6 +10,9 @@ from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.training.store import Summary
 
+FINISHED = "finished"
+DIVERGED = "Training stopped at step"
+"""The beginning of the sentence of a run whose numbers were no longer finite."""
 EDITED = "edited"
 """The beginning of a mark's title where edited weights were sent back."""
 
@@ -75,8 +78,21 @@ def make_usual_name(spec: RunSpec) -> str:
 def describe_state(found: Summary) -> str:
     """Return the progress of a run: "step 120 of 2,000, interrupted"."""
     assert found.spec is not None
-    told = "" if found.step >= found.spec.train.steps else f", {found.status}"
+    ended = describe_end(found.status, found.step, found.spec.train.steps, found.sentence)
+    told = f", {ended}" if ended and (ended != FINISHED or found.step < found.spec.train.steps) else ""
     return f"step {found.step:,} of {found.spec.train.steps:,}{told}"
+
+
+def describe_end(status: str, step: int, steps: int, sentence: str) -> str:
+    """Return how a run ended: "finished", "stopped", "stopped: NaN", "interrupted" or "failed"; "" if it has not.
+
+    ``sentence`` is the run's own about its end, see :class:`attnlab.training.messages.Ended`.
+    """
+    if status != "ended":
+        return status if status in ("interrupted", "failed") else ""
+    if sentence.startswith(DIVERGED):
+        return "stopped: NaN"
+    return FINISHED if step >= steps or sentence.startswith("Done") else "stopped"
 
 
 def format_time(seconds: float) -> str:

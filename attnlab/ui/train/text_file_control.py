@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
@@ -29,9 +29,14 @@ class TextFileControl(Control):
         self.back.setAccessibleName("Use the shipped text")
         self.back.setToolTip("Use the shipped text")
         self.back.clicked.connect(self._on_back)
-        self._row.addWidget(self.shown, 1)
-        self._row.addWidget(self.open)
-        self._row.addWidget(self.back)
+        buttons, column = QHBoxLayout(), QVBoxLayout()
+        buttons.addWidget(self.open)
+        buttons.addWidget(self.back)
+        buttons.addStretch(1)
+        column.setSpacing(2)
+        column.addWidget(self.shown)  # above the buttons, where most names are seen whole
+        column.addLayout(buttons)
+        self._row.addLayout(column, 1)
         self.show_field(field)
         self.restyle()
 

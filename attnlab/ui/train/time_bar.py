@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QSize, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
@@ -13,15 +13,14 @@ from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
 from attnlab.ui.widgets.charts.timeline import Timeline, TimeMark
-from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill import Choice, Pill
 
 FRAME_MS = 33
 PER_SECOND = 15
 """Moments per second at speed 1."""
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-ROOMY, ROOMY_FOR_BOTH = 680, 1200
-"""The widths in pixels at 100 % from which memory is shown beside the line, and beside a message too."""
+ROOMY = 680
+"""The width in pixels at 100 % from which memory is shown beside the line."""
 BUTTONS = (
     ("first", "step-first", "First moment (Home)"),
     ("play", "play", "Play the moments (Space)"),
@@ -56,17 +55,20 @@ class TimeBar(FollowsTheme, QFrame):
         self.speed.set_choices([Choice(speed, f"{speed:g}×") for speed in SPEEDS])
         self.speed.set_value(self._speed)
         self.speed.chosen.connect(self._on_speed_chosen)
-        self.memory, self.message = QLabel(), ElidedLabel()
+        self.memory, self.message = QLabel(), QLabel()
         self.memory.setProperty("role", "muted")
         self.memory.setAccessibleName("Recorded moments")
         self.message.setObjectName("message")
         self.message.setAccessibleName("Message")
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setWordWrap(True)
         self._lay_out()
         self._show_buttons()
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 6, 16, 6)
+        column, row = QVBoxLayout(self), QHBoxLayout()
+        column.setContentsMargins(16, 6, 16, 6)
+        column.setSpacing(2)
         row.setSpacing(8)
         for name in ("first", "play", "last"):
             row.addWidget(self.buttons[name])
@@ -74,7 +76,8 @@ class TimeBar(FollowsTheme, QFrame):
         row.addWidget(self.line, 3)
         row.addWidget(self.buttons["mark"])
         row.addWidget(self.memory)
-        row.addWidget(self.message, 2)
+        column.addLayout(row)
+        column.addWidget(self.message)  # a line of its own: an error is seen whole
         self.message.hide()
 
     def _make_button(self, name: str, tip: str) -> QToolButton:
@@ -113,13 +116,11 @@ class TimeBar(FollowsTheme, QFrame):
         """Show one sentence, or with "" nothing."""
         set_role(self.message, "error" if wrong else "good")
         show_text(self.message, sentence)
-        self.message.setToolTip(sentence)
         self.message.setVisible(bool(sentence))
-        self._make_room()
 
     def _make_room(self) -> None:
-        """Hide the memory if it does not fit, or does not fit beside the message."""
-        self.memory.setVisible(self.width() >= px(ROOMY if not self.message.text() else ROOMY_FOR_BOTH))
+        """Hide the memory if it does not fit."""
+        self.memory.setVisible(self.width() >= px(ROOMY))
 
     @property
     def playing(self) -> bool:

@@ -82,6 +82,19 @@ class TrainSession(TrainingState):
             self.inspection.follow(self.run)
             self._begin(self.run, None)
 
+    def set_limit(self, limit: int) -> None:
+        """Keep the moments of runs within ``limit`` bytes from now on."""
+        self._limit = limit
+        if self.run is not None:
+            self.run.recorder.set_limit(limit)
+            self.trainee.send(Interval(self.run.recorder.interval))
+            self.progressed.emit()
+
+    @property
+    def limit(self) -> int:
+        """The most bytes of the moments of a run."""
+        return self._limit
+
     def pause(self) -> None:
         """Pause after the current step."""
         self.trainee.send(Pause())

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.training.run import Run
@@ -14,6 +14,7 @@ from attnlab.ui.train.maps_panel import MapsPanel
 from attnlab.ui.train.panel_layout import PanelLayout, make_right_panel
 from attnlab.ui.train.predictions_panel import PredictionRow, PredictionsPanel
 from attnlab.ui.train.run_views import RunViews
+from attnlab.ui.train.run_words import make_title, make_usual_name
 from attnlab.ui.train.settings_panel import SettingsPanel
 from attnlab.ui.train.text_panel import LENGTH, TextPanel
 from attnlab.ui.train.time_bar import TimeBar
@@ -45,6 +46,7 @@ class TrainWorkspace(QObject):
     def __init__(self, spec: RunSpec, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._frames, self._broken, self._shown = 0, False, False
+        self._title = ""
         self.tools: Tools | None = None
         self.session = TrainSession(spec, self)
         self.header, self.footer = ControlBar(), TimeBar()
@@ -91,6 +93,14 @@ class TrainWorkspace(QObject):
         inspection.heads_measured.connect(self.maps.show_effects)
         inspection.texted.connect(self.text.show_text)
         inspection.course_grown.connect(self.views.show_course)
+
+    title_changed = Signal()
+
+    def title(self) -> str:
+        """Return the title of the run, or of the task before there is one, for the title of the window."""
+        run = self.session.run
+        spec = run.spec if run is not None else self.session.spec
+        return make_title(run.name if run is not None else make_usual_name(spec), spec, None)
 
     # Commands
 
@@ -304,4 +314,7 @@ class TrainWorkspace(QObject):
 
     def _show_state(self) -> None:
         self.settings.set_locked(self.session.alive)
+        if self._shown and (title := self.title()) != self._title:
+            self._title = title
+            self.title_changed.emit()
         self.header.show_session(self.session, self.session.can_start and not self._broken)

@@ -31,6 +31,9 @@ def test_a_second_run_shows_its_own_maps_at_the_selected_step(pupil: Pupil) -> N
     pupil.begin(replace(spec, train=replace(spec.train, seed=1)))
     pupil.train_to_the_end()
     pupil.wait_for(lambda: folder in pupil.tools.runs.rows)
+    widths = pupil.trainer.body.sizes()
+    widths = [widths[0] + 40, widths[1] - 60, widths[2] + 20]
+    pupil.trainer.body.setSizes(widths)  # as by a drag
     pupil.tools.runs.compare_requested.emit(folder)
     comparing = pupil.tools.comparing
     pupil.wait_for(lambda: comparing.second is not None and comparing.second.seen is not None)
@@ -67,7 +70,7 @@ def test_a_second_run_shows_its_own_maps_at_the_selected_step(pupil: Pupil) -> N
     pupil.click(theirs.reads.buttons()[1])
     assert (mine.mode, theirs.mode) == ("own", "own")
     assert theirs.sentence.text().startswith("Writes ")
-    pupil.window.resize(1024, 640)
+    pupil.window.resize(1024, 760)
     pupil.window.change_settings(type_size=175)
     pupil.wait_for(lambda: mine.is_folded and theirs.is_folded and level(pupil))
     pupil.click(theirs.fold_button)
@@ -79,6 +82,7 @@ def test_a_second_run_shows_its_own_maps_at_the_selected_step(pupil: Pupil) -> N
     pupil.click(pupil.find(QToolButton, "Close the second run"))
     assert comparing.second is None
     assert mine.minimumHeight() == 0
+    assert pupil.trainer.body.sizes() == widths
     assert pupil.trainer.settings.isVisible()
     assert pupil.trainer.maps.step.isVisible()
 
