@@ -13,6 +13,7 @@ import attnlab
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.ui.playground.tab_button import TabButton
 from attnlab.ui.widgets.charts.bars import BarList
+from attnlab.ui.widgets.subscripts import FormulaLabel
 from attnlab.ui.widgets.tokens.token_chips import eye_rect
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ def said(person: "Person") -> str:
     """Return all text of Explain."""
     texts = []
     for label in person.playground.explain.findChildren(QLabel):
-        if label.isVisible():
+        if label.isVisible() and isinstance(label, FormulaLabel):
+            texts.append(label.formula)
+        elif label.isVisible():
             document = QTextDocument()
             document.setHtml(label.text())
             texts.append(document.toPlainText())
@@ -157,6 +160,7 @@ def test_row_sums_and_empty_rows_of_a_fill_are_shown(sit_down: Sit, name: str, b
     person = sit_down(name)
     assert bar(person) == bar_says
     person.click_cell("zeroed" if name == "mask-after-softmax" else "weights", 2, 1)
+    person.press("Formula")
     assert row_says in said(person)
 
 

@@ -93,8 +93,8 @@ TASK = Task(
     about="The model translates questions of four English words into French, word by word; some of the 432 sound odd. "
     "Whether it is la or le, ta or ton, ma or mon depends on the noun, which comes after it.",
     look_for="In the alignment (“alignment”) a diagonal: each row attends to the word that it translates. The row that "
-    "writes ta or ton attends to “your”, whose state knows the noun already, as the encoder reads in both directions. "
-    "Without attention, the decoder must find all four words in one vector.",
+    "writes ta or ton attends to “your”: its state knows the noun, as the encoder reads in both directions. "
+    "Without attention one vector holds all.",
     row="K1, K2",
     kinds=("luong", *(kind for kind in WITH_SOURCE if kind != "luong")),
     settings=choose_settings,

@@ -84,6 +84,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.view, self.sheet = MapsView(), MapSheet()
         self.chart, self.model = CourseCard(), ModelPage()
         self.pages = Segments("Maps or model")
+        self.pages.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)  # it wraps in a narrow panel
         self.none = QLabel(FIRST)
         self._title = QLabel("Attention of")
         self._sheet_title, self._sheet_cell, self.back = ElidedLabel(), ElidedLabel(), QPushButton("All maps")

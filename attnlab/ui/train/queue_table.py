@@ -58,6 +58,7 @@ class QueueTable(FollowsTheme, QTableWidget):
         side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
         item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
         item.setToolTip(tip)
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, text or "none")
         if row < 0:
             self.setHorizontalHeaderItem(column, item)
             return
