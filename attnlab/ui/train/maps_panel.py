@@ -84,7 +84,6 @@ class MapsPanel(FollowsTheme, QWidget):
         self.view, self.sheet = MapsView(), MapSheet()
         self.chart, self.model = CourseCard(), ModelPage()
         self.pages = Segments("Maps or model")
-        self.pages.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)  # it wraps in a narrow panel
         self.none = QLabel(FIRST)
         self._title = QLabel("Attention of")
         self._sheet_title, self._sheet_cell, self.back = ElidedLabel(), ElidedLabel(), QPushButton("All maps")
@@ -170,16 +169,19 @@ class MapsPanel(FollowsTheme, QWidget):
         self._row_of_tools = row
         row.addWidget(self.pointed, 2)
         row.addWidget(self.pages)
-        row.addWidget(self.scale)
+        self._first_row.addWidget(self.scale)  # beside the probe, as the row of tools is full in a narrow panel
         row.addWidget(self.gradients)
         row.addWidget(self.step)
 
     def _arrange_head(self) -> None:
         """Put the tools beside the probe, or below it if there is no room."""
+        self.pages.setMinimumWidth(self.pages.measure_width(2))  # beside the scale of gradients it would wrap
         optional = [each for each in (self.step, self.scale) if each.isVisibleTo(self.head)]
         beside = [self._title, self.pages, self.gradients, *optional]
         needed = sum(each.sizeHint().width() for each in beside) + px(LEAST_PROBE) + 5 * 8 + 2 * 18
         row = self._first_row if needed <= self.width() else self._second_row
+        has_scale = self.scale.isVisibleTo(self.head)
+        self._title.setVisible(row is self._first_row or not has_scale)  # the probe has a name of its own
         if row is not self._row_of_tools:
             self._put_tools(row)
             if (whole := self.head.layout()) is not None:
