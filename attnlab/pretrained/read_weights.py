@@ -51,7 +51,8 @@ def read_weights(
     check_path(path)
     if not isinstance(e, Experiment):
         raise ArgumentError(f"read_weights was given {type(e).__name__}; it needs an attnlab.Experiment.")
-    if settings is not None and not (isinstance(settings, str) and settings in ("keep", "model")):
+    asked: object = settings  # an array would compare element by element
+    if asked is not None and not (isinstance(asked, str) and asked in ("keep", "model")):
         raise ArgumentError(f"settings is {reprlib.repr(settings)}; it needs one of keep, model.")
     arrays, proposal = read_layer(path, e, layer)
     if settings == "model":
