@@ -1,5 +1,6 @@
-"""Reads numbers as people write them: typed into a cell, pasted, or in a table of a file."""
+"""Reads numbers as people write them (typed, pasted, in a table of a file) and prints them with four decimals."""
 
+import math
 import re
 import unicodedata
 
@@ -41,6 +42,17 @@ def quote(text: str, limit: int = 24) -> str:
     """Return a text in quotes on one line, for a sentence, cut after ``limit`` characters."""
     line = escape(" ".join(text.split()))
     return f"'{line}'" if len(line) <= limit else f"'{line[: limit - 1]}…'"
+
+
+def four_decimals(value: float) -> str:
+    """Return a value with four decimals, in scientific notation if those would hide it, or NaN, ∞, −∞."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    value += 0.0  # −0 is 0
+    small_or_large = value != 0 and not 5e-5 <= abs(value) < 1e5
+    return (f"{value:.1e}" if small_or_large else f"{value:.4f}").replace("-", "−")
 
 
 def _parse(plain: str, text: str) -> float:

@@ -19,6 +19,7 @@ from attnlab.attention.stages.explain_steps import describe_cell, find_steps
 from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.attention.stages.sentences import write_percent
 from attnlab.attention.stages.steps import RowStep, Step, Steps, Term
+from attnlab.base.number_text import four_decimals
 from tests.attention.test_arithmetic_by_hand import CHOICES, calculate, layer
 
 SUMS = ("Score", "Mix of the values", "Product", "Mean")
@@ -101,13 +102,6 @@ def check_row(row: RowStep, weights: list[str]) -> int:
     return len(parts)
 
 
-def print_weight(weight: float) -> str:
-    """Return a weight as the list of a row prints it."""
-    from attnlab.ui.widgets.charts.bars import value_text
-
-    return value_text(weight)
-
-
 def check(trace: attnlab.Trace, cell: Cell) -> int:
     steps = find_steps(trace, cell, None)
     if steps is None:
@@ -116,7 +110,7 @@ def check(trace: attnlab.Trace, cell: Cell) -> int:
     checked += sum(check_sum(step) for step in steps.all if step.title in SUMS)
     if steps.row is not None:
         row = trace.array("weights")[cell.head or 0, cell.row]
-        checked += check_row(steps.row, [print_weight(float(weight)) for weight in row])
+        checked += check_row(steps.row, [four_decimals(float(weight)) for weight in row])
     end = steps.row.step if steps.row is not None else steps.before[-1]
     if cell.stage not in ("zeroed", "dropped") and end.terms:
         said = find_rounded(end) or end.terms[-1].result

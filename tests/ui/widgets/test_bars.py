@@ -13,9 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
+from attnlab.base.number_text import four_decimals
 from attnlab.figures.palette import DARK, LIGHT, Palette
 from attnlab.ui.base.themed import dress
-from attnlab.ui.widgets.charts.bars import MOST_ROWS, BarList, lengths, value_text
+from attnlab.ui.widgets.charts.bars import MOST_ROWS, BarList, lengths
 
 Key, Button = Qt.Key, Qt.MouseButton
 WORDS = ("Your", "journey", "starts", "with", "one", "step")
@@ -114,7 +115,7 @@ def test_hovering_marks_the_row(bars: BarList) -> None:
     ],
 )
 def test_every_number_is_written_in_a_short_form(value: float, text: str) -> None:
-    assert value_text(value) == text
+    assert four_decimals(value) == text
 
 
 @given(st.lists(st.tuples(st.floats(), st.booleans()), max_size=20))

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from attnlab.base.number_text import four_decimals
 from attnlab.base.spoken_text import HIDDEN, speak_number, speak_token
 from attnlab.figures.tiles import make_hatching
 from attnlab.ui.base.guard import guarded
@@ -36,17 +37,6 @@ _STEPS = {
     Qt.Key.Key_Home: -(10**9),
     Qt.Key.Key_End: 10**9,
 }
-
-
-def value_text(value: float) -> str:
-    """Return a value with four decimals, in scientific notation if those would hide it, or NaN, ∞, −∞."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    value += 0.0  # −0 is 0
-    small_or_large = value != 0 and not 5e-5 <= abs(value) < 1e5
-    return (f"{value:.1e}" if small_or_large else f"{value:.4f}").replace("-", "−")
 
 
 def lengths(values: Sequence[float], masked: Sequence[bool]) -> list[tuple[float, float]]:
@@ -127,7 +117,7 @@ class BarList(DrawnList):
 
     def row_text(self, index: int) -> str:
         """Return the text at the right of a row."""
-        return "masked" if self._masked[index] else value_text(self._values[index])
+        return "masked" if self._masked[index] else four_decimals(self._values[index])
 
     def note_text(self, index: int) -> str:
         """Return the muted number between the label and the bar of a row; "" for none."""
