@@ -20,7 +20,9 @@ from attnlab.training.messages import Arrays
 from attnlab.training.model_view import Inside
 from attnlab.training.models.attention import LayerTrace
 from attnlab.training.models.base_model import OwnAnswers, pick_tokens
+from attnlab.training.residual_stream import read_stream
 from attnlab.training.specs import RunSpec
+from attnlab.training.stream_view import Stream
 from attnlab.training.tasks.data import Data
 
 
@@ -203,6 +205,11 @@ class Viewer:
         """Return what the model's diagram shows of a text: its blocks, masks, states and answers."""
         self.load(weights)
         return look_inside(self.model, self.spec.model, self.data, self._probe(probe))
+
+    def read_stream(self, weights: Arrays, probe: str) -> Stream:
+        """Return the residual stream for a text: the answer after each layer, and what each part adds to it."""
+        self.load(weights)
+        return read_stream(self.model, self.data, self._probe(probe))
 
     def make_experiment(self, weights: Arrays, probe: str, layer: str) -> Experiment:
         """Return a layer applied to a text as a playground experiment, whose maps equal the model's."""

@@ -108,6 +108,16 @@ class Block(nn.Module):
             return x
         return self._add(x, next(norms), self.feed_forward)
 
+    @property
+    def is_norm_first(self) -> bool:
+        """Whether a norm is applied to what a part reads, and not to the sum after it."""
+        return self._before
+
+    def list_parts(self) -> tuple[tuple[nn.Module, nn.Module], ...]:
+        """Return each part with its norm, in the order of computation; the norm is an Identity in a model without."""
+        parts = (self.attention, self.cross, self.feed_forward)
+        return tuple(zip((part for part in parts if part is not None), self.norms, strict=True))
+
     def last_weights(self) -> tuple[Tensor, ...]:
         """Return the last weight matrix of each part, which computes what the part adds."""
         layers = (self.attention,) if self.cross is None else (self.attention, self.cross)
