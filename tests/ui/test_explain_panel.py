@@ -20,6 +20,7 @@ from attnlab.attention.stages.walk import Place
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.playground.steps_view import StepsView
 from attnlab.ui.widgets.charts.bars import BarList
+from attnlab.ui.widgets.subscripts import FormulaLabel
 from tests.ui.explained import ask_for_formula, read_explained
 
 if TYPE_CHECKING:
@@ -54,6 +55,15 @@ def steps(person: "Person") -> list[str]:
     lists = [w for w in person.playground.explain.findChildren(HasCells) if isinstance(w, QWidget) and w.isVisible()]
     lists.sort(key=lambda w: w.mapTo(person.window, QPoint()).y())
     return [w.name_cell(place) for w in lists for place in range(w.count_cells())]
+
+
+def said_first(person: "Person") -> str:
+    """Return the sentences between the value of the cell and the steps."""
+    explain = person.playground.explain
+    top, end = explain.findChildren(StepsView)[0].y(), explain.viewport().height()
+    assert top < end
+    labels = [label for label in explain.findChildren(FormulaLabel) if label.isVisible() and label.y() < top]
+    return " ".join(label.formula for label in labels)
 
 
 def value(text: str) -> float:
@@ -317,9 +327,28 @@ def test_an_empty_row_is_explained(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(Experiment(("a", "b", "c"), torch.eye(3), config=AttentionConfig(mask=mask)))
     assert person.painted("weights")[0, 1].tolist() == [0, 0, 0]
     person.click_cell("weights", 1, 0)
-    assert "every key of this row is masked" in steps(person)
+    assert "Every key of this row is masked." in said_first(person)
     assert read(person, "Row: strongest") == "none"
     assert any("1 empty" in label.text() for label in person.playground.step_bar.findChildren(QLabel))
+
+
+def test_a_row_without_a_total_ends_in_nan_and_says_why_first(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down(Experiment(("a", "b"), torch.zeros(2, 2), config=AttentionConfig(normalizer="sum")))
+    person.click_cell("weights", 1, 0)
+    assert said_first(person) == "The scores sum to 0, so the division is undefined."
+    assert [text for text in steps(person) if text.startswith("=")] == ["= 0.0000 over 0.0000", "= NaN"]
+
+
+def test_the_score_of_a_sink_stands_above_the_row_and_its_convention_above_the_steps(
+    sit_down: Callable[..., "Person"],
+) -> None:
+    person = sit_down("attention-sink")
+    person.click_cell("weights", 2, 1, index=1)
+    assert "as in gpt-oss" in said_first(person)
+    told = steps(person)
+    title = next(place for place, text in enumerate(told) if "Softmax" in text)
+    assert told[title + 1] == "the sink adds the score 1.00"
+    assert told[title + 2].startswith("Weights, row of “sat”, The")
 
 
 def test_tokens_that_look_like_markup_are_shown_literally(sit_down: Callable[..., "Person"]) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel
 
 import attnlab
 from attnlab.attention.examples.presets import PRESETS
+from attnlab.ui.playground.steps_view import StepsView
 from attnlab.ui.playground.tab_button import TabButton
 from attnlab.ui.widgets.charts.bars import BarList
 from attnlab.ui.widgets.subscripts import FormulaLabel
@@ -150,18 +151,21 @@ def test_a_new_token_is_compared_by_its_position(person: "Person") -> None:
 @pytest.mark.parametrize(
     ("name", "bar_says", "row_says"),
     [
-        ("mask-fill-infinity", "✓ rows sum to 1 · 1 empty", "every key of this row is masked"),
-        ("mask-fill-1e9", "✓ rows sum to 1", "every key of this row is masked, but all its scores are −1e9"),
-        ("mask-fill-zero", "✓ rows sum to 1", "every key of this row is masked, but all its scores are 0"),
-        ("mask-after-softmax", "row sums 0.53 … 1.00 · 1 empty", "every key of this row is masked"),
+        ("mask-fill-infinity", "✓ rows sum to 1 · 1 empty", "Every key of this row is masked"),
+        ("mask-fill-1e9", "✓ rows sum to 1", "Every key of this row is masked, but all its scores are −1e9"),
+        ("mask-fill-zero", "✓ rows sum to 1", "Every key of this row is masked, but all its scores are 0"),
+        ("mask-after-softmax", "row sums 0.53 … 1.00 · 1 empty", "Every key of this row is masked"),
     ],
 )
 def test_row_sums_and_empty_rows_of_a_fill_are_shown(sit_down: Sit, name: str, bar_says: str, row_says: str) -> None:
     person = sit_down(name)
     assert bar(person) == bar_says
     person.click_cell("zeroed" if name == "mask-after-softmax" else "weights", 2, 1)
-    person.press("Formula")
     assert row_says in said(person)
+    explain = person.playground.explain
+    sentence = next(label for label in explain.findChildren(FormulaLabel) if row_says in label.formula)
+    first_step = explain.findChildren(StepsView)[0]
+    assert sentence.geometry().bottom() < first_step.y() < explain.viewport().height()
 
 
 # How heads are split and merged

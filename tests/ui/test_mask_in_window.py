@@ -204,7 +204,7 @@ def test_an_empty_row_is_shown_counted_and_explained(person: "Person") -> None:
     assert not person.painted("context")[0, 3].any()
     assert bar(person) == "✓ rows sum to 1 · 1 empty"
     person.click_cell("weights", 3, 2)
-    assert "every key of this row is masked" in arithmetic(person)
+    assert "Every key of this row is masked." in arithmetic(person)
     assert person.tip(person.card("weights"), person.cell("weights", 3, 2)).endswith(": masked")
     assert np.isfinite(person.painted("output")).all()
     assert person.message() == ""
@@ -324,7 +324,7 @@ def test_a_fill_of_zero_gives_masked_cells_a_weight(person: "Person") -> None:
     assert (person.painted("weights")[0, 2, :2] > 0).all()
     assert bar(person) == "✓ rows sum to 1"
     person.click_cell("weights", 2, 0)
-    assert "a score of 0 does not mean none" in arithmetic(person)
+    assert "A score of 0 does not mean none" in arithmetic(person)
 
 
 def test_masking_after_softmax_leaves_row_sums_below_one(person: "Person") -> None:

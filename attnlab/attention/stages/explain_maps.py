@@ -150,6 +150,7 @@ def capped(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
 
 
 _FILLED = {"-inf": "−∞", "-1e9": "−1e9", "0": "0"}
+EMPTY_ROW = line("every key of this row is masked")
 
 
 def masked(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
@@ -171,8 +172,7 @@ def weights(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     hidden = trace.hidden if "masked" in trace else None
     fill = e.config.option("fill")
     if hidden is not None and fill == "-inf" and bool(hidden[cell.row].all()):
-        nothing = line("every key of this row is masked")
-        return make_explanation(trace, cell, nothing, line("= ", Span("0", style="strong")))
+        return make_explanation(trace, cell, EMPTY_ROW, line("= ", Span("0", style="strong")))
     lines = write_normalizer(trace, cell, limit)
     reason = masks.reasons(e, cell.row, cell.column) if hidden is not None else ""
     if not reason:
@@ -240,7 +240,7 @@ def zeroed(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         late = line(Span(f"its weight {number(before)} is set to 0{then}", style="muted"))
         hidden = trace.hidden
         empty = hidden is not None and bool(hidden[cell.row].all())
-        nothing = (line("every key of this row is masked"),) if empty else ()
+        nothing = (EMPTY_ROW,) if empty else ()
         return make_explanation(trace, cell, *nothing, line(reason), line("= ", Span("0", style="strong")), late)
     total = float(trace.array("zeroed")[cell.head or 0, cell.row].sum())
     return make_explanation(

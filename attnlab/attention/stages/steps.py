@@ -79,11 +79,15 @@ class RowStep:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps that lead to a cell, in order; ``row`` stands between ``before`` and ``after``, if there is one."""
+    """The steps that lead to a cell, in order; ``row`` stands between ``before`` and ``after``, if there is one.
+
+    ``said`` are sentences on the whole row, such as that all its keys are masked, which a reader needs first.
+    """
 
     before: tuple[Step, ...] = ()
     row: RowStep | None = None
     after: tuple[Step, ...] = ()
+    said: tuple[Line, ...] = ()
 
     @property
     def all(self) -> tuple[Step, ...]:

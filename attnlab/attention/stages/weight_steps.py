@@ -39,33 +39,39 @@ def make_weight_steps(trace: Computed, cell: Cell, limit: int | None, is_context
     e = trace.experiment
     before = make_score_steps(trace, cell, limit, source(e, "weights"))
     after: list[Step] = []
-    here = Cell("weights", cell.row, cell.column, cell.head)
+    row, said = _make_row(trace, Cell("weights", cell.row, cell.column, cell.head), limit)
     for name in _AFTERWARDS:
         if name in trace and (is_context_known or cell.stage == "dropped" or name == cell.stage):
             lines = _AFTERWARDS[name](trace, Cell(name, cell.row, cell.column, cell.head), limit).lines
-            after.append(Step("Masked after" if name == "zeroed" else "Dropout", words=lines))
+            empty = name == "zeroed" and lines[0] == explain_maps.EMPTY_ROW
+            said += lines[:1] if empty else ()
+            after.append(Step("Masked after" if name == "zeroed" else "Dropout", words=lines[empty:]))
     if is_context_known:
         after.append(_make_mixture(trace, cell, limit))
     if e.n_heads > 1:
         after.append(_compare_heads(trace, cell, limit))
-    return Steps(before=before, row=_make_row(trace, here, limit), after=tuple(after))
+    return Steps(before=before, row=row, after=tuple(after), said=said)
 
 
-def _make_row(trace: Computed, cell: Cell, limit: int | None) -> RowStep:
-    """Return the step of the normaliser for a cell of the weights."""
+def _make_row(trace: Computed, cell: Cell, limit: int | None) -> tuple[RowStep, tuple[Line, ...]]:
+    """Return the step of the normaliser for a cell of the weights, and sentences on the whole row."""
     e = trace.experiment
     normalizer = NORMALIZERS[e.config.normalizer]
     title, none = normalizer.title[:1].upper() + normalizer.title[1:], np.zeros(0)
     hidden = trace.hidden if "masked" in trace else None
     empty = hidden is not None and bool(hidden[cell.row].all())
     if empty and e.config.option("fill") == "-inf":
-        return RowStep(Step(title, words=explain_maps.weights(trace, cell, limit).lines, role="attention"), none)
+        nothing, *lines = explain_maps.weights(trace, cell, limit).lines
+        return RowStep(Step(title, words=tuple(lines), role="attention"), none), (nothing,)
     row, p, first = explain_maps.prepare_row(trace, cell)
     said = explain_maps.say_filled(trace, cell) if hidden is not None else ()
     parts = normalizer.parts(row, p) if normalizer.parts is not None else None
     if parts is None:
-        written = explain_maps.write_normalizer(trace, cell, limit)
-        return RowStep(Step(title, words=(*written, *said), role="attention"), none)
+        written = explain_maps.write_normalizer(trace, cell, limit)[len(first) :]
+        if normalizer.parts is not None or math.isnan(value_of(trace, cell)):  # undefined, or beyond the dtype
+            said = (*filter(_is_sentence, written), *said)
+            written = tuple(each for each in written if not _is_sentence(each))
+        return RowStep(Step(title, words=written, role="attention", before=first), none), said
     weights = trace.array("weights")[cell.head or 0, cell.row].astype(np.float64)
     exact, column = parts.values / parts.total, cell.column
     shown = np.append(weights, exact[len(weights) :])  # with the sink's share
@@ -81,8 +87,13 @@ def _make_row(trace: Computed, cell: Cell, limit: int | None) -> RowStep:
     sum_of = Term(line(number(parts.total, decimals)), _print_sum(shown), label="sum", is_muted=True)
     terms = (sum_of, replace(total, amount=math.nan))
     note = _write_note(trace, parts.symbol)
-    step = Step(title, note, terms, (*first, *parts.said, *said, *rounded), "attention")
-    return RowStep(step, parts.values, decimals)
+    step = Step(title, note, terms, rounded, "attention", before=(*first, *parts.said))
+    return RowStep(step, parts.values, decimals), said
+
+
+def _is_sentence(words: Line) -> bool:
+    """Return whether a line of a normaliser is a sentence, not a side of an equation."""
+    return len(words) == 1 and not words[0].role and not words[0].text.startswith("=")
 
 
 def _write_note(trace: Computed, symbol: Line) -> Line:

@@ -119,13 +119,14 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._statistics_title.setContentsMargins(0, 16, 0, 0)
         self._statistics = RowStatisticsGrid()
         column.addWidget(self._sentence)
+        column.addWidget(self._remarks)
         column.addWidget(self._first_steps)
         column.addLayout(self._words_first)
         column.addWidget(self._row_title)
         column.addLayout(self._row_place)
         column.addWidget(self._last_steps)
         column.addLayout(self._words_last)
-        for part in (self._remarks, self._statistics_title, self._statistics, self._code):
+        for part in (self._statistics_title, self._statistics, self._code):
             column.addWidget(part)
         column.addStretch(1)
         self.setWidget(body)

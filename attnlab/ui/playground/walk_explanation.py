@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnlab.attention.stages.arithmetic import Span, line
+from attnlab.attention.stages.arithmetic import Span, line, plain
 from attnlab.attention.stages.explain import Cell, Explanation, explain
 from attnlab.attention.stages.explain_steps import describe_cell, find_steps
 from attnlab.attention.stages.explanation import dtype_name, find_shown_value, make_explanation
@@ -16,6 +16,7 @@ from attnlab.attention.stages.walk_sources import explain_begun
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from attnlab.attention.stages.arithmetic import Line
     from attnlab.attention.stages.steps import Steps
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
@@ -82,7 +83,17 @@ def explain_in_view(trace: "Trace", view: "View", cell: Cell, limit: int | None,
     else:
         whole = replace(make_explanation(trace, cell), value=find_shown_value(trace, cell))
     remarks = " ".join(find_stage_remarks(trace.experiment, cell.stage, dtype_name(trace)))
-    return ShownExplanation(whole, "", steps, describe_cell(trace, cell), remarks)
+    sentences = [
+        describe_cell(trace, cell),
+        *(_write_out(words) for words in (steps.said if steps is not None else ())),
+    ]
+    return ShownExplanation(whole, "", steps, " ".join(filter(None, sentences)), remarks)
+
+
+def _write_out(words: "Line") -> str:
+    """Return a line as a sentence with a capital and a full stop."""
+    text = plain(words)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def find_unknown_in_row(trace: "Trace", view: "View | None", stage: str, row: int) -> list[bool]:
