@@ -13,7 +13,8 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.maps_view import list_titles
-from attnlab.ui.widgets.charts.line_chart import Line, LineChart
+from attnlab.ui.widgets.charts.line_chart import Line
+from attnlab.ui.widgets.charts.zoom_chart import ZoomChart
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -42,7 +43,7 @@ class CourseCard(FollowsTheme, Surface):
         self._wanted, self._offered = "", tuple[str, ...]()
         self._course: tuple[NDArray[np.float64], NDArray[np.float64], float] | None = None
         self._best = 0
-        self.chart = LineChart("Course of each head")
+        self.chart = ZoomChart("Course of each head")
         self.switch, self.badge, self.none = Segments("Measure of each head"), QPushButton(), QLabel()
         self._title = QLabel("Each head")
         self._title.setProperty("role", "caption_strong")

@@ -12,13 +12,13 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.charts.bands import Band
+from attnlab.ui.widgets.charts.chart_legend import ChartLegend
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
-from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.charts.zoom_chart import Stretch, ZoomChart
 
 Floats = NDArray[np.floating]
 Range = tuple[Floats, Floats, Floats]
 """Steps, the least and the largest value at each."""
-KEY = "thin: training · thick: held-out"
 OTHERS = ("key", "attention", "value", "query", "neutral")
 """Colours of other runs, in the order they are added."""
 
@@ -61,7 +61,7 @@ class CurvesPanel(FollowsTheme, QWidget):
         self._baselines: Mapping[str, float] = {}
         self._end = 0.0
         self._cursor: float | None = None
-        self.loss, self.right = LineChart("Loss"), LineChart("Held-out tokens correct")
+        self.loss, self.right = ZoomChart("Loss"), ZoomChart("Held-out tokens correct")
         self.lengths = LineChart("Held-out examples correct, by length", x_name="length")
         self.lengths.setToolTip("The share of the examples of each length that are entirely right")
         self.scale_button = QPushButton("log")
@@ -70,12 +70,16 @@ class CurvesPanel(FollowsTheme, QWidget):
         self.scale_button.setToolTip("Show the loss on a logarithmic scale")
         self.scale_button.setAccessibleName("Logarithmic loss")
         self.scale_button.toggled.connect(self._on_scale_toggled)
+        self.all_button = QPushButton("All steps")
+        self.all_button.setProperty("small", "true")
+        self.all_button.setToolTip("Show all steps again (double click, or 0)")
+        self.all_button.clicked.connect(self.show_all)
+        self.all_button.hide()
         for chart in (self.loss, self.right):
             chart.x_chosen.connect(self.step_chosen)
+            chart.stretch_changed.connect(self._on_stretch_changed)
+        self.legends = tuple(map(ChartLegend, (self.loss, self.right, self.lengths)))
         self._headings = [_heading(text) for text in ("Loss", "Held-out tokens correct", "Correct by length")]
-        self._key = ElidedLabel()
-        self._key.setText(KEY)
-        self._key.setProperty("role", "caption")
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -84,16 +88,19 @@ class CurvesPanel(FollowsTheme, QWidget):
         column.setSpacing(6)
         head = QHBoxLayout()
         head.addWidget(self._headings[0])
-        head.addSpacing(8)
-        head.addWidget(self._key, 1)
+        head.addStretch(1)
+        head.addWidget(self.all_button)
         head.addWidget(self.scale_button)
         column.addLayout(head)
         column.addWidget(self.loss, 3)
+        column.addWidget(self.legends[0])
         column.addSpacing(8)
-        column.addWidget(self._headings[1])
-        column.addWidget(self.right, 2)
-        column.addWidget(self._headings[2])
-        column.addWidget(self.lengths, 2)
+        for heading, chart, legend in zip(
+            self._headings[1:], (self.right, self.lengths), self.legends[1:], strict=True
+        ):
+            column.addWidget(heading)
+            column.addWidget(chart, 2)
+            column.addWidget(legend)
 
     def restyle(self) -> None:
         """Set the sizes."""
@@ -124,7 +131,12 @@ class CurvesPanel(FollowsTheme, QWidget):
         self.loss.show_bands([Band(name, *loss)] if loss else [])
         shares = [Band(name, right[0], 100 * right[1], 100 * right[2], "value")] if right else []
         self.right.show_bands(shares)
-        self._key.setText(f"thick: held-out · band: {name}" if loss else KEY)
+        self._refresh_legends()
+
+    @Slot()
+    def show_all(self) -> None:
+        """Show all steps again."""
+        self.loss.show_all()
 
     def show_cursor(self, step: float | None) -> None:
         """Move the cursor to a step."""
@@ -143,6 +155,7 @@ class CurvesPanel(FollowsTheme, QWidget):
         lines.append(Line("held-out", run.metric_steps, run.metric_losses, "accent", 2.0))
         levels = [Level(name, loss) for name, loss in self._baselines.items()]
         self.loss.show_lines(lines, x_end=self._end, log_y=self.scale_button.isChecked(), levels=levels)
+        self.all_button.setVisible(self.loss.stretch is not None)
         told = not len(run.right) or bool(np.isfinite(run.right).any())
         for widget in (self._headings[1], self.right):
             widget.setVisible(told)
@@ -152,7 +165,7 @@ class CurvesPanel(FollowsTheme, QWidget):
                 for other, colour in zip(self._others, OTHERS * len(self._others), strict=False)
             ]
             right.append(Line("correct", run.metric_steps, 100 * run.right, "value", 2.0))
-            self.right.show_lines(right, x_end=self.loss.scale().right_value, y_range=(0.0, 104.0), unit="%")
+            self.right.show_lines(right, x_end=self.loss.x_end, y_range=(0.0, 104.0), unit="%")
 
         self._draw_lengths()
 
@@ -168,6 +181,18 @@ class CurvesPanel(FollowsTheme, QWidget):
         for widget in (self._headings[2], self.lengths):
             widget.setVisible(longest > 0)
         self.lengths.show_lines(lines, x_end=longest, y_range=(0.0, 104.0), unit="%")
+        self._refresh_legends()
+
+    def _refresh_legends(self) -> None:
+        for legend in self.legends:
+            legend.refresh()
+
+    @Slot(object)
+    def _on_stretch_changed(self, stretch: Stretch | None) -> None:
+        """Enlarge the same steps in both charts."""
+        for chart in (self.loss, self.right):
+            chart.show_stretch(stretch)
+        self.all_button.setVisible(stretch is not None)
 
     @Slot()
     def _on_scale_toggled(self) -> None:

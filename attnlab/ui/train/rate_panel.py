@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from attnlab.training.marks import Mark
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
-from attnlab.ui.train.layer_transfer import extend_run
+from attnlab.ui.train.run_branch import go_on_with
 from attnlab.ui.train.run_settings import make_train_fields
 from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -64,18 +63,8 @@ class RatePanel(FollowsTheme, QWidget):
     def _on_over(self) -> None:
         rate, self._waiting = self._waiting, None
         run = self._session.run
-        if rate is None or run is None or run.checkpoint is None:
-            return
-        checkpoint, before = run.checkpoint, run.spec.train.rate
-        branch = run.branch(checkpoint.step)
-        train = replace(run.spec.train, rate=rate)
-        branch.spec = extend_run(replace(run.spec, train=train), checkpoint.step)
-        branch.name = f"{branch.name}, rate {rate:g}"
-        branch.mark(Mark(checkpoint.step, f"rate {before:g} → {rate:g}"))
-        self._session.go_on_from(branch, checkpoint)
-        self._workspace.settings.show_spec(branch.spec)
-        told = f"Continued from step {checkpoint.step:,} with rate {rate:g}. The run before is kept as “{run.name}”."
-        self._workspace.say(told)
+        if rate is not None and run is not None and run.checkpoint is not None:
+            self._workspace.say(go_on_with(self._workspace, replace(run.spec.train, rate=rate)))
 
     @Slot()
     def _show(self) -> None:

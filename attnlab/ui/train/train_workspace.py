@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
+from attnlab.ui.train.change_question import ChangeQuestion
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.curves_panel import CurvesPanel
 from attnlab.ui.train.inspector import Checked, Seen
@@ -55,6 +56,8 @@ class TrainWorkspace(QObject):
         self.side = make_right_panel(self.curves, self.written, self.text)
         self.room = PanelLayout(self.header, self.settings, self.maps, self.side)
         self.body = self.room.body
+        self.question = ChangeQuestion(self)
+        self.maps.rows.insertWidget(0, self.question)
         self.views = RunViews(self.session, self.footer, self.curves, self.maps)
         self._connect()
         self.announcements = TrainingAnnouncements(self.session, self.header)
@@ -111,12 +114,14 @@ class TrainWorkspace(QObject):
         if session.alive and session.state == "running":
             session.pause()
         elif session.alive or not self._broken:
+            self._leave_other_run()
             session.start()
 
     @Slot()
     def step(self) -> None:
         """Take one step."""
         if self.session.alive or not self._broken:
+            self._leave_other_run()
             self.session.step()
 
     @Slot()
@@ -193,14 +198,14 @@ class TrainWorkspace(QObject):
 
     @Slot(object)
     def _on_spec_changed(self, spec: RunSpec) -> None:
-        session, self._broken = self.session, False
-        before = session.run.spec if session.run is not None else session.spec
-        other = (spec.task, spec.model, dict(spec.options)) != (before.task, before.model, dict(before.options))
+        session, run, self._broken = self.session, self.session.run, False
+        other = _find_data(spec) != _find_data(run.spec if run is not None else session.spec)
         session.set_spec(spec)
-        if other:
+        trained = run is not None and run.step > 0 and run.spec.task == spec.task
+        if other and not trained:  # of a run that is trained, the strip above the maps asks first
             self.written.show_rows([])  # they belong to the earlier task
-        if other and session.run is not None and not session.alive:
-            self.reset()
+            if run is not None and not session.alive:
+                self.reset()
         self.header.show_about(session)
         self._show_state()
 
@@ -312,9 +317,21 @@ class TrainWorkspace(QObject):
 
     # Drawing
 
+    def _leave_other_run(self) -> None:
+        """Begin at the first weights, if the settings are of another model or other data than the run that is shown."""
+        session, run = self.session, self.session.run
+        if run is not None and not session.alive and _find_data(session.spec) != _find_data(run.spec):
+            self.written.show_rows([])
+            self.reset()
+
     def _show_state(self) -> None:
         self.settings.set_locked(self.session.alive)
         if self._shown and (title := self.title()) != self._title:
             self._title = title
             self.title_changed.emit()
         self.header.show_session(self.session, self.session.can_start and not self._broken)
+
+
+def _find_data(spec: RunSpec) -> tuple[object, ...]:
+    """Return the settings on which the shapes of weights and examples depend."""
+    return spec.task, spec.model, dict(spec.options)

@@ -1,7 +1,9 @@
 """The curves: each has the name, the numbers and the unit of its run."""
 
 import numpy as np
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
@@ -51,3 +53,45 @@ def test_accuracy_against_length_is_that_of_the_moment_shown(qtbot: QtBot) -> No
     assert "correct: 25\N{NO-BREAK SPACE}% at length 4" in panel.lengths.tool_tip(QPointF(scale.x(4.0), scale.y(25.0)))
     panel.show_curves(RunCurves("this run", steps, none, steps, none, none))
     assert not panel.lengths.isVisible()
+
+
+def _two_runs(panel: CurvesPanel) -> None:
+    steps = np.arange(0.0, 101.0)
+    mine = RunCurves("this run", steps, steps, steps, steps, steps / 100)
+    other = RunCurves("seed 1", steps, steps, steps, 2 * steps, steps / 200)
+    panel.show_curves(mine, [other], end=100.0)
+    panel.resize(400, 600)
+    panel.show()
+
+
+def test_the_legend_names_every_curve_overlaid_runs_and_bands_too(qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    _two_runs(panel)
+    qtbot.waitExposed(panel)
+    loss, right, lengths = panel.legends
+    assert loss.names == ["held-out", "training", "seed 1, held-out"]
+    assert right.names == ["correct", "seed 1, correct"]
+    assert lengths.names == []
+    steps = np.array([0.0, 100.0])
+    panel.show_range("seeds 0 to 4", (steps, steps, steps + 1), None)
+    assert loss.names[-1] == "seeds 0 to 4"
+    texts = [label.text() for label in loss.findChildren(QLabel) if label.isVisible()]
+    assert texts == loss.names
+    panel.show_curves(RunCurves("this run", steps, steps, steps, steps, steps))
+    assert right.names == []  # one curve, which the heading names
+
+
+def test_both_charts_show_the_same_steps_and_a_button_shows_all(qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    _two_runs(panel)
+    qtbot.waitExposed(panel)
+    assert not panel.all_button.isVisible()
+    panel.right.setFocus()
+    QTest.keyClick(panel.right, Qt.Key.Key_Plus)
+    assert panel.loss.stretch is not None
+    assert panel.right.stretch == panel.loss.stretch
+    QTest.mouseClick(panel.all_button, Qt.MouseButton.LeftButton)
+    assert panel.loss.stretch is panel.right.stretch is None
+    assert not panel.all_button.isVisible()

@@ -74,7 +74,7 @@ def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path)
     np.testing.assert_array_equal(band.x, steps)
     np.testing.assert_array_equal(band.low, low)
     np.testing.assert_array_equal(band.high, high)
-    assert "band: seeds 0 to 4" in pupil.trainer.curves._key.text()
+    assert "seeds 0 to 4" in pupil.trainer.curves.legends[0].names
 
     QTest.mouseClick(panel.results_button, Qt.MouseButton.LeftButton)
     dialog = pupil.window.findChild(QueueDialog)

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Maps x from 0 to ``right_value`` and y from ``low`` to ``high`` to an area in pixels."""
+    """Maps x from ``left_value`` to ``right_value`` and y from ``low`` to ``high`` to an area in pixels."""
 
     area: QRectF
     right_value: float
@@ -65,6 +65,15 @@ def decimate(
     falls = all_y[starts] > all_y[np.append(starts[1:], len(at)) - 1]
     first, second = np.where(falls, high, low), np.where(falls, low, high)
     return np.repeat(at[starts], 2), np.stack([first, second], 1).reshape(-1)
+
+
+def cut(
+    x: NDArray[np.floating], y: NDArray[np.floating], left: float, right: float, beside: int = 0
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Return the points of a curve with ``left`` ≤ x ≤ ``right``, and so many on both sides of them; x ascends."""
+    first, last = np.searchsorted(x, left, "left"), np.searchsorted(x, right, "right")
+    part = slice(max(int(first) - beside, 0), int(last) + beside)
+    return x[part], y[part]
 
 
 def polylines(x: Floats, y: Floats, scale: Scale) -> Iterator[QPolygonF]:

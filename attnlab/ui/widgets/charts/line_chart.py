@@ -18,7 +18,7 @@ from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mix, px
 from attnlab.ui.widgets.charts.bands import Band, describe_band, draw_band
-from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, decimate, polylines, spread, tick_text, ticks
+from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, cut, decimate, polylines, spread, tick_text, ticks
 from attnlab.ui.widgets.maps.drawn import Drawn
 
 FAINT = 0.35
@@ -30,7 +30,8 @@ NEAR, NEAR_MARK = 24, 5
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
     """A curve of ``y`` over ascending ``x``: ``colour`` is a palette's field by name ("accent", "key"); ``faint`` mixes
-    it with the background, for noisy curves; ``label`` stands at its end, if not empty."""
+    it with the background, for noisy curves; ``label`` stands at its end, if not empty. Legends omit what is not
+    ``listed``."""
 
     name: str
     x: NDArray[np.floating]
@@ -39,6 +40,7 @@ class Line:
     width: float = 1.75
     faint: bool = False
     label: str = ""
+    listed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class LineChart(Drawn):
         self._marks: tuple[Upright, ...] = ()
         self._bands: tuple[Band, ...] = ()
         self._x_end, self._log = 1.0, False
+        self._stretch: tuple[float, float] | None = None
         self._y_range: tuple[float, float] | None = None
         self._unit = ""
         self._cursor: float | None = None
@@ -105,6 +108,16 @@ class LineChart(Drawn):
         """The x of the cursor."""
         return self._cursor
 
+    @property
+    def stretch(self) -> tuple[float, float] | None:
+        """The part of the x axis that is enlarged; None if all of it is shown."""
+        return self._stretch
+
+    @property
+    def x_end(self) -> float:
+        """The end of the whole x axis."""
+        return self._x_end
+
     def show_lines(
         self,
         lines: Sequence[Line],
@@ -124,8 +137,17 @@ class LineChart(Drawn):
         self._unit = f"\N{NO-BREAK SPACE}{unit}" if unit else ""
         ends = [float(line.x[-1]) for line in self._lines if len(line.x)]
         self._x_end = max([x_end, *ends, 1.0])
+        if self._stretch is not None and self._stretch[1] > self._x_end:
+            self._stretch = None  # of a longer run
         self._describe()
         self._arrange()
+
+    def show_stretch(self, stretch: tuple[float, float] | None) -> None:
+        """Enlarge a part of the x axis, with the range of y that the curves have there; None shows all."""
+        if stretch != self._stretch:
+            self._stretch = stretch
+            self._describe()
+            self._arrange()
 
     def show_marks(self, marks: Sequence[Upright]) -> None:
         """Mark places on the x axis."""
@@ -149,14 +171,18 @@ class LineChart(Drawn):
 
     def scale(self) -> Scale:
         """Return the present scale from values to pixels."""
-        low, high = self._y_range or self._reach()
+        low, high = self._y_range if self._y_range is not None and self._stretch is None else self._reach()
         metrics = QFontMetricsF(font("tiny"))
         values = ticks(low, high, self._log, self._count_ticks())
         widest = max(map(metrics.horizontalAdvance, (self._format_tick(value) for value in values)), default=0.0)
         labels = max((metrics.horizontalAdvance(line.label) for line in self._lines if line.label), default=0.0)
         left, right = math.ceil(widest) + px(8), math.ceil(labels) + px(10) if labels else px(6)
         area = QRectF(left, px(6), max(self.width() - left - right, 1), self._height())
-        return Scale(area, self._x_end, low, high, self._log)
+        return Scale(area, self._x_range[1], low, high, self._log, self._x_range[0])
+
+    @property
+    def _x_range(self) -> tuple[float, float]:
+        return self._stretch or (0.0, self._x_end)
 
     def _height(self) -> int:
         """Return the height of the area of the curves in pixels."""
@@ -194,10 +220,13 @@ class LineChart(Drawn):
         return "\n".join([*near, *levels, *marked])
 
     def _reach(self) -> tuple[float, float]:
-        """Return the range of y with a small margin; on a linear axis it begins at 0 or below."""
-        every = [np.asarray(line.y, dtype=np.float64) for line in self._lines]
-        every += [np.asarray(each, dtype=np.float64) for band in self._bands for each in (band.low, band.high)]
-        every.append(np.array([level.y for level in self._levels]))
+        """Return the range of y with a small margin: of what is enlarged, else of all, from 0 or below if linear."""
+        curves = [(line.x, line.y) for line in self._lines]
+        curves += [(band.x, edge) for band in self._bands for edge in (band.low, band.high)]
+        if self._stretch is not None:
+            curves = [cut(*curve, *self._stretch) for curve in curves]
+        every = [np.asarray(y, dtype=np.float64) for _, y in curves]
+        every.append(np.array([level.y for level in self._levels if self._stretch is None]))
         y: Floats = np.concatenate(every)
         y = y[np.isfinite(y) & (y > 0 if self._log else True)]
         if not y.size:
@@ -205,12 +234,18 @@ class LineChart(Drawn):
         low, high = float(y.min()), float(y.max())
         if self._log:
             return low / 1.1, max(high * 1.1, low * 1.5)
+        if self._stretch is not None:
+            air = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+            return low - air, high + air
         low = min(low, 0.0)
         return low, high + 0.05 * (high - low or 1.0)
 
     def _describe(self) -> None:
         marks = (f"{mark.name} at {self.x_name} {mark.x:,.0f}" for mark in self._marks)
-        told = "; ".join([*map(_describe_line, self._lines), *map(describe_band, self._bands), *marks])
+        shown = [
+            f"enlarged: {self.x_name} {left:,.0f} to {right:,.0f}" for left, right in filter(None, [self._stretch])
+        ]
+        told = "; ".join([*map(_describe_line, self._lines), *map(describe_band, self._bands), *marks, *shown])
         self.setAccessibleName(f"{self._name}: {told}" if told else self._name)
         self.setAccessibleDescription(told)
 
@@ -229,7 +264,8 @@ class LineChart(Drawn):
         for line in self._lines:
             colour: str = getattr(p, line.colour)
             painter.setPen(QPen(QColor(mix(colour, p.surface, FAINT) if line.faint else colour), line.width))
-            x, y = decimate(line.x, line.y, scale.left_value, scale.right_value, int(scale.area.width() * ratio))
+            x, y = cut(line.x, line.y, scale.left_value, scale.right_value, 1)
+            x, y = decimate(x, y, scale.left_value, scale.right_value, int(scale.area.width() * ratio))
             for polyline in polylines(x, y, scale):
                 painter.drawPolyline(polyline)
         painter.end()
@@ -245,7 +281,7 @@ class LineChart(Drawn):
             painter.setPen(QColor(p.muted))
             pen.draw(area.left() - px(5), y, self._format_tick(value), 1.0)
         free = -math.inf
-        for value in ticks(0.0, self._x_end, False, max(2, int(area.width() / px(64)))):
+        for value in ticks(*self._x_range, False, max(2, int(area.width() / px(64)))):
             text = tick_text(value)
             width = pen.width(text)
             left = min(max(scale.x(value) - width / 2, 0.0), self.width() - width)
@@ -276,7 +312,8 @@ class LineChart(Drawn):
     def _draw_labels(self, painter: QPainter, scale: Scale) -> None:
         """Draw the labels of curves at their ends, apart where they would overlap, as many as there is room for."""
         pen, high = Pen(painter, font("tiny")), QFontMetricsF(font("tiny")).height()
-        ends = [(scale.y(float(line.y[-1])), line) for line in self._lines if line.label and len(line.y)]
+        seen = ((cut(line.x, line.y, scale.left_value, scale.right_value)[1], line) for line in self._lines)
+        ends = [(scale.y(float(y[-1])), line) for y, line in seen if line.label and len(y)]
         ends = sorted((each for each in ends if math.isfinite(each[0])), key=lambda each: each[0])
         ends = ends[: self.count_labels()]
         top, bottom = scale.area.top() - px(3), scale.area.bottom() + px(3)
@@ -299,14 +336,16 @@ class LineChart(Drawn):
     def _choose(self, event: QMouseEvent) -> None:
         if event.buttons() & Qt.MouseButton.LeftButton:
             x = self.scale().value_x(event.position().x())
-            self.x_chosen.emit(min(max(x, 0.0), self._x_end))
+            left, right = self._x_range
+            self.x_chosen.emit(min(max(x, left), right))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._still is None:
             self._still = self._draw_static()
         painter = QPainter(self)
         painter.drawPixmap(0, 0, self._still)
-        if self._cursor is not None:
+        left, right = self._x_range
+        if self._cursor is not None and left <= self._cursor <= right:
             scale = self.scale()
             x = round(scale.x(self._cursor)) + 0.5
             painter.setPen(QPen(QColor(self._palette.ink), 1))

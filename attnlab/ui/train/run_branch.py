@@ -1,0 +1,67 @@
+"""Going on with a run under other settings: the run stays as it is, and a branch continues from its last step."""
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attnlab.training.marks import Mark
+from attnlab.training.specs import RunSpec, TrainSpec
+from attnlab.ui.train.layer_transfer import extend_run
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.train_workspace import TrainWorkspace
+
+_STEPPING = ("rate", "schedule", "warmup", "batch", "weight_decay", "clip", "device")
+_ENDING = ("steps", "stop_right", "stop_loss", "evaluate_every")
+KEPT_WEIGHTS = frozenset(_STEPPING + _ENDING)
+"""The settings with which the weights, the optimiser and the examples of a run can go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A setting that differs: its ``name``, and its value ``before`` and ``after``."""
+
+    name: str
+    before: Any
+    after: Any
+
+    def __str__(self) -> str:
+        return f"{self.name.replace('_', ' ')} {_write(self.before)} → {_write(self.after)}"
+
+
+def list_changes(before: RunSpec, after: RunSpec) -> tuple[Change, ...]:
+    """Return the settings of a task that differ: of its options, its model and its training."""
+    names = [*before.options, *(name for name in after.options if name not in before.options)]
+    found = [Change(name, before.options.get(name, ""), after.options.get(name, "")) for name in names]
+    for old, new in ((before.model, after.model), (before.train, after.train)):
+        found += [Change(each.name, getattr(old, each.name), getattr(new, each.name)) for each in fields(old)]
+    return tuple(change for change in found if change.before != change.after)
+
+
+def go_on_with(workspace: "TrainWorkspace", train: TrainSpec) -> str:
+    """Continue the run from its last step with other settings, as a run of its own; return what happened.
+
+    The run must be stopped, and have a checkpoint.
+    """
+    run = workspace.session.run
+    assert run is not None
+    checkpoint = run.checkpoint
+    assert checkpoint is not None
+    spec = replace(run.spec, train=train)
+    changes = list_changes(run.spec, spec)
+    branch = run.branch(checkpoint.step)
+    branch.spec = extend_run(spec, checkpoint.step)
+    told = [f"{change.name.replace('_', ' ')} {_write(change.after)}" for change in changes]
+    branch.name = ", ".join([branch.name, *told])
+    branch.mark(Mark(checkpoint.step, ", ".join(map(str, changes))))
+    workspace.session.go_on_from(branch, checkpoint)
+    workspace.settings.show_spec(branch.spec)
+    return f"Continued from step {checkpoint.step:,} with {', '.join(told)}. The run before is kept as “{run.name}”."
+
+
+def _write(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return Path(value).name or "none" if isinstance(value, str) else f"{value:,}"
