@@ -7,6 +7,7 @@ from weakref import ref
 
 from PySide6.QtCore import QObject, Signal
 
+from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.explanation import Cell
 from attnlab.base.errors import AttnlabError
@@ -29,7 +30,7 @@ class Document(QObject):
     def __init__(self, label: str, scene: Scene, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._history = History(label, scene)
-        self._view = fit_view(View(), scene.experiment, first=True)
+        self._view = _fit_view(View(), scene, first=True)
         self._saved: dict[int, tuple[Path | None, ref[Scene] | None]] = {0: (None, ref(scene))}
         # for each opening, its file and the scene saved there
         self._in_files = {0}  # the openings that are saved in a file, or unchanged
@@ -94,8 +95,8 @@ class Document(QObject):
         self._saved[opening] = path, ref(scene) if saved else None
         if saved:
             self._in_files.add(opening)
-        first = fit_view(replace(self._view, cell=None, pinned=False), scene.experiment, first=True)
-        self._view = first if view is None else fit_view(view, scene.experiment)
+        first = _fit_view(replace(self._view, cell=None, pinned=False), scene, first=True)
+        self._view = first if view is None else _fit_view(view, scene)
         self._announce()
 
     def ever_saved(self, opening: int) -> bool:
@@ -174,12 +175,20 @@ class Document(QObject):
 
     def _announce(self) -> None:
         self._forget_gone()
-        view = fit_view(self._view, self.experiment)
+        view = _fit_view(self._view, self.scene)
         changed, self._view = view != self._view, view
         self.scene_changed.emit(self.scene)
         if changed:
             self.view_changed.emit(view)
         self.history_changed.emit()
+
+
+def _fit_view(view: View, scene: Scene, *, first: bool = False) -> View:
+    """Return the view fitted to a scene, with the pair of its worked example."""
+    example = PRESETS.get(scene.preset)
+    return replace(
+        fit_view(view, scene.experiment, first=first), example=example.place if example is not None else None
+    )
 
 
 def _with_experiment(scene: Scene, change: Callable[[Experiment], Experiment]) -> Scene:

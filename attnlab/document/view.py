@@ -18,7 +18,7 @@ class View:
     ``strips`` is True if they show statistics too; ``pinned`` if the cell is pinned. ``colours`` are the stages whose
     colours the reader chose. ``at`` is the place of a walk, None at its end, ``step``
     the number of stages begun there, None for all, and ``depth`` the size of a step. If ``at`` and ``step`` disagree,
-    ``at`` counts."""
+    ``at`` counts. ``example`` is the query and the key that the open preset shows while no cell is held."""
 
     head: int | str = 0
     alone: str | None = None
@@ -30,6 +30,7 @@ class View:
     depth: str = "stage"
     at: Place | None = None
     colours: tuple[tuple[str, Colouring], ...] = ()
+    example: tuple[int, int] | None = None
 
     def colouring(self, stage: str) -> Colouring:
         """Return what the reader chose for the colours of a stage."""

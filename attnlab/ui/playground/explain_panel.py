@@ -23,6 +23,7 @@ from attnlab.figures.stage_data import SINK, find_sink_share
 from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.arithmetic_words import ArithmeticWords
+from attnlab.ui.playground.example_cell import find_example_cell
 from attnlab.ui.playground.rich_text import html_of_code
 from attnlab.ui.playground.row_bars import RowBars
 from attnlab.ui.playground.row_statistics_grid import RowStatisticsGrid
@@ -30,7 +31,6 @@ from attnlab.ui.playground.step_layout import INDENT
 from attnlab.ui.playground.steps_view import StepsView
 from attnlab.ui.playground.walk_explanation import (
     ShownExplanation,
-    choose_example,
     explain_in_view,
     find_unknown_in_row,
     has_cell,
@@ -69,7 +69,6 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._cell: Cell | None = None
         self._pinned: Trace | None = None
         self._about, self._lens = "", ""
-        self._place: tuple[int, int] | None = None
         body = QWidget(self.viewport())
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
@@ -172,7 +171,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         cell = self._view.subject if self._view is not None else None
         example = cell is None and self._trace is not None and self._view is not None and not self._lens
         if self._trace is not None and self._view is not None and example:
-            cell = choose_example(self._trace, self._view, self._place)
+            cell = find_example_cell(self._trace, self._view)
         if self._trace is None or self._view is None or cell is None or not has_cell(self._trace, cell):
             self._show_nothing()
             return
@@ -197,12 +196,9 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._show_steps(None)
         self._statistics.show_statistics(None, ())
 
-    def show_about(self, about: str, place: tuple[int, int] | None = None) -> None:
-        """Show what to notice in the open worked example while no cell is held; "" without an example.
-
-        The weight at ``place``, a query and a key, is explained first.
-        """
-        self._about, self._place = about, place
+    def show_about(self, about: str) -> None:
+        """Show what to notice in the open worked example while no cell is held; "" without an example."""
+        self._about = about
         self._refresh()
 
     def show_lens(self, title: str, about: str) -> None:

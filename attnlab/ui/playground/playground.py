@@ -134,7 +134,7 @@ class Playground(QObject):
     def _request(self) -> None:
         scene, view = self.document.scene, self.document.view
         example = PRESETS.get(scene.preset)
-        self.explain.show_about(*((example.about, example.place) if example is not None else ("", None)))
+        self.explain.show_about(example.about if example is not None else "")
         mean = view.head == "mean"
         self.service.request(scene.experiment, scene.device, scene.dtype, None, mean)
 

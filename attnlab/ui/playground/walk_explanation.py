@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from attnlab.attention.stages.arithmetic import Span, line, plain
 from attnlab.attention.stages.explain import Cell, Explanation, explain
 from attnlab.attention.stages.explain_steps import describe_cell, find_steps
@@ -14,6 +12,7 @@ from attnlab.attention.stages.walk import fit_place, unknown_cells
 from attnlab.attention.stages.walk_sources import explain_begun
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from attnlab.attention.stages.arithmetic import Line
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
-MOST_TOKENS = 32
-"""Longer sequences have no example, as explaining their weights takes longer than drawing them."""
 NOT_YET = line(Span("not computed yet", style="muted"))
 UNKNOWN = "?"
 
@@ -33,22 +30,6 @@ def has_cell(trace: "Trace", cell: Cell) -> bool:
         return False
     shape = trace.array(cell.stage).shape
     return cell.row < shape[-2] and cell.column < shape[-1] and (cell.head or 0) < (shape[0] if len(shape) == 3 else 1)
-
-
-def choose_example(trace: "Trace", view: "View", place: tuple[int, int] | None) -> Cell | None:
-    """Return the weight that is explained while no cell is held: the one at ``place``, a query and a key, if it
-    exists, else the largest between two different tokens. None while not all is computed, and for long sequences."""
-    e = trace.experiment
-    if view.at is not None or max(e.T_q, e.T_k) > MOST_TOKENS:
-        return None
-    head = view.head if isinstance(view.head, int) else 0 if view.head == "all" else None
-    if place is None or not (place[0] < e.T_q and place[1] < e.T_k):
-        weights = trace.array("weights")[head] if head is not None else trace.mean("weights")
-        apart = np.where(np.isfinite(weights), weights, -np.inf)
-        if min(weights.shape) > 1 and e.memory_tokens is None:
-            apart = np.where(np.eye(*weights.shape, dtype=np.bool_), -np.inf, apart)
-        place = divmod(int(apart.argmax()), e.T_k)
-    return Cell("weights", *place, head)
 
 
 @dataclass(frozen=True, slots=True)

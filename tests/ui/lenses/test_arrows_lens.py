@@ -80,7 +80,7 @@ def test_a_pulled_query_takes_W_q_along_and_is_one_undo(person: "Person") -> Non
     np.testing.assert_array_equal(after.array("inputs"), before.array("inputs"))
     np.testing.assert_allclose(tips(lens.plane, "queries"), after.array("queries")[0], atol=1e-6)
     scores = [float(line.split("\t")[3]) for line in lens.table.text().splitlines()[1:]]
-    np.testing.assert_allclose(scores, after.array("scores")[0, 0], rtol=1e-5)
+    np.testing.assert_allclose(scores, after.array("scores")[0, 2], rtol=1e-5)
     assert person.history()[steps:] == ["Drag W_q"]
     person.undo()
     person.settle()

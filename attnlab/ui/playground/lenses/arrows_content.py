@@ -16,6 +16,7 @@ from attnlab.attention.measures.planes import (
 )
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.spoken_text import speak_number, speak_token
+from attnlab.ui.playground.example_cell import find_example_pair
 from attnlab.ui.widgets.arrows.arrow_data import Arrow, ArrowsData, Mixture, Projection
 
 if TYPE_CHECKING:
@@ -50,20 +51,19 @@ class Choices:
 
 
 def find_held(trace: "Trace", view: "View") -> Held:
-    """Return the pair of the selected cell; what it lacks is the first query, and the key with its largest weight."""
+    """Return the pair of the selected cell, which may lack a key, that of the largest weight, or a query; without a
+    cell the pair of the example."""
     e, cell = trace.experiment, view.subject
     head = view.head if isinstance(view.head, int) else (cell.head or 0) if cell is not None else 0
-    query, key = 0, None
+    query, key = find_example_pair(trace, view)
     if cell is not None and BY_NAME[cell.stage].is_map:
         query, key = cell.row, cell.column
     elif cell is not None and cell.stage in _QUERY_STAGES:
-        query = cell.row
+        query = min(cell.row, e.T_q - 1)
+        key = int(np.nan_to_num(trace.array("weights")[head, query], nan=-np.inf).argmax())
     elif cell is not None and cell.stage in _KEY_STAGES:
         key = cell.row
-    query = min(query, e.T_q - 1)
-    if key is None:
-        key = int(np.nan_to_num(trace.array("weights")[head, query], nan=-np.inf).argmax())
-    return Held(head, query, min(key, e.T_k - 1))
+    return Held(head, min(query, e.T_q - 1), min(key, e.T_k - 1))
 
 
 def find_stages(trace: "Trace", choices: Choices) -> tuple[str, str]:

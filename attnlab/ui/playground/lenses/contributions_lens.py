@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.stages.explain import Cell
 from attnlab.ui.base.announcing import show_text
+from attnlab.ui.playground.example_cell import find_example_pair
 from attnlab.ui.playground.lenses.contributions_cards import BlocksCard, MatricesRow, OutputCard, ScoreCard
 from attnlab.ui.playground.lenses.contributions_found import Found, Pair, describe_sum, find_contributions
 from attnlab.ui.playground.lenses.lens import Lens, Runner
@@ -76,7 +77,7 @@ class ContributionsLens(Lens):
             self.ask(pair, partial(find_contributions, self._of[0], pair), latest="pair")
 
     def _find_pair(self) -> Pair:
-        """Return the pair of the held cell; without one, that of the largest score of the last query."""
+        """Return the pair of the held cell, or that of the example."""
         assert self._of is not None
         trace, view = self._of
         e, cell = trace.experiment, view.cell if view.pinned else None
@@ -84,10 +85,11 @@ class ContributionsLens(Lens):
         if cell is not None and cell.head is not None:
             head = cell.head
         head = min(head, e.n_heads - 1)
-        query = e.T_q - 1 if cell is None or not _has_query(trace, cell) else min(cell.row, e.T_q - 1)
+        query, key = find_example_pair(trace, view)
         if cell is not None and cell.stage in trace and trace.stage(cell.stage).is_map:
-            key = min(cell.column, e.T_k - 1)
-        else:
+            query, key = min(cell.row, e.T_q - 1), min(cell.column, e.T_k - 1)
+        elif cell is not None and _has_query(trace, cell):
+            query = min(cell.row, e.T_q - 1)
             key = int(trace.array("weights")[head, query].argmax())
         if cell is not None and cell.stage == "output":
             self._column = cell.column
