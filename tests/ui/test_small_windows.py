@@ -1,11 +1,14 @@
 """The window at small sizes: all buttons stay complete, separate and inside their bars."""
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+
+from attnlab.ui.widgets.fields.pill import Pill
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -51,6 +54,23 @@ def test_switches_that_do_not_fit_beside_the_title_wrap_to_a_new_line(person: "P
     person.wait_for(lambda: bar.switches.x() > bar.title_button.geometry().right())
 
 
+def test_pills_drop_clear_labels_before_the_bar_takes_two_lines(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    bar = person.playground.top_bar
+    person.window.resize(1366, 768)
+    person.wait_for(lambda: bar.width() == 1366)
+    pills = bar.switches.findChildren(Pill)
+    assert bar.title_button.geometry().right() < bar.switches.x() < bar.device.x()
+    short = [pill.accessibleName() for pill in pills if pill.width() < pill.sizeHint().width()]
+    assert short == ["Scale: 1/√d_k", "Show: all heads", "Weights: softmax"]
+    rows = {pill.y() for pill in pills if pill.isVisible()}
+    assert len(rows) == 1
+    narrow = bar.switches.shown_heads.grab().toImage()
+    person.window.resize(1920, 1080)
+    person.wait_for(lambda: all(pill.width() == pill.sizeHint().width() for pill in pills if pill.isVisible()))
+    assert bar.switches.shown_heads.grab().toImage().width() > narrow.width()
+
+
 def test_a_first_edit_moves_nothing_in_the_bar(person: "Person") -> None:
     bar = person.playground.top_bar
     person.wait_for(lambda: bar.title_button.geometry().right() < bar.switches.x() < bar.device.x())
@@ -75,7 +95,7 @@ def test_a_bar_is_laid_out_correctly_at_once(person: "Person") -> None:
 
 
 def test_a_longer_title_moves_the_switches(person: "Person") -> None:
-    person.window.resize(1300, 800)
+    person.window.resize(1240, 800)
     person.playground.open_preset("the-cat-sat")
     person.settle()
     bar = person.playground.top_bar

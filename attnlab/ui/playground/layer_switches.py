@@ -40,7 +40,7 @@ class LayerSwitches(QWidget):
         self._document = document
         self._shown_state: tuple[object, ...] = ()
         self._painting = False
-        self._row = FlowLayout()
+        self._row = FlowLayout(shrinks=True)
         self.setLayout(self._row)
         self.causal = Switch("Causal")
         self.causal.setToolTip("Causal mask: no query sees the keys after it")
@@ -62,6 +62,8 @@ class LayerSwitches(QWidget):
                 pill = self.pills[choice.field] = self._pill(choice.title, choice.about)
                 pill.setProperty("field", choice.field)
                 pill.chosen.connect(self._on_registry)
+        for pill in (self.scale, self.shown_heads, self.pills["normalizer"]):
+            pill.drops_label = True
         self.by_name = {"masks": self.masks, "scale": self.scale, "heads": self.heads, **self.pills}
         document.scene_changed.connect(self.refresh)
         document.view_changed.connect(self._on_view_changed)

@@ -35,6 +35,8 @@ class Pill(KeepsKeys, QPushButton):
         """Create a pill; ``name`` is its name for screen readers if the label does not say it."""
         super().__init__(parent)
         self._label = label
+        self.drops_label = False
+        """Whether the value alone is clear, so that the pill may be too narrow for its label."""
         self._name = name or label
         self._choices: tuple[Choice, ...] = ()
         self._entry: Entry | None = None
@@ -160,11 +162,15 @@ class Pill(KeepsKeys, QPushButton):
 
     def sizeHint(self) -> QSize:
         label = text_width(self._label, font("text")) + px(6) if self._label else 0
-        value = text_width(self._write_value(), font("strong"))
-        return QSize(round(px(10) + label + value + self._dot_room() + px(6) + px(10) + px(8)), px(32))
+        return self._measure(label)
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+        return self._measure(0) if self.drops_label else self.sizeHint()
+
+    def _measure(self, label: float) -> QSize:
+        """Return the size with a label of a width in pixels."""
+        value = text_width(self._write_value(), font("strong"))
+        return QSize(round(px(10) + label + value + self._dot_room() + px(6) + px(10) + px(8)), px(32))
 
     def keeps_key(self, event: QKeyEvent) -> bool:
         return _opens(event)
@@ -197,7 +203,7 @@ class Pill(KeepsKeys, QPushButton):
         painter.setBrush(QColor(mix(p.control, p.ink, 0.06) if lit else p.control))
         painter.drawRoundedRect(QRectF(self.rect()), px(8), px(8))
         middle, x = self.height() / 2, float(px(10))
-        if self._label:
+        if self._label and self.width() >= self.sizeHint().width():
             painter.setPen(QColor(p.muted if live else mix_disabled(p)))
             x = draw_text(painter, x, middle, self._label, font("text")) + px(6)
         painter.setPen(QColor(p.ink if live else mix_disabled(p)))

@@ -29,7 +29,10 @@ class BarLayout(ItemsLayout):
         left, middle, right = (item.sizeHint() for item in self._items)
         tall, gap, top = max(left.height(), right.height()), self._gap, margins.top()
         room = inside - left.width() - right.width() - 2 * gap
-        beside = middle.width() <= room
+        item = self._items[1]
+        beside = middle.width() <= room or (
+            item.hasHeightForWidth() and room > 0 and item.heightForWidth(room) <= middle.height()
+        )
         if beside:
             tall = max(tall, middle.height())
 
@@ -38,7 +41,6 @@ class BarLayout(ItemsLayout):
 
         between = place_centred(left.width() + gap, QSize(room, middle.height()))
         if not beside:
-            item = self._items[1]
             high = item.heightForWidth(inside) if item.hasHeightForWidth() else middle.height()
             between = QRect(margins.left(), top + tall + gap, inside, high)
         return [place_centred(0, left), between, place_centred(max(inside - right.width(), left.width() + gap), right)]

@@ -34,12 +34,22 @@ def _centre_row(row: list[QRect], tall: int) -> list[QRect]:
     return [place.translated(0, (tall - place.height()) // 2) for place in row]
 
 
+def _find_least_width(item: QLayoutItem) -> int:
+    """Return the least width of an item in pixels; the item of a widget of fixed size would tell the preferred one."""
+    widget = item.widget()
+    return (widget.minimumSizeHint() if widget is not None else item.minimumSize()).width()
+
+
 @guarded
 class FlowLayout(ItemsLayout):
-    """Rows of widgets, each in its preferred size, ``gap`` pixels apart both ways."""
+    """Rows of widgets, each in its preferred size, ``gap`` pixels apart both ways.
 
-    def __init__(self, parent: QWidget | None = None, gap: int = 8) -> None:
+    With ``shrinks`` they have their least widths where those fit in one row, and the preferred ones do not.
+    """
+
+    def __init__(self, parent: QWidget | None = None, gap: int = 8, *, shrinks: bool = False) -> None:
         super().__init__(parent, QMargins(), gap)
+        self._shrinks = shrinks
         self._known: dict[int, list[tuple[QLayoutItem, QRect]]] = {}
 
     def invalidate(self) -> None:
@@ -58,10 +68,16 @@ class FlowLayout(ItemsLayout):
         shown = [item for item in self._items if not item.isEmpty()]
         inside = width - self.contentsMargins().left() - self.contentsMargins().right()
         sizes = [item.sizeHint().toTuple() for item in shown]
+        if self._shrinks and self._measure_row(sizes) > inside:
+            least = [(_find_least_width(item), high) for item, (_, high) in zip(shown, sizes, strict=True)]
+            sizes = least if self._measure_row(least) <= inside else sizes
         for i, item in enumerate(shown):
             if sizes[i][0] > inside and item.hasHeightForWidth():  # it wraps into rows of its own
                 sizes[i] = inside, item.heightForWidth(inside)
         return list(zip(shown, flow(sizes, inside, self._gap), strict=True))
+
+    def _measure_row(self, sizes: list[tuple[int, int]]) -> int:
+        return sum(wide for wide, _ in sizes) + self._gap * max(len(sizes) - 1, 0)
 
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation(0)
