@@ -186,6 +186,8 @@ def list_views() -> Iterator[View]:
     yield View("state-everything", "multi-head-8", _switch_on_everything)
     yield View("lens-arrows", "journey", _open_lens("arrows"))
     yield View("lens-contributions", "journey", _open_lens("contributions"))
+    yield View("lens-sensitivity", "journey", _open_lens("sensitivity"))
+    yield View("lens-sensitivity-8", "multi-head-8", _open_lens("sensitivity"))
     yield View("lens-arrows-8", "multi-head-causal", _open_lens("arrows"))
     yield View("lens-statistics", "multi-head-8", _open_lens("statistics"))
     yield View("lens-positions", "journey", _open_lens("positions"))

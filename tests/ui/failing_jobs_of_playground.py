@@ -41,6 +41,9 @@ case("playground/lenses/cost_lens.py CostLens._ask_next", LENS)(lens("cost", "at
 case("playground/lenses/contributions_lens.py ContributionsLens._ask", LENS)(
     lens("contributions", f"{WITHIN}.contributions_lens.find_contributions")
 )
+case("playground/lenses/sensitivity_lens.py SensitivityLens._ask", LENS)(
+    lens("sensitivity", f"{WITHIN}.sensitivity_lens.find_sensitivity")
+)
 case("playground/lenses/positions_lens.py PositionsLens._refresh", LENS)(
     lens("positions/order", f"{WITHIN}.positions_order.measure_order_blindness")
 )

@@ -55,7 +55,10 @@ def _sparsemax_threshold(z: Tensor) -> Tensor:
 def entmax15(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
     """Return max(0, z ÷ 2 − τ)² with τ such that each row sums to 1 (Peters, Niculae, Martins 2019, algorithm 2)."""
     z = _subtract_maximum(logits) / 2
-    return (z - _entmax15_threshold(z)).clamp_min(0).square().to(logits.dtype)
+    tau = _entmax15_threshold(z)
+    if tau.requires_grad:
+        tau = _solve_for_support(z, tau.detach())
+    return (z - tau).clamp_min(0).square().to(logits.dtype)
 
 
 def _entmax15_threshold(z: Tensor) -> Tensor:
@@ -66,6 +69,15 @@ def _entmax15_threshold(z: Tensor) -> Tensor:
     taus = mean - (1 / n - (square - mean.square())).clamp_min(0).sqrt()
     size = (taus <= top).sum(-1, keepdim=True).clamp_min(1)
     return taus.gather(-1, size - 1)
+
+
+def _solve_for_support(z: Tensor, tau: Tensor) -> Tensor:
+    """Return the same τ computed from the scores above it alone, for gradients: those of −∞ and of √0 are NaN."""
+    above = z > tau
+    n = above.sum(-1, keepdim=True)
+    kept = torch.where(above, z, 0)
+    mean, square = kept.sum(-1, keepdim=True) / n, kept.square().sum(-1, keepdim=True) / n
+    return mean - (1 / n - (square - mean.square())).sqrt()
 
 
 def _subtract_maximum(logits: Tensor) -> Tensor:

@@ -1,0 +1,62 @@
+"""The maps of the sensitivity lens: derivatives as signed cells that can be pointed at and chosen."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QWidget
+
+from attnlab.figures.map_data import MapData
+from attnlab.figures.scales import find_scale
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
+from attnlab.ui.playground.lenses.positions_map import MapFigure
+
+AROUND, ROW, LEAST, MOST_HEIGHT = 84, 30, 150, 420
+"""Pixels at 100 %: the title, labels and colour bar of a map, one of its rows, and the ends of its height."""
+_CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+@guarded
+class DerivativeMap(MapFigure):
+    """Derivatives [n, rows, columns]; a click, or Enter on a cell that the arrow keys walked to, chooses it."""
+
+    cell_chosen = Signal(object)
+    """Emitted with the MapCell."""
+
+    def __init__(self, title: str, spoken: str, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent=parent)
+        self.spoken_title = spoken
+        self.setAccessibleName(spoken[:1].upper() + spoken[1:])
+        self.setMouseTracking(True)
+
+    def set_title(self, title: str) -> None:
+        """Set the title above the map, "" for none."""
+        self._title = title
+
+    def show_derivatives(
+        self,
+        values: "np.ndarray[tuple[int, ...], np.dtype[np.floating]]",
+        rows: Sequence[str],
+        columns: Sequence[str],
+        masked: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]] | None" = None,
+    ) -> None:
+        """Show derivatives on a signed scale, as high as their rows need."""
+        titles = [str(head) for head in range(len(values))] if len(values) > 1 else []
+        data = MapData(values, "signed", find_scale(values, "signed"), masked, rows, columns, titles)
+        self.setMinimumHeight(px(max(min(AROUND + values.shape[1] * ROW, MOST_HEIGHT), LEAST)))
+        self.show_map(data)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        cell = self.cell_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and cell is not None:
+            self.cell_chosen.emit(cell)
+        else:
+            super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _CHOOSING and self.current_cell is not None:
+            self.cell_chosen.emit(self._walked)
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,206 @@
+"""The sensitivity lens: pointing at a number tints the weights, the held weight tints the tables, all as read."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+import attnlab
+from attnlab.attention import edits
+from attnlab.attention.measures.sensitivity import Number, measure_causes, measure_effects
+from attnlab.attention.stages.explain import Cell
+from attnlab.ui.playground.lenses.sensitivity_lens import SensitivityLens
+from attnlab.ui.widgets.maps.spoken_maps import join_cell
+
+if TYPE_CHECKING:
+    from attnlab.ui.playground.lenses.sensitivity_maps import DerivativeMap
+    from tests.ui.conftest import Person
+
+
+def finish(person: "Person") -> None:
+    person.settle()
+    person.wait_for(lambda: not person.playground.lane.busy)
+
+
+def open_lens(person: "Person") -> SensitivityLens:
+    person.playground.lenses.open_lens("sensitivity")
+    finish(person)
+    lens = person.playground.lenses.stack.currentWidget()
+    assert isinstance(lens, SensitivityLens)
+    return lens
+
+
+def values(figure: "DerivativeMap") -> "np.ndarray[tuple[int, ...], np.dtype[np.floating]]":
+    assert figure.data is not None
+    return figure.data.values
+
+
+def point_at(person: "Person", figure: "DerivativeMap", row: int, column: int) -> None:
+    at = figure.cell_rect(row, column).center()
+    where = figure.mapToGlobal(at.toPoint())
+    no = Qt.MouseButton.NoButton
+    event = QMouseEvent(QEvent.Type.MouseMove, at, QPointF(where), no, no, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(figure, event)
+    finish(person)
+
+
+def leave(person: "Person", figure: "DerivativeMap") -> None:
+    QApplication.sendEvent(figure, QEvent(QEvent.Type.Leave))
+    finish(person)
+
+
+def click(person: "Person", figure: "DerivativeMap", row: int, column: int) -> None:
+    at = figure.cell_rect(row, column).center().toPoint()
+    QTest.mouseClick(figure, Qt.MouseButton.LeftButton, pos=at)
+    finish(person)
+
+
+def find_cell(figure: "DerivativeMap", head: int, row: int, column: int) -> "QPoint":
+    assert figure.data is not None
+    return figure.locate_cell(join_cell(figure.shape(), (head, row, column))).center().toPoint()
+
+
+def test_the_held_weight_tints_every_number_and_names_the_one_that_moves_it_most(person: "Person") -> None:
+    person.click_cell("weights", 1, 2)
+    lens = open_lens(person)
+    e = person.experiment
+    causes = measure_causes(e, 0, 1, 2)
+    assert list(lens.tables) == ["embeddings", "W_q", "W_k", "W_v"]
+    for name, figure in lens.tables.items():
+        np.testing.assert_allclose(values(figure)[0], causes[name], rtol=1e-6)
+    text = lens.causes_text.text()
+    weight = attnlab.compute(e).array("weights")[0, 1, 2]
+    assert text.startswith(f"The weight “journey” → “starts” is {weight:.4f}. ")
+    name, row, column = max(
+        ((name, *np.unravel_index(np.abs(d).argmax(), d.shape)) for name, d in causes.items()),
+        key=lambda each: abs(causes[each[0]][each[1], each[2]]),
+    )
+    shown = f"X of “{e.tokens[row]}”, column {column}" if name == "embeddings" else f"{name}[{row}, {column}]"
+    slope = causes[name][row, column]
+    assert f"{shown} moves it most: 0.01 more {'raises' if slope > 0 else 'lowers'} it by about" in text
+    table = "X" if name == "embeddings" else name
+    assert lens.largest.text().splitlines()[1].startswith(f"{table}[{row}, {column}]\t")
+
+
+def test_pointing_at_a_number_tints_the_weights_as_long_as_it_is_pointed_at(person: "Person") -> None:
+    person.click_cell("weights", 1, 2)
+    lens = open_lens(person)
+    before = values(lens.effects)
+    point_at(person, lens.tables["W_q"], 2, 1)
+    e = person.experiment
+    expected = measure_effects(e, Number("W_q", 2, 1))
+    np.testing.assert_allclose(values(lens.effects), expected, rtol=1e-6)
+    assert lens.effects_text.text().startswith("W_q[2, 1] is ")
+    assert lens.check.text().startswith("d weight(“journey” → “starts”) ÷ d W_q[2, 1] = ")
+    said = [
+        part.strip(".").replace("−", "-") for part in lens.check.text().split(" = ")[1].split("; trying ± 0.001 gives ")
+    ]
+    assert float(said[0]) == pytest.approx(expected[0, 1, 2], abs=5e-9)
+    assert float(said[1]) == pytest.approx(float(said[0]), abs=1e-6)
+    leave(person, lens.tables["W_q"])
+    np.testing.assert_array_equal(values(lens.effects), before)
+
+
+def test_a_clicked_number_is_kept_and_follows_edits(person: "Person") -> None:
+    person.click_cell("weights", 1, 2)
+    lens = open_lens(person)
+    click(person, lens.tables["embeddings"], 2, 0)
+    leave(person, lens.tables["embeddings"])
+    assert lens.effects_text.text().startswith("X of “starts”, column 0 is ")
+    person.document.edit("Set", lambda e: edits.set_block(e, "embeddings", 2, 0, [[0.5]]))
+    finish(person)
+    assert lens.effects_text.text().startswith("X of “starts”, column 0 is 0.5000. ")
+    np.testing.assert_allclose(
+        values(lens.effects), measure_effects(person.experiment, Number("embeddings", 2, 0)), rtol=1e-6
+    )
+    click(person, lens.tables["embeddings"], 2, 0)  # lets it go
+    leave(person, lens.tables["embeddings"])
+    assert lens.chosen is None
+
+
+def test_keys_walk_a_table_and_enter_keeps_the_number(person: "Person") -> None:
+    lens = open_lens(person)
+    figure = lens.tables["W_k"]
+    figure.setFocus()
+    QTest.keyClick(figure, Qt.Key.Key_Right)
+    QTest.keyClick(figure, Qt.Key.Key_Down)
+    QTest.keyClick(figure, Qt.Key.Key_Return)
+    finish(person)
+    assert lens.chosen is not None
+    assert lens.chosen.table == "W_k"
+    assert lens.effects_text.text().startswith(f"W_k[{lens.chosen.row}, {lens.chosen.column}] is ")
+
+
+def test_a_click_on_a_weight_holds_it_and_a_row_of_the_list_chooses_its_number(person: "Person") -> None:
+    lens = open_lens(person)
+    click(person, lens.effects, 3, 1)
+    assert person.document.view.cell == Cell("weights", 3, 1, 0)
+    assert lens.causes_text.text().startswith("The weight “with” → “journey” is ")
+    click(person, lens.effects, 3, 1)  # holds it still
+    assert person.document.view.pinned
+    lens.largest.row_activated.emit(1)
+    finish(person)
+    assert lens.chosen is not None
+    table = "X" if lens.chosen.table == "embeddings" else lens.chosen.table
+    place = f"{table}[{lens.chosen.row}, {lens.chosen.column}]"
+    assert lens.largest.text().splitlines()[2].startswith(f"{place}\t")
+
+
+def test_values_move_no_weight_and_fixed_weights_are_explained(person: "Person") -> None:
+    lens = open_lens(person)
+    point_at(person, lens.tables["W_v"], 0, 0)
+    assert lens.effects_text.text().endswith(
+        "It moves no weight: the values are mixed by the weights, and do not change them."
+    )
+    leave(person, lens.tables["W_v"])
+    person.document.edit("Causal", lambda e: edits.configure(e, causal=True))
+    person.document.show(cell=Cell("weights", 0, 0, 0), pinned=True)
+    finish(person)
+    assert lens.causes_text.text().endswith(
+        "No number moves it: it is the only visible key of its row, so it is always 1."
+    )
+    assert not lens.largest.isVisible()
+    person.document.show(cell=Cell("weights", 0, 1, 0), pinned=True)
+    finish(person)
+    assert lens.causes_text.text().endswith("No number moves it: it is masked.")
+
+
+def test_eight_heads_are_tinted_together(person: "Person") -> None:
+    person.playground.open_preset("multi-head-8")
+    finish(person)
+    lens = open_lens(person)
+    assert values(lens.heads).shape[0] == 8
+    assert values(lens.effects).shape[0] == 1
+    assert " of head 0 is " in lens.causes_text.text()
+    assert values(lens.tables["W_q"]).shape == (1, 64, 8)  # the columns of the held head
+    click(person, lens.tables["W_q"], 3, 1)
+    assert lens.chosen == Number("W_q", 3, 1)
+    QTest.mouseClick(lens.heads, Qt.MouseButton.LeftButton, pos=find_cell(lens.heads, 1, 2, 3))
+    finish(person)
+    leave(person, lens.tables["W_q"])
+    assert person.document.view.cell == Cell("weights", 2, 3, 1)
+    assert values(lens.heads)[0].any()  # the number that was clicked is of head 0
+    click(person, lens.tables["W_q"], 3, 1)
+    assert lens.chosen == Number("W_q", 3, 9)
+    assert not values(lens.heads)[0].any()
+    np.testing.assert_array_equal(values(lens.effects)[0], values(lens.heads)[1])
+    QTest.mouseClick(lens.effects, Qt.MouseButton.LeftButton, pos=lens.effects.cell_rect(2, 4).center().toPoint())
+    finish(person)
+    assert person.document.view.cell == Cell("weights", 2, 4, 1)
+
+
+def test_overflow_is_one_sentence_and_goes_again(person: "Person") -> None:
+    lens = open_lens(person)
+    person.document.edit("Scale", lambda e: edits.scale(e, "W_q", 1e38))
+    person.document.edit("Scale", lambda e: edits.scale(e, "W_k", 1e38))
+    finish(person)
+    assert lens.problem.text() == "" or "no derivatives while weights are" in lens.problem.text()
+    person.document.undo()
+    person.document.undo()
+    finish(person)
+    assert lens.problem.text() == ""
+    assert lens.effects.isVisible()
