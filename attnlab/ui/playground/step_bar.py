@@ -1,9 +1,8 @@
 """The bar below: walks through the computation, describes the current step, and summarises the last computation."""
 
-import math
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
@@ -16,6 +15,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
+from attnlab.ui.playground.computation_figures import ComputationFigures
 from attnlab.ui.playground.progress import BARS, NAMES, THUMBNAILS, Progress, Steps
 from attnlab.ui.playground.stage_thumbnails import draw_thumbnails
 from attnlab.ui.widgets.elided_label import ElidedLabel
@@ -50,9 +50,6 @@ TEXTS = 760
 """The width in pixels at 100 % that the thumbnails of the stages leave to buttons and texts."""
 NARROW = 900
 """Below this width only the check of the row sums fits."""
-TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
-WIDEST_MS = "888.88"
-"""The time that the bar has room for: with another number of digits the rest of the bar would move."""
 
 
 @guarded
@@ -115,15 +112,10 @@ class StepBar(FollowsTheme, QFrame):
         row.addWidget(self._title)
         row.addWidget(self._about, 1)
         row.addWidget(self._message, 2)
-        self._shape, self._time, self._sums = QLabel(), QLabel(), QLabel()
-        for label in (self._shape, self._time, self._sums):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            row.addWidget(label)
-            row.addSpacing(8)
-        self._time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.figures = ComputationFigures()
+        row.addWidget(self.figures)
         self._title.setProperty("role", "title")
-        for label in (self._about, self._shape, self._time):
-            label.setProperty("role", "muted")
+        self._about.setProperty("role", "muted")
 
     def _make_depths(self) -> Pill:
         self.depths = Pill("By", name="Depth of a step")
@@ -160,26 +152,8 @@ class StepBar(FollowsTheme, QFrame):
         if trace is None:
             return
         self._trace = trace
-        self._shape.setText(str(list(trace["weights"].shape)))
-        self._shape.setToolTip("heads, queries, keys")
-        where = f"{reply.request.device} {reply.request.dtype}"
-        self._time.setText(f"{reply.elapsed_ms:.2f} ms · {where}")
-        self._time.setMinimumWidth(self._time.fontMetrics().horizontalAdvance(f"{WIDEST_MS} ms · {where}"))
-        self._time.setToolTip("The time of the mathematics alone, from the inputs to the output")
-        self._show_sums(reply)
+        self.figures.show_reply(reply, trace)
         self.show_view(view)
-
-    def _show_sums(self, reply: "Reply") -> None:
-        good = reply.largest_gap <= TOLERANCE[reply.request.dtype]
-        empty = f" · {len(reply.empty_rows)} empty" if reply.empty_rows else ""
-        if reply.warnings:
-            text, good = "∞ or NaN", False
-            self._sums.setToolTip("\n".join(reply.warnings))
-        else:
-            text = f"✓ rows sum to 1{empty}" if good else f"{_sums_text(*reply.row_sums)}{empty}"
-            self._sums.setToolTip(f"The row sum furthest from 1 is off by {reply.largest_gap:.2g}")
-        self._sums.setText(text)
-        set_role(self._sums, "good" if good else "error")
 
     def show_view(self, view: "View") -> None:
         """Show the progress of another view."""
@@ -219,9 +193,7 @@ class StepBar(FollowsTheme, QFrame):
         """Give the step's text the width, unless the last computation's figures fit too."""
         room = self._at is None or self.width() >= px(ROOMY)
         asked = self._at is not None and bool(self._at.asked)  # the sums of covered weights would be a hint
-        self._sums.setVisible(room and not asked)
-        for label in (self._shape, self._time):
-            label.setVisible(room and self.width() >= px(NARROW))
+        self.figures.show_parts(sums=room and not asked, others=room and self.width() >= px(NARROW))
 
     def _show_progress(self, trace: "Trace", view: "View", told: str) -> None:
         titles, at = tuple(BY_NAME[name].title for name in trace.all_stages), view.at
@@ -407,11 +379,3 @@ def _describe_step(trace: "Trace", view: "View", at: walk.Place) -> str:
     if at.depth == "cell" and cell is not None and cell.stage == at.stage and not several:
         return f"{where} · {walk.place_labels(e, at)} = {number(find_shown_value(trace, cell))}"
     return f"{where} · {walk.place_labels(e, at)}: {about(stage, e)}" if where else about(stage, e)
-
-
-def _sums_text(low: float, high: float) -> str:
-    """Return the sums of rows that do not sum to 1."""
-    if math.isnan(low + high):
-        return "rows do not sum to 1"
-    ends = [f"{end:.2f}".replace("-", "−") for end in (low, high)]
-    return f"rows sum to {ends[0]}" if ends[0] == ends[1] else f"row sums {ends[0]} … {ends[1]}"

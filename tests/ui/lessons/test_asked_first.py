@@ -72,7 +72,7 @@ def test_every_question_is_asked_before_its_answer_is_visible(qapp: QApplication
 def test_the_bar_says_nothing_about_sums_while_weights_are_covered(person: "Person") -> None:
     desk = desk_of(person)
     desk.walk(find("six-words"), 0)
-    player, sums = desk.player, person.playground.step_bar._sums
+    player, sums = desk.player, person.playground.step_bar.figures.sums
     asking = next(slide for slide in player.slides if slide.blanks)
     player.go(asking.index)
     while player.frame is not None and not player.frame.asked and player.frame_index < len(player.frames) - 1:

@@ -1,0 +1,72 @@
+"""The figures of the last computation in the bar below: the shape of the weights, the time, and the row sums."""
+
+import math
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from attnlab.ui.base.themed import set_role
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.compute.service import Reply
+
+TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
+"""How far a sum of a row of weights may be from 1, for each precision."""
+WIDEST_MS = "888.88"
+"""The time that the bar has room for: with another number of digits the rest of the bar would move."""
+
+
+class ComputationFigures(QWidget):
+    """Shows the figures of a reply."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.shape, self.time, self.sums = QLabel(), QLabel(), QLabel()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        for label in (self.shape, self.time, self.sums):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            row.addWidget(label)
+            row.addSpacing(8)
+        self.time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for label in (self.shape, self.time):
+            label.setProperty("role", "muted")
+
+    def show_reply(self, reply: "Reply", trace: "Trace") -> None:
+        """Show shape, time and row sums of a reply and its trace."""
+        self.shape.setText(str(list(trace["weights"].shape)))
+        self.shape.setToolTip("heads, queries, keys")
+        where = f"{reply.request.device} {reply.request.dtype}"
+        self.time.setText(f"{reply.elapsed_ms:.2f} ms · {where}")
+        self.time.setMinimumWidth(self.time.fontMetrics().horizontalAdvance(f"{WIDEST_MS} ms · {where}"))
+        self.time.setToolTip("The time of the mathematics alone, from the inputs to the output")
+        self._show_sums(reply)
+
+    def _show_sums(self, reply: "Reply") -> None:
+        good = reply.largest_gap <= TOLERANCE[reply.request.dtype]
+        empty = f" · {len(reply.empty_rows)} empty" if reply.empty_rows else ""
+        if reply.warnings:
+            text, good = "∞ or NaN", False
+            self.sums.setToolTip("\n".join(reply.warnings))
+        else:
+            text = f"✓ rows sum to 1{empty}" if good else f"{_describe_sums(*reply.row_sums)}{empty}"
+            self.sums.setToolTip(f"The row sum furthest from 1 is off by {reply.largest_gap:.2g}")
+        self.sums.setText(text)
+        set_role(self.sums, "good" if good else "error")
+
+    def show_parts(self, *, sums: bool, others: bool) -> None:
+        """Show the row sums, and shape and time, or hide them."""
+        self.sums.setVisible(sums)
+        for label in (self.shape, self.time):
+            label.setVisible(others)
+
+
+def _describe_sums(low: float, high: float) -> str:
+    """Return the sums of rows that do not sum to 1."""
+    if math.isnan(low + high):
+        return "rows do not sum to 1"
+    ends = [f"{end:.2f}".replace("-", "−") for end in (low, high)]
+    return f"rows sum to {ends[0]}" if ends[0] == ends[1] else f"row sums {ends[0]} … {ends[1]}"
