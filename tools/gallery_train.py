@@ -92,7 +92,7 @@ def _show_run(arguments: tuple[str, ...], then: Callable[["TrainWorkspace"], obj
         folder = make_run(arguments) if arguments != REVERSE else folders[0]
         workspace = _open(window)
         _find_tools(workspace).open_run(folder)
-        wait_until(lambda: workspace.maps.step.text() == f"step {STEPS:,}" and len(workspace.written.rows) > 0)
+        wait_until(lambda: workspace.maps.head.step.text() == f"step {STEPS:,}" and len(workspace.written.rows) > 0)
         settle(window)
         then(workspace)
 
@@ -147,7 +147,7 @@ def _compare_models(workspace: "TrainWorkspace") -> None:
 
 
 def _show_gradients(workspace: "TrainWorkspace") -> None:
-    workspace.maps.gradients.click()
+    workspace.maps.head.gradients.click()
     wait_until(lambda: workspace.maps.view.data[0].kind == "signed")
 
 

@@ -1,7 +1,6 @@
 """The maps of all layers and heads, each in a card with its tokens: static parts are cached, cells are not."""
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,6 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
-    QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -28,20 +26,22 @@ from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.playground.shadow import draw_shadow
-from attnlab.ui.train.answer_words import show_sign
+from attnlab.ui.train.layer_labels import (
+    ARROW,
+    SMALL_LABEL,
+    find_group,
+    list_labels,
+    list_titles,
+    measure_plain_shape,
+    measure_shape,
+    name_rows,
+)
 from attnlab.ui.train.map_cards import HEAD, PAD, Card, Shape, place_cards
-from attnlab.ui.train.shown_maps import list_tokens
 from attnlab.ui.widgets.maps.map_widget import MapCell, PointedMaps, describe_cell
 from attnlab.ui.widgets.maps.spoken_maps import join_cell, move_cell, name_cell, split_cell
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
-
-ARROW = "→"
-SMALL_LABEL = 0.86
-"""The size of the labels of small cells, as a share of the smallest type."""
-WIDEST_LABEL, WIDEST_WRITING = 40, 56
-"""The most pixels at 100 % for tokens beside and above a small map, and for rows with the token that they write."""
 
 
 @guarded
@@ -99,8 +99,8 @@ class MapsView(PointedMaps):
             self.update()
 
     def restyle(self) -> None:
-        self._plain_shapes = tuple(map(_measure_plain_shape, self._layers))
-        self._shapes = tuple(map(_measure_shape, self._layers))
+        self._plain_shapes = tuple(map(measure_plain_shape, self._layers))
+        self._shapes = tuple(map(measure_shape, self._layers))
         super().restyle()
 
     def show_maps(self, layers: Sequence["LayerMaps"], kind: str = "probability", group: str = "") -> None:
@@ -113,15 +113,15 @@ class MapsView(PointedMaps):
         layers = [layers[place] for place in self._places]
         self._data = tuple(
             MapData(each.weights[head : head + 1], kind, scale, each.hidden, *tokens, bold_rows=each.list_answers())
-            for each, tokens in zip(layers, map(_list_tokens, layers), strict=True)
+            for each, tokens in zip(layers, map(list_labels, layers), strict=True)
             for head in range(len(each.weights))
         )
         self._spoken = tuple(rows for each in layers for rows in [name_rows(each)] * len(each.weights))
         self._titles = list_titles(layers)
         before, self._layers = self._layers, tuple(layers)
-        if list(map(_list_labels, before)) != list(map(_list_labels, layers)):
-            self._plain_shapes = tuple(map(_measure_plain_shape, layers))
-            self._shapes = tuple(map(_measure_shape, layers))
+        if list(map(_list_layout, before)) != list(map(_list_layout, layers)):
+            self._plain_shapes = tuple(map(measure_plain_shape, layers))
+            self._shapes = tuple(map(measure_shape, layers))
             self._pointed, self._walked, self._focus = None, None, min(self._focus, max(len(self._data) - 1, 0))
             self._arrange()
         if self._pointed is not None:
@@ -364,11 +364,6 @@ _EDGE = 4
 """Pixels around all cards for their shadows."""
 
 
-def find_group(layer: str) -> str:
-    """Return the first word of a layer's name: "encoder", "decoder", "cross"."""
-    return layer.split(" ")[0]
-
-
 def _cross_out(painter: QPainter, card: Card, colour: str) -> None:
     grid = card.grid
     box = QRectF(grid.x, grid.y, grid.cell_width * grid.columns, grid.cell_height * grid.rows)
@@ -377,53 +372,11 @@ def _cross_out(painter: QPainter, card: Card, colour: str) -> None:
     painter.drawLine(box.topRight(), box.bottomLeft())
 
 
-def list_titles(layers: Sequence["LayerMaps"]) -> tuple[str, ...]:
-    """Return the titles of all heads, layer by layer."""
-    return tuple(
-        f"{each.layer[:1].upper()}{each.layer[1:]}" + (f" · head {head}" if len(each.weights) > 1 else "")
-        for each in layers
-        for head in range(len(each.weights))
-    )
-
-
 def _move_card(card: Card, shift: QPoint) -> Card:
     grid = replace(card.grid, x=card.grid.x + shift.x(), y=card.grid.y + shift.y())
     return Card(card.layer, card.head, card.rect.translated(shift), grid)
 
 
-def _list_labels(layer: "LayerMaps") -> tuple[object, ...]:
+def _list_layout(layer: "LayerMaps") -> tuple[object, ...]:
+    """Return what the cards of a layer are laid out by: other numbers alone move nothing."""
     return layer.layer, layer.weights.shape, layer.query_tokens, layer.key_tokens, layer.list_answers(), layer.writes
-
-
-def _list_tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of rows and columns, white space as visible signs; of a row that writes, "b→a"."""
-    rows, columns = list_tokens(layer)
-    return tuple(f"{row}{ARROW}{wanted}" if wanted else row for row, wanted in _pair_rows(layer, rows)), columns
-
-
-def name_rows(layer: "LayerMaps") -> tuple[str, ...]:
-    """Return the rows of a layer in words: the token read, and the right answer that the row writes."""
-    rows, _ = list_tokens(layer)
-    return tuple(f"{row} (writes {wanted})" if wanted else row for row, wanted in _pair_rows(layer, rows))
-
-
-def _pair_rows(layer: "LayerMaps", rows: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    writes = layer.writes or ("",) * len(rows)
-    return zip(rows, map(show_sign, writes), strict=True)
-
-
-def _measure_plain_shape(layer: "LayerMaps") -> Shape:
-    """Return the sizes of a layer's maps whose rows are labelled with the token read alone."""
-    return _measure_shape(replace(layer, writes=()))
-
-
-def _measure_shape(layer: "LayerMaps") -> Shape:
-    """Return the sizes of a layer's maps, with the width for tokens that they need, up to the maximum."""
-    metrics, least = QFontMetricsF(font("tiny")), font("tiny", SMALL_LABEL).pixelSize()
-    heads, rows, columns = layer.weights.shape
-    down, across = _list_tokens(layer)
-    most = px(WIDEST_WRITING if any(layer.writes) else WIDEST_LABEL)
-    left = min(1.1 * max(map(metrics.horizontalAdvance, down), default=0.0), most) + px(8)  # some are bold
-    widest = max(map(metrics.horizontalAdvance, across), default=0.0)
-    above = metrics.height() + px(4) if widest <= px(9) else min(widest, px(WIDEST_LABEL)) + px(8)
-    return Shape(heads, rows, columns, round(left), round(above), math.ceil(LABEL_SPACING * least))

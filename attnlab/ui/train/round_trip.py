@@ -65,9 +65,9 @@ class RoundTrip(QObject):
         self.row.setLayout(row)
         column = cast(QVBoxLayout, self._workspace.side.layout())
         column.insertWidget(column.indexOf(self._workspace.written) + 1, self.row)
-        maps.large_row.addWidget(self.large_button)
+        maps.large_map.row.addWidget(self.large_button)
         maps.model.layer_wanted.connect(self.open)
-        for view in (maps.view, maps.sheet):
+        for view in (maps.view, maps.large_map.sheet):
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
             view.customContextMenuRequested.connect(partial(self._on_menu_wanted, view))
         cast(QVBoxLayout, playground.lenses.layout()).insertWidget(0, self.strip)
@@ -97,7 +97,7 @@ class RoundTrip(QObject):
     @Slot()
     def open_layer(self) -> None:
         """Open the layer of the last view, with all of its heads if none was chosen."""
-        large = self._workspace.maps.large
+        large = self._workspace.maps.large_map.index
         if large is not None:
             self.open_large()
         elif self._layer:
@@ -106,7 +106,7 @@ class RoundTrip(QObject):
     @Slot()
     def open_large(self) -> None:
         """Open the head whose map is large."""
-        cards, large = self._workspace.maps.view.cards, self._workspace.maps.large
+        cards, large = self._workspace.maps.view.cards, self._workspace.maps.large_map.index
         if large is not None:
             self.open(self.layers[cards[large].layer], cards[large].head)
 
@@ -136,7 +136,9 @@ class RoundTrip(QObject):
         def make_origin(found: Arrays) -> Origin:
             return Origin(run, spec, step, found, probe, layer, head)
 
-        self._worker.ask("open", partial(open_layer, make_origin, spec, weights), self._take, self._workspace.maps.say)
+        self._worker.ask(
+            "open", partial(open_layer, make_origin, spec, weights), self._take, self._workspace.maps.head.say
+        )
 
     def _take(self, found: Opened) -> None:
         from attnlab.document.document import View
@@ -234,7 +236,9 @@ class RoundTrip(QObject):
         maps = self._workspace.maps
         cards = maps.view.cards
         index = (
-            maps.large if view is maps.sheet else next((i for i, c in enumerate(cards) if c.rect.contains(at)), None)
+            maps.large_map.index
+            if view is maps.large_map.sheet
+            else next((i for i, c in enumerate(cards) if c.rect.contains(at)), None)
         )
         if index is not None:
             layer = self.layers[cards[index].layer]

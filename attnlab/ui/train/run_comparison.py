@@ -107,7 +107,7 @@ class RunComparison(QObject):
         self._probe_row = maps.head
         self._probe_row.installEventFilter(self)
         maps.rows.insertWidget(0, self.first)
-        maps.step.hide()
+        maps.head.step.hide()
         maps.arrange_answer()
 
     def _take_head(self) -> None:
@@ -118,7 +118,7 @@ class RunComparison(QObject):
         if self._probe_row is not None:
             self._probe_row.removeEventFilter(self)
         self.first = self._probe_row = None
-        self._workspace.maps.step.show()
+        self._workspace.maps.head.step.show()
         self._workspace.maps.arrange_answer()
 
     @Slot()

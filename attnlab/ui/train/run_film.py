@@ -24,7 +24,7 @@ from attnlab.training.recorder import Moment
 from attnlab.training.specs import RunSpec
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call
-from attnlab.ui.train.shown_maps import format_title, list_tokens
+from attnlab.ui.train.layer_labels import format_title, list_tokens
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps, Look, Viewer

@@ -5,23 +5,11 @@ from typing import TYPE_CHECKING
 
 from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.figures.scales import find_scale, join_scales
-from attnlab.ui.train.answer_words import show_sign
 from attnlab.ui.train.inspector import Seen
+from attnlab.ui.train.layer_labels import format_title, list_tokens
 
 if TYPE_CHECKING:
-    from attnlab.training.look import LayerMaps
     from attnlab.ui.train.map_cards import Card
-
-
-def list_tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of rows and columns; white space as visible signs."""
-    rows, columns = (tuple(map(show_sign, each)) for each in (layer.query_tokens, layer.key_tokens))
-    return rows, columns
-
-
-def format_title(layer: "LayerMaps") -> str:
-    """Return the name of a layer with a capital."""
-    return f"{layer.layer[:1].upper()}{layer.layer[1:]}"
 
 
 def make_sheets(seen: Seen) -> Sheets | None:

@@ -67,7 +67,7 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             lambda t: t.footer.go_last(),
             enabled=has_run,
         ),
-        Action("train-probe", "Edit the probe", "Train", train, lambda t: t.maps.focus_probe()),
+        Action("train-probe", "Edit the probe", "Train", train, lambda t: t.maps.head.focus_probe()),
         Action(
             "train-model",
             "Draw the model",
@@ -83,7 +83,7 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             "Gradients of the attention weights",
             "Train",
             train,
-            lambda t: t.maps.gradients.toggle(),
+            lambda t: t.maps.head.gradients.toggle(),
             checked=lambda t: t.session.inspection.gradients,
         ),
         Action(

@@ -83,7 +83,7 @@ class TrainTools(QObject):
             self._workspace.footer.show_message(NO_MAPS)
             return
         shown = self._workspace.maps
-        layers, head = find_visible(shown.view.cards, shown.large, maps)
+        layers, head = find_visible(shown.view.cards, shown.large_map.index, maps)
         dialog = ExportDialog(maps, layers[0], head, self._window.settings.figure, self._window)
         dialog.form.choose(layers)
         dialog.remembered.connect(lambda choices: self._window.change_settings(figure=choices))
@@ -111,7 +111,7 @@ class TrainTools(QObject):
             say(NO_MAPS)
             return
         shown = self._workspace.maps
-        layers, head = find_visible(shown.view.cards, shown.large, maps)
+        layers, head = find_visible(shown.view.cards, shown.large_map.index, maps)
         try:
             image = copy_figure(maps, replace(read_words(self._window.settings.figure)[0], stages=layers, head=head))
         except AttnlabError as error:

@@ -90,7 +90,7 @@ class TrainWorkspace(QObject):
         session.failed.connect(self._on_failed)
         session.told.connect(self._on_failed)
         inspection.looked.connect(self._on_looked)
-        inspection.probe_refused.connect(self.maps.say)
+        inspection.probe_refused.connect(self.maps.head.say)
         inspection.wrote.connect(self._on_wrote)
         self.maps.heads_off_changed.connect(self._on_heads_off)
         inspection.heads_measured.connect(self.maps.show_effects)

@@ -10,7 +10,7 @@ from attnlab.ui.base.theme import plain_tip
 
 @guarded
 class ElidedLabel(QLabel):
-    """Takes the space that is left; ``text`` is the whole text, ``shown`` the visible part."""
+    """Takes the space that is left; ``text`` is the whole text, ``visible_text`` the part that fits."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -59,12 +59,12 @@ def test_the_answer_follows_probe_and_time_line(student: "Student") -> None:
     run = ws.session.run
     assert run is not None
     moment = run.recorder.moments[0]
-    own = Viewer(run.spec).look(moment.step, moment.weights, ws.maps.probe.text()).answer
+    own = Viewer(run.spec).look(moment.step, moment.weights, ws.maps.head.probe.text()).answer
     assert [bar.share for column in card.columns.columns for bar in column.bars] == pytest.approx(
         [share for place in own.places for _, share in place.likeliest], abs=1e-6
     )
-    ws.maps.focus_probe()
-    QTest.keyClicks(ws.maps.probe, "a b c")
+    ws.maps.head.focus_probe()
+    QTest.keyClicks(ws.maps.head.probe, "a b c")
     student.wait_for(lambda: [column.wanted for column in card.columns.columns] == ["c", "b", "a", "⟩"])
     assert [column.read for column in card.columns.columns] == ["⟨", "c", "b", "a"]
 
@@ -91,8 +91,8 @@ def test_rows_that_write_are_named_by_what_they_write(student: "Student") -> Non
     assert view.cell_text((0, 0, 0)).startswith("⟨ (writes 2) → t: ")
     assert "writes 2" in view.name_cell(0)
     maps.open_map(0)
-    assert maps.sheet.data is not None
-    assert maps.sheet.data.row_labels[1] == "2 (writes 0)"
+    assert maps.large_map.sheet.data is not None
+    assert maps.large_map.sheet.data.row_labels[1] == "2 (writes 0)"
 
 
 def test_a_character_leads_to_the_place_that_predicted_it(student: "Student") -> None:
@@ -169,7 +169,7 @@ def test_a_large_map_in_a_low_window_leaves_one_line_to_the_answer(student: "Stu
     assert not card.is_folded
     maps.open_map(0)
     assert card.is_folded
-    student.wait_for(lambda: maps.sheet.height() > 0)
+    student.wait_for(lambda: maps.large_map.sheet.height() > 0)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_the_badge_names_the_best_head_and_opens_its_map(student: "Student") -> 
     best = int(found.argmax())
     assert maps.chart.badge.text() == f"head {best // 4 + 1}.{best % 4}: anti-diagonal {found[best]:.2f}"
     QTest.mouseClick(maps.chart.badge, Left)
-    assert maps.large == best
+    assert maps.large_map.index == best
 
 
 def test_the_switch_shows_other_patterns_and_the_entropy(student: "Student") -> None:
@@ -49,7 +49,7 @@ def test_the_formula_of_a_pattern_is_in_its_tip(student: "Student") -> None:
 
 
 def test_the_measure_stays_chosen_with_another_probe(student: "Student") -> None:
-    card, probe = student.ws.maps.chart, student.ws.maps.probe
+    card, probe = student.ws.maps.chart, student.ws.maps.head.probe
     _press(student, "Previous token")
     probe.setFocus()
     probe.selectAll()

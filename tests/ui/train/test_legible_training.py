@@ -82,9 +82,9 @@ def test_nothing_covers_the_probe(student: "Student", size: tuple[int, int], typ
     window.resize(*size)
     student.wait_for(lambda: window.width() == size[0])
     window.grab()
-    probe = _place(maps.probe, maps)
+    probe = _place(maps.head.probe, maps)
     assert probe.width() >= px(110)
-    for other in (maps.gradients, maps.step):
+    for other in (maps.head.gradients, maps.head.step):
         assert not probe.intersects(_place(other, maps))
         assert _place(other, maps).right() <= maps.width()
 

@@ -67,55 +67,55 @@ def test_every_layer_and_head_has_a_card_with_its_numbers(student: "Student") ->
 def test_a_click_enlarges_a_map_and_escape_shows_all(student: "Student") -> None:
     maps = student.ws.maps
     QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
-    assert maps.large == 5
-    assert maps.sheet.isVisible()
+    assert maps.large_map.index == 5
+    assert maps.large_map.sheet.isVisible()
     shown = [label.text() for label in maps.findChildren(QLabel) if label.isVisible()]
     assert "Decoder 2 · head 1" in shown
-    assert maps.sheet.data is not None
-    np.testing.assert_array_equal(maps.sheet.data.values, maps.view.data[5].values)
-    cell = maps.sheet.cell_rect(0, 2, 1).center().toPoint()
-    QTest.mouseMove(maps.sheet, cell)
-    QTest.mouseClick(maps.sheet, Left, pos=cell)
+    assert maps.large_map.sheet.data is not None
+    np.testing.assert_array_equal(maps.large_map.sheet.data.values, maps.view.data[5].values)
+    cell = maps.large_map.sheet.cell_rect(0, 2, 1).center().toPoint()
+    QTest.mouseMove(maps.large_map.sheet, cell)
+    QTest.mouseClick(maps.large_map.sheet, Left, pos=cell)
     assert maps.told == maps.view.cell_text((5, 2, 1))
-    QTest.mouseMove(maps.sheet, QPoint(2, 2))
+    QTest.mouseMove(maps.large_map.sheet, QPoint(2, 2))
     assert maps.told == maps.view.cell_text((5, 2, 1))
-    student.key(Qt.Key.Key_Escape, maps.sheet)
-    assert maps.large is None
+    student.key(Qt.Key.Key_Escape, maps.large_map.sheet)
+    assert maps.large_map.index is None
     assert maps.view.isVisible()
 
 
 def test_a_selected_cell_is_dropped_when_a_shorter_probe_lacks_it(student: "Student") -> None:
     maps = student.ws.maps
     QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
-    assert maps.sheet.data is not None
-    _, rows, columns = maps.sheet.data.values.shape
-    cell = maps.sheet.cell_rect(0, rows - 1, columns - 1).center().toPoint()
-    QTest.mouseMove(maps.sheet, cell)
-    QTest.mouseClick(maps.sheet, Left, pos=cell)
+    assert maps.large_map.sheet.data is not None
+    _, rows, columns = maps.large_map.sheet.data.values.shape
+    cell = maps.large_map.sheet.cell_rect(0, rows - 1, columns - 1).center().toPoint()
+    QTest.mouseMove(maps.large_map.sheet, cell)
+    QTest.mouseClick(maps.large_map.sheet, Left, pos=cell)
     assert maps.told == maps.view.cell_text((5, rows - 1, columns - 1))
-    maps.focus_probe()
-    QTest.keyClicks(maps.probe, "a b")
+    maps.head.focus_probe()
+    QTest.keyClicks(maps.head.probe, "a b")
     student.wait_for(lambda: maps.view.data[0].row_labels[:2] == ("a", "b"))
     assert maps.view.data[0].values.shape[1] < rows
-    assert maps.large == 5
+    assert maps.large_map.index == 5
     assert maps.told == "Point at a cell, or click it to hold it"
-    QTest.mouseClick(maps.sheet, Left, pos=QPoint(2, 2))
-    QTest.mouseMove(maps.sheet, QPoint(3, 3))
+    QTest.mouseClick(maps.large_map.sheet, Left, pos=QPoint(2, 2))
+    QTest.mouseMove(maps.large_map.sheet, QPoint(3, 3))
     assert maps.told == "Point at a cell, or click it to hold it"
 
 
 def test_another_probe_is_shown_and_an_invalid_one_reported(student: "Student") -> None:
     maps = student.ws.maps
-    maps.focus_probe()
-    QTest.keyClicks(maps.probe, "a b c d")
+    maps.head.focus_probe()
+    QTest.keyClicks(maps.head.probe, "a b c d")
     student.wait_for(lambda: maps.view.data[0].row_labels[:4] == ("a", "b", "c", "d"))
     before = maps.view.data[0].values.copy()
-    QTest.keyClicks(maps.probe, " ?")
-    student.wait_for(lambda: "'?'" in maps.wrong.text())
-    assert maps.wrong.isVisible()
+    QTest.keyClicks(maps.head.probe, " ?")
+    student.wait_for(lambda: "'?'" in maps.head.wrong.text())
+    assert maps.head.wrong.isVisible()
     np.testing.assert_array_equal(maps.view.data[0].values, before)
-    QTest.keyClick(maps.probe, Qt.Key.Key_Backspace)
-    student.wait_for(lambda: not maps.wrong.isVisible())
+    QTest.keyClick(maps.head.probe, Qt.Key.Key_Backspace)
+    student.wait_for(lambda: not maps.head.wrong.isVisible())
 
 
 def test_another_seed_or_number_of_heads_shows_the_first_maps_of_that_model(student: "Student") -> None:
@@ -131,7 +131,7 @@ def test_another_seed_or_number_of_heads_shows_the_first_maps_of_that_model(stud
         )
         assert inspection.seen is not None
         spec = inspection.seen.spec
-        own = Viewer(spec).look(0, draw_first_weights(spec), maps.probe.text())
+        own = Viewer(spec).look(0, draw_first_weights(spec), maps.head.probe.text())
         assert maps.view.titles[:2] == ("Decoder 1 · head 0", "Decoder 1 · head 1")
         assert len(maps.view.data) == 2 * n_heads
         flat = [head for layer in own.maps for head in layer.weights]
@@ -141,11 +141,11 @@ def test_another_seed_or_number_of_heads_shows_the_first_maps_of_that_model(stud
 
 def test_gradients_are_signed_maps_of_the_same_tokens(student: "Student") -> None:
     maps = student.ws.maps
-    QTest.mouseClick(maps.gradients, Left)
+    QTest.mouseClick(maps.head.gradients, Left)
     student.wait_for(lambda: maps.view.data[0].kind == "signed")
     assert (maps.view.data[0].values < 0).any()
     assert len(maps.view.data) == 8
-    QTest.mouseClick(maps.gradients, Left)
+    QTest.mouseClick(maps.head.gradients, Left)
     student.wait_for(lambda: maps.view.data[0].kind == "probability")
 
 
@@ -246,7 +246,7 @@ def test_a_head_says_what_the_model_is_worth_without_it(student: "Student") -> N
     assert maps.describe_worth(5) == said
     assert maps.view.tool_tip(_cell(student, 5, 3, 2).toPointF()).endswith(said)
     maps.open_map(5)
-    assert said in maps._sheet_title.text()
+    assert said in maps.large_map.title.text()
 
 
 def test_a_head_is_switched_off_only_for_looking(student: "Student") -> None:
@@ -255,7 +255,7 @@ def test_a_head_is_switched_off_only_for_looking(student: "Student") -> None:
     assert before is not None
     maps.open_map(1)
     with student.qtbot.waitSignal(session.inspection.looked) as heard:
-        QTest.mouseClick(maps.switch, Left)
+        QTest.mouseClick(maps.large_map.switch, Left)
     seen = heard.args[0]
     weights = draw_first_weights(seen.spec)
     viewer = Viewer(seen.spec)
@@ -264,8 +264,8 @@ def test_a_head_is_switched_off_only_for_looking(student: "Student") -> None:
     for one, other in zip(seen.look.maps, expected.maps, strict=True):
         np.testing.assert_allclose(one.weights, other.weights, atol=1e-6)
     assert not np.allclose(seen.look.maps[1].weights, before.look.maps[1].weights, atol=1e-6)
-    assert maps.switch.text() == "Switch on"
-    assert maps.step.text().endswith(" · 1 head off")
+    assert maps.large_map.switch.text() == "Switch on"
+    assert maps.head.step.text().endswith(" · 1 head off")
     assert maps.view.is_off(1)
     maps.close_map()
     maps.view.setFocus(Qt.FocusReason.TabFocusReason)
@@ -273,7 +273,7 @@ def test_a_head_is_switched_off_only_for_looking(student: "Student") -> None:
         QTest.keyClick(maps.view, Qt.Key.Key_Right)
         maps.view.switch_requested.emit(1)
     assert not maps.view.is_off(1)
-    student.wait_for(lambda: maps.step.text() == f"step {seen.look.step:,}")
+    student.wait_for(lambda: maps.head.step.text() == f"step {seen.look.step:,}")
 
 
 @pytest.mark.parametrize("width", [1024, 1280, 1366, 1600])

@@ -42,7 +42,7 @@ def wait_for(pupil: Pupil, spec: RunSpec) -> None:
 
 
 def click_segment(pupil: Pupil, name: str) -> None:
-    button = next(each for each in pupil.trainer.maps.pages.buttons() if each.text() == name)
+    button = next(each for each in pupil.trainer.maps.head.pages.buttons() if each.text() == name)
     QTest.mouseClick(button, Left)
 
 
@@ -101,9 +101,9 @@ def test_a_head_opens_its_large_map_and_its_layer_in_the_playground(pupil: Pupil
     click(page, "decoder 1 cross-attention · head 1")
     QTest.mouseClick(page.details.large_button, Left)
     maps = pupil.trainer.maps
-    assert maps.large is not None
-    assert maps.view.titles[maps.large] == "Cross 1 · head 1"
-    QTest.keyClick(maps.sheet, Qt.Key.Key_Escape)
+    assert maps.large_map.index is not None
+    assert maps.view.titles[maps.large_map.index] == "Cross 1 · head 1"
+    QTest.keyClick(maps.large_map.sheet, Qt.Key.Key_Escape)
     assert maps.stack.currentWidget() is page
     QTest.mouseClick(page.details.open_button, Left)
     pupil.wait_for_playground()
@@ -248,5 +248,5 @@ def test_the_palette_draws_the_model_and_a_key_takes_it_away(pupil: Pupil) -> No
     pupil.wait_for(lambda: maps.model.seen is not None)
     QTest.keySequence(pupil.window, QKeySequence("Ctrl+Shift+D"))
     assert not maps.shows_model
-    assert isinstance(maps.pages.buttons()[0], QAbstractButton)
-    assert maps.pages.buttons()[0].isChecked()
+    assert isinstance(maps.head.pages.buttons()[0], QAbstractButton)
+    assert maps.head.pages.buttons()[0].isChecked()

@@ -62,7 +62,7 @@ def test_another_task_brings_its_own_settings_words_and_probe(student: "Student"
     student.choose(ws.settings.task, "Dates")
     assert "Look for:" in ws.settings.about.text()
     student.wait_for(lambda: ws.session.inspection.seen is not None and ws.session.inspection.seen.spec.task == "dates")
-    assert ws.maps.probe.text() == ws.session.inspection.probe
+    assert ws.maps.head.probe.text() == ws.session.inspection.probe
     assert ws.header.title.text() == "Dates"
 
 

@@ -84,7 +84,7 @@ def test_a_second_run_shows_its_own_maps_at_the_selected_step(pupil: Pupil) -> N
     assert mine.minimumHeight() == 0
     assert pupil.trainer.body.sizes() == widths
     assert pupil.trainer.settings.isVisible()
-    assert pupil.trainer.maps.step.isVisible()
+    assert pupil.trainer.maps.head.step.isVisible()
 
 
 def test_another_second_run_replaces_the_first_and_the_window_closes(pupil: Pupil) -> None:

@@ -93,18 +93,18 @@ def test_an_error_is_seen_whole_below_the_time_line(student: "Student") -> None:
 
 def test_gradients_have_a_colour_bar_with_their_largest_value(student: "Student") -> None:
     maps = student.ws.maps
-    assert not maps.scale.isVisible()
-    maps.gradients.click()
+    assert not maps.head.scale.isVisible()
+    maps.head.gradients.click()
     student.wait_for(lambda: maps.view.data[0].kind == "signed")
-    assert maps.scale.isVisible()
+    assert maps.head.scale.isVisible()
     limit = maps.view.data[0].limit
     assert 0 < limit < 1
-    low, high = maps.scale.accessibleDescription().removeprefix("Colours of the gradients, from ").split(" to ")
+    low, high = maps.head.scale.accessibleDescription().removeprefix("Colours of the gradients, from ").split(" to ")
     assert low.startswith("−")
     assert abs(float(high) - limit) <= max(0.005, 0.06 * limit)
     assert float(high) > 0
-    maps.gradients.click()
-    student.wait_for(lambda: not maps.scale.isVisible())
+    maps.head.gradients.click()
+    student.wait_for(lambda: not maps.head.scale.isVisible())
 
 
 @pytest.mark.slow

@@ -33,18 +33,18 @@ def test_a_run_can_be_trained_paused_stepped_rewound_and_reset_to_the_same_curve
     assert session.run is not None
     assert session.run.step == 60
     assert "all 60 steps" in ws.footer.message.text()
-    student.wait_for(lambda: ws.maps.step.text() == "step 60")
+    student.wait_for(lambda: ws.maps.head.step.text() == "step 60")
     last = ws.maps.view.data[0].values.copy()
     assert not np.array_equal(first, last)
     curve = student.curve()
     assert len(curve) == 60
 
     student.key(Key.Key_Home)
-    student.wait_for(lambda: ws.maps.step.text() == "step 0")
+    student.wait_for(lambda: ws.maps.head.step.text() == "step 0")
     assert ws.curves.loss.cursor_x == 0
     assert not np.array_equal(ws.maps.view.data[0].values, last)
     student.key(Key.Key_End)
-    student.wait_for(lambda: ws.maps.step.text() == "step 60")
+    student.wait_for(lambda: ws.maps.head.step.text() == "step 60")
     np.testing.assert_array_equal(ws.maps.view.data[0].values, last)
 
     assert ws.header.reset.text() == "Reset · seed 0"
@@ -94,7 +94,7 @@ def test_a_single_step_starts_a_training(student: "Student") -> None:
     student.press(student.ws.header.step)
     session = student.ws.session
     student.wait_for(lambda: session.state == "paused" and session.run is not None and session.run.step == 1)
-    student.wait_for(lambda: student.ws.maps.step.text() == "step 1")
+    student.wait_for(lambda: student.ws.maps.head.step.text() == "step 1")
 
 
 @pytest.mark.slow
@@ -122,17 +122,17 @@ def test_maps_follow_the_training_only_while_visible(student: "Student") -> None
     student.ready()
     student.press(ws.header.main)
     steps: set[str] = set()
-    session.inspection.looked.connect(lambda _: steps.add(ws.maps.step.text()))
+    session.inspection.looked.connect(lambda _: steps.add(ws.maps.head.step.text()))
     student.wait_for(lambda: len(steps) > 4)
     QTest.keySequence(student.window, QKeySequence("Ctrl+1"))
     assert student.window.current == "playground"
     assert not ws.body.isVisible()
     assert session.run is not None
-    seen, step, run = ws.maps.step.text(), session.run.step, session.run
+    seen, step, run = ws.maps.head.step.text(), session.run.step, session.run
     student.wait_for(lambda: run.step > step + 20)
-    assert ws.maps.step.text() == seen
+    assert ws.maps.head.step.text() == seen
     QTest.keySequence(student.window, QKeySequence("Ctrl+3"))
-    student.wait_for(lambda: ws.maps.step.text() != seen)
+    student.wait_for(lambda: ws.maps.head.step.text() != seen)
 
 
 @pytest.mark.slow
@@ -152,10 +152,10 @@ def test_the_time_line_can_be_dragged_while_training(student: "Student") -> None
     assert run is not None
     step = run.step
     student.wait_for(lambda: run.step > step + 20)
-    assert ws.maps.step.text() == f"step {shown:,}"
+    assert ws.maps.head.step.text() == f"step {shown:,}"
     student.key(Key.Key_End)
     assert session.shown is None
-    student.wait_for(lambda: ws.maps.step.text() != f"step {shown:,}")
+    student.wait_for(lambda: ws.maps.head.step.text() != f"step {shown:,}")
 
 
 @pytest.mark.slow

@@ -37,16 +37,16 @@ def test_a_large_map_is_walked_and_left_with_the_keyboard(student: Student, ears
     maps.view.clearFocus()
     maps.view.setFocus(TAB)
     QTest.keyClick(maps.view, Key.Key_Return)
-    assert maps.sheet.hasFocus()
+    assert maps.large_map.sheet.hasFocus()
     ears.forget()
-    QTest.keyClick(maps.sheet, Key.Key_Right, CTRL)
-    QTest.keyClick(maps.sheet, Key.Key_End, CTRL)
-    assert maps.sheet.data is not None
-    last = maps.sheet.data.values[0, -1, -1]
+    QTest.keyClick(maps.large_map.sheet, Key.Key_Right, CTRL)
+    QTest.keyClick(maps.large_map.sheet, Key.Key_End, CTRL)
+    assert maps.large_map.sheet.data is not None
+    last = maps.large_map.sheet.data.values[0, -1, -1]
     assert ears.read[-1].endswith(f", {float(last):.4f}")
-    assert element(maps.sheet).focusChild().text(NAME) == ears.read[-1]
+    assert element(maps.large_map.sheet).focusChild().text(NAME) == ears.read[-1]
     assert maps.told
-    QTest.keyClick(maps.sheet, Key.Key_Escape)
+    QTest.keyClick(maps.large_map.sheet, Key.Key_Escape)
     assert maps.view.hasFocus()
     assert maps.view.ringed
 

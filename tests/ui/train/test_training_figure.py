@@ -96,7 +96,7 @@ def test_a_table_has_the_numbers_of_the_map(pupil: Pupil, tmp_path: Path) -> Non
 
 
 def test_visible_gradients_are_drawn(pupil: Pupil) -> None:
-    pupil.click(pupil.trainer.maps.gradients)
+    pupil.click(pupil.trainer.maps.head.gradients)
     pupil.wait_for(lambda: bool(seen(pupil).gradients) and pupil.trainer.maps.view.data[0].kind == "signed")
     dialog = opened(pupil)
     page = dialog.preview.page

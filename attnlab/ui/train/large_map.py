@@ -1,0 +1,137 @@
+"""The page of one large map: its head, the cell that is pointed at or held, and the switch of the head."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from attnlab.figures.map_data import MapData
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font
+from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.train.maps_view import MapsView
+from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.maps.map_sheet import MapSheet
+
+POINT = "Point at a cell, or click it to hold it"
+SIDE = 18
+"""Pixels at the left and at the right of the map."""
+
+
+@guarded
+class LargeMap(FollowsTheme, QWidget):
+    """Shows one map of a view, which has the numbers, titles and heads; ``row`` has room for more buttons."""
+
+    closed = Signal()
+    """The button back was pressed, or the view has no such map any more."""
+    switch_requested = Signal(int)
+    """A head is to be switched off or on again, by the index of its map."""
+
+    def __init__(self, view: MapsView, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("ground", "surface")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._view = view
+        self._index: int | None = None
+        self._pinned: tuple[int, int] | None = None
+        self._hovered: tuple[int, int] | None = None
+        self.back, self.title, self.switch = QPushButton("All maps"), ElidedLabel(), QPushButton("Switch off")
+        self._cell, self.sheet = ElidedLabel(), MapSheet()
+        self.back.setToolTip("Back to all maps (Esc)")
+        self.switch.setToolTip("Show what the model does without this head; training goes on with it (Delete)")
+        self.title.setProperty("role", "title")
+        self.title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.title.setMinimumWidth(1)  # whole, in a line of its own if need be
+        self.row = FlowLayout(gap=12)
+        for widget in (self.back, self.title, self.switch):
+            self.row.addWidget(widget)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SIDE, 8, SIDE, 8)
+        column.addLayout(self.row)
+        column.addWidget(self._cell)  # below, where a longer text moves nothing
+        column.addWidget(self.sheet, 1)
+        self.back.clicked.connect(self.closed)
+        self.switch.clicked.connect(self._on_switch_clicked)
+        self.sheet.map_clicked.connect(self._on_clicked)
+        self.sheet.cell_pointed.connect(self._on_hovered)
+
+    def restyle(self) -> None:
+        """Set the font of the title."""
+        self.title.setFont(font("title"))
+
+    @property
+    def index(self) -> int | None:
+        """The index of the map in the view; None while all maps are shown."""
+        return self._index
+
+    @property
+    def cell_text(self) -> str:
+        """The text about the pointed or held cell."""
+        return self._cell.text()
+
+    def open(self, index: int) -> None:
+        """Show a map of the view, without a held cell."""
+        self._index, self._pinned = index, None
+        self._cell.setText(POINT)
+        self.refresh()
+
+    def close_map(self) -> None:
+        """Show no map any more."""
+        self._index = None
+
+    def refresh(self) -> None:
+        """Show the present numbers of the map and the worth of its head, if a map is open."""
+        index, view = self._index, self._view
+        if index is None:
+            return
+        if index >= len(view.data):
+            self.closed.emit()
+            return
+        data = view.spell_out(index)
+        if self._pinned is not None and not _has(data, self._pinned):
+            self._pinned = None
+            self._cell.setText(POINT)
+        if self._hovered is not None and not _has(data, self._hovered):
+            self._hovered = None
+        self.sheet.show_maps(replace(data, titles=()))
+        hovered = self.sheet.cell_at(self.sheet.mapFromGlobal(self.cursor().pos()).toPointF())
+        self.refresh_switch()
+        worth = view.describe(index)
+        self.title.setText(view.titles[index] + (f" · {worth}" if worth else ""))
+        self.sheet.spoken_title = view.titles[index].replace(" · ", ", ")
+        self.sheet.setAccessibleName(f"Attention map: {self.sheet.spoken_title}")
+        cell = self._pinned or (hovered[1:] if hovered is not None and self.sheet.underMouse() else None)
+        if cell is not None:
+            self._cell.setText(view.cell_text((index, *cell)))
+
+    def refresh_switch(self) -> None:
+        """Show on the button whether the head is off."""
+        off = self._index is not None and self._index < len(self._view.data) and self._view.is_off(self._index)
+        self.switch.setText("Switch on" if off else "Switch off")
+
+    def measure_top(self, width: int) -> int:
+        """Return the height in pixels above the map when the page has a width in pixels."""
+        return self.row.heightForWidth(width - 2 * SIDE) + self._cell.sizeHint().height() + 30
+
+    @Slot()
+    def _on_switch_clicked(self) -> None:
+        if self._index is not None:
+            self.switch_requested.emit(self._index)
+
+    @Slot(object)
+    def _on_hovered(self, cell: tuple[int, int, int] | None) -> None:
+        self._hovered = cell[1:] if cell is not None else None
+        at = self._hovered or self._pinned
+        if self._index is not None and at is not None:
+            self._cell.setText(self._view.cell_text((self._index, *at)))
+
+    @Slot(int)
+    def _on_clicked(self, _index: int) -> None:
+        self._pinned = self._hovered if self._hovered != self._pinned else None
+
+
+def _has(data: MapData, cell: tuple[int, int]) -> bool:
+    """Return whether a map has a cell [row, column]."""
+    _, rows, columns = data.values.shape
+    return bool(cell[0] < rows and cell[1] < columns)
