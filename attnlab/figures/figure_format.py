@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from attnlab.figures.diagram.scene import Scene
+    from attnlab.figures.palette import Palette
     from attnlab.figures.panels.figure_page import Page
 
 
@@ -21,3 +23,5 @@ class FigureFormat:
     encode: "Callable[[Page], bytes]"
     order: int
     in_pixels: bool = False
+    encode_scene: "Callable[[Scene, Palette, str], bytes] | None" = None
+    """Returns the bytes of a scene (a diagram, curves) with a title; None if the format has pages only."""

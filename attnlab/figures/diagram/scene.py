@@ -61,6 +61,26 @@ class Stroke:
 
 
 @dataclass(frozen=True, slots=True)
+class Polyline:
+    """Straight lines from point to point, as of a curve of numbers."""
+
+    points: tuple[Point, ...]
+    ink: str = "muted"
+    width: float = 1.5
+    dashed: bool = False
+    alpha: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """The filled area inside points."""
+
+    points: tuple[Point, ...]
+    ink: str = "muted"
+    alpha: float = 0.16
+
+
+@dataclass(frozen=True, slots=True)
 class Band:
     """A filled band from a foot at the bottom to one at the top, each (x, y, width), ``waist`` wide in the middle."""
 
@@ -98,7 +118,7 @@ class Sign:
     size: float = 16.0
 
 
-Shape = Label | Box | Stroke | Band | Cells | Sign
+Shape = Label | Box | Stroke | Polyline | Area | Band | Cells | Sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +170,7 @@ def move(shape: Shape, dx: float, dy: float) -> Shape:
         return replace(shape, x=shape.x + dx, y=shape.y + dy)
     if isinstance(shape, Box | Cells):
         return replace(shape, rect=_move_rect(shape.rect, dx, dy))
-    if isinstance(shape, Stroke):
+    if isinstance(shape, Stroke | Polyline | Area):
         return replace(shape, points=tuple((x + dx, y + dy) for x, y in shape.points))
     (a, b, c), (d, e, f) = shape.foot, shape.head
     return replace(shape, foot=(a + dx, b + dy, c), head=(d + dx, e + dy, f))

@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPainterPath, QPen, QPolygonF
 
-from attnlab.figures.diagram.scene import FACES, Band, Box, Cells, Label, Point, Scene, Sign, Stroke
+from attnlab.figures.diagram.scene import FACES, Area, Band, Box, Cells, Label, Point, Polyline, Scene, Sign, Stroke
 from attnlab.figures.map_painter import to_image
 from attnlab.figures.palette import Palette
 from attnlab.figures.panels.figure_type import make_figure_font
@@ -92,6 +92,22 @@ def _paint_stroke(painter: QPainter, stroke: Stroke, palette: Palette) -> None:
         painter.setBrush(colour)
         before = (end[0], end[1] + 1) if stroke.curve else stroke.points[-2]
         painter.drawPolygon(_make_head(before, end, size))
+
+
+def _paint_polyline(painter: QPainter, line: Polyline, palette: Palette) -> None:
+    pen = QPen(_colour(palette, line.ink, line.alpha), line.width)
+    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    if line.dashed:
+        pen.setDashPattern([4 / line.width, 3 / line.width])
+    painter.setPen(pen)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawPolyline(QPolygonF([QPointF(*point) for point in line.points]))
+
+
+def _paint_area(painter: QPainter, area: Area, palette: Palette) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(_colour(palette, area.ink, area.alpha))
+    painter.drawPolygon(QPolygonF([QPointF(*point) for point in area.points]))
 
 
 def _make_curve(points: list[Point]) -> QPainterPath:
@@ -211,6 +227,8 @@ _PAINT: dict[type, Callable[[QPainter, Any, Palette], None]] = {
     Label: _paint_label,
     Box: _paint_box,
     Stroke: _paint_stroke,
+    Polyline: _paint_polyline,
+    Area: _paint_area,
     Band: _paint_band,
     Cells: _paint_cells,
     Sign: _paint_sign,

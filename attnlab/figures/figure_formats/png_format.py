@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from attnlab.figures.figure_format import FigureFormat
 
 if TYPE_CHECKING:
+    from attnlab.figures.diagram.scene import Scene
+    from attnlab.figures.palette import Palette
     from attnlab.figures.panels.figure_page import Page
 
 
@@ -14,4 +16,10 @@ def _encode(page: "Page") -> bytes:
     return encode_png(draw_page_image(page))
 
 
-PNG = FigureFormat(".png", "PNG", _encode, order=10, in_pixels=True)
+def _encode_scene(scene: "Scene", palette: "Palette", _title: str) -> bytes:
+    from attnlab.figures.diagram.diagram_file import encode_scene_png
+
+    return encode_scene_png(scene, palette)
+
+
+PNG = FigureFormat(".png", "PNG", _encode, order=10, in_pixels=True, encode_scene=_encode_scene)

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from attnlab.figures.figure_format import FigureFormat
 
 if TYPE_CHECKING:
+    from attnlab.figures.diagram.scene import Scene
+    from attnlab.figures.palette import Palette
     from attnlab.figures.panels.figure_page import Page
 
 
@@ -14,4 +16,10 @@ def _encode(page: "Page") -> bytes:
     return encode_svg(page, *describe(page))
 
 
-SVG = FigureFormat(".svg", "SVG", _encode, order=20)
+def _encode_scene(scene: "Scene", palette: "Palette", title: str) -> bytes:
+    from attnlab.figures.diagram.diagram_file import encode_scene_svg
+
+    return encode_scene_svg(scene, palette, title)
+
+
+SVG = FigureFormat(".svg", "SVG", _encode, order=20, encode_scene=_encode_scene)

@@ -40,6 +40,8 @@ class Film:
     size: tuple[int, int]
     strip: int
     scales: dict[tuple[str, str], Scale]
+    inks: tuple[str, ...] = ()
+    """Further colours of the palette, by name, that a GIF must have."""
 
 
 @dataclass(slots=True)
@@ -119,6 +121,7 @@ def choose_film_colours(film: Film) -> tuple[tuple[int, int, int], ...]:
     """Return at most 256 colours for a GIF, the same for all frames, so that nothing flickers."""
     palette = make_palette(film.spec.colour_map, dark=film.spec.dark)
     inks = dict.fromkeys([palette.ink, palette.muted, *(palette.role_ink(role) for role in ("query", "key", "value"))])
+    inks |= dict.fromkeys(getattr(palette, name) for name in film.inks)
     paper = np.array(channels(palette.surface), dtype=float)
     shades = [paper + (np.array(channels(ink)) - paper) * i / _BLENDS for ink in inks for i in range(_BLENDS + 1)]
     found = [(int(r), int(g), int(b)) for r, g, b in np.round(shades).tolist()]

@@ -3,28 +3,20 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData
-
-from attnlab.base.errors import AttnlabError
 from attnlab.figures.diagram.scene import Scene
-from attnlab.figures.palette import PALETTES, Palette
-from attnlab.files.atomic import write_bytes
-from attnlab.ui.base.clipboard import copy_data
-from attnlab.ui.base.dialog_parts import ask_where
-from attnlab.ui.base.workspace import Host
-from attnlab.ui.export.figure_choices import read_words
+from attnlab.ui.train.scene_export import SceneExport
 
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
-FILTER = "PNG (*.png);;SVG (*.svg);;PDF (*.pdf)"
+WHAT = "the diagram"
 
 
 class DiagramExport:
-    """Exports the diagram of one workspace in the theme of the last figure."""
+    """Exports the diagram of one workspace."""
 
-    def __init__(self, workspace: "TrainWorkspace", window: Host) -> None:
-        self._workspace, self._window = workspace, window
+    def __init__(self, workspace: "TrainWorkspace", export: SceneExport) -> None:
+        self._workspace, self._export = workspace, export
 
     @property
     def shown(self) -> bool:
@@ -34,34 +26,15 @@ class DiagramExport:
 
     def ask_export(self) -> None:
         """Ask where to save the diagram, and write it."""
-        ask_where(self._workspace.body.window(), "Export the diagram", FILTER, "model.png", self.export_to)
+        self._export.ask(WHAT, "model", self._lay_out, self.title)
 
     def export_to(self, path: Path) -> None:
         """Write the diagram in the format of the file's ending, or say why not."""
-        from attnlab.figures.diagram.diagram_file import encode_diagram
-
-        try:
-            write_bytes(path, encode_diagram(self._lay_out(), self._find_palette(), path.suffix.lower(), self.title))
-        except AttnlabError as error:
-            self._workspace.footer.show_message(str(error))
-            return
-        self._workspace.footer.show_message(f"Saved {path}", wrong=False)
+        self._export.save(self._lay_out(), self.title, path)
 
     def copy(self) -> None:
         """Copy the diagram as pixels and as SVG."""
-        from attnlab.figures.diagram.diagram_file import draw_diagram, encode_diagram
-
-        scene, palette, data = self._lay_out(), self._find_palette(), QMimeData()
-        try:
-            image = draw_diagram(scene, palette)
-        except AttnlabError as error:
-            self._workspace.footer.show_message(str(error))
-            return
-        data.setImageData(image)
-        data.setData("image/svg+xml", encode_diagram(scene, palette, ".svg", self.title))
-        copy_data(data)
-        said = f"Copied the diagram as a picture, {image.width()} × {image.height()} pixels"
-        self._workspace.footer.show_message(said, wrong=False)
+        self._export.copy(WHAT, self._lay_out(), self.title)
 
     @property
     def title(self) -> str:
@@ -76,6 +49,3 @@ class DiagramExport:
     def _lay_out(self) -> Scene:
         view = self._workspace.maps.model.view
         return view.lay_out(view.scene.width)
-
-    def _find_palette(self) -> Palette:
-        return PALETTES["dark" if read_words(self._window.settings.figure)[0].dark else "light"]

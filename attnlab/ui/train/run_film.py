@@ -9,6 +9,8 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from attnlab.base.counted import format_count
+from attnlab.figures.diagram.scene import Scene
+from attnlab.figures.diagram.scene_painter import paint_scene
 from attnlab.figures.films.film_frame import Film
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
@@ -24,7 +26,11 @@ from attnlab.training.recorder import Moment
 from attnlab.training.specs import RunSpec
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call
+from attnlab.ui.train.answer_card import color_tokens
+from attnlab.ui.train.answer_scene import LINE as TEXT_LINE
+from attnlab.ui.train.answer_scene import draw_answer
 from attnlab.ui.train.layer_labels import format_title, list_tokens
+from attnlab.ui.widgets.charts.plot_scene import Plot, draw_plot
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps, Look, Viewer
@@ -35,6 +41,10 @@ WIDEST = 60.0
 """The most space that tokens of several letters take."""
 LARGEST = 340.0
 """The width of the cells of a map shown alone."""
+LEAST, PLOT = 420.0, 90.0
+"""The least width of a frame with curves or an answer, and the height of its curves."""
+INKS = ("accent", "good", "bad")
+"""The colours of curves and answers that maps lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +78,10 @@ class RunFilm:
     fps: int = 15
     ground: str = "light"
     colours: str = OWN
+    plots: tuple[Plot, ...] = ()
+    """Curves that are shown below the maps, with a cursor at the step."""
+    with_answer: bool = False
+    """Whether the answer to the probe is shown below the maps."""
     _viewer: "Viewer | None" = None
 
     @property
@@ -86,15 +100,39 @@ class RunFilm:
 
     def film(self, look: "Look") -> Film:
         """Return the values shared by all frames: their even size, and a scale from 0 to 1."""
-        _, width, height = place_maps(look, self.choice)
+        _, width, height = self._place(look)
+        below = self._draw_below(look, width)
+        height += below.height + (TEXT_LINE if self.with_answer else 0.0)  # its sentence may need another line
         high = round(height * self.width_px / width)
         spec = FigureSpec(colour_map=self.colours, ground=self.ground)
         wide = self.width_px + self.width_px % 2
-        return Film(spec, (wide, high + high % 2), 0, {("weights", "probability"): TO_ONE})
+        return Film(
+            spec, (wide, high + high % 2), 0, {("weights", "probability"): TO_ONE}, INKS if below.shapes else ()
+        )
+
+    def _place(self, look: "Look") -> tuple[tuple[Place, ...], float, float]:
+        """Return the places of the maps, the width of the whole frame, and the height of the maps, in units."""
+        found, width, height = place_maps(look, self.choice)
+        return found, max(width, LEAST) if self.plots or self.with_answer else width, height
+
+    def _draw_below(self, look: "Look", width: float) -> Scene:
+        """Return what is below the maps: curves side by side, then the answer."""
+        room, scene = width - 2 * MARGIN, Scene(width)
+        wide = (room - GAP * (len(self.plots) - 1)) / max(len(self.plots), 1)
+        for place, plot in enumerate(self.plots):
+            drawn = draw_plot(replace(plot, cursor=float(look.step)), wide, PLOT)
+            scene.put(drawn, MARGIN + place * (wide + GAP), 0.0)
+            scene.height = max(scene.height, drawn.height + GAP)
+        if self.with_answer:
+            tokens = color_tokens(look.answer) if not look.answer.written else ()
+            answer = draw_answer(look.answer, tokens, own=False, step=look.step, width=room)
+            scene.put(answer, MARGIN, scene.height)
+            scene.height += answer.height + GAP
+        return scene
 
     def draw_image(self, film: Film, trace: "Look", frame: int) -> QImage:
         """Return a frame as an image; in the window's thread only."""
-        found, width, _ = place_maps(trace, self.choice)
+        found, width, height = self._place(trace)
         palette = make_palette(film.spec.colour_map, dark=film.spec.dark)
         image = QImage(*film.size, QImage.Format.Format_RGB32)
         image.fill(QColor(palette.surface))
@@ -114,6 +152,10 @@ class RunFilm:
             pen.draw(place.grid.x, top, pen.elide(place.title, place.grid.cell_width * place.grid.columns))
             draw_labels(painter, place.grid, data, palette, make_figure_font(SMALL_PX), (None, None))
             draw_cells(painter, place.grid, data, palette)
+        painter.save()
+        painter.translate(0.0, height)
+        paint_scene(painter, self._draw_below(trace, width), palette)
+        painter.restore()
         share = frame / max(self.count - 1, 1)
         painter.fillRect(QRectF(0, STRIP - 2, width * share, 1.5), QColor(palette.attention))
         painter.end()

@@ -18,6 +18,7 @@ from attnlab.ui.export.filming import Filmed
 from attnlab.ui.train.inspector import Seen, choose_evenly
 from attnlab.ui.train.run_film import Choice, Pictures, RunFilm
 from attnlab.ui.train.run_film_form import FOLDER, REMEMBERED, FilmForm
+from attnlab.ui.widgets.charts.plot_scene import Plot
 
 KIND = "film"
 
@@ -25,7 +26,7 @@ KIND = "film"
 class FilmDialog(FilmWindow):
     """Makes a film of a run's moments, for the current probe."""
 
-    def __init__(self, run: Run, seen: Seen, title: str, window: ThemedWindow) -> None:
+    def __init__(self, run: Run, seen: Seen, title: str, window: ThemedWindow, plots: tuple[Plot, ...] = ()) -> None:
         maps = [
             (f"{each.layer} · head {head}", Choice(each.layer, head))
             for each in seen.look.maps
@@ -35,6 +36,7 @@ class FilmDialog(FilmWindow):
         form = FilmForm(maps, moments)
         super().__init__("Export film", form, window)
         self._run, self._moments, self._seen, self._title, self.form = run, moments, seen, title, form
+        self._plots = plots
         recall(window.settings.figure, KIND, form, REMEMBERED)
         form.changed.connect(self.take_soon)
         self.saver.started.connect(lambda: keep(window, KIND, form, REMEMBERED))
@@ -57,6 +59,8 @@ class FilmDialog(FilmWindow):
             form.whole("fps"),
             str(form.value("ground")),
             str(form.value("colours")),
+            self._plots if form.has_curves else (),
+            form.has_answer,
         )
         film = scenario.film(self._seen.look)
         if form.ending != FOLDER:

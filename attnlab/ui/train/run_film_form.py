@@ -16,10 +16,12 @@ from attnlab.ui.widgets.fields.option_field import Field, choice_field, whole_fi
 
 FOLDER = ""
 """The ending that stands for a folder of pictures."""
+CURVES, ANSWER, BOTH = "curves", "answer", "both"
+_BELOW = [("Nothing", ""), ("The curves", CURVES), ("The answer", ANSWER), ("Curves and answer", BOTH)]
 MOST_FRAMES, USUAL_FRAMES = 5000, 200
 SIZES_PX, SIZES_MM = (64, 4096), (10, 500)
 USUAL_PX, USUAL_MM = 960, 120
-REMEMBERED = ("unit", "width", "dpi", "fps", "colours", "ground", "format")
+REMEMBERED = ("unit", "width", "dpi", "fps", "colours", "ground", "format", "below")
 """The fields whose choices are remembered; maps and steps depend on the run."""
 _IN_MM = "Only for a width in millimetres"
 
@@ -40,6 +42,16 @@ class FilmForm(HeldFields):
         """The chosen width, in pixels."""
         size = self.whole("width")
         return size if self.value("unit") == "px" else round(size * self.whole("dpi") / MM_PER_INCH)
+
+    @property
+    def has_curves(self) -> bool:
+        """Whether the curves are below the maps."""
+        return self.value("below") in (CURVES, BOTH)
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether the answer is below the maps."""
+        return self.value("below") in (ANSWER, BOTH)
 
     @property
     def maps(self) -> MapChoice:
@@ -65,6 +77,7 @@ def _fields(maps: Sequence[tuple[str, MapChoice]], moments: Sequence[Moment]) ->
     about = "MP4 is smallest; GIF works everywhere; APNG and PNGs keep every colour"
     return [
         choice_field("maps", "Maps", "All heads of all layers, or one head large", [("All heads", MapChoice()), *maps]),
+        choice_field("below", "Below the maps", "Curves with a cursor at the step; the answer to your text", _BELOW),
         whole_field("first", "From step", "The first recorded moment in the film", first, first, last),
         whole_field("last", "To step", "The last recorded moment in the film", last, first, last),
         whole_field("frames", "Frames", "The most frames; the moments are spaced evenly", frames, 1, MOST_FRAMES),

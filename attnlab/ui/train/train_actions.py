@@ -119,6 +119,22 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             hint="The visible maps as PNG, SVG, PDF or a table",
         ),
         Action(
+            "train-curves-figure",
+            "Export the curves…",
+            "Train",
+            tools,
+            lambda t: t.figures.ask_curves(),
+            hint="Loss, accuracy and the course of each head, as they are shown, as PNG, SVG or PDF",
+        ),
+        Action(
+            "train-answer-figure",
+            "Export the answers…",
+            "Train",
+            tools,
+            lambda t: t.figures.ask_answers(),
+            hint="The answer to your text, the examples and the generated text, as PNG, SVG or PDF",
+        ),
+        Action(
             "train-film",
             FILM,
             "Train",

@@ -16,15 +16,18 @@ from attnlab.ui.train.queue_panel import QueuePanel
 from attnlab.ui.train.rate_panel import RatePanel
 from attnlab.ui.train.round_trip import RoundTrip
 from attnlab.ui.train.run_comparison import RunComparison
+from attnlab.ui.train.run_figures import RunFigures
 from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.run_queue import RunQueue
 from attnlab.ui.train.runs_panel import RunsPanel
+from attnlab.ui.train.scene_export import SceneExport
 from attnlab.ui.train.shown_maps import find_visible, make_sheets
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
+MENU = ("export", "train-curves-figure", "train-answer-figure", "film", "copy-picture")
 NO_MAPS = "There is no map to export yet; train a model with attention first."
 
 
@@ -46,18 +49,19 @@ class TrainTools(QObject):
         self.queue_panel.results_requested.connect(self.show_results)
         workspace.settings.add_section(self.queue_panel)
         workspace.settings.add_section(self.runs)
-        self.diagram = DiagramExport(workspace, window)
+        scenes = SceneExport(workspace, window)
+        self.diagram, self.figures = DiagramExport(workspace, scenes), RunFigures(workspace, scenes)
         self.keeper.text_asked.connect(self.runs.ask_for_text)
         self.keeper.failed.connect(workspace.footer.show_message)
         self.export_button = QPushButton("Export")
-        self.export_button.setToolTip("Save the visible maps (Ctrl+E), or a film of them (Ctrl+Shift+E)")
+        self.export_button.setToolTip("Save the visible maps (Ctrl+E), curves, answers, or a film (Ctrl+Shift+E)")
         self.export_button.setMenu(self._make_menu())
         workspace.header.add_tool(self.export_button)
         self.runs.table_requested.connect(self.show_runs)
 
     def _make_menu(self) -> QMenu:
         menu, actions = QMenu(self.export_button), self._window.actions_list
-        menu.addActions([actions[name] for name in ("export", "film", "copy-picture")])
+        menu.addActions([actions[name] for name in MENU])
         menu.aboutToShow.connect(actions.refresh)
         return menu
 
@@ -129,7 +133,8 @@ class TrainTools(QObject):
         if run is None or seen is None or not seen.look.maps or not run.recorder.moments:
             self._workspace.footer.show_message("A film shows how maps change; train a model with attention first.")
             return
-        FilmDialog(run, seen, f"{TASKS[run.spec.task].title}, seed {run.spec.train.seed}", self._window).open()
+        title = f"{TASKS[run.spec.task].title}, seed {run.spec.train.seed}"
+        FilmDialog(run, seen, title, self._window, self.figures.read_plots()[:2]).open()
 
     @Slot()
     def show_runs(self) -> None:

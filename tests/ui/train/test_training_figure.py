@@ -125,6 +125,8 @@ def test_the_export_button_has_a_menu_of_formats(pupil: Pupil) -> None:
     offered = [(each.text(), each.shortcut().toString()) for each in menu.actions() if each.isVisible()]
     assert offered == [
         ("Export a picture or a table…", "Ctrl+E"),
+        ("Export the curves…", ""),
+        ("Export the answers…", ""),
         ("Export a film of the training…", "Ctrl+Shift+E"),
         ("Copy picture of the maps", ""),
     ]

@@ -118,6 +118,11 @@ class LineChart(Drawn):
         """The end of the whole x axis."""
         return self._x_end
 
+    @property
+    def unit(self) -> str:
+        """The unit of y, after a space that does not break, or ""."""
+        return self._unit
+
     def show_lines(
         self,
         lines: Sequence[Line],
@@ -178,10 +183,11 @@ class LineChart(Drawn):
         labels = max((metrics.horizontalAdvance(line.label) for line in self._lines if line.label), default=0.0)
         left, right = math.ceil(widest) + px(8), math.ceil(labels) + px(10) if labels else px(6)
         area = QRectF(left, px(6), max(self.width() - left - right, 1), self._height())
-        return Scale(area, self._x_range[1], low, high, self._log, self._x_range[0])
+        return Scale(area, self.x_range[1], low, high, self._log, self.x_range[0])
 
     @property
-    def _x_range(self) -> tuple[float, float]:
+    def x_range(self) -> tuple[float, float]:
+        """The ends of the x axis as it is shown."""
         return self._stretch or (0.0, self._x_end)
 
     def _height(self) -> int:
@@ -281,7 +287,7 @@ class LineChart(Drawn):
             painter.setPen(QColor(p.muted))
             pen.draw(area.left() - px(5), y, self._format_tick(value), 1.0)
         free = -math.inf
-        for value in ticks(*self._x_range, False, max(2, int(area.width() / px(64)))):
+        for value in ticks(*self.x_range, False, max(2, int(area.width() / px(64)))):
             text = tick_text(value)
             width = pen.width(text)
             left = min(max(scale.x(value) - width / 2, 0.0), self.width() - width)
@@ -336,7 +342,7 @@ class LineChart(Drawn):
     def _choose(self, event: QMouseEvent) -> None:
         if event.buttons() & Qt.MouseButton.LeftButton:
             x = self.scale().value_x(event.position().x())
-            left, right = self._x_range
+            left, right = self.x_range
             self.x_chosen.emit(min(max(x, left), right))
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -344,7 +350,7 @@ class LineChart(Drawn):
             self._still = self._draw_static()
         painter = QPainter(self)
         painter.drawPixmap(0, 0, self._still)
-        left, right = self._x_range
+        left, right = self.x_range
         if self._cursor is not None and left <= self._cursor <= right:
             scale = self.scale()
             x = round(scale.x(self._cursor)) + 0.5

@@ -43,7 +43,7 @@ class ZoomChart(KeepsKeys, LineChart):
 
     def zoom(self, factor: float, at: float) -> None:
         """Enlarge by a factor, so that an x stays where it is; a factor below 1 shows more."""
-        left, right = self._x_range
+        left, right = self.x_range
         width = max((right - left) / factor, min(LEAST, self.x_end))
         left = at - (at - left) / (right - left) * width
         self._take((left, left + width))
@@ -106,7 +106,7 @@ class ZoomChart(KeepsKeys, LineChart):
             self.update()
             left, right = (self.scale().value_x(x) for x in sorted(frame))
             if abs(frame[1] - frame[0]) >= px(LEAST_FRAME):
-                (low, high), least = self._x_range, min(LEAST, self.x_end)
+                (low, high), least = self.x_range, min(LEAST, self.x_end)
                 left, right = max(left, low), min(right, high)
                 self._take((left, max(right, left + least)))
 
@@ -125,7 +125,7 @@ class ZoomChart(KeepsKeys, LineChart):
         if not self.keeps_key(event):
             super().keyPressEvent(event)
             return
-        key, (left, right) = Qt.Key(event.key()), self._x_range
+        key, (left, right) = Qt.Key(event.key()), self.x_range
         cursor = self.cursor_x
         about = cursor if cursor is not None and left <= cursor <= right else (left + right) / 2
         if key in _WAYS:

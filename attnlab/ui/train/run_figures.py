@@ -1,0 +1,94 @@
+"""The figures of a run beside its maps: its curves, and what the model answers, predicts and writes."""
+
+from typing import TYPE_CHECKING
+
+from attnlab.figures.diagram.scene import Label, Scene
+from attnlab.ui.export.file_name import make_slug
+from attnlab.ui.train.answer_card import OWN, color_tokens
+from attnlab.ui.train.answer_scene import draw_answer, draw_examples, draw_text
+from attnlab.ui.train.scene_export import SceneExport
+from attnlab.ui.widgets.charts.line_chart import LineChart
+from attnlab.ui.widgets.charts.plot_scene import Plot, draw_plot, read_plot
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.train_workspace import TrainWorkspace
+
+CURVES_WIDTH, ANSWERS_WIDTH, MARGIN, GAP, TITLE = 520.0, 720.0, 16.0, 14.0, 26.0
+"""Widths of the two figures, their margins, the space between parts and the height of the title, in units."""
+NO_CURVES = "There are no curves to export yet; train a model first."
+NO_ANSWER = "There is no answer to export yet."
+
+
+class RunFigures:
+    """Exports the curves and the answers that a workspace shows."""
+
+    def __init__(self, workspace: "TrainWorkspace", export: SceneExport) -> None:
+        self._workspace, self._export = workspace, export
+
+    def ask_curves(self) -> None:
+        """Ask where to save the curves, as they are shown: enlarged, logarithmic, with other runs."""
+        run = self._workspace.session.run
+        if run is None or not len(run.steps):
+            self._workspace.footer.show_message(NO_CURVES)
+            return
+        title = self._make_title()
+        self._export.ask("the curves", f"{make_slug(title)}-curves", self.draw_curves, f"{title}, curves")
+
+    def ask_answers(self) -> None:
+        """Ask where to save the answer to the probe, the examples and the text that the model writes."""
+        if self._workspace.maps.seen is None:
+            self._workspace.footer.show_message(NO_ANSWER)
+            return
+        title = self._make_step_title()
+        self._export.ask("the answers", f"{make_slug(title)}-answers", self.draw_answers, f"{title}, answers")
+
+    def read_plots(self) -> tuple[Plot, ...]:
+        """Return what the charts of the workspace show."""
+        curves, course = self._workspace.curves, self._workspace.maps.chart
+        charts: list[tuple[LineChart, str]] = [(curves.loss, "Loss"), (curves.right, "Held-out tokens correct")]
+        charts += [(curves.lengths, "Held-out examples correct, by length")]
+        plots = [read_plot(chart, title) for chart, title in charts if not chart.isHidden() and chart.lines]
+        if course.chart.lines:
+            plots.append(read_plot(course.chart, f"Each head: {course.measure}"))
+        return tuple(plots)
+
+    def draw_curves(self) -> Scene:
+        """Return the scene of all curves, below one another."""
+        return _stack(self._make_title(), [draw_plot(plot, CURVES_WIDTH) for plot in self.read_plots()])
+
+    def draw_answers(self) -> Scene:
+        """Return the scene of the answer, the examples and the text."""
+        seen, text = self._workspace.maps.seen, self._workspace.text
+        assert seen is not None
+        answer, own = seen.look.answer, self._workspace.maps.answer.mode == OWN
+        parts = []
+        if answer.places or answer.numbers:
+            tokens = color_tokens(answer) if not answer.written else ()
+            parts.append(draw_answer(answer, tokens, own=own, step=seen.look.step, width=ANSWERS_WIDTH))
+        parts.append(draw_examples(self._workspace.written.rows, ANSWERS_WIDTH))
+        if not text.isHidden() and text.text.text():
+            parts.append(draw_text("Generated text", text.text.text(), ANSWERS_WIDTH))
+        return _stack(f"{self._make_step_title()}: {seen.probe}", [part for part in parts if part.height])
+
+    def _make_title(self) -> str:
+        from attnlab.training.tasks import TASKS
+
+        session = self._workspace.session
+        spec = session.run.spec if session.run is not None else session.spec
+        return f"{TASKS[spec.task].title}, seed {spec.train.seed}"
+
+    def _make_step_title(self) -> str:
+        seen = self._workspace.maps.seen
+        return f"{self._make_title()}, step {seen.look.step if seen is not None else 0:,}"
+
+
+def _stack(title: str, parts: list[Scene]) -> Scene:
+    """Return scenes below a title, with margins."""
+    whole = Scene(max((part.width for part in parts), default=CURVES_WIDTH) + 2 * MARGIN)
+    whole.add(Label(MARGIN, MARGIN + TITLE / 2 - 4, title, "title", "ink"))
+    y = MARGIN + TITLE
+    for part in parts:
+        whole.put(part, MARGIN, y)
+        y += part.height + GAP
+    whole.height = y - GAP + MARGIN
+    return whole

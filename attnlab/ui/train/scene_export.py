@@ -1,0 +1,64 @@
+"""Saves and copies scenes of a training as figures: the diagram of the model, the curves, the answers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData
+
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.diagram.scene import Scene
+from attnlab.figures.palette import PALETTES, Palette
+from attnlab.files.atomic import write_bytes
+from attnlab.ui.base.clipboard import copy_data
+from attnlab.ui.base.dialog_parts import ask_where
+from attnlab.ui.base.workspace import Host
+from attnlab.ui.export.figure_choices import read_words
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.train_workspace import TrainWorkspace
+
+
+class SceneExport:
+    """Exports scenes of one workspace in the theme of the last figure; messages appear below the time line."""
+
+    def __init__(self, workspace: "TrainWorkspace", window: Host) -> None:
+        self._workspace, self._window = workspace, window
+
+    def ask(self, what: str, name: str, make: Callable[[], Scene], title: str) -> None:
+        """Ask where to save ``what``, such as "the diagram", and write the scene that ``make`` returns then."""
+        from attnlab.figures.diagram.diagram_file import list_scene_formats
+
+        names = ";;".join(f"{each.title} (*{ending})" for ending, each in list_scene_formats().items())
+        parent = self._workspace.body.window()
+        ask_where(parent, f"Export {what}", names, f"{name}.png", lambda path: self.save(make(), title, path))
+
+    def save(self, scene: Scene, title: str, path: Path) -> None:
+        """Write a scene in the format of the file's ending, or say why not."""
+        from attnlab.figures.diagram.diagram_file import encode_diagram
+
+        try:
+            write_bytes(path, encode_diagram(scene, self._find_palette(), path.suffix.lower(), title))
+        except AttnlabError as error:
+            self._workspace.footer.show_message(str(error))
+            return
+        self._workspace.footer.show_message(f"Saved {path}", wrong=False)
+
+    def copy(self, what: str, scene: Scene, title: str) -> None:
+        """Copy a scene as pixels and as SVG."""
+        from attnlab.figures.diagram.diagram_file import draw_diagram, encode_diagram
+
+        palette, data = self._find_palette(), QMimeData()
+        try:
+            image = draw_diagram(scene, palette)
+        except AttnlabError as error:
+            self._workspace.footer.show_message(str(error))
+            return
+        data.setImageData(image)
+        data.setData("image/svg+xml", encode_diagram(scene, palette, ".svg", title))
+        copy_data(data)
+        said = f"Copied {what} as a picture, {image.width()} × {image.height()} pixels"
+        self._workspace.footer.show_message(said, wrong=False)
+
+    def _find_palette(self) -> Palette:
+        return PALETTES["dark" if read_words(self._window.settings.figure)[0].dark else "light"]
