@@ -292,6 +292,7 @@ class LessonController(QObject):
             self.panel.close_requested.connect(self.close)
             self.panel.present_requested.connect(self.present)
         self._playground.step_bar.set_guided(slide is not None)
+        self._playground.explain.set_guided(slide is not None)
         if self.panel is not None:
             opens, closes = slide is not None and self.panel.isHidden(), slide is None and not self.panel.isHidden()
             self.panel.setVisible(slide is not None)

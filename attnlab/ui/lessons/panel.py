@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 WIDTH, LEAST, SHARE = 300, 248, 0.24
 """The least width of the panel in pixels, its share of a small window, and the least of that."""
-MOST = 0.62
-"""The share of the column that the lesson may take from the explanation."""
+MOST, MOST_OF_ALL = 0.62, 0.78
+"""The share of the column that the lesson may take from the explanation, and from one that needs less than the rest."""
 
 
 @guarded
@@ -60,7 +60,11 @@ class LessonPanel(FollowsTheme, QFrame):
         super().__init__()
         self._player, self._playground = player, playground
         self._filling = Filling(playground, self)
-        self._arranged = False
+        self._arranged, self._divided = False, 0
+        self._dividing = QTimer(self)
+        self._dividing.setSingleShot(True)
+        self._dividing.setInterval(0)
+        self._dividing.timeout.connect(self._divide)
         self._told: tuple[int, int, tuple[Cell, ...], bool] | None = None
         self._asked = ""
         self._answers: AnswerSheet | None = None
@@ -183,6 +187,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._title.setFont(title)
         self._where.setFont(font("caption"))
         self._fit_width()
+        self._make_room()
 
     def show_slide(self) -> None:
         """Show the player's slide, with numbers when they are computed."""
@@ -322,12 +327,22 @@ class LessonPanel(FollowsTheme, QFrame):
         return self._answers
 
     def _make_room(self) -> None:
-        """Be as high as the text, leaving the explanation its share, until the user moves the border."""
-        whole = self._column.height()
-        if self._arranged or whole <= 0:
+        """Divide the column again when all that changes now has been laid out, unless the user moved the border."""
+        if not self._arranged:
+            self._dividing.start()
+
+    @Slot()
+    def _divide(self) -> None:
+        """Be as high as the text, leaving the explanation its share, or what it needs if that is less."""
+        whole, layout = self._column.height(), self.layout()
+        if self._arranged or whole <= 0 or layout is None or not self.isVisible():
             return
-        room = self._inside.heightForWidth(max(self._area.viewport().width(), px(WIDTH) - 40))
-        wanted = min(room + self.sizeHint().height() - self._area.sizeHint().height() + px(8), round(whole * MOST))
+        self._divided = whole
+        margins, (head, foot) = layout.contentsMargins(), (layout.itemAt(0), layout.itemAt(2))
+        around = head.sizeHint().height() + foot.sizeHint().height() + 2 * layout.spacing()
+        wanted = self._inside.totalHeightForWidth(self._area.width()) + around + margins.top() + margins.bottom() + 2
+        left = min(whole - self._playground.explain.measure_need(), round(whole * MOST_OF_ALL))
+        wanted = min(wanted, max(left, round(whole * MOST)))
         if self._column.sizes()[0] != wanted:
             self._column.setSizes([wanted, whole - wanted])
 
@@ -375,5 +390,5 @@ class LessonPanel(FollowsTheme, QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if event.oldSize().width() != event.size().width():
-            self._make_room()
+        if event.oldSize().width() != event.size().width() or self._column.height() != self._divided:
+            self._make_room()  # not after its own division, which changes neither

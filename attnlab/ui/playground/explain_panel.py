@@ -68,7 +68,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._shown: tuple[Cell | None, bool] = (None, False)
         self._cell: Cell | None = None
         self._pinned: Trace | None = None
-        self._about, self._lens = "", ""
+        self._about, self._lens, self._guided = "", "", False
         body = QWidget(self.viewport())
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
@@ -169,7 +169,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
     @Slot()
     def _refresh(self) -> None:
         cell = self._view.subject if self._view is not None else None
-        example = cell is None and self._trace is not None and self._view is not None and not self._lens
+        example = cell is None and not self._lens and not self._guided
         if self._trace is not None and self._view is not None and example:
             cell = find_example_cell(self._trace, self._view)
         if self._trace is None or self._view is None or cell is None or not has_cell(self._trace, cell):
@@ -188,7 +188,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._code.setText("")
         self._cell = None
         self._name_labels()
-        hidden = (self._dot, self._name, self._compared, self._sentence, self._words, self._remarks, self._code)
+        head = self._dot, self._name, self._where, self._value, self._compared
+        hidden = (*head, self._sentence, self._words, self._remarks, self._code)
         for widget in (*hidden, self._row_title, self._statistics_title, self.bars):
             widget.hide()
         if self._profile is not None:
@@ -201,6 +202,17 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._about = about
         self._refresh()
 
+    def set_guided(self, on: bool) -> None:
+        """Show no example while a lesson is open, whose questions it could answer: the lesson says what to look at."""
+        self._guided = on
+        self._refresh()
+
+    def measure_need(self) -> int:
+        """Return the height in pixels at which nothing has to be scrolled."""
+        body = self.widget()
+        layout = body.layout()
+        return layout.totalHeightForWidth(self.width()) if layout is not None else body.sizeHint().height()
+
     def show_lens(self, title: str, about: str) -> None:
         """Say what a lens shows while no cell is held; without a title the canvas is in view."""
         self._lens = f"{title}: {about[:1].lower()}{about[1:]}." if title else ""
@@ -208,7 +220,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     def _show_about(self) -> None:
         """Show what there is to see and to do while no cell is held."""
-        self._example.show_formula(" ".join(filter(None, (self._about, self._lens or INVITATION))))
+        about = "" if self._guided else self._about
+        self._example.show_formula(" ".join(filter(None, (about, self._lens or INVITATION))))
         self._example.show()
 
     def _show(self, shown: ShownExplanation) -> None:
@@ -240,7 +253,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         if self._code.text() != (written := html_of_code(code)):
             self._code.setText(written)
         self._name_labels(code)
-        for widget in (self._dot, self._name, self._code, self._words):
+        for widget in (self._dot, self._name, self._where, self._value, self._code, self._words):
             widget.show()
         self._show_row(cell, row)
         self._show_steps(shown.steps)

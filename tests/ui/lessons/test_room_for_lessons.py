@@ -1,0 +1,60 @@
+"""The lesson beside the playground has the room that its text needs, and Explain tells none of its answers."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QLabel, QScrollArea
+
+from tests.ui.lessons.test_lessons_workspace import desk_of, panel_of
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+
+def open_step(person: "Person", name: str, step: int, type_size: int = 100) -> None:
+    person.window.resize(1366, 768)
+    person.window.change_settings(type_size=type_size)
+    desk_of(person).open(name, step)
+    person.window.show_workspace("playground")
+    person.settle()
+
+
+def read_explain(person: "Person") -> str:
+    explain = person.playground.explain
+    return " ".join(label.text() for label in explain.findChildren(QLabel) if label.isVisible())
+
+
+@pytest.mark.parametrize("type_size", [100, 140, 160, 175])
+def test_a_lesson_is_not_cut_while_the_explanation_is_half_empty(person: "Person", type_size: int) -> None:
+    open_step(person, "causal-masks", 2, type_size)
+    text = person.find(QScrollArea, "The step's text")
+    person.wait_for(lambda: text.verticalScrollBar().maximum() == 0)
+    assert person.playground.explain.verticalScrollBar().maximum() == 0
+
+
+def test_type_enlarged_while_a_lesson_is_open_gives_its_text_more_room(person: "Person") -> None:
+    open_step(person, "causal-masks", 2)
+    text, before = person.find(QScrollArea, "The step's text"), panel_of(person).height()
+    person.window.change_settings(type_size=160)
+    person.wait_for(lambda: panel_of(person).height() > before and text.verticalScrollBar().maximum() == 0)
+
+
+def test_a_held_cell_keeps_the_share_of_the_explanation(person: "Person") -> None:
+    open_step(person, "causal-masks", 2, 175)
+    explain, panel = person.playground.explain, panel_of(person)
+    person.wait_for(lambda: explain.height() < 0.36 * (explain.height() + panel.height()))
+    desk_of(person).player.finish()
+    person.settle()
+    person.click_cell("weights", 2, 1)
+    person.press("Show: Notes")
+    person.wait_for(lambda: explain.height() > 0.37 * (explain.height() + panel.height()))
+
+
+def test_while_a_lesson_is_open_the_explanation_shows_no_example(person: "Person") -> None:
+    assert "0.2256" in read_explain(person)
+    open_step(person, "why-attention", 0)
+    assert "1.0000" not in read_explain(person)
+    assert "all rows of the output are the same" not in read_explain(person)
+    panel_of(person).close_requested.emit()
+    person.settle()
+    assert "1.0000" in read_explain(person)
