@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 WIDTH, LEAST, SHARE = 300, 248, 0.24
 """The least width of the panel in pixels, its share of a small window, and the least of that."""
+MARGIN, SPACING = 12, 8
+"""Above and below the panel's parts, and between them, in pixels."""
 MOST, MOST_OF_ALL = 0.62, 0.78
 """The share of the column that the lesson may take from the explanation, and from one that needs less than the rest."""
 
@@ -74,11 +76,12 @@ class LessonPanel(FollowsTheme, QFrame):
         self.setProperty("ground", "surface")
         self._fit_width()
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 8, 12)
-        column.setSpacing(8)
-        column.addLayout(self._make_head())
-        column.addWidget(self._make_body(), 1)
-        column.addLayout(self._make_foot())
+        column.setContentsMargins(16, MARGIN, 8, MARGIN)
+        column.setSpacing(SPACING)
+        self._head, body, self._foot = self._make_head(), self._make_body(), self._make_foot()
+        column.addLayout(self._head)
+        column.addWidget(body, 1)
+        column.addLayout(self._foot)
         self._settle_in()
         playground.computed.connect(self._on_computed)
         self._filling.ready.connect(self._fill)
@@ -334,13 +337,12 @@ class LessonPanel(FollowsTheme, QFrame):
     @Slot()
     def _divide(self) -> None:
         """Be as high as the text, leaving the explanation its share, or what it needs if that is less."""
-        whole, layout = self._column.height(), self.layout()
-        if self._arranged or whole <= 0 or layout is None or not self.isVisible():
+        whole = self._column.height()
+        if self._arranged or whole <= 0 or not self.isVisible():
             return
         self._divided = whole
-        margins, (head, foot) = layout.contentsMargins(), (layout.itemAt(0), layout.itemAt(2))
-        around = head.sizeHint().height() + foot.sizeHint().height() + 2 * layout.spacing()
-        wanted = self._inside.totalHeightForWidth(self._area.width()) + around + margins.top() + margins.bottom() + 2
+        around = self._head.sizeHint().height() + self._foot.sizeHint().height() + 2 * SPACING + 2 * MARGIN
+        wanted = self._inside.totalHeightForWidth(self._area.width()) + around + 2
         left = min(whole - self._playground.explain.measure_need(), round(whole * MOST_OF_ALL))
         wanted = min(wanted, max(left, round(whole * MOST)))
         if self._column.sizes()[0] != wanted:

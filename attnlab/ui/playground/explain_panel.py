@@ -71,7 +71,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._about, self._lens, self._guided = "", "", False
         body = QWidget(self.viewport())
         body.setProperty("ground", "surface")
-        column = QVBoxLayout(body)
+        self._column = column = QVBoxLayout(body)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(4)
         self._section = _make_section("Explain")
@@ -209,9 +209,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     def measure_need(self) -> int:
         """Return the height in pixels at which nothing has to be scrolled."""
-        body = self.widget()
-        layout = body.layout()
-        return layout.totalHeightForWidth(self.width()) if layout is not None else body.sizeHint().height()
+        return self._column.totalHeightForWidth(self.width())
 
     def show_lens(self, title: str, about: str) -> None:
         """Say what a lens shows while no cell is held; without a title the canvas is in view."""

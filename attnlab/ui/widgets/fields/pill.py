@@ -36,7 +36,7 @@ class Pill(KeepsKeys, QPushButton):
         super().__init__(parent)
         self._label = label
         self.drops_label = False
-        """Whether the value alone is clear, so that the pill may be too narrow for its label."""
+        """Whether any value but "none" is clear alone, so that the pill may be too narrow for its label."""
         self._name = name or label
         self._choices: tuple[Choice, ...] = ()
         self._entry: Entry | None = None
@@ -165,7 +165,7 @@ class Pill(KeepsKeys, QPushButton):
         return self._measure(label)
 
     def minimumSizeHint(self) -> QSize:
-        return self._measure(0) if self.drops_label else self.sizeHint()
+        return self._measure(0) if self.drops_label and self.value_text() != "none" else self.sizeHint()
 
     def _measure(self, label: float) -> QSize:
         """Return the size with a label of a width in pixels."""
