@@ -46,6 +46,11 @@ def list_views() -> Iterator[View]:
     yield _make_view("train-model-recurrent", _show_run(RECURRENT, _show_model))
     yield _make_view("train-model-attention", _show_run(LUONG, _show_model))
     yield _make_view("train-model-compared", _show_run(RECURRENT, _compare_models))
+    yield _make_view("train-inside", _show_run(REVERSE, _show_inside))
+    yield _make_view("train-inside-both", _show_run(BOTH, _show_inside))
+    yield _make_view("train-inside-text", _show_run(TEXT, _show_inside))
+    yield _make_view("train-inside-recurrent", _show_run(RECURRENT, _show_inside))
+    yield _make_view("train-inside-compared", _show_run(REVERSE, _compare_insides))
     yield _make_view("train-queue", _queue)
     yield _make_view("dialog-train-queue", _queue, lambda p, w: _find_tools(_open(w)).show_results())
     for name in ("train-runs", "train-film", "train-figure"):
@@ -134,6 +139,21 @@ def _show_model(workspace: "TrainWorkspace") -> None:
     """Show the diagram of the model."""
     workspace.maps.show_page("model")
     wait_until(lambda: workspace.maps.model.seen is not None)
+
+
+def _show_inside(workspace: "TrainWorkspace") -> None:
+    """Show the answer after each layer and what each head adds to it."""
+    workspace.maps.show_page("inside")
+    wait_until(lambda: workspace.maps.inside.stream is not None)
+
+
+def _compare_insides(workspace: "TrainWorkspace") -> None:
+    """Show the same for two seeds."""
+    _compare(workspace)
+    _show_inside(workspace)
+    second = _find_tools(workspace).comparing.second
+    assert second is not None
+    wait_until(lambda: second.inside.stream is not None)
 
 
 def _compare_models(workspace: "TrainWorkspace") -> None:

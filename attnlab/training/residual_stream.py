@@ -63,11 +63,13 @@ def read_stream(model: Model, data: Data, batch: Batch) -> Stream:
     asked = find_asked(batch, data, model.onward)
     with _record(model) as record:
         logits = model(batch)[0]
+    tokens = _choose_tokens(batch.targets[0], logits)[asked]
     stages = []
     for name, module in ((EMBEDDING, stack.embedding), *stack.blocks.items()):
         found = stack.answer(record.made[module][0])
-        stages.append(Stage(name, read_places(data, batch.inputs[0], batch.targets[0], found, asked)))
-    tokens = _choose_tokens(batch.targets[0], logits)[asked]
+        chances = found[asked].double().softmax(-1).gather(-1, tokens[:, None])[:, 0].tolist()
+        places = read_places(data, batch.inputs[0], batch.targets[0], found, asked)
+        stages.append(Stage(name, places, tuple(chances)))
     names = {layer: name for name, layer in model.layers.items()}
     parts, added = zip(*_trace_back(stack, tokens, asked, record, names), strict=True)
     return Stream(

@@ -12,11 +12,13 @@ from attnlab.training.answers import Place
 class Stage:
     """What a model would answer if it stopped after the embedding or after a layer, called ``name``.
 
-    The last norm and the output layer are applied to the residual stream there; ``places`` are the places in question.
+    The last norm and the output layer are applied to the residual stream there; ``places`` are the places in question,
+    and ``chances`` the probabilities there of the tokens that the :class:`Stream` is about.
     """
 
     name: str
     places: tuple[Place, ...]
+    chances: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,8 +85,9 @@ def test_the_answer_after_each_layer_is_that_of_the_last_norm_and_the_output_lay
     for stage, x in zip(stream.stages, run_blocks(viewer, batch), strict=True):
         shares = answer(viewer, x).double().softmax(-1)
         assert stage.places
-        for place in stage.places:
+        for place, token, chance in zip(stage.places, stream.tokens, stage.chances, strict=True):
             row = shares[place.index].clone()
+            assert chance == pytest.approx(float(row[viewer.data.vocabulary.index(token)]), rel=1e-5)
             if place.wanted:
                 target = int(batch.targets[0, place.index])
                 assert place.probability == pytest.approx(float(row[target]), rel=1e-5)

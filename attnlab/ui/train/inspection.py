@@ -55,6 +55,8 @@ class Inspection(QObject):
         self.gradients = False
         self.inside = False
         """Whether the diagram of the model is shown, so that looks include what it needs."""
+        self.stream = False
+        """Whether the page "Inside" is shown, so that looks include the residual stream."""
         self.seen: Seen | None = None
         self.course: dict[int, NDArray[np.float64]] = {}
         self._run: Run | None = None
@@ -79,7 +81,7 @@ class Inspection(QObject):
     def look(self, at: At, probe: str = "") -> None:
         """Request the maps of a moment, for the current probe or for a new one."""
         if probe or self.probe:
-            job = partial(self.inspector.look, *at, probe or self.probe, self.gradients, self.inside)
+            job = partial(self.inspector.look, *at, probe or self.probe, self.gradients, self.inside, self.stream)
             self.worker.ask("look", job, self._take_look, self.probe_refused.emit)
 
     def request_examples(self, at: At) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
     from attnlab.training.look import LayerMaps, Look, Viewer, Written
     from attnlab.training.model_view import Inside
+    from attnlab.training.stream_view import Stream
     from attnlab.training.task_patterns import Pattern
 
 MOST_LOOKS = 40
@@ -53,6 +54,8 @@ class Seen:
     note: str = ""
     inside: "Inside | None" = None
     """What the diagram of the model shows, if it was requested."""
+    stream: "Stream | None" = None
+    """The residual stream, if it was requested."""
 
 
 class Inspector:
@@ -96,10 +99,11 @@ class Inspector:
         probe: str,
         gradients: bool = False,
         inside: bool = False,
+        stream: bool = False,
     ) -> Seen:
         """Return the maps at a step; without weights at the first ones, which the seed determines.
 
-        With ``inside`` also what the diagram of the model shows.
+        With ``inside`` also what the diagram of the model shows, with ``stream`` the residual stream.
         """
         from attnlab.training.task_patterns import list_patterns, name_heads
 
@@ -107,9 +111,10 @@ class Inspector:
         with self._without_heads(viewer):
             look = viewer.look(step, weights, probe)
             drawn = viewer.look_inside(weights, probe) if inside else None
+            flow = viewer.read_stream(weights, probe) if stream else None
             slopes, note = _compute_gradients(viewer, weights, probe) if gradients else ((), "")
         patterns, heads = list_patterns(spec.task, look), name_heads(look.maps)
-        return Seen(spec, probe, look, collect_measures(spec.task, look), patterns, heads, slopes, note, drawn)
+        return Seen(spec, probe, look, collect_measures(spec.task, look), patterns, heads, slopes, note, drawn, flow)
 
     def measure_heads(self, spec: RunSpec, step: int, weights: Arrays | None) -> "HeadEffects":
         """Return what each head is worth on held-out examples."""

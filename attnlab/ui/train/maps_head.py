@@ -1,4 +1,4 @@
-"""The line above the maps: the probe, the choice of maps or model, gradients and their colours, and the step."""
+"""The line above the maps: the probe, the choice of a page, gradients and their colours, and the step."""
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
@@ -16,7 +16,7 @@ from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.maps.colour_scale import ColourScale
 
-MAPS, MODEL = "maps", "model"
+MAPS, MODEL, INSIDE = "maps", "model", "inside"
 LEAST_PROBE = 240
 """The least width of the probe beside the tools, in pixels at 100 %."""
 
@@ -33,7 +33,7 @@ class MapsHead(FollowsTheme, QWidget):
         self._has_scale = False
         self._title = QLabel("Attention of")
         self.probe, self.pointed, self.step, self.wrong = TextField(), ElidedLabel(), QLabel(), QLabel()
-        self.pages = Segments("Maps or model")
+        self.pages = Segments("Maps, model or inside")
         self.gradients, self.scale = QPushButton("gradients"), ColourScale("Colours of the gradients")
         self._dress()
         column = QVBoxLayout(self)
@@ -52,7 +52,11 @@ class MapsHead(FollowsTheme, QWidget):
     def _dress(self) -> None:
         self._title.setProperty("role", "title")
         self.pages.set_choices(
-            [Choice(MAPS, "Maps", "The maps of all heads"), Choice(MODEL, "Model", "The model, drawn with its blocks")]
+            [
+                Choice(MAPS, "Maps", "The maps of all heads"),
+                Choice(MODEL, "Model", "The model, drawn with its blocks"),
+                Choice(INSIDE, "Inside", "The answer after each layer, and what each head adds to it"),
+            ]
         )
         self.pages.set_value(MAPS)
         self.probe.setAccessibleName("Probe")
@@ -89,7 +93,7 @@ class MapsHead(FollowsTheme, QWidget):
 
     def _arrange(self) -> None:
         """Put the tools beside the probe, or below it if there is no room."""
-        self.pages.setMinimumWidth(self.pages.measure_width(2))  # beside the scale of gradients it would wrap
+        self.pages.setMinimumWidth(self.pages.measure_width(3))  # beside the scale of gradients it would wrap
         optional = [each for each in (self.step, self.scale) if each.isVisibleTo(self)]
         beside = [self._title, self.pages, self.gradients, *optional]
         needed = sum(each.sizeHint().width() for each in beside) + px(LEAST_PROBE) + 5 * 8 + 2 * 18
@@ -102,9 +106,9 @@ class MapsHead(FollowsTheme, QWidget):
                 whole.activate()
 
     @property
-    def shows_model(self) -> bool:
-        """Whether the diagram of the model is chosen in place of the maps."""
-        return self.pages.value() == MODEL
+    def page(self) -> str:
+        """The page chosen: "maps", "model" or "inside"."""
+        return str(self.pages.value())
 
     def show_seen(self, seen: Seen, signed: MapData | None, off: int) -> None:
         """Show a moment's probe and step, the scale of a map of gradients, if there is one, and how many heads are off.
@@ -127,13 +131,13 @@ class MapsHead(FollowsTheme, QWidget):
             self.say(seen.note)
 
     def show_page(self) -> None:
-        """Show the tools of the chosen page: the diagram has no gradients."""
-        self.gradients.setVisible(not self.shows_model)
-        self._title.setText("Probe" if self.shows_model else "Attention of")
+        """Show the tools of the chosen page: only maps have gradients."""
+        self.gradients.setVisible(self.page == MAPS)
+        self._title.setText("Attention of" if self.page == MAPS else "Probe")
         self._show_tools()
 
     def _show_tools(self) -> None:
-        self.scale.setVisible(self._has_scale and not self.shows_model)
+        self.scale.setVisible(self._has_scale and self.page == MAPS)
         self._arrange()
 
     def say(self, sentence: str) -> None:

@@ -21,10 +21,11 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.answer_card import AnswerCard, frame_answer
 from attnlab.ui.train.course_card import CourseCard
+from attnlab.ui.train.inside_page import InsidePage
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.large_map import LargeMap
 from attnlab.ui.train.layer_labels import find_group
-from attnlab.ui.train.maps_head import MODEL, MapsHead
+from attnlab.ui.train.maps_head import INSIDE, MAPS, MODEL, MapsHead
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.train.model_page import ModelPage
 from attnlab.ui.widgets.fields.choice import Choice
@@ -52,8 +53,8 @@ class MapsPanel(FollowsTheme, QWidget):
     probe_changed = Signal(str)
     gradients_wanted = Signal(bool)
     step_chosen = Signal(float)
-    model_toggled = Signal(bool)
-    """The diagram of the model is shown in place of the maps, or no longer."""
+    page_changed = Signal(str)
+    """The maps, the diagram of the model or its inside is chosen: "maps", "model" or "inside"."""
     heads_off_changed = Signal(object)
     """The heads that are off, only for looking: a frozenset of (layer, head)."""
     height_shared = Signal(int)
@@ -69,7 +70,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.view = MapsView()
         self.view.describe = self.describe_worth
         self.large_map = LargeMap(self.view)
-        self.chart, self.model = CourseCard(), ModelPage()
+        self.chart, self.model, self.inside = CourseCard(), ModelPage(), InsidePage()
         self.none = QLabel(FIRST)
         self.none.setWordWrap(True)
         self.none.setContentsMargins(4, 0, 4, 0)
@@ -80,6 +81,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.stack.addWidget(self._make_overview())
         self.stack.addWidget(self.large_map)
         self.stack.addWidget(self.model)
+        self.stack.addWidget(self.inside)
         self.rows = column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -96,6 +98,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.view.cell_pointed.connect(self._on_pointed)
         self.groups.chosen.connect(self._on_group_chosen)
         self.model.map_wanted.connect(self._on_head_opened)
+        self.inside.map_wanted.connect(self._on_head_opened)
         self.area.viewport().installEventFilter(self)
         self.chart.chart.x_chosen.connect(self.step_chosen)
         self.chart.head_opened.connect(self._on_head_opened)
@@ -168,11 +171,22 @@ class MapsPanel(FollowsTheme, QWidget):
         self._share_height()
         self.large_map.refresh()
         self.model.show_seen(seen)
+        self.inside.show_seen(seen)
 
     @property
     def shows_model(self) -> bool:
         """Whether the diagram of the model is chosen in place of the maps."""
-        return self.head.shows_model
+        return self.page == MODEL
+
+    @property
+    def page(self) -> str:
+        """The page chosen: "maps", "model" or "inside"."""
+        return self.head.page
+
+    def _find_page(self) -> QWidget:
+        """Return the widget of the chosen page."""
+        pages: dict[str, QWidget] = {MAPS: self.area, MODEL: self.model, INSIDE: self.inside}
+        return pages[self.page]
 
     def show_page(self, page: str) -> None:
         """Show the maps or the diagram of the model."""
@@ -183,10 +197,10 @@ class MapsPanel(FollowsTheme, QWidget):
     @Slot(object)
     def _on_page_chosen(self, page: object) -> None:
         self.close_map()
-        self.stack.setCurrentWidget(self.model if page == MODEL else self.area)
-        self.answer.set_wanted(page != MODEL)  # the diagram has the answers itself
+        self.stack.setCurrentWidget(self._find_page())
+        self.answer.set_wanted(page == MAPS)  # the other pages have the answers themselves
         self.head.show_page()
-        self.model_toggled.emit(page == MODEL)
+        self.page_changed.emit(page)
 
     def _show_groups(self, seen: Seen) -> str:
         """Offer the groups of layers, if there are several, and return the one chosen for the run."""
@@ -264,7 +278,7 @@ class MapsPanel(FollowsTheme, QWidget):
         """Show all maps again."""
         if self.large_map.index is not None:
             self.large_map.close_map()
-            self.stack.setCurrentWidget(self.model if self.shows_model else self.area)
+            self.stack.setCurrentWidget(self._find_page())
             self.arrange_answer()
             self.view.take_focus(by_key=self.large_map.sheet.ringed)
 

@@ -45,7 +45,7 @@ class RunComparison(QObject):
         second, self.second = self.second, None
         if second is not None:
             second.stop()
-            self._workspace.maps.model_toggled.disconnect(self._share)
+            self._workspace.maps.page_changed.disconnect(self._share)
             if self._answers is not None:
                 self._answers.part()
                 self._answers = None
@@ -83,11 +83,13 @@ class RunComparison(QObject):
         maps.height_shared.connect(second.view.set_room)
         bar.valueChanged.connect(other.setValue)
         other.valueChanged.connect(bar.setValue)
-        maps.model_toggled.connect(second.show_model)
+        maps.page_changed.connect(second.show_page)
         maps.model.view.chosen.connect(second.model.enter)
         second.model.view.chosen.connect(maps.model.enter)
-        second.show_model(maps.shows_model)
-        maps.model_toggled.connect(self._share, Qt.ConnectionType.QueuedConnection)  # once the curves are hidden
+        maps.inside.place_chosen.connect(second.inside.choose)
+        second.inside.place_chosen.connect(maps.inside.choose)
+        second.show_page(maps.page)
+        maps.page_changed.connect(self._share, Qt.ConnectionType.QueuedConnection)  # once the curves are hidden
         self._match()
         seen = self._workspace.session.inspection.seen
         if seen is not None:

@@ -20,6 +20,7 @@ from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.answer_card import AnswerCard, frame_answer
+from attnlab.ui.train.inside_page import InsidePage
 from attnlab.ui.train.inspector import Inspector, Seen
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.train.model_page import ModelPage
@@ -81,6 +82,7 @@ class SecondRun(FollowsTheme, QWidget):
         self.answer, self.view = AnswerCard(), MapsView()
         self.view.cell_pointed.connect(self._on_pointed)
         self.area, self.model, self.stack = QScrollArea(), ModelPage(opens=False), QStackedWidget()
+        self.inside = InsidePage()
         self._at: tuple[int, str] | None = None
         self._lay_out()
 
@@ -111,6 +113,7 @@ class SecondRun(FollowsTheme, QWidget):
         column.addLayout(frame_answer(self.answer))
         self.stack.addWidget(self.area)
         self.stack.addWidget(self.model)
+        self.stack.addWidget(self.inside)
         column.addWidget(self.stack, 1)
 
     @property
@@ -118,11 +121,12 @@ class SecondRun(FollowsTheme, QWidget):
         """Whether the diagram of the model is shown in place of the maps."""
         return self.stack.currentWidget() is self.model
 
-    @Slot(bool)
-    def show_model(self, on: bool) -> None:
-        """Show the diagram of the model, or the maps again."""
-        self.stack.setCurrentWidget(self.model if on else self.area)
-        self.answer.set_wanted(not on)
+    @Slot(str)
+    def show_page(self, page: str) -> None:
+        """Show the page of the other run: "maps", "model" or "inside"."""
+        pages: dict[str, QWidget] = {"model": self.model, "inside": self.inside}
+        self.stack.setCurrentWidget(pages.get(page, self.area))
+        self.answer.set_wanted(page not in pages)
         if self._at is not None:
             self.look(*self._at)
 
@@ -137,7 +141,7 @@ class SecondRun(FollowsTheme, QWidget):
         moment = self.run.recorder.find_nearest(step)
         if moment is not None:
             job = partial(self._inspector.look, self.run.spec, moment.step, moment.weights, probe)
-            job = partial(job, inside=self.shows_model)
+            job = partial(job, inside=self.shows_model, stream=self.stack.currentWidget() is self.inside)
             self._worker.ask("look", job, self._show, self._say)
 
     def stop(self) -> None:
@@ -154,6 +158,7 @@ class SecondRun(FollowsTheme, QWidget):
         self.seen = seen
         self.view.show_maps(seen.look.maps)
         self.model.show_seen(seen)
+        self.inside.show_seen(seen)
         self.answer.follow(seen.look.answer, seen.look.step)
         self.told.setText("")
         self.step.setText(f"step {seen.look.step:,}")

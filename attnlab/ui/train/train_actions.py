@@ -79,6 +79,15 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             hint="Its blocks with shapes and parameters, in place of the maps",
         ),
         Action(
+            "train-inside",
+            "Look inside the model",
+            "Train",
+            train,
+            lambda t: t.maps.show_page("maps" if t.maps.page == "inside" else "inside"),
+            checked=lambda t: t.maps.page == "inside",
+            hint="The answer after each layer, and what each head adds to it, in place of the maps",
+        ),
+        Action(
             "train-gradients",
             "Gradients of the attention weights",
             "Train",

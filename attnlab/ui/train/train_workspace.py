@@ -11,6 +11,7 @@ from attnlab.ui.train.change_question import ChangeQuestion
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.curves_panel import CurvesPanel
 from attnlab.ui.train.inspector import Checked, Seen
+from attnlab.ui.train.maps_head import INSIDE, MODEL
 from attnlab.ui.train.maps_panel import MapsPanel
 from attnlab.ui.train.panel_layout import PanelLayout, make_right_panel
 from attnlab.ui.train.predictions_panel import PredictionRow, PredictionsPanel
@@ -76,7 +77,7 @@ class TrainWorkspace(QObject):
         self.settings.broken.connect(self._on_broken)
         self.maps.probe_changed.connect(session.set_probe)
         self.maps.gradients_wanted.connect(self._on_gradients_wanted)
-        self.maps.model_toggled.connect(self._on_model_toggled)
+        self.maps.page_changed.connect(self._on_page_changed)
         self.maps.step_chosen.connect(self._on_step_chosen)
         self.curves.step_chosen.connect(self._on_step_chosen)
         self.text.text_wanted.connect(self._ask_text)
@@ -294,11 +295,12 @@ class TrainWorkspace(QObject):
         self.session.inspection.gradients = on
         self.session.look()
 
-    @Slot(bool)
-    def _on_model_toggled(self, on: bool) -> None:
-        self.session.inspection.inside = on
-        self.room.show_side(not on)
-        if on:
+    @Slot(str)
+    def _on_page_changed(self, page: str) -> None:
+        inspection, drawn = self.session.inspection, page == MODEL
+        inspection.inside, inspection.stream = drawn, page == INSIDE
+        self.room.show_side(not drawn)
+        if drawn:
             self.room.make_room_for_maps()
         self.session.look()
 

@@ -62,6 +62,8 @@ class BarList(DrawnList):
     bar_clicked = Signal(int)
     type_role, strong_role = "text", "strong"
     """The fonts of rows, and of the current one."""
+    most_rows = MOST_ROWS
+    """The most rows that are seen without scrolling."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Bars", parent)
@@ -160,8 +162,9 @@ class BarList(DrawnList):
     def _lay_out(self) -> None:
         always, never = Qt.ScrollBarPolicy.ScrollBarAlwaysOn, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         rows, high = len(self._labels), self._row_height()
-        height = high * MOST_ROWS + high // 2 if rows > MOST_ROWS else high * rows
-        self.setVerticalScrollBarPolicy(always if rows > MOST_ROWS else never)
+        scrolls = rows > self.most_rows
+        height = high * self.most_rows + high // 2 if scrolls else high * rows
+        self.setVerticalScrollBarPolicy(always if scrolls else never)
         self.setFixedHeight(height)
         bar = self.verticalScrollBar()
         bar.setRange(0, max(0, rows * high - height))
