@@ -58,6 +58,7 @@ class CurvesPanel(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._run, self._others = RunCurves("this run"), tuple[RunCurves, ...]()
+        self._members: tuple[RunCurves, ...] = ()
         self._baselines: Mapping[str, float] = {}
         self._end = 0.0
         self._cursor: float | None = None
@@ -126,8 +127,14 @@ class CurvesPanel(FollowsTheme, QWidget):
         for chart in (self.loss, self.right):
             chart.show_marks([Upright("edited", step) for step in steps])
 
-    def show_range(self, name: str, loss: Range | None, right: Range | None) -> None:
-        """Show between which values several runs, called ``name``, lie at each step; None removes the bands."""
+    def show_range(self, name: str, loss: Range | None, right: Range | None, members: Sequence[RunCurves] = ()) -> None:
+        """Show between which values several runs, called ``name``, lie at each step, and each of them as a thin line.
+
+        None removes the bands.
+        """
+        if members or self._members:
+            self._members = tuple(members)
+            self._draw()
         self.loss.show_bands([Band(name, *loss)] if loss else [])
         shares = [Band(name, right[0], 100 * right[1], 100 * right[2], "value")] if right else []
         self.right.show_bands(shares)
@@ -147,7 +154,10 @@ class CurvesPanel(FollowsTheme, QWidget):
             self._draw_lengths()
 
     def _draw(self) -> None:
-        lines = []
+        lines = [
+            Line(f"{each.name}, held-out", each.metric_steps, each.metric_losses, "accent", 1.0, True, listed=False)
+            for each in self._members
+        ]
         for other, colour in zip(self._others, OTHERS * (len(self._others) // len(OTHERS) + 1), strict=False):
             lines.append(Line(f"{other.name}, held-out", other.metric_steps, other.metric_losses, colour, 1.5))
         run = self._run
@@ -161,6 +171,10 @@ class CurvesPanel(FollowsTheme, QWidget):
             widget.setVisible(told)
         if told:
             right = [
+                Line(f"{each.name}, correct", each.metric_steps, 100 * each.right, "value", 1.0, True, listed=False)
+                for each in self._members
+            ]
+            right += [
                 Line(f"{other.name}, correct", other.metric_steps, 100 * other.right, colour, 1.5)
                 for other, colour in zip(self._others, OTHERS * len(self._others), strict=False)
             ]

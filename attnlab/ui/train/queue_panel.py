@@ -11,6 +11,7 @@ from attnlab.training.results import find_range
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.train.queue_words import describe_entry, describe_queue, tell_entry
 from attnlab.ui.train.run_queue import Entry, RunQueue
+from attnlab.ui.train.run_views import make_curves
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -134,8 +135,14 @@ class QueuePanel(QWidget):
         spec = session.run.spec if session.run is not None else session.spec
         runs = queue.runs
         fits = len(runs) > 1 and runs[0].spec.task == spec.task
-        found = [find_range(runs, measure) for measure in ("loss", "right")] if fits else [None, None]
-        self._workspace.curves.show_range(f"{queue.title[:1].lower()}{queue.title[1:]}", *found)
+        loss, right = (find_range(runs, measure) if fits else None for measure in ("loss", "right"))
+        shown = (session.run, *self._workspace.views.list_overlaid())
+        members = [
+            make_curves(entry.run, entry.planned.name)
+            for entry in queue.entries
+            if fits and entry.run is not None and entry.run not in shown
+        ]
+        self._workspace.curves.show_range(f"{queue.title[:1].lower()}{queue.title[1:]}", loss, right, members)
 
     @Slot()
     def _on_go(self) -> None:

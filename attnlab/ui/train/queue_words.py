@@ -17,7 +17,8 @@ def describe_queue(queue: "RunQueue") -> str:
     if queue.done == n:
         return f"{queue.title}: all {n} runs are done."
     current = queue.current
-    state = f"training {current.planned.name}" if current is not None else "stopped"
+    stopped = "the others waited when the window was closed" if queue.is_left_over else "stopped"
+    state = f"training {current.planned.name}" if current is not None else stopped
     return f"{queue.title}: {queue.done} of {n} runs are done, {state}."
 
 
@@ -25,7 +26,7 @@ def describe_entry(entry: "Entry", running: bool) -> str:
     """Return in one or two words what a run has reached."""
     run = entry.run
     if run is None:
-        return "waiting"
+        return "being read" if entry.loading else "waiting"
     if running:
         return f"step {run.step:,}"
     if run.status == "failed":

@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from attnlab.training import store
+from attnlab.training import queue_file, store
+from attnlab.training.queue_file import LeftQueue
 from attnlab.training.run import Run, RunState
 from attnlab.ui.base import jobs
 from attnlab.ui.train.train_session import TrainSession
@@ -76,8 +77,18 @@ class RunFiles(QObject):
         if self._keeps:
             self._do(store.list_runs, self.listed.emit, "listing the runs")
 
-    def load(self, folder: Path, then: Callable[[Run], None], *, whole: bool = True) -> None:
-        """Read a run and call ``then`` with it; unless ``whole``, without its moments."""
+    def load(
+        self,
+        folder: Path,
+        then: Callable[[Run], None],
+        *,
+        whole: bool = True,
+        otherwise: Callable[[str], object] | None = None,
+    ) -> None:
+        """Read a run and call ``then`` with it; unless ``whole``, without its moments.
+
+        ``otherwise`` is called with the sentence of an error, which else is ``failed``.
+        """
 
         limit = self._session.limit
 
@@ -100,7 +111,7 @@ class RunFiles(QObject):
             self._folders[found] = folder
             then(found)
 
-        self._do(read, take, "opening a run")
+        self._do(read, take, "opening a run", otherwise)
 
     def rename(self, folder: Path, name: str) -> None:
         """Give a run another name."""
@@ -135,6 +146,16 @@ class RunFiles(QObject):
         """Save a run that was trained beside the session's, as it is."""
         if self._keeps and len(run.steps):
             self._write(run, self.failed.emit)
+
+    def leave_queue(self, queue: LeftQueue) -> None:
+        """Write a queue down for the next window."""
+        if self._keeps:
+            self._do(partial(queue_file.leave, queue), lambda _: None, "keeping the queue")
+
+    def take_queue(self, then: Callable[[LeftQueue], None]) -> None:
+        """Call ``then`` with the queue that the last window left, if there is one."""
+        if self._keeps:
+            self._do(queue_file.take, lambda found: then(found) if found is not None else None, "reading the queue")
 
     def _write(self, run: Run, on_refused: Callable[[str], object]) -> None:
         folder = self._folders.get(run) or store.new_folder(run.spec)

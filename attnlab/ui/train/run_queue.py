@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from attnlab.base.fault_log import CRASHES, append, report_remote
 from attnlab.training.messages import Arrays, Ended, Failed, Interval
 from attnlab.training.questions import Planned
+from attnlab.training.queue_file import LeftQueue, LeftRun
 from attnlab.training.recorder import MIB
 from attnlab.training.results import BestHead, Result, make_result
 from attnlab.training.run import Run
@@ -39,6 +40,8 @@ class Entry:
     """Whether it was stopped before its end; it goes on from its checkpoint."""
     diverged: bool = False
     """Whether it ended because a number was not finite."""
+    loading: bool = False
+    """Whether its run, of an earlier window, is being read."""
 
     def make_result(self) -> Result:
         """Return what is known of the run."""
@@ -61,6 +64,8 @@ class RunQueue(QObject):
         self._current: Entry | None = None
         self._lane = jobs.Lane("queue")
         self._closed = False
+        self.is_left_over = False
+        """Whether an earlier window left this queue, and it has not gone on yet."""
         self._trainee = ProcessClient(self)
         self._trainee.watch(False)  # it is polled rarely: nobody waits for its pictures
         self._trainee.heard.connect(self._on_heard)
@@ -106,6 +111,7 @@ class RunQueue(QObject):
     def begin(self, title: str, plan: Sequence[Planned], known: Sequence[Run] = ()) -> None:
         """Train a plan instead of what was there; a finished run among ``known`` with the same settings counts."""
         self.stop()
+        self.is_left_over = False
         self.title, self.entries = title, tuple(map(Entry, plan))
         for entry in self.entries:
             entry.run = next((run for run in known if _is_whole(run, entry.planned.spec)), None)
@@ -113,13 +119,37 @@ class RunQueue(QObject):
                 self._measure(entry)
         self.go_on()
 
+    def restore(self, left: LeftQueue) -> None:
+        """Show the queue of an earlier window, whose runs are read; it goes on when it is told to."""
+        if self.entries or self._closed:
+            return
+        self.title, self.is_left_over = left.title, True
+        self.entries = tuple(Entry(each.planned, stopped=each.stopped, diverged=each.diverged) for each in left.runs)
+        for entry, each in zip(self.entries, left.runs, strict=True):
+            if each.folder is not None:
+                entry.loading = True
+                refuse = partial(self._refuse_run, entry)
+                self._keeper.load(each.folder, partial(self._take_run, entry), otherwise=refuse)
+        self.changed.emit()
+
+    def _take_run(self, entry: Entry, run: Run) -> None:
+        entry.run, entry.loading = run, False
+        self._measure(entry)
+        self.changed.emit()
+
+    def _refuse_run(self, entry: Entry, sentence: str) -> None:
+        """Let a run that cannot be read, such as a deleted one, wait to be trained anew."""
+        entry.loading = entry.stopped = entry.diverged = False
+        self.failed.emit(f"{entry.planned.name[:1].upper()}{entry.planned.name[1:]} waits again. {sentence}")
+        self.changed.emit()
+
     def go_on(self) -> None:
         """Train the first run that is not over; do nothing if one is being trained, or all are over."""
-        entry = next((entry for entry in self.entries if not entry.over), None)
+        entry = next((entry for entry in self.entries if not entry.over and not entry.loading), None)
         if self.alive or self._closed or entry is None:
             self.changed.emit()
             return
-        self._current, entry.stopped = entry, False
+        self._current, entry.stopped, self.is_left_over = entry, False, False
         run = entry.run
         if run is not None and run.checkpoint is not None:
             run.rewind(run.checkpoint.step)
@@ -151,11 +181,24 @@ class RunQueue(QObject):
         self.changed.emit()
 
     def close(self) -> None:
-        """Stop and end the threads; may be called twice. Call it before the keeper of runs is closed."""
+        """Stop, leave what waits to the next window, and end the threads; may be called twice.
+
+        Call it before the keeper of runs is closed.
+        """
         if not self._closed:
             self._closed = True
             self.stop()
+            if self.done < len(self.entries):
+                self._keeper.leave_queue(self._describe())
             self._lane.close()
+
+    def _describe(self) -> LeftQueue:
+        find = self._keeper.find_folder
+        runs = (
+            LeftRun(each.planned, find(each.run) if each.run is not None else None, each.stopped, each.diverged)
+            for each in self.entries
+        )
+        return LeftQueue(self.title, tuple(runs))
 
     # Messages of the process
 

@@ -73,9 +73,9 @@ class RunViews(QObject):
         """Show the curves, with the overlaid ones."""
         session, run = self._session, self._session.run
         spec = run.spec if run is not None else session.spec
-        others = [_make_curves(other, describe_difference(spec, other.spec)) for other in self.list_overlaid()]
+        others = [make_curves(other, describe_difference(spec, other.spec)) for other in self.list_overlaid()]
         baselines = session.valid.baselines if session.valid is not None else {}
-        mine = _make_curves(run, "this run") if run is not None else RunCurves("this run")
+        mine = make_curves(run, "this run") if run is not None else RunCurves("this run")
         self._curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)
 
 
@@ -87,7 +87,8 @@ def _describe_memory(run: Run | None) -> str:
     return f"{n:,} moment{'s' if n != 1 else ''} · {size:.0f} of {limit:.0f} MiB"
 
 
-def _make_curves(run: Run, name: str) -> RunCurves:
+def make_curves(run: Run, name: str) -> RunCurves:
+    """Return the curves of a run under a name."""
     metrics = run.metrics
     steps, losses, right = (np.array([getattr(m, key) for m in metrics]) for key in ("step", "loss", "right"))
     lengths = tuple(metric.by_length for metric in metrics)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMenu, QPushButton
 
+from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.panels.figure_source import Sheets
+from attnlab.training.queue_file import LeftQueue
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.figure_choices import read_words
 from attnlab.ui.train.diagram_export import DiagramExport
@@ -48,6 +50,7 @@ class TrainTools(QObject):
         self.queue_panel = QueuePanel(workspace, self.queue)
         self.queue_panel.results_requested.connect(self.show_results)
         workspace.settings.add_section(self.queue_panel)
+        self.keeper.take_queue(self._offer_queue)
         workspace.settings.add_section(self.runs)
         scenes = SceneExport(workspace, window)
         self.diagram, self.figures = DiagramExport(workspace, scenes), RunFigures(workspace, scenes)
@@ -58,6 +61,13 @@ class TrainTools(QObject):
         self.export_button.setMenu(self._make_menu())
         workspace.header.add_tool(self.export_button)
         self.runs.table_requested.connect(self.show_runs)
+
+    def _offer_queue(self, left: LeftQueue) -> None:
+        """Offer to go on with the queue that the last window left."""
+        self.queue.restore(left)
+        waits = sum(each.folder is None or each.stopped for each in left.runs)
+        told = f"{left.title}: {format_count(waits, 'run')} waited when the window was closed. "
+        self._workspace.footer.show_message(f"{told}“Go on”, below “Is it typical?”, trains them.", wrong=False)
 
     def _make_menu(self) -> QMenu:
         menu, actions = QMenu(self.export_button), self._window.actions_list

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from attnlab.training.questions import SEEDS
 from attnlab.training.results import find_range, to_csv
 from attnlab.training.specs import RunSpec
-from attnlab.training.store import list_runs, load
+from attnlab.training.store import delete, list_runs, load
 from attnlab.ui.train.queue_dialog import QueueDialog
 from attnlab.ui.train.queue_panel import QueuePanel
 from attnlab.ui.train.queue_table import RANGE
@@ -75,6 +75,9 @@ def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path)
     np.testing.assert_array_equal(band.low, low)
     np.testing.assert_array_equal(band.high, high)
     assert "seeds 0 to 4" in pupil.trainer.curves.legends[0].names
+    thin = [line for line in pupil.trainer.curves.loss.lines if not line.listed]  # each run within the band
+    assert [line.name for line in thin] == [f"seed {seed}, held-out" for seed in SEEDS]
+    assert [line.y.tolist() for line in thin] == [[m.loss for m in run.metrics] for run in queue.runs]
 
     QTest.mouseClick(panel.results_button, Qt.MouseButton.LeftButton)
     dialog = pupil.window.findChild(QueueDialog)
@@ -135,6 +138,58 @@ def test_a_window_closed_with_a_queue_leaves_no_process_and_loses_nothing(pupil:
     assert len(found) == 1
     assert found[0].step >= step
     assert load(found[0].folder).checkpoint is not None
+
+
+@pytest.mark.slow
+def test_the_next_window_offers_what_waited_and_goes_on_with_it(pupil: Pupil, sit_down: Callable[..., Person]) -> None:
+    ask(pupil, "heads", tiny(steps=400))
+    queue = queue_of(pupil)
+    pupil.wait_for(lambda: queue.done == 1 and len(queue.runs) == 2 and queue.runs[1].step > 20)
+    pupil.window.close()
+    done, partly = queue.runs
+    if queue.entries[1].over:
+        pytest.skip("the second run ended before the window closed")
+
+    person = sit_down(remember=True)
+    later = Pupil(person.window, person.qtbot)
+    later.begin(tiny(steps=400))
+    again, panel = queue_of(later), panel_of(later)
+    later.wait_for(lambda: len(again.runs) == 2 and not again.measuring)
+    assert "2 runs waited when the window was closed" in later.trainer.footer.message.text()
+    assert "1 of 3 runs are done, the others waited when the window was closed" in panel.told.text()
+    assert [value for _, value in rows_of(panel)][1:] == [f"stopped at {partly.step:,}", "waiting"]
+    assert again.runs[0].losses.tolist() == done.losses.tolist()
+    assert not again.alive  # it goes on when it is told to
+    QTest.mouseClick(panel.go_button, Qt.MouseButton.LeftButton)
+    wait_for_results(later)
+    assert [run.step for run in again.runs] == [400, 400, 400]
+    assert again.runs[1].losses[: partly.step].tolist() == partly.losses[: partly.step].tolist()
+    assert len(list_runs()) == 3  # the run that was stopped has gone on in its own folder
+    later.window.close()
+
+    person = sit_down(remember=True)
+    person.window.show_workspace("train")
+    last = Pupil(person.window, person.qtbot)
+    last.wait_for(lambda: not last.tools.keeper.busy)
+    assert not queue_of(last).entries  # nothing waits
+
+
+@pytest.mark.slow
+def test_a_left_run_that_was_deleted_waits_again(pupil: Pupil, sit_down: Callable[..., Person]) -> None:
+    ask(pupil, "seeds", tiny(steps=100_000))
+    queue = queue_of(pupil)
+    pupil.wait_for(lambda: bool(queue.runs) and queue.runs[0].checkpoint is not None and queue.runs[0].step > 10)
+    pupil.window.close()
+    delete(list_runs()[0].folder)
+    person = sit_down(remember=True)
+    later = Pupil(person.window, person.qtbot)
+    later.begin(tiny(steps=100_000))
+    panel = panel_of(later)
+    later.wait_for(lambda: not any(entry.loading for entry in queue_of(later).entries))
+    assert panel.problem.text().startswith("Seed 0 waits again. ")
+    assert [value for _, value in rows_of(panel)] == ["waiting"] * 5
+    QTest.mouseClick(panel.clear_button, Qt.MouseButton.LeftButton)
+    assert not queue_of(later).entries
 
 
 @pytest.mark.slow
