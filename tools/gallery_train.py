@@ -51,6 +51,7 @@ def list_views() -> Iterator[View]:
     yield _make_view("train-inside-text", _show_run(TEXT, _show_inside))
     yield _make_view("train-inside-recurrent", _show_run(RECURRENT, _show_inside))
     yield _make_view("train-inside-compared", _show_run(REVERSE, _compare_insides))
+    yield _make_view("train-norms", _show_run(BOTH, _show_norms))
     yield _make_view("train-queue", _queue)
     yield _make_view("dialog-train-queue", _queue, lambda p, w: _find_tools(_open(w)).show_results())
     for name in ("train-runs", "train-film", "train-figure"):
@@ -145,6 +146,12 @@ def _show_inside(workspace: "TrainWorkspace") -> None:
     """Show the answer after each layer and what each head adds to it."""
     workspace.maps.show_page("inside")
     wait_until(lambda: workspace.maps.inside.stream is not None)
+
+
+def _show_norms(workspace: "TrainWorkspace") -> None:
+    """Show the norms of the layers' gradients in place of the loss, on a logarithmic scale."""
+    workspace.curves.switch.buttons()[1].click()
+    workspace.curves.scale_button.setChecked(True)
 
 
 def _compare_insides(workspace: "TrainWorkspace") -> None:

@@ -24,7 +24,8 @@ class Metric:
     """The evaluation of the held-out examples after ``step`` steps: loss, shares of right tokens and right examples.
 
     ``right`` and ``exact`` are NaN if the task is about numbers, not tokens. ``by_length`` holds (length, share of
-    examples of that length that are entirely right), empty if all lengths are equal.
+    examples of that length that are entirely right), empty if all lengths are equal. ``gradients`` holds (layer, norm
+    of its gradient before clipping) of the step before; empty if that step was not measured, as before the first one.
     """
 
     step: int
@@ -32,6 +33,7 @@ class Metric:
     right: float
     exact: float
     by_length: tuple[tuple[int, float], ...] = ()
+    gradients: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,21 @@
 """Conversion of curves, moments and checkpoints to the arrays of a run's files and back, with checks."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.base.printable import escape
 from attnlab.training.messages import Arrays, Checkpoint, Metric
 from attnlab.training.recorder import MOST as MOST_MOMENTS
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Curve, RunState
 from attnlab.training.spec_json import MOST
 from attnlab.training.tensors import pack, pack_pieces
+
+GRADIENTS, MOST_LAYERS = "gradients/", 64
+"""The prefix of the names of the norms of gradients, and the most of them."""
 
 
 def pack_curve(state: RunState) -> bytearray:
@@ -23,8 +28,29 @@ def pack_curve(state: RunState) -> bytearray:
             "rates": state.curve.rates,
             "metrics": np.array(values, np.float64).reshape(-1, 4),
             "by_length": np.array(lengths, np.float64).reshape(-1, 3),
+            **_pack_gradients(state.metrics),
         }
     )
+
+
+def _pack_gradients(metrics: Sequence[Metric]) -> dict[str, NDArray[np.float64]]:
+    """Return the norms of each layer's gradient [metrics] by "gradients/LAYER", NaN where a metric has none."""
+    found = [dict(metric.gradients) for metric in metrics]
+    names = dict.fromkeys(name for norms in found for name in norms)
+    return {f"{GRADIENTS}{name}": np.array([norms.get(name, np.nan) for norms in found]) for name in names}
+
+
+def _read_gradients(arrays: Arrays, n: int) -> list[tuple[tuple[str, float], ...]]:
+    """Return the norms of each metric; files of older versions have none."""
+    names = [name for name in arrays if name.startswith(GRADIENTS)]
+    norms = {escape(name.removeprefix(GRADIENTS)): _take(arrays, name, np.float64, 1) for name in names}
+    if len(norms) > MOST_LAYERS or any(len(array) != n for array in norms.values()):
+        raise ValueError("the numbers of its gradients disagree")
+    if any(not (np.isnan(array) | (np.isfinite(array) & (array >= 0))).all() for array in norms.values()):
+        raise ValueError("the norms of its gradients need to be finite numbers of 0 or more")
+    return [
+        tuple((name, float(array[at])) for name, array in norms.items() if not np.isnan(array[at])) for at in range(n)
+    ]
 
 
 def read_curve(arrays: Arrays) -> tuple[Curve, tuple[Metric, ...]]:
@@ -41,8 +67,9 @@ def read_curve(arrays: Arrays) -> tuple[Curve, tuple[Metric, ...]]:
     by_length: dict[int, list[tuple[int, float]]] = {}
     for at, length, share in lengths.tolist():
         by_length.setdefault(int(at), []).append((int(length), share))
+    gradients = _read_gradients(arrays, len(metrics))
     found = (
-        Metric(int(step), loss, right, exact, tuple(by_length.get(at, ())))
+        Metric(int(step), loss, right, exact, tuple(by_length.get(at, ())), gradients[at])
         for at, (step, loss, right, exact) in enumerate(metrics.tolist())
     )
     return Curve(steps.copy(), losses.copy(), rates.copy()), tuple(found)

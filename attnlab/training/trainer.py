@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from attnlab.base.errors import TrainingError
 from attnlab.compute.engine import resolve_device
 from attnlab.training import models, optimizers, run_state
 from attnlab.training.batch import Batch
+from attnlab.training.gradient_norms import group_parameters, measure_norms
 from attnlab.training.messages import Arrays, Checkpoint, Ended, Metric, Point
 from attnlab.training.metrics import compute_metric
 from attnlab.training.own_random import OwnRandom
@@ -60,6 +62,8 @@ class Trainer:
         with self._random.use():
             self.model = models.build(spec.model, self.data).to(self.device)
         self._parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        self._layers = group_parameters(self.model)
+        self._gradients: tuple[tuple[str, float], ...] = ()
         self._optimizer = optimizers.create_optimizer(spec.train, self._parameters, self.device)
         self._held_out = self._to_device(self.data.held_out)
         self._good_step = 0
@@ -97,6 +101,7 @@ class Trainer:
         self._keep()
         if not math.isfinite(norm.item()):
             self._give_up("a gradient is not finite")
+        self._gradients = measure_norms(self._layers) if self._precedes_evaluation() else ()
         if self.spec.train.clip:
             clip_grads_with_norm_(self._parameters, self.spec.train.clip, norm)
         self._optimizer.param_groups[0]["lr"] = rate
@@ -105,6 +110,11 @@ class Trainer:
         if self.step == self.spec.train.steps and not math.isfinite(get_total_norm(self._parameters).item()):
             self._give_up("a weight is not finite")
         return Point(self.step - 1, value, rate)
+
+    def _precedes_evaluation(self) -> bool:
+        """Return whether the held-out examples are evaluated after the present step."""
+        step, train = self.step + 1, self.spec.train
+        return step % train.evaluate_every == 0 or step == train.steps
 
     def _keep(self) -> None:
         """Keep the present weights as the last good ones: their loss is finite."""
@@ -131,7 +141,7 @@ class Trainer:
             found = compute_metric(self.model, self._held_out, self.data.held_out_lengths, self.step)
         if not math.isfinite(found.loss):
             self._give_up(f"the held-out loss is {_describe_strange(found.loss)}")
-        self._metric = found
+        self._metric = found = replace(found, gradients=self._gradients)
         return found
 
     def read_weights(self) -> dict[str, NDArray[np.generic]]:
@@ -145,7 +155,7 @@ class Trainer:
             TrainingError: a name, a shape or a number does not fit; then nothing has changed.
         """
         run_state.put_weights(self.model, weights)
-        self._metric = None
+        self._metric, self._gradients = None, ()
         self._keep()
 
     def make_checkpoint(self) -> Checkpoint:

@@ -58,7 +58,8 @@ def made_up_run(moments: int = 3) -> Run:
     run.take(Started(6, 6, "cpu"))
     for step in range(moments):
         weights = {"a.b": np.full((2, 2), step, np.float32), "c": np.array(0.5 + step, np.float32)}
-        metric = Metric(step, 1.5 / (step + 1), 0.25, float("nan"), ((3, 0.5), (4, 0.0)))
+        norms = (("embedding", 0.5), ("output", 0.25 * step)) if step else ()
+        metric = Metric(step, 1.5 / (step + 1), 0.25, float("nan"), ((3, 0.5), (4, 0.0)), norms)
         done = (Point(step - 1, 2.0 - step, 0.001),) if step else ()
         run.take(Progress(step, 0.5 * step, done, (metric,), weights, moment=True))
     last = moments - 1

@@ -15,12 +15,25 @@ from attnlab.ui.widgets.charts.bands import Band
 from attnlab.ui.widgets.charts.chart_legend import ChartLegend
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 from attnlab.ui.widgets.charts.zoom_chart import Stretch, ZoomChart
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.segments import Segments
 
 Floats = NDArray[np.floating]
 Range = tuple[Floats, Floats, Floats]
 """Steps, the least and the largest value at each."""
 OTHERS = ("key", "attention", "value", "query", "neutral")
 """Colours of other runs, in the order they are added."""
+LAYERS = ("query", "key", "value", "attention", "neutral", "accent")
+"""Colours of the layers' gradients."""
+LOSS, GRADIENTS = "loss", "gradients"
+FIRST = (
+    Choice(LOSS, "Loss", "The loss of each batch, and of the held-out examples"),
+    Choice(
+        GRADIENTS,
+        "Gradients",
+        "The norm of the gradient of each layer, before clipping, in the step before each evaluation",
+    ),
+)
 
 
 def _none() -> Floats:
@@ -39,6 +52,8 @@ class RunCurves:
     right: Floats = field(default_factory=_none)
     by_length: Sequence[Sequence[tuple[int, float]]] = ()
     """For each metric (length, share of the examples of that length that are entirely right); () without lengths."""
+    gradients: Mapping[str, Floats] = field(default_factory=dict)
+    """The norm of the gradient of each layer, in the step before each metric; NaN where it was not measured."""
 
     def find_lengths(self, step: float | None) -> tuple[Floats, Floats]:
         """Return the lengths and the shares of the last metric up to a step; None is the very last."""
@@ -63,12 +78,18 @@ class CurvesPanel(FollowsTheme, QWidget):
         self._end = 0.0
         self._cursor: float | None = None
         self.loss, self.right = ZoomChart("Loss"), ZoomChart("Held-out tokens correct")
+        self.gradients = ZoomChart("Norm of the gradient of each layer")
+        self.gradients.hide()
+        self.switch = Segments("Loss or gradients")
+        self.switch.set_choices(FIRST)
+        self.switch.set_value(LOSS)
+        self.switch.chosen.connect(self._on_switched)
         self.lengths = LineChart("Held-out examples correct, by length", x_name="length")
         self.lengths.setToolTip("The share of the examples of each length that are entirely right")
         self.scale_button = QPushButton("log")
         self.scale_button.setCheckable(True)
         self.scale_button.setProperty("small", "true")
-        self.scale_button.setToolTip("Show the loss on a logarithmic scale")
+        self.scale_button.setToolTip("Show the loss or the gradients on a logarithmic scale")
         self.scale_button.setAccessibleName("Logarithmic loss")
         self.scale_button.toggled.connect(self._on_scale_toggled)
         self.all_button = QPushButton("All steps")
@@ -76,11 +97,13 @@ class CurvesPanel(FollowsTheme, QWidget):
         self.all_button.setToolTip("Show all steps again (double click, or 0)")
         self.all_button.clicked.connect(self.show_all)
         self.all_button.hide()
-        for chart in (self.loss, self.right):
+        self._charts = self.loss, self.gradients, self.right
+        for chart in self._charts:
             chart.x_chosen.connect(self.step_chosen)
             chart.stretch_changed.connect(self._on_stretch_changed)
         self.legends = tuple(map(ChartLegend, (self.loss, self.right, self.lengths)))
-        self._headings = [_heading(text) for text in ("Loss", "Held-out tokens correct", "Correct by length")]
+        self.gradient_legend = ChartLegend(self.gradients)
+        self._headings = [_heading(text) for text in ("Held-out tokens correct", "Correct by length")]
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -88,24 +111,25 @@ class CurvesPanel(FollowsTheme, QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         head = QHBoxLayout()
-        head.addWidget(self._headings[0])
+        head.addWidget(self.switch)
         head.addStretch(1)
         head.addWidget(self.all_button)
         head.addWidget(self.scale_button)
         column.addLayout(head)
         column.addWidget(self.loss, 3)
         column.addWidget(self.legends[0])
+        column.addWidget(self.gradients, 3)
+        column.addWidget(self.gradient_legend)
         column.addSpacing(8)
-        for heading, chart, legend in zip(
-            self._headings[1:], (self.right, self.lengths), self.legends[1:], strict=True
-        ):
+        for heading, chart, legend in zip(self._headings, (self.right, self.lengths), self.legends[1:], strict=True):
             column.addWidget(heading)
             column.addWidget(chart, 2)
             column.addWidget(legend)
 
     def restyle(self) -> None:
         """Set the sizes."""
-        for chart, least, most in ((self.loss, 112, 220), (self.right, 80, 150), (self.lengths, 80, 150)):
+        sizes = ((self.loss, 112, 220), (self.gradients, 112, 220), (self.right, 80, 150), (self.lengths, 80, 150))
+        for chart, least, most in sizes:
             chart.setMinimumHeight(px(least))
             chart.setMaximumHeight(px(most))
 
@@ -124,7 +148,7 @@ class CurvesPanel(FollowsTheme, QWidget):
 
     def show_edits(self, steps: Sequence[int]) -> None:
         """Mark the steps at which edited weights entered the training."""
-        for chart in (self.loss, self.right):
+        for chart in self._charts:
             chart.show_marks([Upright("edited", step) for step in steps])
 
     def show_range(self, name: str, loss: Range | None, right: Range | None, members: Sequence[RunCurves] = ()) -> None:
@@ -147,8 +171,8 @@ class CurvesPanel(FollowsTheme, QWidget):
 
     def show_cursor(self, step: float | None) -> None:
         """Move the cursor to a step."""
-        self.loss.show_cursor(step)
-        self.right.show_cursor(step)
+        for chart in self._charts:
+            chart.show_cursor(step)
         if step != self._cursor:
             self._cursor = step
             self._draw_lengths()
@@ -166,8 +190,9 @@ class CurvesPanel(FollowsTheme, QWidget):
         levels = [Level(name, loss) for name, loss in self._baselines.items()]
         self.loss.show_lines(lines, x_end=self._end, log_y=self.scale_button.isChecked(), levels=levels)
         self.all_button.setVisible(self.loss.stretch is not None)
+        self._draw_gradients()
         told = not len(run.right) or bool(np.isfinite(run.right).any())
-        for widget in (self._headings[1], self.right):
+        for widget in (self._headings[0], self.right):
             widget.setVisible(told)
         if told:
             right = [
@@ -183,6 +208,26 @@ class CurvesPanel(FollowsTheme, QWidget):
 
         self._draw_lengths()
 
+    def _draw_gradients(self) -> None:
+        """Draw the norms of this run's gradients; beyond the colours, the curves repeat them faintly."""
+        run = self._run
+        lines = [
+            Line(layer, run.metric_steps, norms, LAYERS[at % len(LAYERS)], 1.5, faint=at >= len(LAYERS))
+            for at, (layer, norms) in enumerate(run.gradients.items())
+        ]
+        self.gradients.show_lines(lines[::-1], x_end=self.loss.x_end, log_y=self.scale_button.isChecked())
+
+    @property
+    def shows_gradients(self) -> bool:
+        """Whether the norms of gradients are shown in place of the loss."""
+        return self.switch.value() == GRADIENTS
+
+    @Slot(object)
+    def _on_switched(self, _value: object) -> None:
+        self.loss.setVisible(not self.shows_gradients)
+        self.gradients.setVisible(self.shows_gradients)
+        self._refresh_legends()
+
     def _draw_lengths(self) -> None:
         """Draw the accuracy against the length, at the moment that is shown, beside the ends of other runs."""
         lines = [
@@ -192,19 +237,19 @@ class CurvesPanel(FollowsTheme, QWidget):
         mine = _in_percent(self._run.find_lengths(self._cursor))
         lines.append(Line("correct", *mine, "value", 2.0))
         longest = max((float(line.x[-1]) for line in lines if len(line.x)), default=0.0)
-        for widget in (self._headings[2], self.lengths):
+        for widget in (self._headings[1], self.lengths):
             widget.setVisible(longest > 0)
         self.lengths.show_lines(lines, x_end=longest, y_range=(0.0, 104.0), unit="%")
         self._refresh_legends()
 
     def _refresh_legends(self) -> None:
-        for legend in self.legends:
+        for legend in (*self.legends, self.gradient_legend):
             legend.refresh()
 
     @Slot(object)
     def _on_stretch_changed(self, stretch: Stretch | None) -> None:
         """Enlarge the same steps in both charts."""
-        for chart in (self.loss, self.right):
+        for chart in self._charts:
             chart.show_stretch(stretch)
         self.all_button.setVisible(stretch is not None)
 

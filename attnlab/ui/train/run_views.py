@@ -92,4 +92,7 @@ def make_curves(run: Run, name: str) -> RunCurves:
     metrics = run.metrics
     steps, losses, right = (np.array([getattr(m, key) for m in metrics]) for key in ("step", "loss", "right"))
     lengths = tuple(metric.by_length for metric in metrics)
-    return RunCurves(name, run.steps.astype(np.float64), run.losses, steps, losses, right, lengths)
+    gradients = [dict(metric.gradients) for metric in metrics]
+    layers = dict.fromkeys(layer for norms in gradients for layer in norms)
+    norms = {layer: np.array([each.get(layer, np.nan) for each in gradients]) for layer in layers}
+    return RunCurves(name, run.steps.astype(np.float64), run.losses, steps, losses, right, lengths, norms)

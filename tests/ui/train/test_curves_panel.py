@@ -1,6 +1,7 @@
 """The curves: each has the name, the numbers and the unit of its run."""
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
@@ -95,3 +96,34 @@ def test_both_charts_show_the_same_steps_and_a_button_shows_all(qtbot: QtBot) ->
     QTest.mouseClick(panel.all_button, Qt.MouseButton.LeftButton)
     assert panel.loss.stretch is panel.right.stretch is None
     assert not panel.all_button.isVisible()
+
+
+def test_the_gradients_of_the_layers_are_shown_in_place_of_the_loss_and_named(qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    steps, none = np.array([0.0, 50.0, 100.0]), np.zeros(3)
+    norms = {"embedding": np.array([np.nan, 0.5, 0.25]), "decoder 1": np.array([np.nan, 2.0, 1.0])}
+    mine = RunCurves("this run", steps, none, steps, none, none, gradients=norms)
+    panel.show_curves(mine, [RunCurves("seed 1", steps, none, steps, none, none, gradients=norms)], end=100.0)
+    panel.resize(400, 600)
+    panel.show()
+    qtbot.waitExposed(panel)
+    assert panel.loss.isVisible()
+    assert not panel.gradients.isVisible()
+    QTest.mouseClick(panel.switch.buttons()[1], Qt.MouseButton.LeftButton)
+    assert panel.gradients.isVisible()
+    assert not panel.loss.isVisible()
+    assert panel.legends[0].names == []
+    assert panel.gradient_legend.names == ["embedding", "decoder 1"]  # this run's only
+    scale = panel.gradients.scale()
+    assert "decoder 1: 2 at step 50" in panel.gradients.tool_tip(QPointF(scale.x(50.0), scale.y(2.0))).splitlines()
+    with qtbot.waitSignal(panel.step_chosen) as chosen:
+        at = QPointF(scale.x(50.0), scale.y(1.0)).toPoint()
+        QTest.mouseClick(panel.gradients, Qt.MouseButton.LeftButton, pos=at)
+    assert chosen.args is not None
+    assert chosen.args[0] == pytest.approx(50, abs=1)
+    panel.scale_button.click()
+    assert panel.gradients.scale().low > 0  # logarithmic
+    QTest.mouseClick(panel.switch.buttons()[0], Qt.MouseButton.LeftButton)
+    assert panel.loss.isVisible()
+    assert not panel.gradient_legend.isVisible()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.look import Viewer
 from attnlab.training.specs import RunSpec
+from attnlab.training.store import load
 from attnlab.training.stream_view import Stream
 from attnlab.ui.train.answer_words import format_share
 from attnlab.ui.train.inside_page import InsidePage
@@ -167,3 +168,18 @@ def test_two_runs_side_by_side_show_the_same_place(pupil: Pupil) -> None:
     QTest.mouseClick(page.table.columns.viewport(), Left, pos=page.table.columns.column_rect(1).center())
     assert second.inside.chosen == page.chosen == 1
     assert second.inside.sum.text() != page.sum.text()
+
+
+def test_the_norms_of_gradients_grow_with_the_run_and_are_read_from_disk(pupil: Pupil) -> None:
+    trained(pupil, 1)
+    curves, run = pupil.trainer.curves, pupil.run
+    QTest.mouseClick(curves.switch.buttons()[1], Left)
+    assert curves.gradient_legend.names == ["embedding", "decoder 1", "output"]
+    shown = {line.name: line for line in curves.gradients.lines}
+    for at, metric in enumerate(run.metrics):
+        for name, norm in metric.gradients:
+            assert shown[name].y[at] == norm > 0
+    assert [metric.step for metric in run.metrics if metric.gradients] == [20, 30]
+    folder = pupil.tools.keeper.find_folder(run)
+    assert folder is not None
+    assert load(folder).metrics == run.metrics
