@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.map_data import MapData
 from attnlab.ui.base.announcing import show_text
@@ -59,6 +59,7 @@ class MapsHead(FollowsTheme, QWidget):
             ]
         )
         self.pages.set_value(MAPS)
+        self.pages.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.probe.setAccessibleName("Probe")
         self.probe.setToolTip("The sentence for these maps; type another one")
         self.gradients.setCheckable(True)
@@ -93,7 +94,7 @@ class MapsHead(FollowsTheme, QWidget):
 
     def _arrange(self) -> None:
         """Put the tools beside the probe, or below it if there is no room."""
-        self.pages.setMinimumWidth(self.pages.measure_width(3))  # beside the scale of gradients it would wrap
+        self.pages.setMinimumWidth(self.pages.measure_tight())  # smaller where there is little room, but never wrapped
         optional = [each for each in (self.step, self.scale) if each.isVisibleTo(self)]
         beside = [self._title, self.pages, self.gradients, *optional]
         needed = sum(each.sizeHint().width() for each in beside) + px(LEAST_PROBE) + 5 * 8 + 2 * 18

@@ -95,6 +95,11 @@ class Segments(QWidget):
             self._measured = asked, [width - GAP for width in accumulate(wide)]
         return list(self._measured[1])
 
+    def measure_tight(self) -> int:
+        """Return the least width of the segments shown in one line, in pixels."""
+        shown = [button for button in self._buttons if not button.isHidden()]
+        return sum(button.measure_size(True).width() + GAP for button in shown) - GAP if shown else 0
+
     def step(self, step: int) -> None:
         """Choose the next enabled segment, or with -1 the previous one."""
         usable = self._list_usable()
