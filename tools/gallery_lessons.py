@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 def _find_controller(window: MainWindow) -> "LessonController":
-    desk = window.workspace(LESSONS)
-    assert desk is not None
-    return desk
+    controller = window.workspace(LESSONS)
+    assert controller is not None
+    return controller
 
 
-def _open_presentation(desk: "LessonController", size: QSize) -> "PresentWindow":
+def _open_presentation(controller: "LessonController", size: QSize) -> "PresentWindow":
     """Return the presentation window, in a size."""
-    if desk.presentation is None:
-        desk.present()
-    hall = desk.presentation
-    assert hall is not None
-    hall.showNormal()
-    hall.resize(size)
-    return hall
+    if controller.presentation is None:
+        controller.present()
+    presentation = controller.presentation
+    assert presentation is not None
+    presentation.showNormal()
+    presentation.resize(size)
+    return presentation
 
 
 def _show_shelf(playground: "Playground", window: MainWindow) -> None:
@@ -46,25 +46,25 @@ def _open_page(playground: "Playground", window: MainWindow) -> None:
 
 
 def _walk(playground: "Playground", window: MainWindow) -> None:
-    desk = _find_controller(window)
-    desk.open("causal-masks", 2)
+    controller = _find_controller(window)
+    controller.open("causal-masks", 2)
     for _ in range(3):
-        desk.player.go_next()
+        controller.player.go_next()
 
 
 def _record(playground: "Playground", window: MainWindow) -> None:
     """Record three steps; the text of the last has one valid and one invalid placeholder."""
     from attnlab.attention.stages.explain import Cell
 
-    desk = _find_controller(window)
-    desk.drafts.add_step()
+    controller = _find_controller(window)
+    controller.drafts.add_step()
     playground.toggle_causal()
-    desk.drafts.add_step()
+    controller.drafts.add_step()
     playground.document.select(Cell("weights", 2, 1, 0), pin=True)
-    desk.drafts.add_step()
-    desk.drafts.show()
-    if desk.drafts.draft is not None:
-        desk.drafts.draft.edit_step("Text", text="It gives **{{weights[2, 1]:.2f}}**, and not {{weights[2, 9]}}.")
+    controller.drafts.add_step()
+    controller.drafts.show()
+    if controller.drafts.draft is not None:
+        controller.drafts.draft.edit_step("Text", text="It gives **{{weights[2, 1]:.2f}}**, and not {{weights[2, 9]}}.")
 
 
 def _ask(playground: "Playground", window: MainWindow) -> None:
@@ -80,10 +80,10 @@ def _present(theme: str, playground: "Playground", window: MainWindow) -> None:
 
 def _open_speaker(playground: "Playground", window: MainWindow) -> None:
     """Present, and open the window with the notes."""
-    hall = _open_presentation(_find_controller(window), window.size())
-    hall.toggle_speaker()
-    assert hall.speaker is not None
-    hall.speaker.resize(window.size())
+    presentation = _open_presentation(_find_controller(window), window.size())
+    presentation.toggle_speaker()
+    assert presentation.speaker is not None
+    presentation.speaker.resize(window.size())
 
 
 def list_views() -> Iterator[View]:
@@ -108,18 +108,18 @@ def list_step_names() -> Iterator[tuple[str, str, int]]:
 def draw_steps(variant: Variant, names: Collection[str], folder: Path) -> Iterator[Path]:
     """Draw steps as an audience sees them, fully revealed, all in one window."""
     window = open_view(View("steps"), variant)
-    desk = _find_controller(window)
+    controller = _find_controller(window)
     for picture, name, step in list_step_names():
         if picture not in names:
             continue
-        lesson = desk.player.lesson
+        lesson = controller.player.lesson
         if lesson is None or lesson.name != name:
-            desk.player.open(find(name), step)
-        desk.player.go(step)
-        hall = _open_presentation(desk, QSize(*variant.size))
-        desk.player.finish()
+            controller.player.open(find(name), step)
+        controller.player.go(step)
+        presentation = _open_presentation(controller, QSize(*variant.size))
+        controller.player.finish()
         settle(window)
         path = folder / f"{picture}-{variant.name}.png"
-        hall.grab().save(str(path))
+        presentation.grab().save(str(path))
         yield path
     close(window)

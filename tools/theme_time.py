@@ -44,10 +44,10 @@ def open_everything(app: QApplication) -> MainWindow:
     for place in ("lessons", "train", "playground"):
         window.show_workspace(place)
         settle(app)
-    playground, desk = window.playground, window.workspace(LESSONS)
+    playground, controller = window.playground, window.workspace(LESSONS)
     assert playground is not None
-    assert desk is not None
-    desk.open(list_shipped()[0])
+    assert controller is not None
+    controller.open(list_shipped()[0])
     for name in LENSES:
         playground.lenses.open_lens(name)
         settle(app)

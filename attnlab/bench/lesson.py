@@ -42,17 +42,17 @@ def run_cases(quick: bool = False) -> Iterator[Case]:
     with open_window() as driver, collect_garbage_like_the_program(driver.window):
         player = LessonPlayer(driver.playground.document, driver.window)
         player.open(find(LESSON))
-        hall = PresentWindow(driver.playground, player, driver.window)
-        walk = Walk(driver, hall, 3 if quick else None)
+        presentation = PresentWindow(driver.playground, player, driver.window)
+        walk = Walk(driver, presentation, 3 if quick else None)
         try:
-            hall.present(size=QSize(*SIZE))
+            presentation.present(size=QSize(*SIZE))
             forward = walk.press_key(Qt.Key.Key_PageDown)
             baseline = [draw_in_notebook(slide) for slide in player.slides[: 1 if quick else BASELINES]]
             back = walk.press_key(Qt.Key.Key_PageUp)
             hurried = walk.press_key(Qt.Key.Key_PageDown, rest=False)
         finally:
-            hall.close()
-            hall.deleteLater()
+            presentation.close()
+            presentation.deleteLater()
         yield make_case("lesson", "forward, key to picture", forward, baseline, "ms", TARGET)
         yield make_case("lesson", "back, key to picture", back, baseline, "ms", TARGET)
         yield make_case("lesson", "forward without pauses", hurried, baseline, "ms", "")
@@ -61,10 +61,10 @@ def run_cases(quick: bool = False) -> Iterator[Case]:
 class Walk:
     """Presses keys in the audience's window, and waits each time until the slide is completely painted."""
 
-    def __init__(self, driver: "Driver", hall: "PresentWindow", most: int | None) -> None:
-        self._driver, self._hall, self._most = driver, hall, most
+    def __init__(self, driver: "Driver", presentation: "PresentWindow", most: int | None) -> None:
+        self._driver, self._presentation, self._most = driver, presentation, most
         self._painted_s = 0.0
-        hall.view.painted.connect(self._on_painted)
+        presentation.view.painted.connect(self._on_painted)
 
     def press_key(self, key: Qt.Key, *, rest: bool = True) -> list[float]:
         """Press a key until the lesson ends; return the milliseconds from each press to its picture.
@@ -77,27 +77,28 @@ class Walk:
                 self._rest()
             self._painted_s = 0.0
             start = time.perf_counter()
-            QTest.keyClick(self._hall, key)
+            QTest.keyClick(self._presentation, key)
             wait_until(self._is_whole)
             found.append((self._painted_s - start) * 1e3)
         return found
 
     def _can_go_on(self, key: Qt.Key) -> bool:
-        player = self._hall.presenter.player
+        player = self._presentation.presenter.player
         return not player.at_start if key == Qt.Key.Key_PageUp else not player.at_end
 
     def _rest(self) -> None:
-        wait_until(lambda: not self._driver.playground.lane.busy and not self._hall.view.moving)
+        wait_until(lambda: not self._driver.playground.lane.busy and not self._presentation.view.moving)
         self._driver.settle()
         self._driver.settle()
 
     def _is_whole(self) -> bool:
         """Whether the slide is painted completely, text and numbers."""
-        shown = self._hall.view.content
+        shown = self._presentation.view.content
         return self._painted_s > 0 and shown is not None and (shown.main is not None or shown.whole)
 
     def _on_painted(self) -> None:
-        if self._hall.view.content is self._hall.presenter.content and self._hall.view.content is not None:
+        content = self._presentation.view.content
+        if content is not None and content is self._presentation.presenter.content:
             self._painted_s = time.perf_counter()
 
 

@@ -18,7 +18,7 @@ class PlantedError(Exception):
     """An unexpected error."""
 
 
-class Desk:
+class FaultyProgram:
     """A person at the program in which jobs can be made to fail."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Desk:
         return bars[0].sentence.text() if bars else ""
 
 
-Case = Callable[[Desk], object]
+Case = Callable[[FaultyProgram], object]
 CASES: dict[str, tuple[str, Case]] = {}
 
 

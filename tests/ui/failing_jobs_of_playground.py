@@ -7,28 +7,28 @@ from attnlab.base import fault_log
 from attnlab.document.document import View
 from attnlab.document.saved_view import KEY, SavedView, to_plain
 from attnlab.files.sessions.session_file import Session, save_session
-from tests.ui.failing_jobs import Case, Desk, case
+from tests.ui.failing_jobs import Case, FaultyProgram, case
 
 
 @case("playground/playground.py Playground._request", "computing")
-def compute(desk: Desk) -> None:
-    person = desk.person()
-    desk.plant("attnlab.compute.service.answer")
+def compute(program: FaultyProgram) -> None:
+    person = program.person()
+    program.plant("attnlab.compute.service.answer")
     person.press("Causal")
 
 
 @case("app/loader.py Loader.start", "starting")
-def load(desk: Desk) -> None:
-    desk.plant("attnlab.document.first.load_first_scene")
-    window = desk.open_window()
+def load(program: FaultyProgram) -> None:
+    program.plant("attnlab.document.first.load_first_scene")
+    window = program.open_window()
     window.load()
-    desk.qtbot.waitUntil(lambda: "Something went wrong" in window.starting.welcome.text())
+    program.qtbot.waitUntil(lambda: "Something went wrong" in window.starting.welcome.text())
 
 
 def lens(name: str, target: str) -> Case:
-    def look(desk: Desk) -> None:
-        person = desk.person()
-        desk.plant(target)
+    def look(program: FaultyProgram) -> None:
+        person = program.person()
+        program.plant(target)
         person.playground.lenses.open_lens(name)
         person.wait_for(lambda: not person.playground.lane.busy)
 
@@ -59,9 +59,9 @@ case("playground/lenses/saturation_lens.py SaturationLens._ask_for_random", LENS
 
 
 @case("playground/playground.py Playground._ask_thumbnail", "drawing the picture of a preset")
-def thumbnails(desk: Desk) -> None:
-    person = desk.person()
-    desk.plant("attnlab.ui.playground.playground.thumbnail")
+def thumbnails(program: FaultyProgram) -> None:
+    person = program.person()
+    program.plant("attnlab.ui.playground.playground.thumbnail")
     person.playground.open_gallery()
     person.wait_for(lambda: bool(fault_log._untaken))
     person.playground.gallery.hide()
@@ -69,27 +69,27 @@ def thumbnails(desk: Desk) -> None:
 
 
 @case("playground/reader.py Reader.read", "opening a session")
-def read(desk: Desk) -> None:
-    person, told = desk.person(), list[bool]()
-    attnlab.save(person.experiment, desk.folder / "a.attnlab")
-    desk.plant("attnlab.ui.playground.reader.open_session")
-    person.playground.files.open(desk.folder / "a.attnlab", told.append)
+def read(program: FaultyProgram) -> None:
+    person, told = program.person(), list[bool]()
+    attnlab.save(person.experiment, program.folder / "a.attnlab")
+    program.plant("attnlab.ui.playground.reader.open_session")
+    person.playground.files.open(program.folder / "a.attnlab", told.append)
     person.wait_for(lambda: told == [False])
     assert not person.playground.files.opening
 
 
 @case("playground/saver.py Saver.save", "saving")
-def save(desk: Desk) -> None:
-    person = desk.person()
-    desk.plant("attnlab.ui.playground.saver.save_session")
-    assert not person.playground.files.save_to(desk.folder / "a.attnlab")
+def save(program: FaultyProgram) -> None:
+    person = program.person()
+    program.plant("attnlab.ui.playground.saver.save_session")
+    assert not person.playground.files.save_to(program.folder / "a.attnlab")
     assert "Something went wrong inside attnlab while saving" in person.message()
 
 
 @case("playground/recovery.py Recovery._write", "saving unsaved work")
-def keep(desk: Desk) -> None:
-    person = desk.person(remember=True)
-    desk.plant("attnlab.ui.playground.recovery.save_session")
+def keep(program: FaultyProgram) -> None:
+    person = program.person(remember=True)
+    program.plant("attnlab.ui.playground.recovery.save_session")
     person.press("Causal")
     person.settle()
     assert person.window.recovery is not None
@@ -98,41 +98,41 @@ def keep(desk: Desk) -> None:
 
 
 @case("playground/recovery.py Recovery._forget_saved", "cleaning up")
-def forget(desk: Desk) -> None:
-    person = desk.person(remember=True)
+def forget(program: FaultyProgram) -> None:
+    person = program.person(remember=True)
     recovery = person.window.recovery
     assert recovery is not None
     person.press("Causal")
     person.settle()
     recovery._write()
-    desk.plant("attnlab.ui.playground.recovery._remove")
+    program.plant("attnlab.ui.playground.recovery._remove")
     person.undo()
     recovery._forget_saved()
 
 
 @case("playground/session_state.py SessionState.restore", "computing the pinned state")
-def pinned(desk: Desk) -> None:
+def pinned(program: FaultyProgram) -> None:
     e = attnlab.preset("journey")
     said = to_plain(replace(SavedView(View()), pinned=("cpu", "float32")))
-    save_session(Session(e, {KEY: said}, (e,)), desk.folder / "pinned.attnlab")
-    person = desk.person()
-    desk.plant("attnlab.ui.playground.session_state.answer")
-    person.playground.files.open(desk.folder / "pinned.attnlab")
+    save_session(Session(e, {KEY: said}, (e,)), program.folder / "pinned.attnlab")
+    person = program.person()
+    program.plant("attnlab.ui.playground.session_state.answer")
+    person.playground.files.open(program.folder / "pinned.attnlab")
     person.wait_for(lambda: person.message().startswith("The pinned state was dropped: Something went wrong"))
 
 
 @case("export/code_export.py CodeExport._run", "writing the text")
-def copy(desk: Desk) -> None:
-    person = desk.person()
-    desk.plant("attnlab.ui.export.code_export.script")
-    with desk.qtbot.waitSignal(person.playground.code.done):
+def copy(program: FaultyProgram) -> None:
+    person = program.person()
+    program.plant("attnlab.ui.export.code_export.script")
+    with program.qtbot.waitSignal(person.playground.code.done):
         person.playground.code.copy_script()
 
 
 @case("predict/solution_actions.py _solve", "writing the worked solution")
-def solve(desk: Desk) -> None:
+def solve(program: FaultyProgram) -> None:
     from attnlab.ui.predict.solution_actions import copy_markdown
 
-    person = desk.person()
-    desk.plant("attnlab.lessons.solution.write_markdown")
+    person = program.person()
+    program.plant("attnlab.lessons.solution.write_markdown")
     copy_markdown(person.playground)

@@ -6,19 +6,19 @@ from pathlib import Path
 from attnlab.base import fault_log
 from attnlab.training.questions import Planned
 from attnlab.ui.train.queue_dialog import QueueDialog
-from tests.ui.failing_jobs import Case, Desk, case
+from tests.ui.failing_jobs import Case, FaultyProgram, case
 from tests.ui.train.pupil import Pupil, tiny, trained
 
 
 def inspection(doing: str, target: str, act: Callable[[Pupil], object]) -> Case:
-    def look(desk: Desk) -> None:
-        pupil = desk.pupil()
+    def look(program: FaultyProgram) -> None:
+        pupil = program.pupil()
         pupil.begin(tiny(steps=30))
         pupil.train_to_the_end()
         pupil.wait_for(
             lambda: not any(map(pupil.trainer.session.inspection.worker.has_job, ("look", "course", "marks")))
         )
-        desk.plant(target)
+        program.plant(target)
         act(pupil)
 
     return look
@@ -64,48 +64,48 @@ for _name, (_doing, _target, _act) in LOOKS.items():
 
 
 @case("train/second_run.py SecondRun.look", "computing the maps of the second run")
-def second_run(desk: Desk) -> None:
-    pupil = desk.pupil()
+def second_run(program: FaultyProgram) -> None:
+    pupil = program.pupil()
     folder = trained(pupil, 0)
     trained(pupil, 1)
     pupil.wait_for(lambda: not any(map(pupil.trainer.session.inspection.worker.has_job, ("look", "course", "marks"))))
-    desk.plant("attnlab.training.look.Viewer.look")
+    program.plant("attnlab.training.look.Viewer.look")
     pupil.tools.runs.compare_requested.emit(folder)
     comparing = pupil.tools.comparing
     pupil.wait_for(lambda: comparing.second is not None and "went wrong" in comparing.second.wrong.text())
 
 
 @case("train/round_trip.py RoundTrip._ask", "opening a layer in the playground")
-def open_layer(desk: Desk) -> None:
-    pupil = desk.pupil()
+def open_layer(program: FaultyProgram) -> None:
+    pupil = program.pupil()
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()
     pupil.wait_for(lambda: bool(pupil.tools.round_trip.layers))
-    desk.plant("attnlab.training.look.Viewer.make_experiment")
+    program.plant("attnlab.training.look.Viewer.make_experiment")
     pupil.tools.round_trip.open(pupil.tools.round_trip.layers[0], -1)
 
 
 @case("train/round_trip.py RoundTrip.send_back", "sending a layer back")
-def send_layer(desk: Desk) -> None:
-    pupil = desk.pupil()
+def send_layer(program: FaultyProgram) -> None:
+    pupil = program.pupil()
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()
     pupil.wait_for(lambda: bool(pupil.tools.round_trip.layers))
     pupil.tools.round_trip.open(pupil.tools.round_trip.layers[0], -1)
     pupil.wait_for_playground()
-    desk.plant("attnlab.training.look.Viewer.replace_layer")
+    program.plant("attnlab.training.look.Viewer.replace_layer")
     pupil.tools.round_trip.send_back()
     pupil.wait_for(lambda: "Something went wrong" in pupil.message())
     assert pupil.tools.round_trip.strip.send.isEnabled()
 
 
 def keeping(target: str, act: Callable[[Pupil, Path], object]) -> Case:
-    def keep_run(desk: Desk) -> None:
-        pupil = desk.pupil()
+    def keep_run(program: FaultyProgram) -> None:
+        pupil = program.pupil()
         folder = trained(pupil, 0)
         keeper = pupil.tools.keeper
         pupil.wait_for(lambda: not keeper.busy)
-        desk.plant(target)
+        program.plant(target)
         act(pupil, folder)
         pupil.wait_for(lambda: bool(fault_log._untaken) and not keeper.busy)
 
@@ -135,34 +135,34 @@ for _name, (_doing, _target, _keep) in KEEPING.items():
 
 
 @case("train/run_queue.py RunQueue._measure", "measuring the patterns of a run")
-def measure_queue(desk: Desk) -> None:
-    desk.plant("attnlab.training.best_heads.measure_best_heads")
-    pupil = trained_queue(desk)
+def measure_queue(program: FaultyProgram) -> None:
+    program.plant("attnlab.training.best_heads.measure_best_heads")
+    pupil = trained_queue(program)
     pupil.wait_for(lambda: bool(fault_log._untaken) and not pupil.tools.queue.measuring)
 
 
 @case("train/queue_dialog.py QueueDialog._ask", "computing the maps of the queue")
-def look_at_queue(desk: Desk) -> None:
-    pupil = trained_queue(desk)
+def look_at_queue(program: FaultyProgram) -> None:
+    pupil = trained_queue(program)
     pupil.wait_for(lambda: bool(pupil.tools.queue.entries[0].patterns))
     pupil.wait_for(lambda: not any(map(pupil.trainer.session.inspection.worker.has_job, ("look", "course", "marks"))))
-    desk.plant("attnlab.training.look.Viewer.look")
+    program.plant("attnlab.training.look.Viewer.look")
     pupil.tools.show_results()
     pupil.wait_for(lambda: "went wrong" in results_of(pupil).told.text())
 
 
 @case("train/queue_dialog.py QueueDialog.save", "saving the results")
-def save_results(desk: Desk) -> None:
-    pupil = trained_queue(desk)
+def save_results(program: FaultyProgram) -> None:
+    pupil = trained_queue(program)
     pupil.tools.show_results()
-    desk.plant("attnlab.ui.train.queue_dialog.write_bytes")
-    results_of(pupil).save(desk.folder / "results.csv")
+    program.plant("attnlab.ui.train.queue_dialog.write_bytes")
+    results_of(pupil).save(program.folder / "results.csv")
     pupil.wait_for(lambda: "went wrong" in results_of(pupil).told.text())
 
 
-def trained_queue(desk: Desk) -> Pupil:
+def trained_queue(program: FaultyProgram) -> Pupil:
     """Return a pupil with a queue of one run, which is the open one."""
-    pupil = desk.pupil()
+    pupil = program.pupil()
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()
     pupil.tools.queue.begin("One run", [Planned("seed 0", pupil.run.spec)], [pupil.run])
@@ -176,23 +176,23 @@ def results_of(pupil: Pupil) -> QueueDialog:
 
 
 def pictures(target: str) -> Case:
-    def film(desk: Desk) -> None:
+    def film(program: FaultyProgram) -> None:
         from attnlab.ui.train.run_film_dialog import FilmDialog
         from attnlab.ui.train.run_film_form import FOLDER
 
-        pupil = desk.pupil()
+        pupil = program.pupil()
         pupil.begin(tiny(steps=30))
         pupil.train_to_the_end()
         assert pupil.window.actions_list.run("train-film")
         dialog = pupil.window.findChild(FilmDialog)
         assert dialog is not None
-        with desk.qtbot.waitSignal(dialog.previewed):
+        with program.qtbot.waitSignal(dialog.previewed):
             pass
         dialog.form.take("format", FOLDER)
         dialog.take()
-        desk.plant(target)
-        with desk.qtbot.waitSignal(dialog.saver.slices.finished):
-            dialog.write_film(desk.folder / "frames")
+        program.plant(target)
+        with program.qtbot.waitSignal(dialog.saver.slices.finished):
+            dialog.write_film(program.folder / "frames")
         assert "Something went wrong" in dialog.saver.message.text()
 
     return film

@@ -327,7 +327,7 @@ def test_scattered_letters_have_no_match(query: str, text: str, meant: bool) -> 
         ("ex", "Export", "Next"),  # the start
         ("mask", "Causal mask", "Make a task"),  # in one run
         ("head", "Heads", "Choose the add-on"),
-        ("dk", "d_k", "Dark theme of the desk"),
+        ("dk", "d_k", "Dark theme of the desktop"),
     ],
 )
 def test_the_best_match_comes_first(query: str, better: str, worse: str) -> None:

@@ -24,7 +24,7 @@ from tests.ui import (  # noqa: F401  # their cases
     failing_jobs_of_view,
 )
 from tests.ui.conftest import Person
-from tests.ui.failing_jobs import CASES, Case, Desk, case
+from tests.ui.failing_jobs import CASES, Case, FaultyProgram, case
 from tests.ui.forms import type_into
 
 UI = Path(attnlab.__file__).parent / "ui"
@@ -47,28 +47,28 @@ PASSED_ON = {
 
 
 @case("weights/weights_dialog.py WeightsDialog._start", "reading weights")
-def read_weights(desk: Desk) -> None:
+def read_weights(program: FaultyProgram) -> None:
     from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
-    person = desk.person()
-    desk.plant("attnlab.ui.weights.weights_dialog.text_source")
+    person = program.person()
+    program.plant("attnlab.ui.weights.weights_dialog.text_source")
     dialog = open_weights_dialog(person.playground, person.window, text="1 2\n3 4")
     assert dialog is not None
-    with desk.qtbot.waitSignal(dialog.read):
+    with program.qtbot.waitSignal(dialog.read):
         pass
     assert "Something went wrong" in dialog.waiting.text()
     dialog.reject()
 
 
 @case("weights/weights_dialog.py WeightsDialog._on_soon", "trying the weights")
-def try_weights(desk: Desk) -> None:
+def try_weights(program: FaultyProgram) -> None:
     from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
-    person = desk.person()
-    desk.plant("attnlab.ui.weights.weights_dialog.run_trial")
+    person = program.person()
+    program.plant("attnlab.ui.weights.weights_dialog.run_trial")
     dialog = open_weights_dialog(person.playground, person.window, text="1 2\n3 4\n5 6")
     assert dialog is not None
-    with desk.qtbot.waitSignal(dialog.previewed):
+    with program.qtbot.waitSignal(dialog.previewed):
         pass
     assert "Something went wrong" in dialog.message.text()
     dialog.reject()
@@ -78,30 +78,30 @@ def try_weights(desk: Desk) -> None:
 
 
 @case("export/figure_preview.py FigurePreview._draw", "drawing the figure")
-def figure(desk: Desk) -> None:
-    person = desk.person()
-    desk.plant("attnlab.ui.export.figure_preview.draw_steps")
+def figure(program: FaultyProgram) -> None:
+    person = program.person()
+    program.plant("attnlab.ui.export.figure_preview.draw_steps")
     person.playground.files.ask_export()
 
 
 def sweep(target: str, *, before: bool = False) -> Case:
-    def film(desk: Desk) -> None:
+    def film(program: FaultyProgram) -> None:
         from attnlab.ui.export.sweep_dialog import SweepDialog
 
-        person = desk.person()
+        person = program.person()
         if before:
-            desk.plant(target)
+            program.plant(target)
         assert person.window.actions_list.run("film")
         dialog = person.window.findChild(SweepDialog)
         assert dialog is not None
-        with desk.qtbot.waitSignal(dialog.previewed):
+        with program.qtbot.waitSignal(dialog.previewed):
             type_into(dialog.form, "frames", "4")
         if not before:
-            desk.plant(target)
-            with desk.qtbot.waitSignal(dialog.saver.slices.finished):
-                dialog.write_film(desk.folder / "film.gif")
+            program.plant(target)
+            with program.qtbot.waitSignal(dialog.saver.slices.finished):
+                dialog.write_film(program.folder / "film.gif")
             assert not dialog.saver.working
-            assert not (desk.folder / "film.gif").exists()
+            assert not (program.folder / "film.gif").exists()
         assert "Something went wrong" in dialog.saver.message.text()
 
     return film
@@ -127,17 +127,17 @@ case("export/filming.py Filming.run_steps: write_bytes", "writing the film")(swe
 
 
 def exercise(target: str, act: Callable[[object, Path], None]) -> Case:
-    def make(desk: Desk) -> None:
+    def make(program: FaultyProgram) -> None:
         from attnlab.ui.predict.exercise_dialog import ExerciseDialog
 
-        person = desk.person()
+        person = program.person()
         dialog = ExerciseDialog(person.playground, person.window)
-        desk.qtbot.addWidget(dialog)
-        with desk.qtbot.waitSignal(dialog.previewed):
+        program.qtbot.addWidget(dialog)
+        with program.qtbot.waitSignal(dialog.previewed):
             dialog.show()
-        desk.plant(target)
-        with desk.qtbot.waitSignal(dialog.slices.finished):
-            act(dialog, desk.folder)
+        program.plant(target)
+        with program.qtbot.waitSignal(dialog.slices.finished):
+            act(dialog, program.folder)
         assert "Something went wrong" in dialog.message.text()
         assert dialog.handout_button.isEnabled()
 
@@ -158,29 +158,29 @@ case("predict/exercise_dialog.py ExerciseDialog.grade_file", "grading the answer
 
 
 @case("lessons/lesson_pages.py LessonPages.check", "computing the steps of the lesson")
-def check_lesson(desk: Desk) -> None:
-    person = desk.person()
+def check_lesson(program: FaultyProgram) -> None:
+    person = program.person()
     person.window.show_workspace("lessons")
     lessons = person.window.workspace(LESSONS)
     assert lessons is not None
     lessons.workspace._show(find("causal-masks"))
-    desk.plant("attnlab.lessons.slides.check")
+    program.plant("attnlab.lessons.slides.check")
     lessons.workspace.check()
     person.wait_for(lambda: "Something went wrong" in lessons.workspace.message)
 
 
 def printing(target: str) -> Case:
-    def print_lesson(desk: Desk) -> None:
+    def print_lesson(program: FaultyProgram) -> None:
         from attnlab.ui.lessons.printing import Printing
 
-        person = desk.person()
+        person = program.person()
         person.window.show_workspace("lessons")
         lessons = person.window.workspace(LESSONS)
         assert lessons is not None
-        desk.plant(target)
-        Printing(lessons, find("causal-masks"), desk.folder / "a.pdf")
+        program.plant(target)
+        Printing(lessons, find("causal-masks"), program.folder / "a.pdf")
         person.wait_for(lambda: "Something went wrong" in lessons.workspace.message)
-        assert not (desk.folder / "a.pdf").exists()
+        assert not (program.folder / "a.pdf").exists()
 
     return print_lesson
 
@@ -190,58 +190,59 @@ case("lessons/printing.py Printing._print", "printing the lesson")(printing("att
 
 
 @case("lessons/thumbnails.py Thumbnails._go_on", "drawing the steps of the lessons")
-def thumbnails(desk: Desk) -> None:
-    person = desk.person()
-    desk.plant("attnlab.ui.lessons.thumbnails._make_thumbnail")
+def thumbnails(program: FaultyProgram) -> None:
+    person = program.person()
+    program.plant("attnlab.ui.lessons.thumbnails._make_thumbnail")
     person.window.show_workspace("lessons")
     person.wait_for(lambda: bool(fault_log._untaken))
     person.window.show_workspace("playground")
 
 
 @case("present/lens_pictures.py LensPictures.find", "drawing the lens")
-def draw_lens(desk: Desk) -> None:
+def draw_lens(program: FaultyProgram) -> None:
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.present import PresentWindow
 
-    person = desk.person()
-    desk.plant("attnlab.ui.present.lens_pictures.make_picture")
+    person = program.person()
+    program.plant("attnlab.ui.present.lens_pictures.make_picture")
     player = LessonPlayer(person.document, person.window)
     player.open(find("positions"), 3)  # a lens that is not covered by a question
-    hall = PresentWindow(person.playground, player, person.window)
-    desk.qtbot.addWidget(hall)
-    hall.present(size=QSize(1280, 720))
-    person.wait_for(lambda: hall.parts.lens is not None and hall.parts.lens.isVisible())  # as in the window instead
-    hall.close()
+    presentation = PresentWindow(person.playground, player, person.window)
+    program.qtbot.addWidget(presentation)
+    presentation.present(size=QSize(1280, 720))
+    parts = presentation.parts
+    person.wait_for(lambda: parts.lens is not None and parts.lens.isVisible())  # as in the window instead
+    presentation.close()
 
 
 @case("lessons/step_preview.py Preview.show_step", "computing the step")
-def preview_step(desk: Desk) -> None:
+def preview_step(program: FaultyProgram) -> None:
     from attnlab.ui.lessons.step_preview import Preview
 
-    person = desk.person()
+    person = program.person()
     preview = Preview(person.playground, person.window)
-    desk.plant("attnlab.lessons.slides.fill_text")
+    program.plant("attnlab.lessons.slides.fill_text")
     lesson = find("causal-masks")
     index = next(i for i, step in enumerate(lesson.steps) if "{{" in step.text)
-    with desk.qtbot.waitSignal(preview.filled):
+    with program.qtbot.waitSignal(preview.filled):
         preview.show_step(Lesson(lesson.name, lesson.title, lesson.steps), index)
     assert "Something went wrong" in preview.wrong.text()
 
 
 @case("present/prefetch.py Prefetch.want", "computing the neighbouring slides")
-def present(desk: Desk) -> None:
+def present(program: FaultyProgram) -> None:
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.present import PresentWindow
 
-    person = desk.person()
+    person = program.person()
     player = LessonPlayer(person.document, person.window)
     player.open(find("causal-masks"))
-    hall = PresentWindow(person.playground, player, person.window)
-    desk.qtbot.addWidget(hall)
-    desk.plant("attnlab.ui.present.prefetch.answer")
-    hall.present(size=QSize(960, 540))
+    presentation = PresentWindow(person.playground, player, person.window)
+    program.qtbot.addWidget(presentation)
+    program.plant("attnlab.ui.present.prefetch.answer")
+    presentation.present(size=QSize(960, 540))
     person.wait_for(lambda: bool(fault_log._untaken))
-    hall.close()
+    presentation.close()
 
 
 # All of them
@@ -300,13 +301,13 @@ def test_an_unexpected_error_is_shown_in_the_window(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     doing, act = CASES[place]
-    desk = Desk(sit_down, open_window, qtbot, tmp_path)
+    program = FaultyProgram(sit_down, open_window, qtbot, tmp_path)
     try:
-        act(desk)
+        act(program)
         sentence = f"Something went wrong inside attnlab while {doing}: PlantedError: planted."
-        qtbot.waitUntil(lambda: sentence in desk.told())
+        qtbot.waitUntil(lambda: sentence in program.told())
     finally:
-        desk.mend()
+        program.mend()
     faults = fault_log.take()
     assert doing in {fault.doing for fault in faults}
     assert {fault.reason for fault in faults} == {"PlantedError: planted"}

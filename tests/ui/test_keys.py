@@ -186,20 +186,20 @@ def test_the_palette_can_step_present_and_change_the_theme(person: "Person") -> 
 
 def test_f5_presents_a_tour_of_the_open_experiment_and_returns(person: "Person") -> None:
     person.key(Key.Key_F5)
-    desk = person.window.workspace(LESSONS)
-    assert desk is not None
-    assert desk.presentation is not None
-    assert desk.presentation.isVisible()
-    assert desk.panel is None
-    assert desk.player.slide is not None
-    assert desk.player.slide.step.title == "Inputs"
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    assert controller.presentation is not None
+    assert controller.presentation.isVisible()
+    assert controller.panel is None
+    assert controller.player.slide is not None
+    assert controller.player.slide.step.title == "Inputs"
     begun = person.document.scene
     for _ in range(4):
-        person.key(Key.Key_PageDown, widget=desk.presentation)
-    assert desk.player.slide.index == 2
-    person.key(Key.Key_Escape, widget=desk.presentation)
-    assert desk.presentation is None
-    assert desk.player.lesson is None
+        person.key(Key.Key_PageDown, widget=controller.presentation)
+    assert controller.player.slide.index == 2
+    person.key(Key.Key_Escape, widget=controller.presentation)
+    assert controller.presentation is None
+    assert controller.player.lesson is None
     assert person.document.scene is begun
     assert person.document.view.at is None
     assert person.playground.inputs.isVisible()

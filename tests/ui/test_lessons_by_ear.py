@@ -77,20 +77,20 @@ right: 1
 
 
 @pytest.fixture
-def desk(person: "Person", tmp_path: Path) -> "LessonController":
+def lessons(person: "Person", tmp_path: Path) -> "LessonController":
     path = tmp_path / "lesson.md"
     path.write_text(LESSON, encoding="utf-8")
-    desk = person.window.workspace(LESSONS)
-    assert desk is not None
-    assert desk.open(path)
+    lessons = person.window.workspace(LESSONS)
+    assert lessons is not None
+    assert lessons.open(path)
     person.settle()
-    desk.close()
+    lessons.close()
     person.lesson = path  # type: ignore[attr-defined]
-    return desk
+    return lessons
 
 
-def open_lesson(person: "Person", desk: "LessonController") -> None:
-    assert desk.open(person.lesson)  # type: ignore[attr-defined]
+def open_lesson(person: "Person", lessons: "LessonController") -> None:
+    assert lessons.open(person.lesson)  # type: ignore[attr-defined]
     person.settle()
 
 
@@ -101,13 +101,13 @@ def weight(person: "Person") -> str:
     return f"{float(reply.trace.array('weights')[0, 1, 0]):.4f}"
 
 
-def test_a_step_is_said_with_its_title_and_text(person: "Person", desk: "LessonController", ears: Ears) -> None:
-    open_lesson(person, desk)
+def test_a_step_is_said_with_its_title_and_text(person: "Person", lessons: "LessonController", ears: Ears) -> None:
+    open_lesson(person, lessons)
     assert ears.said == ["Step 1 of 2: All tokens. A row sums to 1.00."]
 
 
-def test_each_frame_and_the_next_step_are_said_once(person: "Person", desk: "LessonController", ears: Ears) -> None:
-    open_lesson(person, desk)
+def test_each_frame_and_the_next_step_are_said_once(person: "Person", lessons: "LessonController", ears: Ears) -> None:
+    open_lesson(person, lessons)
     ears.forget()
     person.key(Key.Key_PageDown)
     person.settle()
@@ -115,25 +115,25 @@ def test_each_frame_and_the_next_step_are_said_once(person: "Person", desk: "Les
     assert said.startswith("Weights. ")
     assert "Your" in said
     ears.forget()
-    desk.player.go_last()
+    lessons.player.go_last()
     person.settle()
     ask = "Question: How much does “journey” give to “Your”?"
     assert ears.said == [f"Step 2 of 2: What does journey give? Find the weight. {ask}"]
     ears.forget()
-    desk.player.go_back()
+    lessons.player.go_back()
     person.settle()
     assert ears.said[0].startswith("Step 1 of 2: All tokens.")
 
 
-def test_a_question_is_answered_by_ear(person: "Person", desk: "LessonController", ears: Ears) -> None:
-    open_lesson(person, desk)
-    desk.player.go_last()
+def test_a_question_is_answered_by_ear(person: "Person", lessons: "LessonController", ears: Ears) -> None:
+    open_lesson(person, lessons)
+    lessons.player.go_last()
     person.settle()
     card = person.card("weights")
     assert names(card)[6] == "weights, journey to Your, covered until the answer is shown"
     bars = [name for name in names(person.playground.explain.bars) if "Your" in name]
     assert bars[0].endswith("Your, not shown yet")
-    panel = desk.panel
+    panel = lessons.panel
     assert panel is not None
     sheet = panel.findChild(AnswerSheet)
     assert sheet is not None
@@ -156,10 +156,10 @@ def test_a_question_is_answered_by_ear(person: "Person", desk: "LessonController
     assert any(name.startswith("Right.") for name in verdict)
 
 
-def test_a_choice_is_answered_by_ear(person: "Person", desk: "LessonController", ears: Ears, tmp_path: Path) -> None:
+def test_a_choice_is_answered_by_ear(person: "Person", lessons: "LessonController", ears: Ears, tmp_path: Path) -> None:
     path = tmp_path / "choice.md"
     path.write_text(CHOICE, encoding="utf-8")
-    assert desk.open(path)
+    assert lessons.open(path)
     person.settle()
     assert ears.said == ["Step 1 of 1: A vote. Choose. Question: Rows are what? 1: queries. 2: keys."]
     ears.forget()
@@ -169,27 +169,29 @@ def test_a_choice_is_answered_by_ear(person: "Person", desk: "LessonController",
     assert "Right: queries." in ears.said
 
 
-def test_every_part_of_the_panel_has_a_name(person: "Person", desk: "LessonController", listening: None) -> None:
-    open_lesson(person, desk)
-    assert desk.panel is not None
-    buttons = [button for button in desk.panel.findChildren(QAbstractButton) if button.isVisible()]
+def test_every_part_of_the_panel_has_a_name(person: "Person", lessons: "LessonController", listening: None) -> None:
+    open_lesson(person, lessons)
+    assert lessons.panel is not None
+    buttons = [button for button in lessons.panel.findChildren(QAbstractButton) if button.isVisible()]
     assert all(element(button).text(NAME) for button in buttons)
 
 
-def test_a_presentation_says_each_slide_and_its_cells(person: "Person", desk: "LessonController", ears: Ears) -> None:
-    open_lesson(person, desk)
-    desk.present()
-    hall = desk.presentation
-    assert hall is not None
+def test_a_presentation_says_each_slide_and_its_cells(
+    person: "Person", lessons: "LessonController", ears: Ears
+) -> None:
+    open_lesson(person, lessons)
+    lessons.present()
+    presentation = lessons.presentation
+    assert presentation is not None
     person.wait_for(lambda: any("A row sums to 1.00" in said for said in ears.said))
-    person.key(Key.Key_PageDown, widget=hall)
+    person.key(Key.Key_PageDown, widget=presentation)
     ears.forget()
-    person.key(Key.Key_Right, CTRL, widget=hall)
-    person.key(Key.Key_Right, CTRL, widget=hall)
+    person.key(Key.Key_Right, CTRL, widget=presentation)
+    person.key(Key.Key_Right, CTRL, widget=presentation)
     values = person.playground.reply.trace.array("weights")[0]  # type: ignore[union-attr]
     assert ears.said[-1] == f"weights, Your to journey, {values[0, 1]:.4f}"
-    slide = element(hall.view)
+    slide = element(presentation.view)
     assert slide.childCount() >= values.size
     assert slide.child(1).text(NAME) == ears.said[-1]
     assert slide.child(6).text(NAME).endswith("not computed yet")
-    hall.close()
+    presentation.close()

@@ -16,7 +16,7 @@ from attnlab.ui.app.array_window import ArrayWindow
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from tests.ears import NAME, Ears, element, names
 from tests.ui.test_accessible_tree import find_nameless, find_without_cells
-from tests.ui.weights.weights_desk import sit
+from tests.ui.weights.weights_user import open_weights
 from tools.gallery_window import settle
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def test_the_encoding_is_walked_by_position_and_dimension(person: "Person", ears
 def test_imported_matrices_and_their_weights_are_walked(person: "Person", ears: Ears, tmp_path: Path) -> None:
     path = tmp_path / "layer.pt"
     torch.save({f"W_{name}": torch.arange(6.0).reshape(3, 2) - 2 for name in "qkv"}, path)
-    desk = sit(person, [path])
-    dialog = desk.dialog
+    user = open_weights(person, [path])
+    dialog = user.dialog
     refused = "What does not fit: The file does not give the number of heads; choose one of 1, 2."
     assert element(dialog.message).text(NAME) == refused
     assert any("choose one of 1, 2" in said for said in ears.said)
-    desk.choose("Heads", "1")
+    user.choose("Heads", "1")
     dialog.activateWindow()
     person.wait_for(dialog.isActiveWindow)
     small = dialog.view.matrices.maps[0]
@@ -70,7 +70,7 @@ def test_imported_matrices_and_their_weights_are_walked(person: "Person", ears: 
     sheet.setFocus(TAB)
     QTest.keyClick(sheet, Key.Key_Down)
     assert ears.read[-1].startswith("weights, Your to Your, ")
-    desk.close()
+    user.close()
 
 
 def test_the_window_of_an_array_is_walked_with_control(qtbot: QtBot, ears: Ears) -> None:

@@ -216,30 +216,30 @@ def test_the_place_in_a_lesson_is_restored(sit_down: Callable[..., "Person"], tm
     (tmp_path / "mine.md").write_text(LESSON, encoding="utf-8")
     person = sit_down()
     open_paths(person.window, [tmp_path / "mine.md"])
-    desk = person.window.lessons
-    assert desk is not None
-    desk.player.go_next()
-    desk.player.go_next()
+    controller = person.window.lessons
+    assert controller is not None
+    controller.player.go_next()
+    controller.player.go_next()
     person.settle()
     person.type_number(0, 0, "0.5")  # an edit in the middle of a lesson is what was seen, not the lesson's state
     person.click_number(0, 0)
-    frame, view, experiment = desk.player.frame_index, person.document.view, person.experiment
+    frame, view, experiment = controller.player.frame_index, person.document.view, person.experiment
     assert frame == 2
     before = saved(person, tmp_path / "place.attnlab")
     said = load_session(tmp_path / "place.attnlab").view[KEY]["lesson"]
     assert said == {"lesson": "mine.md", "step": 0, "frame": 2}  # beside it, so that both may move
 
     again = sit_down(Source(path=tmp_path / "place.attnlab"))
-    desk = again.window.lessons
-    assert desk is not None
-    slide = desk.player.slide
+    controller = again.window.lessons
+    assert controller is not None
+    slide = controller.player.slide
     assert slide is not None
-    assert (slide.step.title, desk.player.frame_index) == ("First", 2)
+    assert (slide.step.title, controller.player.frame_index) == ("First", 2)
     assert again.document.view == view
     assert is_same(again.experiment, experiment)
     assert not again.document.modified
     assert pictures(again) == before
-    desk.player.skip()
+    controller.player.skip()
     again.settle()
     assert again.experiment.config.causal
     again.window.close()
@@ -305,9 +305,9 @@ def test_a_pin_of_another_device_is_computed_here(sit_down: Callable[..., "Perso
 
 
 def walk(person: "Person", lesson: str, step: int = 0) -> None:
-    desk = person.window.workspace(LESSONS)
-    assert desk is not None
-    assert desk.open(lesson, step)
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    assert controller.open(lesson, step)
 
 
 def test_a_shipped_lesson_is_found_by_its_name(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:

@@ -207,9 +207,9 @@ def switch_a_head_off(person: "Person", chance: random.Random) -> None:
 def walk_a_lesson(person: "Person", chance: random.Random) -> None:
     from attnlab.lessons.library import find
 
-    desk = person.window.workspace(LESSONS)
-    assert desk is not None
-    player = desk.player
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    player = controller.player
     if player.lesson is None:
         player.open(find("why-attention"))
     else:

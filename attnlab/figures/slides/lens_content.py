@@ -1,4 +1,4 @@
-"""A lens on a slide as plain values: charts, maps in rows, or turns on circles. Drawn for the last row of a hall."""
+"""A lens on a slide as plain values: charts, maps in rows, or turns on circles. Drawn to be read from the last row."""
 
 from dataclasses import dataclass
 

@@ -137,8 +137,8 @@ def run(
 
 def _open_lesson(window: MainWindow, name: str, step: int) -> None:
     """Open a lesson at a step, counted from 1."""
-    if (desk := window.workspace(LESSONS)) is not None:
-        desk.open(name, step - 1)
+    if (lessons := window.workspace(LESSONS)) is not None:
+        lessons.open(name, step - 1)
         window.refresh_actions()
 
 

@@ -77,8 +77,8 @@ def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
     ``then`` is called with whether it was opened, for a session later.
     """
     if path.suffix.lower() in formats.LESSONS:
-        desk = window.workspace(LESSONS)
-        then(desk is not None and desk.open(path))
+        lessons = window.workspace(LESSONS)
+        then(lessons is not None and lessons.open(path))
     elif _is_model(path):
         then(_open_model(window, path))
     elif (folder := run_folder(path)) is not None:

@@ -18,7 +18,7 @@ from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.lessons.library import find, list_shipped
 from attnlab.ui.lessons.player import LessonPlayer
 from attnlab.ui.present.content import Moment, make_content
-from tests.ui.lessons.test_lessons_workspace import desk_of
+from tests.ui.lessons.test_lessons_workspace import find_controller
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -70,9 +70,9 @@ def test_every_question_is_asked_before_its_answer_is_visible(qapp: QApplication
 
 
 def test_the_bar_says_nothing_about_sums_while_weights_are_covered(person: "Person") -> None:
-    desk = desk_of(person)
-    desk.walk(find("six-words"), 0)
-    player, sums = desk.player, person.playground.step_bar.figures.sums
+    controller = find_controller(person)
+    controller.walk(find("six-words"), 0)
+    player, sums = controller.player, person.playground.step_bar.figures.sums
     asking = next(slide for slide in player.slides if slide.blanks)
     player.go(asking.index)
     while player.frame is not None and not player.frame.asked and player.frame_index < len(player.frames) - 1:

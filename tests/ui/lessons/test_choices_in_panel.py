@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from attnlab.lessons.lesson import Blank, Question
 from attnlab.ui.lessons.question_fields import QuestionFields
-from tests.ui.lessons.test_lessons_workspace import desk_of, panel_of, read, walk
+from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of, read, walk
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -131,7 +131,7 @@ def test_the_answer_is_shown_on_request_and_the_next_question_begins_anew(
     assert [row.isVisible() for row in sheet.rows] == [True, True, False]
     click(sheet.rows[1])
     person.wait_for(lambda: "By softmax." in read(person))
-    assert desk_of(person).player.answered
+    assert find_controller(person).player.answered
 
 
 def test_no_answer_is_called_right_after_the_numbers_were_changed(person: "Person", sheet: "ChoiceSheet") -> None:
@@ -139,7 +139,7 @@ def test_no_answer_is_called_right_after_the_numbers_were_changed(person: "Perso
     person.settle()
     person.wait_for(lambda: "The numbers were changed" in sheet.verdict)
     click(sheet.rows[1])
-    assert not desk_of(person).player.answered
+    assert not find_controller(person).player.answered
     person.key(Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     person.settle()
     person.wait_for(lambda: sheet.verdict == "")

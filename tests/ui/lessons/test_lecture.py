@@ -20,49 +20,49 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
 CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
 
 
-def desk_of(person: "Person") -> "LessonController":
-    desk = person.window.workspace(LESSONS)
-    assert desk is not None
-    return desk
+def find_controller(person: "Person") -> "LessonController":
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    return controller
 
 
 def step_of(person: "Person") -> int:
-    slide = desk_of(person).player.slide
+    slide = find_controller(person).player.slide
     assert slide is not None
     return slide.index
 
 
 def test_a_lecturer_presents_a_lesson_changes_a_number_and_returns(person: "Person") -> None:
-    desk = desk_of(person)
-    desk.open("causal-masks")
+    controller = find_controller(person)
+    controller.open("causal-masks")
     person.key(Key.Key_F5)
-    hall = desk.presentation
-    assert hall is not None
-    while not desk.player.at_end:
-        person.key(Key.Key_PageDown, widget=hall)
+    presentation = controller.presentation
+    assert presentation is not None
+    while not controller.player.at_end:
+        person.key(Key.Key_PageDown, widget=presentation)
         person.settle()
     assert step_of(person) == 11
-    while not desk.player.at_start:
-        person.key(Key.Key_PageUp, widget=hall)
+    while not controller.player.at_start:
+        person.key(Key.Key_PageUp, widget=presentation)
     for digit in (Key.Key_5, Key.Key_Return):
-        person.key(digit, widget=hall)
+        person.key(digit, widget=presentation)
     assert step_of(person) == 4
-    person.key(Key.Key_B, widget=hall)
-    assert hall.view.cover == "black"
-    person.key(Key.Key_B, widget=hall)
-    assert hall.view.cover == ""
+    person.key(Key.Key_B, widget=presentation)
+    assert presentation.view.cover == "black"
+    person.key(Key.Key_B, widget=presentation)
+    assert presentation.view.cover == ""
     own = person.experiment
     person.drag_number(0, 0, 60)
     person.settle()
     assert person.experiment is not own
-    person.key(Key.Key_PageDown, widget=hall)
+    person.key(Key.Key_PageDown, widget=presentation)
     while step_of(person) == 4:
-        person.key(Key.Key_PageDown, widget=hall)
+        person.key(Key.Key_PageDown, widget=presentation)
     while step_of(person) > 4:
-        person.key(Key.Key_PageUp, widget=hall)
+        person.key(Key.Key_PageUp, widget=presentation)
     assert person.experiment is own
-    person.key(Key.Key_Escape, widget=hall)
-    assert desk.presentation is None
+    person.key(Key.Key_Escape, widget=presentation)
+    assert controller.presentation is None
     assert person.playground.body.isVisible()
     person.settle()
     person.document.show(at=None)
@@ -70,23 +70,23 @@ def test_a_lecturer_presents_a_lesson_changes_a_number_and_returns(person: "Pers
 
 
 def test_a_lecturer_records_saves_reopens_hands_out_and_grades(person: "Person", tmp_path: Path) -> None:
-    desk = desk_of(person)
+    controller = find_controller(person)
     person.key(Key.Key_A, CTRL | SHIFT)
     for switch in ("Causal", "Biases", "Causal", "Biases"):
         person.press(switch)
         person.settle()
         person.key(Key.Key_A, CTRL | SHIFT)
     person.key(Key.Key_2, CTRL)
-    desk.drafts.show()
+    controller.drafts.show()
     person.key(Key.Key_S, CTRL)
     lesson = find(str(find_user_folder() / "my-lesson.md"))
     assert (len(lesson.steps), check(lesson)) == (5, ())
-    desk.open("my-lesson", 4)
+    controller.open("my-lesson", 4)
     person.settle()
     assert step_of(person) == 4
     person.click_cell("weights", 2, 1)
     person.window.actions_list.run("exercise")
-    dialog = desk.exercise
+    dialog = controller.exercise
     assert dialog is not None
     with person.qtbot.waitSignal(dialog.previewed):
         QTest.keyClicks(dialog.form.students, "Ada")
@@ -101,7 +101,7 @@ def test_a_lecturer_records_saves_reopens_hands_out_and_grades(person: "Person",
     assert dialog.grades.summary.text().startswith("1 student, 1 of 1 answer")
     dialog.grades.close()
     dialog.close()
-    assert desk.exercise is None
+    assert controller.exercise is None
 
 
 def test_the_worked_solution_goes_to_the_clipboard(person: "Person") -> None:

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from attnlab.lessons.library import list_shipped
-from tests.ui.lessons.test_lessons_workspace import desk_of, step_of, walk, workspace_of
+from tests.ui.lessons.test_lessons_workspace import find_controller, step_of, walk, workspace_of
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.lesson_pages import LessonPages
@@ -24,7 +24,7 @@ def row_of(workspace: "LessonPages", title: str) -> "Row":
 
 def filled(person: "Person") -> str:
     """Return the text of the page's filled button."""
-    page = desk_of(person).workspace.page  # type: ignore[union-attr]
+    page = find_controller(person).workspace.page  # type: ignore[union-attr]
     buttons = [button for button in page.findChildren(QPushButton) if button.isVisible()]
     (primary,) = [button for button in buttons if button.property("primary")]
     assert len(buttons) == 4
@@ -54,8 +54,8 @@ def test_the_way_through_a_lesson_is_shown_and_kept(person: "Person", lesson_fil
     person.press("Go on at step 3")
     person.press("Next")
     person.press("Reveal")
-    assert desk_of(person).player.at_end
-    desk_of(person).close()
+    assert find_controller(person).player.at_end
+    find_controller(person).close()
     workspace_of(person)
     row = row_of(workspace, "Masks in four steps")
     assert (row.state, row.done, row.share) == ("done", True, 1.0)
@@ -67,11 +67,11 @@ def test_the_way_through_a_lesson_is_shown_and_kept(person: "Person", lesson_fil
 
 
 def test_a_step_that_was_jumped_over_is_not_done(person: "Person") -> None:
-    desk = desk_of(person)
-    desk.open("six-words")
-    desk.player.go(4)
-    desk.player.go(5)
-    desk.player.go(1)
+    controller = find_controller(person)
+    controller.open("six-words")
+    controller.player.go(4)
+    controller.player.go(5)
+    controller.player.go(1)
     workspace = workspace_of(person)
     assert [i for i, row in enumerate(workspace.page.steps.rows) if row.done] == [4]
     assert filled(person) == "Go on at step 2"
@@ -79,10 +79,10 @@ def test_a_step_that_was_jumped_over_is_not_done(person: "Person") -> None:
 
 def test_a_tour_is_no_lesson(person: "Person") -> None:
     person.key(Key.Key_F5)
-    desk = desk_of(person)
-    assert desk.presentation is not None
-    person.key(Key.Key_PageDown, widget=desk.presentation)
-    person.key(Key.Key_Escape, widget=desk.presentation)
+    controller = find_controller(person)
+    assert controller.presentation is not None
+    person.key(Key.Key_PageDown, widget=controller.presentation)
+    person.key(Key.Key_Escape, widget=controller.presentation)
     assert person.window.settings.lesson_progress == ()
 
 
@@ -123,12 +123,13 @@ def test_a_lesson_is_read_where_the_explanation_was_folded(person: "Person") -> 
     person.settle()
     body = person.playground.body
     person.wait_for(lambda: not person.playground.explain.isVisible())
-    desk = desk_of(person)
-    desk.open("scaling", 3)
+    controller = find_controller(person)
+    controller.open("scaling", 3)
     person.settle()
-    assert desk.panel is not None
-    person.wait_for(lambda: desk.panel is not None and desk.panel.isVisible() and desk.panel.width() > 300)
-    desk.close()
+    panel = controller.panel
+    assert panel is not None
+    person.wait_for(lambda: panel.isVisible() and panel.width() > 300)
+    controller.close()
     person.settle()
     person.wait_for(lambda: not person.playground.explain.isVisible())
     assert body.sizes()[3] == 0

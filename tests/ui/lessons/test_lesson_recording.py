@@ -34,21 +34,21 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
 CTRL, SHIFT, ALT = Mod.ControlModifier, Mod.ShiftModifier, Mod.AltModifier
 
 
-def desk_of(person: "Person") -> "LessonController":
-    desk = person.window.workspace(LESSONS)
-    assert desk is not None
-    return desk
+def find_controller(person: "Person") -> "LessonController":
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    return controller
 
 
 def draft_of(person: "Person") -> "Draft":
-    draft = desk_of(person).drafts.draft
+    draft = find_controller(person).drafts.draft
     assert draft is not None
     return draft
 
 
 def editor_of(person: "Person") -> "Editor":
-    desk_of(person).drafts.show()
-    workspace = desk_of(person).workspace
+    find_controller(person).drafts.show()
+    workspace = find_controller(person).workspace
     assert workspace is not None
     return workspace.editor
 
@@ -156,7 +156,7 @@ def test_reordered_steps_keep_their_content() -> None:
 def test_the_first_visit_to_the_lessons_shows_the_recorded_step(person: "Person") -> None:
     record(person)
     person.window.show_workspace("lessons")
-    draft = desk_of(person).drafts.editing
+    draft = find_controller(person).drafts.editing
     assert draft is not None
     assert [step.title for step in draft.lesson.steps] == ["Weights"]
 
@@ -202,7 +202,7 @@ def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Pe
     assert is_same(last, wanted)
     person.press("Try it")
     person.settle()
-    slide = desk_of(person).player.slide
+    slide = find_controller(person).player.slide
     assert slide is not None
     assert slide.index == 4
     person.check_every_number()
@@ -210,7 +210,7 @@ def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Pe
 
 def test_recording_a_step_keeps_the_keyboard_focus(person: "Person") -> None:
     editor_of(person)
-    desk_of(person).drafts.start()
+    find_controller(person).drafts.start()
     person.key(Key.Key_1, CTRL)
     person.playground.canvas.setFocus()
     record(person)
@@ -259,7 +259,7 @@ def test_undo_in_the_editor_goes_word_by_word_and_keeps_the_playground(person: "
 
 
 def test_steps_are_moved_copied_and_deleted_by_keys_and_buttons(person: "Person", lesson_file: Path) -> None:
-    desk_of(person).drafts.edit(find(str(lesson_file)))
+    find_controller(person).drafts.edit(find(str(lesson_file)))
     editor = editor_of(person)
     titles = [row.title for row in editor.steps.rows]
     editor.steps.setFocus()
@@ -395,7 +395,7 @@ def test_a_shipped_lesson_is_edited_as_a_copy(person: "Person") -> None:
     assert draft.path.parent == find_user_folder()
     assert check(find(str(draft.path))) == ()
     person.press("Done")
-    workspace = desk_of(person).workspace
+    workspace = find_controller(person).workspace
     assert workspace is not None
     assert "Your lessons" in [row.title for row in workspace.shelf.rows]
 
@@ -451,7 +451,7 @@ def test_saving_a_lesson_elsewhere_copies_its_sessions(person: "Person", tmp_pat
 def test_a_file_with_mistakes_is_never_overwritten(person: "Person", lesson_file: Path) -> None:
     text = lesson_file.read_text(encoding="utf-8").replace("depth: row", "depth: rows")
     lesson_file.write_text(text, encoding="utf-8")
-    desk_of(person).drafts.edit(find(str(lesson_file)))
+    find_controller(person).drafts.edit(find(str(lesson_file)))
     editor = editor_of(person)
     editor.step_title.setFocus()
     person.type("!")
@@ -468,7 +468,7 @@ def test_unsaved_lessons_are_restored_after_closing_the_window(person: "Person")
 
 
 def test_a_step_can_be_dragged_to_another_place(person: "Person", lesson_file: Path) -> None:
-    desk_of(person).drafts.edit(find(str(lesson_file)))
+    find_controller(person).drafts.edit(find(str(lesson_file)))
     editor = editor_of(person)
     titles = [row.title for row in editor.steps.rows]
     editor.steps.setCurrentRow(0)

@@ -32,21 +32,21 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
 CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
 
 
-def desk_of(person: "Person") -> "LessonController":
-    desk = person.window.workspace(LESSONS)
-    assert desk is not None
-    return desk
+def find_controller(person: "Person") -> "LessonController":
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    return controller
 
 
 def workspace_of(person: "Person") -> "LessonPages":
     person.key(Key.Key_2, CTRL)
-    workspace = desk_of(person).workspace
+    workspace = find_controller(person).workspace
     assert workspace is not None
     return workspace
 
 
 def panel_of(person: "Person") -> "LessonPanel":
-    panel = desk_of(person).panel
+    panel = find_controller(person).panel
     assert panel is not None
     return panel
 
@@ -66,7 +66,7 @@ def read(person: "Person") -> str:
 
 
 def step_of(person: "Person") -> int:
-    slide = desk_of(person).player.slide
+    slide = find_controller(person).player.slide
     assert slide is not None
     return slide.index
 
@@ -97,7 +97,7 @@ def test_shipped_lessons_are_listed_in_order_and_can_be_opened(person: "Person")
     person.press("Start")
     person.settle()
     assert person.playground.body.isVisible()
-    lesson = desk_of(person).player.lesson
+    lesson = find_controller(person).player.lesson
     assert lesson is not None
     assert lesson.title == titles[1]
     person.key(Key.Key_1, CTRL)
@@ -130,7 +130,7 @@ def test_the_panel_fills_numbers_and_follows_live_edits(person: "Person", lesson
     person.settle()
     weight = f"{float(person.playground.reply.trace.array('weights')[0, 2, 1]):.4f}"  # type: ignore[union-attr]
     person.wait_for(lambda: f"gives {weight} to" in read(person))
-    before = desk_of(person).player.slides[0].experiment
+    before = find_controller(person).player.slides[0].experiment
     assert before is not None
     was = number(float(compute(before).array("weights")[0, 2, 1]))
     person.wait_for(lambda: f"before it was {was}." in read(person))
@@ -151,7 +151,7 @@ def test_text_of_a_step_is_hidden_while_another_experiment_is_open(person: "Pers
     person.press("Back to this step")
     person.settle()
     person.wait_for(lambda: "is open now" not in read(person))
-    assert person.experiment is desk_of(person).player.slides[0].experiment
+    assert person.experiment is find_controller(person).player.slides[0].experiment
 
 
 def test_numbers_of_an_earlier_large_step_are_filled_in(
@@ -162,10 +162,10 @@ def test_numbers_of_an_earlier_large_step_are_filled_in(
     person.press("Next")
     person.wait_for(lambda: "before it was 0." in read(person))
     person.press("Present")
-    hall = desk_of(person).presentation
-    assert hall is not None
-    person.wait_for(lambda: "before it was 0." in hall.view.accessibleDescription())
-    person.key(Key.Key_Escape, widget=hall)
+    presentation = find_controller(person).presentation
+    assert presentation is not None
+    person.wait_for(lambda: "before it was 0." in presentation.view.accessibleDescription())
+    person.key(Key.Key_Escape, widget=presentation)
 
 
 def test_page_keys_walk_and_next_stops_at_the_end(person: "Person", lesson_file: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_question_is_asked_and_answered_beside_the_playground(person: "Person"
     from attnlab.ui.predict.answer_sheet import AnswerSheet
 
     walk(person, lesson_file)
-    desk_of(person).player.go_last()
+    find_controller(person).player.go_last()
     person.settle()
     assert "How much does “journey” give to “Your”?" in read(person)
     sheet = panel_of(person).findChild(AnswerSheet)
@@ -262,7 +262,7 @@ def test_mistakes_in_a_file_are_listed_and_the_rest_opens(person: "Person", less
     line = text.splitlines().index("depth: row") + 1
     assert person.message().startswith(f"Line {begun}: There is no preset 'jurney'; did you mean journey?")
     workspace = workspace_of(person)
-    desk_of(person).check()
+    find_controller(person).check()
     person.wait_for(lambda: "listed above the steps" in workspace.message)
     assert f"Line {line}: " in workspace.page.problems
     assert f"Line {begun}: " in workspace.page.problems
@@ -298,15 +298,15 @@ def test_the_program_opens_with_a_lesson_at_a_step(lesson_file: Path) -> None:
 
 
 def test_a_missing_lesson_is_reported(person: "Person") -> None:
-    assert not desk_of(person).open("causal-maks")
+    assert not find_controller(person).open("causal-maks")
     assert "causal-masks" in person.message()
-    assert desk_of(person).player.lesson is None
+    assert find_controller(person).player.lesson is None
 
 
 def test_a_valid_lesson_passes_the_check(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     workspace = workspace_of(person)
-    desk_of(person).check()
+    find_controller(person).check()
     said = "All 4 steps can be computed, and every number in their texts is filled."
     person.wait_for(lambda: workspace.message == said)
     assert workspace.page.problems == ""
@@ -329,35 +329,35 @@ def test_a_lesson_is_printed(person: "Person", lesson_file: Path, tmp_path: Path
 
 def test_a_lesson_that_cannot_be_computed_is_not_printed(person: "Person", tmp_path: Path) -> None:
     workspace = workspace_of(person)
-    Printing(desk_of(person), Lesson("empty", "Empty", ()), tmp_path / "out.pdf")
+    Printing(find_controller(person), Lesson("empty", "Empty", ()), tmp_path / "out.pdf")
     person.wait_for(lambda: "there is nothing to print" in workspace.message)
     assert not (tmp_path / "out.pdf").exists()
 
 
 def test_presenting_begins_at_the_open_step_or_at_the_first(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
-    desk = desk_of(person)
-    desk.player.go(2)
+    controller = find_controller(person)
+    controller.player.go(2)
     person.key(Key.Key_F5)
-    assert desk.presentation is not None
+    assert controller.presentation is not None
     assert step_of(person) == 2
-    person.key(Key.Key_Escape, widget=desk.presentation)
-    assert desk.presentation is None
+    person.key(Key.Key_Escape, widget=controller.presentation)
+    assert controller.presentation is None
     assert step_of(person) == 2
     person.key(Key.Key_F5, SHIFT)
     assert step_of(person) == 0
-    person.key(Key.Key_Escape, widget=desk.presentation)
+    person.key(Key.Key_Escape, widget=controller.presentation)
 
 
 def test_f5_presents_the_lesson_shown_in_the_workspace(person: "Person") -> None:
     workspace = workspace_of(person)
     workspace.page.steps.setCurrentRow(1)
     person.key(Key.Key_F5)
-    desk = desk_of(person)
-    assert desk.presentation is not None
+    controller = find_controller(person)
+    assert controller.presentation is not None
     assert step_of(person) == 1
-    assert desk.player.lesson == workspace.lessons[0]
-    person.key(Key.Key_Escape, widget=desk.presentation)
+    assert controller.player.lesson == workspace.lessons[0]
+    person.key(Key.Key_Escape, widget=controller.presentation)
     person.settle()
     assert "Step 2 of" in read(person)
 
@@ -373,7 +373,7 @@ def test_closing_the_window_ends_the_presentation(person: "Person", lesson_file:
     walk(person, lesson_file)
     person.key(Key.Key_F5)
     assert person.window.close()
-    assert desk_of(person).presentation is None
+    assert find_controller(person).presentation is None
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

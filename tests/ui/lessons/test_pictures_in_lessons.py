@@ -45,12 +45,12 @@ def test_a_picture_beside_the_lesson_is_shown_on_the_slide_and_in_the_panel(pers
     (page,) = compute_pages(lesson)
     assert [each.alt for each in page.pictures] == ["A clock"]
     assert [run.text for each in page.text for run in each.runs] == ["See the hands."]
-    desk = person.window.workspace(LESSONS)
-    assert desk is not None
-    assert desk.open(path)
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    assert controller.open(path)
     person.settle()
-    assert desk.panel is not None
-    picture = desk.panel.findChild(PictureLabel)
+    assert controller.panel is not None
+    picture = controller.panel.findChild(PictureLabel)
     person.wait_for(lambda: picture.isVisible() and picture.count == 1)
     assert picture.accessibleName() == "A clock"
     assert picture.grab().toImage().pixelColor(5, 5) == QColor("#ff0000")
@@ -110,12 +110,12 @@ def test_a_link_is_underlined_text_and_its_address_is_read_in_the_panel(person: 
     text = "Read [the paper](https://example.org/paper) first."
     (paragraph,) = read_paragraphs(text)
     assert [(run.text, run.style) for run in paragraph.runs] == [("Read ", ""), ("the paper", "link"), (" first.", "")]
-    desk = person.window.workspace(LESSONS)
-    assert desk is not None
-    assert desk.open(write_lesson(tmp_path, text))
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    assert controller.open(write_lesson(tmp_path, text))
     person.settle()
-    assert desk.panel is not None
-    labels = desk.panel.findChildren(MarkdownLabel)
+    assert controller.panel is not None
+    labels = controller.panel.findChildren(MarkdownLabel)
     person.wait_for(lambda: any("the paper" in label.text() for label in labels))
     label = next(label for label in labels if "the paper" in label.text())
     assert "(https://example.org/paper)" in label.text()

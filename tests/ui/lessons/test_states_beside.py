@@ -10,7 +10,7 @@ from attnlab.lessons.library import find
 from attnlab.lessons.parse import parse
 from attnlab.lessons.slides import make_slides
 from attnlab.ui.present.content import Moment, make_content
-from tests.ui.lessons.test_lessons_workspace import desk_of
+from tests.ui.lessons.test_lessons_workspace import find_controller
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -47,18 +47,18 @@ edits:
 
 
 def test_the_cards_show_both_states_while_the_step_is_open(person: "Person") -> None:
-    playground, desk = person.playground, desk_of(person)
-    desk.walk(parse(LESSON, "two"), 0)
+    playground, controller = person.playground, find_controller(person)
+    controller.walk(parse(LESSON, "two"), 0)
     person.settle()
     first = person.painted("weights")[0]
-    desk.player.go(1)
+    controller.player.go(1)
     person.wait_for(lambda: playground.document.view.look == "both")
     person.settle()
     data = person.card("weights").data
     assert data is not None
     np.testing.assert_array_equal(data.values[0], first)
     np.testing.assert_array_equal(data.values[1], attnlab.compute(person.experiment).array("weights")[0])
-    desk.player.go(2)
+    controller.player.go(2)
     person.settle()
     assert playground.comparison.pinned is None
     assert playground.document.view.look == "present"
@@ -66,16 +66,16 @@ def test_the_cards_show_both_states_while_the_step_is_open(person: "Person") -> 
 
 
 def test_what_the_user_has_pinned_comes_back(person: "Person") -> None:
-    playground, desk = person.playground, desk_of(person)
+    playground, controller = person.playground, find_controller(person)
     person.press("Pin")
     own = playground.comparison.pinned
-    desk.walk(parse(LESSON, "two"), 1)
+    controller.walk(parse(LESSON, "two"), 1)
     person.wait_for(lambda: playground.document.view.look == "both")
     assert playground.comparison.pinned is not own
-    desk.player.go_back()
+    controller.player.go_back()
     person.settle()
     assert playground.comparison.pinned is own
-    desk.close()
+    controller.close()
 
 
 def test_a_slide_has_both_maps_and_asks_in_the_second() -> None:

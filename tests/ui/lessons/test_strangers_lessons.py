@@ -91,29 +91,29 @@ def test_a_text_loads_no_picture_and_opens_no_link(qapp: QApplication, picture: 
 def test_markup_in_a_lesson_is_shown_as_text(person: "Person", picture: str, tmp_path: Path) -> None:
     path = tmp_path / "strange.md"
     path.write_text(LESSON.replace("IMAGE", picture), encoding="utf-8")
-    desk = person.window.workspace(LESSONS)
-    assert desk is not None
-    assert desk.open(path)
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    assert controller.open(path)
     person.settle()
-    assert desk.panel is not None
+    assert controller.panel is not None
     for fold in ("Show: Question", "Show: Notes"):
         person.press(fold)
-    assert "<img" in desk.panel.findChildren(MarkdownLabel)[0].text().replace("&lt;", "<")
+    assert "<img" in controller.panel.findChildren(MarkdownLabel)[0].text().replace("&lt;", "<")
     person.key(Qt.Key.Key_F5)
-    assert desk.presentation is not None
-    desk.presentation.toggle_speaker()
-    _check(desk.presentation)
-    person.key(Qt.Key.Key_Escape, widget=desk.presentation)
+    assert controller.presentation is not None
+    controller.presentation.toggle_speaker()
+    _check(controller.presentation)
+    person.key(Qt.Key.Key_Escape, widget=controller.presentation)
     person.key(Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    assert desk.workspace is not None
-    lesson = next(each for each in desk.workspace.lessons if each.path == path)
-    desk.drafts.edit(lesson)
-    desk.workspace.editor.text.insertPlainText(f"{{{{weights[{IMAGE}]}}}}")
-    person.wait_for(lambda: "<img" in desk.workspace.editor.preview.wrong.text())
-    desk.workspace.editor.question.fields["blank"].selectAll()
-    desk.workspace.editor.question.fields["blank"].setFocus()
+    assert controller.workspace is not None
+    lesson = next(each for each in controller.workspace.lessons if each.path == path)
+    controller.drafts.edit(lesson)
+    controller.workspace.editor.text.insertPlainText(f"{{{{weights[{IMAGE}]}}}}")
+    person.wait_for(lambda: "<img" in controller.workspace.editor.preview.wrong.text())
+    controller.workspace.editor.question.fields["blank"].selectAll()
+    controller.workspace.editor.question.fields["blank"].setFocus()
     person.type(IMAGE)
-    assert "<img" in desk.workspace.editor.question.message
+    assert "<img" in controller.workspace.editor.question.message
     _check(person.window)
 
 

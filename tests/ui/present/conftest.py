@@ -82,14 +82,14 @@ class Lecturer:
         self.person = person
         self.player = LessonPlayer(person.document, person.window)
         self.player.open(lesson)
-        self.hall = PresentWindow(person.playground, self.player, person.window)
-        self.hall.present(size=size)
-        person.wait_for(self.hall.isActiveWindow)
+        self.presentation = PresentWindow(person.playground, self.player, person.window)
+        self.presentation.present(size=size)
+        person.wait_for(self.presentation.isActiveWindow)
         self.wait()
 
     @property
     def content(self) -> Any:
-        content = self.hall.view.content
+        content = self.presentation.view.content
         assert content is not None
         return content
 
@@ -99,8 +99,8 @@ class Lecturer:
         self.person.wait_for(lambda: not lane.busy and self._whole())
 
     def _whole(self) -> bool:
-        content = self.hall.view.content
-        presenter = self.hall.presenter
+        content = self.presentation.view.content
+        presenter = self.presentation.presenter
         trace = presenter.numbers.find_trace()
         if (
             trace is None
@@ -108,11 +108,11 @@ class Lecturer:
             or presenter.numbers.find_earlier_trace(presenter.slide, trace) is None
         ):
             return False
-        return content is self.hall.presenter.content and content is not None and bool(content.main or content.whole)
+        return content is presenter.content and content is not None and bool(content.main or content.whole)
 
     def press(self, *keys: Qt.Key, widget: QWidget | None = None) -> None:
         for key in keys:
-            QTest.keyClick(widget or self.hall, key)
+            QTest.keyClick(widget or self.presentation, key)
         self.wait()
 
     def text(self) -> str:
@@ -149,7 +149,7 @@ def lecture(sit_down: Callable[..., Any]) -> Iterator[Callable[..., Lecturer]]:
 
     yield present
     for lecturer in standing:
-        lecturer.hall.close()
-        lecturer.hall.deleteLater()
-        QCoreApplication.sendPostedEvents(lecturer.hall, QEvent.Type.DeferredDelete.value)
+        lecturer.presentation.close()
+        lecturer.presentation.deleteLater()
+        QCoreApplication.sendPostedEvents(lecturer.presentation, QEvent.Type.DeferredDelete.value)
         vars(lecturer).clear()

@@ -24,13 +24,13 @@ def test_a_lesson_can_be_presented_forward_and_back_without_errors(
     lecture: Callable[..., Any], name: str, theme: str
 ) -> None:
     talk = lecture(find(name), (1280, 720))
-    talk.hall.set_theme(PALETTES[theme])
-    talk.hall.view.reduced_motion = True
+    talk.presentation.set_theme(PALETTES[theme])
+    talk.presentation.view.reduced_motion = True
     visited = 0
     while True:
         _check(talk)
         visited += 1
-        if talk.player.at_end and not talk.hall.presenter.hidden:
+        if talk.player.at_end and not talk.presentation.presenter.hidden:
             break
         talk.press(Key.Key_PageDown)
     while not talk.player.at_start:
@@ -42,7 +42,7 @@ def test_a_lesson_can_be_presented_forward_and_back_without_errors(
 
 def _check(talk: Any) -> None:
     content, where = talk.content, f"{talk.content.heading}, {talk.player.frame}"
-    assert talk.hall.view.drawn.left_out == (), where
+    assert talk.presentation.view.drawn.left_out == (), where
     words = f"{content.title} {talk.text()} {content.ask}"
     assert "{{" not in words, where
     assert "…" not in words or "…" in talk.player.slide.step.text, where  # dots stand for numbers on their way

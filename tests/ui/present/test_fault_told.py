@@ -39,7 +39,7 @@ def test_a_fault_is_shown_in_the_presentation(
     lecture: Callable[..., Any], size: tuple[int, int], provoked: Provoked
 ) -> None:
     lecturer = lecture(size=size)
-    assert tell_and_dismiss(lecturer.hall, lecturer.person.qtbot, provoked) == SENTENCE
+    assert tell_and_dismiss(lecturer.presentation, lecturer.person.qtbot, provoked) == SENTENCE
 
 
 def test_a_fault_is_shown_in_the_array_window(qtbot: QtBot, provoked: Provoked) -> None:

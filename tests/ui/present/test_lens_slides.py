@@ -106,8 +106,8 @@ def test_the_slide_and_the_lens_begin_with_the_same_order(lecture: Callable[...,
     talk = lecture(parse(text, "look"))
     talk.person.wait_for(lambda: isinstance(talk.content.picture, MapRows))
     talk.press(Key.Key_O)
-    talk.person.wait_for(lambda: talk.hall.parts.lens is not None and talk.hall.parts.lens.isVisible())
-    page = talk.hall.parts.lens.lens.order
+    talk.person.wait_for(lambda: talk.presentation.parts.lens is not None and talk.presentation.parts.lens.isVisible())
+    page = talk.presentation.parts.lens.lens.order
     talk.person.wait_for(lambda: page.rows[0][1].data is not None)
     assert tuple(page.rows[0][1].data.row_labels) == shuffled
 
@@ -116,20 +116,20 @@ def test_a_lens_on_a_slide_has_neither_tabs_nor_fields_until_they_are_wanted(lec
     text = "## Look\n\n```state\npreset: saturated-scaled\nlens: saturation\n```\n\nSee?\n"
     talk = lecture(parse(text, "look"), size=(1920, 1080))
     talk.person.wait_for(lambda: isinstance(talk.content.picture, Charts))
-    assert talk.hall.parts.lens is None
+    assert talk.presentation.parts.lens is None
     talk.press(Key.Key_O)
-    talk.person.wait_for(lambda: talk.hall.parts.lens is not None and talk.hall.parts.lens.isVisible())
-    assert talk.hall.parts.lens.lens.name == "saturation"
+    talk.person.wait_for(lambda: talk.presentation.parts.lens is not None and talk.presentation.parts.lens.isVisible())
+    assert talk.presentation.parts.lens.lens.name == "saturation"
     talk.press(Key.Key_O)
     talk.person.wait_for(lambda: isinstance(talk.content.picture, Charts))
-    assert talk.hall.parts.lens.isHidden()
+    assert talk.presentation.parts.lens.isHidden()
 
 
 def read_side(talk: Any) -> QImage:
     """Return what is drawn in the free part of the slide."""
-    side = talk.hall.view.drawn.side
+    side = talk.presentation.view.drawn.side
     rect = QRect(round(side.x), round(side.y), round(side.width), round(side.height))
-    return QImage(talk.hall.view.grab(rect).toImage())
+    return QImage(talk.presentation.view.grab(rect).toImage())
 
 
 def list_colours(image: QImage) -> set[int]:
@@ -140,11 +140,11 @@ def test_a_lens_that_gives_the_answer_comes_with_it(lecture: Callable[..., Any])
     text = "## Look\n\n```state\npreset: saturated\nlens: saturation\n```\n\nSame?\n\n```answer\nNo.\n```\n"
     talk = lecture(parse(text, "look"))
     talk.person.wait_for(lambda: isinstance(talk.content.picture, Charts))
-    side = talk.hall.view.drawn.side
+    side = talk.presentation.view.drawn.side
     assert list_colours(read_side(talk)) == {QColor(LIGHT.ground).rgb()}
     talk.press(Key.Key_Right)
     assert talk.answer() == "No."
-    assert talk.hall.view.drawn.side == side  # nothing moves
+    assert talk.presentation.view.drawn.side == side  # nothing moves
     assert len(list_colours(read_side(talk))) > 5
 
 
@@ -159,11 +159,11 @@ def test_each_press_turns_the_arrows_by_one_word(lecture: Callable[..., Any]) ->
     pictures = [read_side(talk)]
     for word in (1, 2, 3):
         assert talk.content.keys[:2] == ("→ next word", "L labels")
-        assert talk.hall.presenter.make_next_content().turned == word
+        assert talk.presentation.presenter.make_next_content().turned == word
         talk.press(Key.Key_Right)
         assert talk.content.turned == word
         assert not talk.content.answered
-        talk.hall.view.finish()
+        talk.presentation.view.finish()
         pictures.append(read_side(talk))
         assert pictures[-1] != pictures[-2]
     assert talk.content.prompt == "press → to reveal"
@@ -174,7 +174,7 @@ def test_each_press_turns_the_arrows_by_one_word(lecture: Callable[..., Any]) ->
     assert read_side(talk) == pictures[-1]
     for picture in pictures[-2::-1]:
         talk.press(Key.Key_Left)
-        talk.hall.view.finish()
+        talk.presentation.view.finish()
         assert read_side(talk) == picture
     talk.press(Key.Key_Left)
     assert talk.content.title == "Before"
@@ -192,7 +192,7 @@ def test_the_turn_takes_300_ms_and_none_where_motion_is_reduced(
     talk.person.wait_for(lambda: isinstance(talk.content.picture, Circles))
     still = read_side(talk)
     talk.press(Key.Key_Right)
-    view = talk.hall.view
+    view = talk.presentation.view
     assert view._turn.duration() == 300
     talk.person.wait_for(lambda: not view.turning)
     end = read_side(talk)

@@ -15,7 +15,7 @@ Lecture = Callable[..., Any]
 
 
 def choose(talk: Any, dtype: str) -> None:
-    presenter = talk.hall.presenter
+    presenter = talk.presentation.presenter
     talk.person.document.edit_scene("Precision", lambda scene: replace(scene, dtype=dtype))
     talk.person.wait_for(
         lambda: (trace := presenter.numbers.find_trace()) is not None and str(trace.dtype) == f"torch.{dtype}"
@@ -30,7 +30,7 @@ def check(talk: Any, dtype: str) -> None:
     fresh = compute(slide.experiment, "cpu", dtype)
     main = talk.content.main
     np.testing.assert_array_equal(main.data.values, fresh.array(stage), f"{slide.step.title} in {dtype}")
-    assert talk.hall.presenter.numbers.find_trace().dtype == fresh.dtype
+    assert talk.presentation.presenter.numbers.find_trace().dtype == fresh.dtype
     if slide.step.title == "All pairs at once":
         assert number(fresh.array("weights")[0, 2, 1]) in talk.text()
     if slide.step.title == "With causal masks":
@@ -79,7 +79,7 @@ def test_slides_prefetched_in_another_precision_are_not_shown(lecture: Lecture) 
     following = talk.player.slides[3]
     for dtype in ("float64", "bfloat16"):
         talk.person.document.edit_scene("Precision", lambda scene, dtype=dtype: replace(scene, dtype=dtype))
-        talk.hall.presenter._on_idle()  # asks for the slides around, as when the window has time
+        talk.presentation.presenter._on_idle()  # asks for the slides around, as when the window has time
     talk.wait()
     talk.press(Qt.Key.Key_4, Qt.Key.Key_Return)
     assert talk.player.slide is following
@@ -92,6 +92,6 @@ def test_numbers_of_another_precision_are_requested_again(lecture: Lecture) -> N
     talk.press(Qt.Key.Key_4, Qt.Key.Key_Return)
     for dtype in ("float64", "bfloat16"):
         talk.person.document.edit_scene("Precision", lambda scene, dtype=dtype: replace(scene, dtype=dtype))
-        talk.hall.presenter._on_idle()
+        talk.presentation.presenter._on_idle()
     talk.wait()  # for the numbers of the step before, which the text names
     check(talk, "bfloat16")

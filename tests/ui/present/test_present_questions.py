@@ -13,7 +13,7 @@ def test_a_question_hides_its_answers_until_a_key_shows_them(lecture: Lecture) -
     talk = lecture()
     talk.press(Key.Key_End)
     assert talk.content.ask == "How much does “journey” give to “Your”?"
-    assert talk.hall.parts.answers.isVisible()
+    assert talk.presentation.parts.answers.isVisible()
     assert [mark[1:] for mark in talk.content.main.marks] == [(1, 0), (1, 1)]  # the others are masked
     assert talk.bars() == {}
     assert talk.arithmetic() == ""
@@ -28,18 +28,18 @@ def test_a_question_hides_its_answers_until_a_key_shows_them(lecture: Lecture) -
 def test_a_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
     text = "## Guess\n\n```state\npreset: journey\n```\n\n```question\nask: How much?\nblank: weights[2, 1]\n```\n"
     talk = lecture(parse(text, "guess"))
-    area = talk.hall.parts.answers
+    area = talk.presentation.parts.answers
     assert area.isVisible()
-    assert talk.hall.rect().contains(area.geometry())
+    assert talk.presentation.rect().contains(area.geometry())
     field = area.sheet.focusProxy()
     field.setFocus()
-    talk.press(Key.Key_Escape, widget=field)  # out of the field, not out of the hall
-    assert talk.hall.isVisible()
-    assert talk.hall.hasFocus()
+    talk.press(Key.Key_Escape, widget=field)  # leaves the field, and the presentation goes on
+    assert talk.presentation.isVisible()
+    assert talk.presentation.hasFocus()
     QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, 2, 1])))
     QTest.keyClick(field, Key.Key_Return)
     talk.wait()
-    assert talk.hall.presenter.hidden == ()
+    assert talk.presentation.presenter.hidden == ()
     assert talk.content.main.marks == ()
 
 
@@ -47,7 +47,7 @@ def test_the_sum_of_a_questioned_cell_is_hidden(lecture: Lecture) -> None:
     state = "preset: journey\nstage: scores\ncell: [2, 1]\ndepth: term"
     talk = lecture(parse(f"## Guess\n\n```state\n{state}\n```\n\n```question\nblank: scores[2, 1]\n```\n", "guess"))
     key, seen = number(float(talk.person.painted("keys")[0, 1, 1])), [talk.arithmetic()]
-    while talk.hall.presenter.hidden:
+    while talk.presentation.presenter.hidden:
         talk.press(Key.Key_Right)
         seen.append(talk.arithmetic())
     assert [key in each for each in seen] == [False] * (len(seen) - 1) + [True]
@@ -57,7 +57,7 @@ def test_the_sum_of_a_questioned_cell_is_hidden(lecture: Lecture) -> None:
 def test_feedback_on_an_answer_has_large_type(lecture: Lecture) -> None:
     text = "## Guess\n\n```state\npreset: bottleneck-attention\n```\n\n```question\nblank: weights[0, 3]\n```\n"
     talk = lecture(parse(text, "guess"), size=(1920, 1080))
-    area = talk.hall.parts.answers
+    area = talk.presentation.parts.answers
     field = area.sheet.focusProxy()
     field.setFocus()
     QTest.keyClicks(field, "9")
@@ -69,7 +69,7 @@ def test_feedback_on_an_answer_has_large_type(lecture: Lecture) -> None:
     talk.wait()
     said = [each for each in area.findChildren(QLabel) if each.isVisible()]
     assert [each for each in said if each.text().startswith("Right.")]
-    assert all(each.font().pixelSize() >= 0.75 * talk.hall.view.sheet.body for each in said)
+    assert all(each.font().pixelSize() >= 0.75 * talk.presentation.view.sheet.body for each in said)
     assert area.verticalScrollBar().maximum() == 0
 
 
@@ -78,10 +78,10 @@ def test_many_answers_scroll_and_the_focused_field_is_visible(lecture: Lecture) 
         "## Guess\n\n```state\npreset: journey\n```\n\n```question\nblank:\n  - weights[1, :]\n  - weights[2, :]\n```\n"
     )
     talk = lecture(parse(text, "guess"), size=(1024, 600))
-    area = talk.hall.parts.answers
+    area = talk.presentation.parts.answers
     fields = [field for field in area.findChildren(QLineEdit) if field.isVisible()]
     assert len(fields) == 12
-    assert talk.hall.rect().contains(area.geometry())
+    assert talk.presentation.rect().contains(area.geometry())
     last = fields[-1]
     assert area.verticalScrollBar().maximum() > 0
     last.setFocus()
@@ -89,5 +89,5 @@ def test_many_answers_scroll_and_the_focused_field_is_visible(lecture: Lecture) 
     QTest.keyClicks(last, number(float(talk.person.painted("weights")[0, 2, 5])))
     QTest.keyClick(last, Key.Key_Return)
     talk.wait()
-    assert len(talk.hall.presenter.hidden) == 11
+    assert len(talk.presentation.presenter.hidden) == 11
     assert area.viewport().rect().contains(fields[0].mapTo(area.viewport(), fields[0].rect().center()))

@@ -13,9 +13,9 @@ def test_numbers_can_be_changed_while_presenting_and_are_restored(lecture: Lectu
     talk = lecture()
     before, text = talk.person.experiment, talk.text()
     talk.press(Key.Key_E)
-    table = talk.hall.parts.table.table
+    table = talk.presentation.parts.table.table
     assert table.isVisible()
-    assert talk.hall.parts.table.name == "embeddings"
+    assert talk.presentation.parts.table.name == "embeddings"
     QTest.keyClicks(table, "2")
     editor = QApplication.focusWidget()
     assert editor is not None
@@ -46,15 +46,15 @@ def test_numbers_can_be_changed_while_presenting_and_are_restored(lecture: Lectu
 def test_a_clicker_works_while_a_table_has_the_focus(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_E)
-    talk.press(Key.Key_PageDown, widget=talk.hall.parts.table.table)
+    talk.press(Key.Key_PageDown, widget=talk.presentation.parts.table.table)
     assert talk.content.title == "Row by row"
-    assert not talk.hall.parts.table.isVisible()
+    assert not talk.presentation.parts.table.isVisible()
 
 
 def test_the_table_has_large_type(lecture: Lecture) -> None:
     talk = lecture(size=(1920, 1080))
     talk.press(Key.Key_E)
-    sheet, body = talk.hall.parts.table, talk.hall.view.sheet.body
+    sheet, body = talk.presentation.parts.table, talk.presentation.view.sheet.body
     assert sheet.table.font().pixelSize() >= 0.8 * body
     shown = [label for label in sheet.findChildren(QLabel) if label.isVisible()]
     assert shown
@@ -65,7 +65,7 @@ def test_letter_keys_control_the_presentation_while_a_table_has_the_focus(lectur
     talk = lecture()
     own = talk.person.experiment
     talk.press(Key.Key_E)
-    table = talk.hall.parts.table.table
+    table = talk.presentation.parts.table.table
     QTest.keyClick(table, Key.Key_Up)
     talk.person.settle()
     talk.wait()
@@ -76,22 +76,22 @@ def test_letter_keys_control_the_presentation_while_a_table_has_the_focus(lectur
     assert talk.person.experiment is own
     assert not [field for field in table.findChildren(QLineEdit) if field.isVisible()]
     QTest.keyClicks(table, "b")
-    assert talk.hall.view.cover == "black"
+    assert talk.presentation.view.cover == "black"
     QTest.keyClicks(table, "b")
-    assert talk.hall.view.cover == ""
+    assert talk.presentation.view.cover == ""
     QTest.keyClicks(table, "e")
     talk.wait()
     assert not table.isVisible()
-    assert talk.hall.hasFocus()
+    assert talk.presentation.hasFocus()
 
 
 def test_a_click_beside_the_table_does_not_go_forward(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_E)
-    QTest.mouseClick(talk.hall.view, Qt.MouseButton.LeftButton, pos=QPoint(20, 700))
+    QTest.mouseClick(talk.presentation.view, Qt.MouseButton.LeftButton, pos=QPoint(20, 700))
     talk.wait()
     assert talk.content.title == "All pairs at once"
-    assert talk.hall.parts.table.isVisible()
+    assert talk.presentation.parts.table.isVisible()
 
 
 def test_the_table_that_the_step_changes_opens_beside_the_maps(lecture: Lecture) -> None:
@@ -99,8 +99,8 @@ def test_the_table_that_the_step_changes_opens_beside_the_maps(lecture: Lecture)
     talk = lecture(parse(f"## Change\n\n```state\n{state}\n```\n", "change"), size=(1920, 1080))
     maps = [each.title for each in talk.content.sources]
     talk.press(Key.Key_E)
-    assert talk.hall.parts.table.name == "W_v"
+    assert talk.presentation.parts.table.name == "W_v"
     assert [each.title for each in talk.content.sources] == maps
-    assert talk.hall.view.drawn.left_out == ()
-    table = talk.hall.view.drawn.table
-    assert talk.hall.parts.table.geometry().bottom() <= table.bottom + 1
+    assert talk.presentation.view.drawn.left_out == ()
+    table = talk.presentation.view.drawn.table
+    assert talk.presentation.parts.table.geometry().bottom() <= table.bottom + 1

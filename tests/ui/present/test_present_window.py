@@ -43,8 +43,8 @@ def test_a_slide_shows_its_place_and_its_numbers(lecture: Lecture) -> None:
     assert talk.text() == f"“starts” gives “journey” {weight}, and nothing is hidden."
     assert talk.arithmetic().endswith(weight)
     assert talk.bars()["journey"] == weight
-    assert talk.hall.view.accessibleName().endswith("All pairs at once")
-    assert weight in talk.hall.view.accessibleDescription()
+    assert talk.presentation.view.accessibleName().endswith("All pairs at once")
+    assert weight in talk.presentation.view.accessibleDescription()
 
 
 def test_rows_appear_one_by_one_and_unknown_cells_are_hidden(lecture: Lecture) -> None:
@@ -75,18 +75,18 @@ def test_a_sum_is_added_up_term_by_term(lecture: Lecture) -> None:
 def test_digits_and_enter_and_home_and_end_jump(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_4)
-    assert talk.hall.findChild(type(talk.hall._jump)) is not None
-    assert talk.hall._jump.isVisible()
-    assert talk.hall._jump.text() == "Step 4: Enter"
+    assert talk.presentation.findChild(type(talk.presentation._jump)) is not None
+    assert talk.presentation._jump.isVisible()
+    assert talk.presentation._jump.text() == "Step 4: Enter"
     talk.press(Key.Key_Return)
     assert talk.content.title == "With causal masks"
-    assert not talk.hall._jump.isVisible()
+    assert not talk.presentation._jump.isVisible()
     talk.press(Key.Key_End)
     assert talk.content.title == "What is it?"
     talk.press(Key.Key_Home)
     assert talk.content.title == "All pairs at once"
     talk.press(Key.Key_9, Key.Key_Escape)  # thought better of
-    assert talk.hall.isVisible()
+    assert talk.presentation.isVisible()
     assert talk.content.title == "All pairs at once"
 
 
@@ -96,20 +96,20 @@ def test_digits_and_enter_and_home_and_end_jump(lecture: Lecture) -> None:
 def test_the_screen_goes_black_or_white_and_any_key_brings_it_back(lecture: Lecture, key: Qt.Key, colour: str) -> None:
     talk = lecture()
     talk.press(key)
-    image = talk.hall.grab().toImage()
+    image = talk.presentation.grab().toImage()
     assert {image.pixelColor(x, y).name() for x in range(0, 1280, 40) for y in range(0, 720, 40)} == {colour}
     talk.press(Key.Key_PageDown)
     assert talk.content.title == "All pairs at once"  # the key that brings it back does nothing else
-    image = talk.hall.grab().toImage()
+    image = talk.presentation.grab().toImage()
     assert len({image.pixelColor(x, y).name() for x in range(0, 1280, 8) for y in range(0, 720, 8)}) > 5
 
 
 def test_a_click_goes_forward_and_the_right_button_back(lecture: Lecture) -> None:
     talk = lecture()
-    QTest.mouseClick(talk.hall, Qt.MouseButton.LeftButton, pos=QPoint(600, 600))
+    QTest.mouseClick(talk.presentation, Qt.MouseButton.LeftButton, pos=QPoint(600, 600))
     talk.wait()
     assert talk.content.title == "Row by row"
-    QTest.mouseClick(talk.hall, Qt.MouseButton.RightButton, pos=QPoint(600, 600))
+    QTest.mouseClick(talk.presentation, Qt.MouseButton.RightButton, pos=QPoint(600, 600))
     talk.wait()
     assert talk.content.title == "All pairs at once"
 
@@ -117,24 +117,24 @@ def test_a_click_goes_forward_and_the_right_button_back(lecture: Lecture) -> Non
 def test_the_picture_is_painted_before_the_key_returns(lecture: Lecture) -> None:
     talk = lecture()
     painted: list[str] = []
-    talk.hall.view.painted.connect(lambda: painted.append(talk.hall.view.content.title))
-    QTest.keyClick(talk.hall, Key.Key_PageDown)
+    talk.presentation.view.painted.connect(lambda: painted.append(talk.presentation.view.content.title))
+    QTest.keyClick(talk.presentation, Key.Key_PageDown)
     assert painted[:1] == ["Row by row"]
     talk.wait()
 
 
 def test_new_cells_fade_in_and_a_key_ends_the_fade(lecture: Lecture) -> None:
     talk = lecture()
-    talk.hall.view.reduced_motion = False
+    talk.presentation.view.reduced_motion = False
     talk.press(Key.Key_Right)
-    QTest.keyClick(talk.hall, Key.Key_Right)
-    assert talk.hall.view.moving
+    QTest.keyClick(talk.presentation, Key.Key_Right)
+    assert talk.presentation.view.moving
     assert talk.unknown() == 30  # what is painted under the veil is there at once
     talk.press(Key.Key_Shift)
-    assert not talk.hall.view.moving
-    talk.hall.view.reduced_motion = True
-    QTest.keyClick(talk.hall, Key.Key_Right)
-    assert not talk.hall.view.moving
+    assert not talk.presentation.view.moving
+    talk.presentation.view.reduced_motion = True
+    QTest.keyClick(talk.presentation, Key.Key_Right)
+    assert not talk.presentation.view.moving
     talk.wait()
 
 
@@ -143,58 +143,58 @@ def test_the_spotlight_follows_the_mouse_and_the_wheel_sizes_it(lecture: Lecture
     talk.press(Key.Key_S)
     at, none = QPointF(640, 360), Qt.MouseButton.NoButton
     moved = QMouseEvent(QEvent.Type.MouseMove, at, at, none, none, Qt.KeyboardModifier.NoModifier)
-    QApplication.sendEvent(talk.hall.view, moved)
-    assert talk.hall.view.spot == at
-    image = talk.hall.grab().toImage()
+    QApplication.sendEvent(talk.presentation.view, moved)
+    assert talk.presentation.view.spot == at
+    image = talk.presentation.grab().toImage()
     assert image.pixelColor(20, 20).lightness() < 120
     inside = _lit(talk)
     event = QWheelEvent(
         at, at, QPoint(), QPoint(0, 240), none, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False
     )
-    QApplication.sendEvent(talk.hall, event)
+    QApplication.sendEvent(talk.presentation, event)
     assert _lit(talk) > inside
     talk.press(Key.Key_Escape)
-    assert talk.hall.view.spot is None
-    assert talk.hall.isVisible()
+    assert talk.presentation.view.spot is None
+    assert talk.presentation.isVisible()
 
 
 def _lit(talk: Any) -> int:
     """Return how many pixels at the upper edge of the centre are bright, so not dimmed."""
-    image = talk.hall.grab().toImage()
+    image = talk.presentation.grab().toImage()
     ground = np.array([image.pixelColor(640, y).lightness() for y in range(0, 720, 4)])
     return int((ground > 200).sum())
 
 
 def test_keys_change_the_size_of_type_and_the_theme(lecture: Lecture) -> None:
     talk = lecture()
-    small = talk.hall.view.sheet.body
+    small = talk.presentation.view.sheet.body
     talk.press(Key.Key_Plus)
-    assert talk.hall.view.sheet.body > small
-    assert talk.hall.view.drawn.left_out == ()
+    assert talk.presentation.view.sheet.body > small
+    assert talk.presentation.view.drawn.left_out == ()
     talk.press(Key.Key_Minus, Key.Key_Minus)
-    assert talk.hall.view.sheet.body >= 720 / 40
+    assert talk.presentation.view.sheet.body >= 720 / 40
     grounds = []
     for _ in range(4):
         talk.press(Key.Key_T)
-        grounds.append(talk.hall.grab().toImage().pixelColor(3, 3).name().upper())
+        grounds.append(talk.presentation.grab().toImage().pixelColor(3, 3).name().upper())
     assert grounds == ["#121419", "#FFFFFF", "#000000", "#F6F7F9"]
 
 
 def test_the_card_of_shortcuts_opens_and_closes(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_H)
-    card = talk.hall.parts.help
+    card = talk.presentation.parts.help
     assert card.isVisible()
-    assert talk.hall.rect().contains(card.geometry())
+    assert talk.presentation.rect().contains(card.geometry())
     talk.press(Key.Key_Escape)
     assert not card.isVisible()
-    assert talk.hall.isVisible()
+    assert talk.presentation.isVisible()
 
 
 def test_the_speaker_window_shows_notes_and_can_go_forward(lecture: Lecture, qtbot: QtBot) -> None:
     talk = lecture()
     talk.press(Key.Key_N)
-    speaker = talk.hall.speaker
+    speaker = talk.presentation.speaker
     talk.person.wait_for(lambda: speaker.notes.text.text() == "Say what a weight is.")
     assert speaker.head.title.text() == "A short lesson"
     assert speaker.head.place.text().startswith("step 1 of 5 · 0:0")
@@ -211,21 +211,21 @@ def test_the_speaker_window_shows_notes_and_can_go_forward(lecture: Lecture, qtb
     speaker.head.reset_button.click()
     assert speaker.head.elapsed.text() == "0:00"
     talk.press(Key.Key_N)
-    assert talk.hall.speaker is None
+    assert talk.presentation.speaker is None
 
 
 def test_the_speaker_window_shows_the_audiences_lens(lecture: Lecture) -> None:
     steps = "## First\n\n```state\npreset: journey\n```\n\n## Look\n\n```state\nlens: statistics\n```\n"
     talk = lecture(parse(steps, "look"))
     talk.press(Key.Key_N)
-    speaker = talk.hall.speaker
+    speaker = talk.presentation.speaker
     talk.person.wait_for(
         lambda: speaker.next_caption.text().endswith("after one → · step 2 · with the lens Statistics")
     )
     talk.press(Key.Key_PageDown)
     talk.press(Key.Key_O)  # operates the lens, of which the speaker sees a picture
-    talk.person.wait_for(lambda: speaker.now.content is talk.content and talk.hall.parts.lens is not None)
-    talk.person.wait_for(talk.hall.parts.lens.isVisible)
+    talk.person.wait_for(lambda: speaker.now.content is talk.content and talk.presentation.parts.lens is not None)
+    talk.person.wait_for(talk.presentation.parts.lens.isVisible)
     speaker.ticked.emit()
     side = speaker.now.drawn.side
     seen = speaker.now.grab().toImage().copy(round(side.x), round(side.y), round(side.width), round(side.height))
@@ -233,14 +233,14 @@ def test_the_speaker_window_shows_the_audiences_lens(lecture: Lecture) -> None:
     assert len(colours) > 20  # where there was nothing but ground
     talk.press(Key.Key_PageUp)
     talk.person.wait_for(lambda: speaker.now.content is talk.content)
-    assert talk.hall.parts.lens.isHidden()
+    assert talk.presentation.parts.lens.isHidden()
 
 
 def test_the_speaker_window_fits_a_single_screen(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_N)
-    speaker = talk.hall.speaker
-    room = talk.hall.screen().availableSize()
+    speaker = talk.presentation.speaker
+    room = talk.presentation.screen().availableSize()
     assert speaker.width() < room.width()
     assert speaker.height() < room.height()
     right = max(
@@ -257,13 +257,13 @@ def test_leaving_is_announced_once_and_keeps_the_place_of_the_player(
     talk.press(Key.Key_PageDown)
     talk.press(Key.Key_N)
     left: list[bool] = []
-    talk.hall.left.connect(lambda: left.append(True))
-    QTest.keyClick(talk.hall, key)
+    talk.presentation.left.connect(lambda: left.append(True))
+    QTest.keyClick(talk.presentation, key)
     assert left == [True]
-    assert not talk.hall.isVisible()
-    assert talk.hall.speaker is None or not talk.hall.speaker.isVisible()
+    assert not talk.presentation.isVisible()
+    assert talk.presentation.speaker is None or not talk.presentation.speaker.isVisible()
     assert talk.player.slide.index == 1
-    talk.hall.close()
+    talk.presentation.close()
     assert left == [True]
 
 
@@ -282,27 +282,27 @@ def test_a_tour_is_walked_at_another_depth(lecture: Lecture) -> None:
 def test_a_lens_is_shown_in_place_of_the_map(lecture: Lecture) -> None:
     talk = lecture(parse("## Look\n\n```state\npreset: journey\nlens: statistics\n```\n", "look"))
     talk.press(Key.Key_O)
-    talk.person.wait_for(lambda: talk.hall.parts.lens is not None)
-    lens = talk.hall.parts.lens
+    talk.person.wait_for(lambda: talk.presentation.parts.lens is not None)
+    lens = talk.presentation.parts.lens
     assert lens.isVisible()
     assert lens.lens.name == "statistics"
-    assert talk.hall.rect().contains(lens.geometry())
+    assert talk.presentation.rect().contains(lens.geometry())
     talk.press(Key.Key_B)
-    assert talk.hall.grab().toImage().pixelColor(640, 400).name() == "#000000"
+    assert talk.presentation.grab().toImage().pixelColor(640, 400).name() == "#000000"
     talk.press(Key.Key_B)
 
 
 def test_the_clock_runs_from_the_start_of_the_presentation(lecture: Lecture) -> None:
     talk = lecture()
-    begun = talk.hall.watch.elapsed_ms
-    talk.person.wait_for(lambda: talk.hall.watch.elapsed_ms > begun)
+    begun = talk.presentation.watch.elapsed_ms
+    talk.person.wait_for(lambda: talk.presentation.watch.elapsed_ms > begun)
     talk.press(Key.Key_N)
-    assert talk.hall.speaker.watch is talk.hall.watch
-    talk.hall.speaker.head.pause_button.click()
-    held = talk.hall.watch.elapsed_ms
+    assert talk.presentation.speaker.watch is talk.presentation.watch
+    talk.presentation.speaker.head.pause_button.click()
+    held = talk.presentation.watch.elapsed_ms
     talk.press(Key.Key_N, Key.Key_N)
-    assert talk.hall.speaker.watch.elapsed_ms == held  # neither closing nor opening the window changes it
-    assert talk.hall.speaker.head.pause_button.text() == "Go on"
+    assert talk.presentation.speaker.watch.elapsed_ms == held  # neither closing nor opening the window changes it
+    assert talk.presentation.speaker.head.pause_button.text() == "Go on"
 
 
 def test_each_line_of_the_notes_is_a_paragraph(lecture: Lecture) -> None:
@@ -310,15 +310,15 @@ def test_each_line_of_the_notes_is_a_paragraph(lecture: Lecture) -> None:
         parse("## One\n\n```state\npreset: journey\n```\n\n```notes\nAsk *this*.\nThen that.\n```\n", "notes")
     )
     talk.press(Key.Key_N)
-    talk.person.wait_for(lambda: talk.hall.speaker.notes.text.text() == "Ask this.\n\nThen that.")
+    talk.person.wait_for(lambda: talk.presentation.speaker.notes.text.text() == "Ask this.\n\nThen that.")
 
 
 def test_the_card_of_shortcuts_has_large_type(lecture: Lecture) -> None:
     talk = lecture(size=(1920, 1080))
     talk.press(Key.Key_H)
-    labels = talk.hall.parts.help.findChildren(QLabel)
+    labels = talk.presentation.parts.help.findChildren(QLabel)
     assert min(QFontInfo(label.font()).pixelSize() for label in labels) >= 24
-    assert talk.hall.rect().contains(talk.hall.parts.help.geometry())
+    assert talk.presentation.rect().contains(talk.presentation.parts.help.geometry())
 
 
 def test_a_sum_in_progress_says_how_far_it_is(lecture: Lecture) -> None:
@@ -334,7 +334,7 @@ def test_the_speaker_sees_the_plan_and_how_far_behind_it_is(lecture: Lecture) ->
 
     talk = lecture()
     talk.press(Key.Key_N)
-    plan = talk.hall.speaker.plan
+    plan = talk.presentation.speaker.plan
     talk.person.wait_for(lambda: "on time" in plan.told)
     assert plan.planned.startswith("planned ")
     steps = plan_seconds(talk.player.lesson)

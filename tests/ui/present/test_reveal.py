@@ -84,7 +84,7 @@ def test_a_number_in_question_is_hidden_in_the_text(lecture: Callable[..., Any])
     weight = float(talk.person.painted("weights")[0, 1, 0])
     assert talk.text() == "“journey” gives ? to “Your”, and 1 in all. “Your” has a small share."
     assert talk.answer() == ""
-    assert f"{weight:.2f}" not in talk.hall.view.accessibleDescription()
+    assert f"{weight:.2f}" not in talk.presentation.view.accessibleDescription()
     talk.press(Key.Key_PageDown)
     assert talk.content.heading.endswith("step 1 of 2")  # the first press reveals
     assert f"gives {weight:.2f} to" in talk.text()
@@ -101,7 +101,7 @@ def test_a_number_in_question_is_hidden_in_the_text(lecture: Callable[..., Any])
 
 def test_typing_the_right_answer_reveals_the_text_and_covering_asks_again(lecture: Callable[..., Any]) -> None:
     talk = lecture(parse(LESSON, "asked"))
-    sheet = talk.hall.parts.answers.sheet
+    sheet = talk.presentation.parts.answers.sheet
     field = sheet.focusProxy()
     field.setFocus()
     QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, 1, 0])))
@@ -118,7 +118,7 @@ def test_sentences_about_the_lessons_numbers_turn_grey_when_these_change(lecture
     talk = lecture(parse(LESSON, "asked"))
     assert not any(run.aside for each in talk.content.text for run in each.runs)
     talk.press(Key.Key_E)
-    table = talk.hall.parts.table.table
+    table = talk.presentation.parts.table.table
     QTest.keyClick(table, Key.Key_Up)
     talk.person.settle()
     talk.wait()

@@ -19,7 +19,7 @@ Lecture = Callable[..., Any]
 
 def open_speaker(talk: Any, size: tuple[int, int] = (1440, 900)) -> Any:
     talk.press(Key.Key_N)
-    speaker = talk.hall.speaker
+    speaker = talk.presentation.speaker
     speaker.resize(*size)
     talk.person.wait_for(lambda: speaker.now.content is talk.content and speaker.next.content is not None)
     return speaker
@@ -95,10 +95,10 @@ def test_the_keys_are_shown_to_the_speaker_not_to_the_class(lecture: Lecture) ->
     QTest.keyClick(speaker, Key.Key_H)
     assert speaker.help.isVisible()
     assert speaker.rect().contains(speaker.help.geometry())
-    assert not talk.hall.parts.help.isVisible()
+    assert not talk.presentation.parts.help.isVisible()
     QTest.keyClick(speaker, Key.Key_Escape)
     assert not speaker.help.isVisible()
-    assert talk.hall.isVisible()
+    assert talk.presentation.isVisible()
     talk.press(Key.Key_PageDown, widget=speaker)
     assert talk.content.title == "Row by row"
 
@@ -121,7 +121,7 @@ def test_the_keys_go_on_also_while_a_button_has_the_focus(lecture: Lecture) -> N
 def test_the_speaker_reads_the_numbers_that_the_class_reads(lecture: Lecture) -> None:
     talk = lecture()
     speaker = open_speaker(talk, (900, 600))
-    assert speaker.now.drawn.grid.cell_width == pytest.approx(talk.hall.view.drawn.grid.cell_width, rel=0.05)
+    assert speaker.now.drawn.grid.cell_width == pytest.approx(talk.presentation.view.drawn.grid.cell_width, rel=0.05)
 
 
 def test_times_are_written_in_words_and_never_in_red(lecture: Lecture) -> None:

@@ -70,13 +70,13 @@ def test_keys_count_votes_and_shift_takes_one_off(lecture: Callable[..., Any]) -
     assert talk.content.prompt == "press → to reveal"
     talk.press(Key.Key_1, Key.Key_2, Key.Key_2, Key.Key_3)
     assert votes(talk) == [1, 2, 1]
-    QTest.keyClick(talk.hall, Key.Key_2, Mod.ShiftModifier)
-    QTest.keyClick(talk.hall, Key.Key_3, Mod.ShiftModifier)
-    QTest.keyClick(talk.hall, Key.Key_3, Mod.ShiftModifier)
+    QTest.keyClick(talk.presentation, Key.Key_2, Mod.ShiftModifier)
+    QTest.keyClick(talk.presentation, Key.Key_3, Mod.ShiftModifier)
+    QTest.keyClick(talk.presentation, Key.Key_3, Mod.ShiftModifier)
     talk.wait()
     assert votes(talk) == [1, 1, 0]
-    assert "1: about 0.1, 1 vote." in talk.hall.view.accessibleDescription()
-    assert "right" not in talk.hall.view.accessibleDescription()
+    assert "1: about 0.1, 1 vote." in talk.presentation.view.accessibleDescription()
+    assert "right" not in talk.presentation.view.accessibleDescription()
 
 
 def test_the_reveal_marks_the_right_answer_and_closes_the_vote(lecture: Callable[..., Any]) -> None:
@@ -84,7 +84,7 @@ def test_the_reveal_marks_the_right_answer_and_closes_the_vote(lecture: Callable
     talk.press(Key.Key_3, Key.Key_Right)
     assert talk.content.answered
     assert [choice.right for choice in talk.content.choices] == [False, True, False]
-    assert "2: about 0.2, 0 votes, right." in talk.hall.view.accessibleDescription()
+    assert "2: about 0.2, 0 votes, right." in talk.presentation.view.accessibleDescription()
     assert talk.content.prompt == ""
     assert "← cover again" in talk.content.keys
     talk.press(Key.Key_1)  # begins to type the number of a step
@@ -118,7 +118,7 @@ def test_after_a_live_change_no_answer_is_called_right(lecture: Callable[..., An
     talk = lecture(parse(LESSON, "vote"))
     talk.press(Key.Key_Right)
     talk.press(Key.Key_E)
-    QTest.keyClick(talk.hall.parts.table.table, Key.Key_Up)
+    QTest.keyClick(talk.presentation.parts.table.table, Key.Key_Up)
     talk.person.settle()
     talk.wait()
     assert not any(choice.right for choice in talk.content.choices)

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from attnlab.ui.weights.weights_dialog import WeightsDialog
-from tests.ui.weights.weights_desk import Desk, sit
+from tests.ui.weights.weights_user import WeightsUser, open_weights
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -26,13 +26,13 @@ def clipboard(qapp: QApplication) -> Iterator[None]:
     QGuiApplication.clipboard().clear()
 
 
-def desk_of(person: "Person") -> Desk:
+def make_user(person: "Person") -> WeightsUser:
     """Return the newly opened dialog, after its first preview."""
     dialog = person.window.findChild(WeightsDialog)
     assert dialog is not None
     with person.qtbot.waitSignal(dialog.previewed):
         pass
-    return Desk(person, dialog)
+    return WeightsUser(person, dialog)
 
 
 def urls(*paths: Path) -> QMimeData:
@@ -54,41 +54,41 @@ def test_the_menu_opens_a_file_dialog(person: "Person", file: Path) -> None:
     assert "*.safetensors" in asked.nameFilters()[0]
     asked.filesSelected.emit([str(file)])
     asked.close()
-    desk = desk_of(person)
-    assert "Weights from a.npz" in desk.texts()
-    desk.close()
+    user = make_user(person)
+    assert "Weights from a.npz" in user.texts()
+    user.close()
 
 
 def test_files_can_be_dropped_on_the_window(person: "Person", file: Path) -> None:
     data, where = urls(file), QPointF(300, 300)
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     person.window.dropEvent(QDropEvent(where, copy, data, left, Mod.NoModifier))
-    desk = desk_of(person)
-    desk.choose("Heads", "2")
-    desk.bring_in()
+    user = make_user(person)
+    user.choose("Heads", "2")
+    user.bring_in()
     assert person.experiment.n_heads == 2
 
 
 def test_another_file_can_be_dropped_on_the_dialog(person: "Person", file: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "W_k.npy", np.ones((3, 2)))
-    desk = sit(person, [file])
+    user = open_weights(person, [file])
     data, where = urls(tmp_path / "W_k.npy"), QPointF(300, 300)
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    with person.qtbot.waitSignal(desk.dialog.previewed):
-        desk.dialog.dropEvent(QDropEvent(where, copy, data, left, Mod.NoModifier))
-    assert "Weights from W_k.npy" in desk.texts()
-    assert desk.dialog.form.rows["W_q"].find_part() is None
-    assert desk.dialog.form.rows["W_k"].find_part() is not None
-    desk.close()
+    with person.qtbot.waitSignal(user.dialog.previewed):
+        user.dialog.dropEvent(QDropEvent(where, copy, data, left, Mod.NoModifier))
+    assert "Weights from W_k.npy" in user.texts()
+    assert user.dialog.form.rows["W_q"].find_part() is None
+    assert user.dialog.form.rows["W_k"].find_part() is not None
+    user.close()
 
 
 def test_a_text_table_can_be_pasted(person: "Person") -> None:
     person.playground.canvas.setFocus()
     person.paste(TABLE)
-    desk = desk_of(person)
-    assert "Weights from the clipboard" in desk.texts()
-    desk.choose("W_v array", "pasted")
-    desk.bring_in()
+    user = make_user(person)
+    assert "Weights from the clipboard" in user.texts()
+    user.choose("W_v array", "pasted")
+    user.bring_in()
     assert person.experiment.weights.W_v is not None
     assert person.experiment.weights.W_v.tolist() == [[1.5, 2], [0.5, -1], [0, 0.25]]
     assert person.history()[-1] == "Weights from the clipboard"
@@ -97,9 +97,9 @@ def test_a_text_table_can_be_pasted(person: "Person") -> None:
 def test_copied_files_can_be_pasted(person: "Person", file: Path) -> None:
     QGuiApplication.clipboard().setMimeData(urls(file))
     person.window.actions_list.run("paste-weights")
-    desk = desk_of(person)
-    assert "Weights from a.npz" in desk.texts()
-    desk.close()
+    user = make_user(person)
+    assert "Weights from a.npz" in user.texts()
+    user.close()
 
 
 def test_an_empty_clipboard_is_reported(person: "Person") -> None:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from attnlab.ui.weights.weights_dialog import WeightsDialog
 from attnlab.ui.workspaces.models import MODELS
 from tests.files.libraries import FIELDS, LIBRARIES, Layer, layer, linear
-from tests.ui.weights.weights_desk import Desk, refused, sit
+from tests.ui.weights.weights_user import WeightsUser, open_weights, refused
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -65,17 +65,17 @@ def test_a_torch_module_is_imported_exactly(
     person: "Person", tmp_path: Path, ending: str, bias: bool, kdim: int | None
 ) -> None:
     truth = module(bias=bias, kdim=kdim)
-    desk = sit(person, [write(truth.state_dict(), tmp_path / f"mha{ending}")])
-    assert "choose one of 1, 2, 3, 4, 6, 12" in desk.message()
-    desk.choose("Heads", "4")
-    assert "the embeddings have 3 columns; draw new ones" in desk.message()
-    assert not desk.button("Import").isEnabled()
-    desk.press("Draw new embeddings")
-    assert desk.message() == ""
-    shown = desk.dialog.view.sheet.data
+    user = open_weights(person, [write(truth.state_dict(), tmp_path / f"mha{ending}")])
+    assert "choose one of 1, 2, 3, 4, 6, 12" in user.message()
+    user.choose("Heads", "4")
+    assert "the embeddings have 3 columns; draw new ones" in user.message()
+    assert not user.button("Import").isEnabled()
+    user.press("Draw new embeddings")
+    assert user.message() == ""
+    shown = user.dialog.view.sheet.data
     assert shown is not None
     previewed = shown.values
-    desk.bring_in()
+    user.bring_in()
 
     e, w = person.experiment, person.experiment.weights
     assert person.history()[-1] == f"Weights from mha{ending}"
@@ -111,10 +111,10 @@ def test_linear_layers_are_transposed_and_a_config_gives_the_heads(person: "Pers
     truth = layer(h=4, h_kv=2, d=3, d_model=20)
     path = write(LIBRARIES["LLaMA"](truth), tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text('{"num_attention_heads": 4, "num_key_value_heads": 2}')
-    desk = sit(person, [path])
-    assert "Transposed, as in nn.Linear" in desk.texts()
-    desk.press("Draw new embeddings")
-    desk.bring_in()
+    user = open_weights(person, [path])
+    assert "Transposed, as in nn.Linear" in user.texts()
+    user.press("Draw new embeddings")
+    user.bring_in()
     same(person, truth)
 
 
@@ -122,14 +122,14 @@ def test_another_head_count_splits_the_array_differently(person: "Person", tmp_p
     columns = torch.arange(24.0) + 1  # q k v of 4 heads of 2, or of 2 heads of 4
     path = write({"query_key_value.weight": columns[:, None].repeat(1, 8)}, tmp_path / "model.pt")
     (tmp_path / "config.json").write_text('{"model_type": "gpt_neox", "num_attention_heads": 4}')
-    desk = sit(person, [path])
+    user = open_weights(person, [path])
     for heads, columns_of_q in (("4", [1, 2, 7, 8, 13, 14, 19, 20]), ("2", [1, 2, 3, 4, 13, 14, 15, 16])):
-        if person.find(QComboBox, "Heads", desk.dialog).currentText() != heads:
-            desk.choose("Heads", heads)
-        picture = next(each for each in desk.dialog.view.matrices.maps if each.small.name == "W_q")
+        if person.find(QComboBox, "Heads", user.dialog).currentText() != heads:
+            user.choose("Heads", heads)
+        picture = next(each for each in user.dialog.view.matrices.maps if each.small.name == "W_q")
         assert picture.small.values[0].tolist() == columns_of_q
-    desk.press("Draw new embeddings")
-    desk.bring_in()
+    user.press("Draw new embeddings")
+    user.bring_in()
     assert person.experiment.n_heads == 2
     assert person.experiment.weights.W_q is not None
     assert person.experiment.weights.W_q[0].tolist() == columns_of_q
@@ -139,29 +139,29 @@ def test_a_fused_array_of_grouped_heads_is_split_by_the_config(person: "Person",
     truth = layer(h=6, h_kv=3, d=2, d_model=20)
     path = write(LIBRARIES["Phi-3"](truth), tmp_path / "model.pt")
     (tmp_path / "config.json").write_text('{"num_attention_heads": 6, "num_key_value_heads": 3}')
-    desk = sit(person, [path])
-    assert "20 × 12" in desk.texts()
-    assert "20 × 6" in desk.texts()
-    desk.press("Draw new embeddings")
-    desk.bring_in()
+    user = open_weights(person, [path])
+    assert "20 × 12" in user.texts()
+    assert "20 × 6" in user.texts()
+    user.press("Draw new embeddings")
+    user.bring_in()
     same(person, truth)
 
 
 def test_a_layer_that_adds_keys_is_refused(person: "Person", tmp_path: Path) -> None:
     state = nn.MultiheadAttention(12, 4, add_bias_kv=True).state_dict()
-    desk = sit(person, [write(dict(state), tmp_path / "added.pt")])
-    desk.choose("b_o array", "none")
-    desk.choose("Heads", "4")
-    assert desk.message().startswith("bias_k [1, 1, 12] is a key or value that the layer adds")
-    assert not desk.button("Import").isEnabled()
-    desk.close()
+    user = open_weights(person, [write(dict(state), tmp_path / "added.pt")])
+    user.choose("b_o array", "none")
+    user.choose("Heads", "4")
+    assert user.message().startswith("bias_k [1, 1, 12] is a key or value that the layer adds")
+    assert not user.button("Import").isEnabled()
+    user.close()
 
 
 def test_an_array_with_a_head_axis_is_split(person: "Person", tmp_path: Path) -> None:
     truth = layer()
-    desk = sit(person, [write(LIBRARIES["TransformerLens"](truth), tmp_path / "lens.pt")])
-    desk.press("Draw new embeddings")
-    desk.bring_in()
+    user = open_weights(person, [write(LIBRARIES["TransformerLens"](truth), tmp_path / "lens.pt")])
+    user.press("Draw new embeddings")
+    user.bring_in()
     same(person, truth)
 
 
@@ -170,22 +170,22 @@ def test_one_of_many_layers_can_be_chosen(person: "Person", tmp_path: Path) -> N
     state: dict[str, Tensor] = {}
     for place, truth in enumerate(truths):
         state |= linear(f"h.{place}.attn.", "q_proj", "k_proj", "v_proj", "o_proj")(truth)
-    desk = sit(person, [write(state, tmp_path / "gpt.safetensors")])
-    desk.choose("Heads", "4")
-    desk.press("Draw new embeddings")
-    desk.choose("Layer", "h.10.attn")
-    desk.bring_in()
+    user = open_weights(person, [write(state, tmp_path / "gpt.safetensors")])
+    user.choose("Heads", "4")
+    user.press("Draw new embeddings")
+    user.choose("Layer", "h.10.attn")
+    user.bring_in()
     same(person, truths[10])
 
 
 def test_one_matrix_of_a_table_replaces_one_weight(person: "Person", tmp_path: Path) -> None:
     before = person.experiment
     (tmp_path / "mine.csv").write_text("1.5,2\n0.5,-1\n0,0.25\n")
-    desk = sit(person, [tmp_path / "mine.csv"])
-    assert desk.message() == "Nothing is chosen yet: choose an array for W_q, W_k, W_v, W_o or a bias."
-    desk.choose("W_q array", "mine")
-    desk.choose("Heads", "1")
-    desk.bring_in()
+    user = open_weights(person, [tmp_path / "mine.csv"])
+    assert user.message() == "Nothing is chosen yet: choose an array for W_q, W_k, W_v, W_o or a bias."
+    user.choose("W_q array", "mine")
+    user.choose("Heads", "1")
+    user.bring_in()
     assert person.experiment.weights.W_q is not None
     assert person.experiment.weights.W_q.tolist() == [[1.5, 2], [0.5, -1], [0, 0.25]]
     assert person.experiment.weights.W_k is before.weights.W_k
@@ -196,9 +196,9 @@ def test_one_matrix_of_a_table_replaces_one_weight(person: "Person", tmp_path: P
 def test_files_dropped_together_are_one_source(person: "Person", tmp_path: Path) -> None:
     for name, value in (("W_q", 1.0), ("W_k", 2.0), ("W_v", 3.0)):
         np.save(tmp_path / f"{name}.npy", np.full((3, 2), value))
-    desk = sit(person, sorted(tmp_path.glob("W_*.npy")))
-    desk.choose("Heads", "2")
-    desk.bring_in()
+    user = open_weights(person, sorted(tmp_path.glob("W_*.npy")))
+    user.choose("Heads", "2")
+    user.bring_in()
     assert person.history()[-1] == "Weights from 3 files"
     weights = person.experiment.weights
     assert [set(w.flatten().tolist()) for w in (weights.W_q, weights.W_k, weights.W_v) if w is not None] == [
@@ -210,28 +210,28 @@ def test_files_dropped_together_are_one_source(person: "Person", tmp_path: Path)
 
 def test_any_part_and_orientation_can_be_chosen(person: "Person", tmp_path: Path) -> None:
     truth = layer(h=1, h_kv=1, d=3, d_model=3)
-    desk = sit(person, [write(LIBRARIES["timm"](truth), tmp_path / "vit.pt")])
-    desk.choose("Heads", "1")
-    desk.choose("W_q part", "2nd third")
-    desk.press("W_q transposed")
-    assert "W_k is blocks.0.attn.qkv.weight [9, 3], transposed, a part of it" in desk.message()
-    assert not desk.button("Import").isEnabled()
-    desk.press("W_q transposed")
-    desk.bring_in()
+    user = open_weights(person, [write(LIBRARIES["timm"](truth), tmp_path / "vit.pt")])
+    user.choose("Heads", "1")
+    user.choose("W_q part", "2nd third")
+    user.press("W_q transposed")
+    assert "W_k is blocks.0.attn.qkv.weight [9, 3], transposed, a part of it" in user.message()
+    assert not user.button("Import").isEnabled()
+    user.press("W_q transposed")
+    user.bring_in()
     torch.testing.assert_close(person.experiment.weights.W_q, truth.W_k, rtol=0, atol=0)
     torch.testing.assert_close(person.experiment.weights.W_k, truth.W_k, rtol=0, atol=0)
 
 
 def test_an_array_that_does_not_fit_is_reported_and_can_be_changed(person: "Person", tmp_path: Path) -> None:
     state = {**linear("", "q_proj", "k_proj", "v_proj", "o_proj")(layer()), "o_proj.weight": torch.ones(12, 7)}
-    desk = sit(person, [write(state, tmp_path / "odd.pt")])
-    desk.choose("Heads", "4")
-    assert "W_o is o_proj.weight [12, 7]" in desk.message()
-    assert not desk.button("Import").isEnabled()
-    desk.choose("W_o array", "none")
-    desk.choose("b_o array", "none")
-    desk.press("Draw new embeddings")
-    desk.bring_in()
+    user = open_weights(person, [write(state, tmp_path / "odd.pt")])
+    user.choose("Heads", "4")
+    assert "W_o is o_proj.weight [12, 7]" in user.message()
+    assert not user.button("Import").isEnabled()
+    user.choose("W_o array", "none")
+    user.choose("b_o array", "none")
+    user.press("Draw new embeddings")
+    user.bring_in()
     assert person.experiment.weights.W_o is None
     same(person, layer(), ("W_q", "W_k", "W_v", "b_q"))
 
@@ -239,11 +239,11 @@ def test_an_array_that_does_not_fit_is_reported_and_can_be_changed(person: "Pers
 def test_a_cell_that_is_not_a_number_is_named(person: "Person", tmp_path: Path) -> None:
     state = dict(module().state_dict())
     state["in_proj_weight"][5, 2] = torch.nan
-    desk = sit(person, [write(state, tmp_path / "nan.safetensors")])
-    desk.choose("Heads", "4")
-    assert desk.message() == "in_proj_weight[5, 2] is nan; every weight needs to be a finite number."
-    assert not desk.button("Import").isEnabled()
-    desk.close()
+    user = open_weights(person, [write(state, tmp_path / "nan.safetensors")])
+    user.choose("Heads", "4")
+    assert user.message() == "in_proj_weight[5, 2] is nan; every weight needs to be a finite number."
+    assert not user.button("Import").isEnabled()
+    user.close()
 
 
 class Evil:
@@ -302,16 +302,16 @@ def test_only_the_chosen_arrays_are_read(person: "Person", tmp_path: Path) -> No
     header += f', "wte": {{"dtype": "F32", "shape": [{75 << 10}, 1024], "data_offsets": [72, {end}]}}}}'
     path.write_bytes(len(header).to_bytes(8, "little") + header.encode() + rest)
     os.truncate(path, 8 + len(header) + end)
-    desk = sit(person, [path])
-    assert "wte" in desk.dialog.source.arrays  # type: ignore[union-attr]
-    desk.choose("Heads", "2")
-    assert set(desk.dialog.source.held) == {"W_q", "W_k", "W_v"}  # type: ignore[union-attr]
-    desk.choose("W_k array", "none")
-    desk.choose("W_v array", "none")
-    assert desk.dialog.source.held == ("W_q",)  # type: ignore[union-attr]
-    desk.choose("W_k array", "W_k")
-    desk.choose("W_v array", "W_v")
-    desk.bring_in()
+    user = open_weights(person, [path])
+    assert "wte" in user.dialog.source.arrays  # type: ignore[union-attr]
+    user.choose("Heads", "2")
+    assert set(user.dialog.source.held) == {"W_q", "W_k", "W_v"}  # type: ignore[union-attr]
+    user.choose("W_k array", "none")
+    user.choose("W_v array", "none")
+    assert user.dialog.source.held == ("W_q",)  # type: ignore[union-attr]
+    user.choose("W_k array", "W_k")
+    user.choose("W_v array", "W_v")
+    user.bring_in()
     assert person.experiment.weights.W_v is not None
     assert set(person.experiment.weights.W_v.flatten().tolist()) == {2}
 
@@ -319,53 +319,53 @@ def test_only_the_chosen_arrays_are_read(person: "Person", tmp_path: Path) -> No
 def test_arrays_can_be_filtered_and_chosen_from_the_list(person: "Person", tmp_path: Path) -> None:
     state = {f"block.{place}.thing": torch.full((3, 2), float(place)) for place in range(40)}
     state["step"] = torch.tensor(7)
-    desk = sit(person, [write(state, tmp_path / "odd.pt")])
-    person.click(desk.button("Arrays"))
-    assert "41 arrays" in desk.texts()
-    field = person.find(QLineEdit, "Filter of the arrays", desk.dialog)
+    user = open_weights(person, [write(state, tmp_path / "odd.pt")])
+    person.click(user.button("Arrays"))
+    assert "41 arrays" in user.texts()
+    field = person.find(QLineEdit, "Filter of the arrays", user.dialog)
     field.setFocus()
     QTest.keyClicks(field, "block.17")
-    assert "1 of 41 arrays" in desk.texts()
-    table = person.find(QTableView, "Arrays of the file", desk.dialog)
+    assert "1 of 41 arrays" in user.texts()
+    table = person.find(QTableView, "Arrays of the file", user.dialog)
     person.click(table.viewport(), table.visualRect(table.model().index(0, 0)).center())
-    with person.qtbot.waitSignal(desk.dialog.previewed):
-        person.click(desk.button("Use for"))
-    desk.choose("Heads", "1")
-    desk.bring_in()
+    with person.qtbot.waitSignal(user.dialog.previewed):
+        person.click(user.button("Use for"))
+    user.choose("Heads", "1")
+    user.bring_in()
     assert person.experiment.weights.W_q is not None
     assert set(person.experiment.weights.W_q.flatten().tolist()) == {17}
 
 
 def test_an_unusable_array_has_its_reason_in_the_list(person: "Person", tmp_path: Path) -> None:
-    desk = sit(person, [write({"step": torch.tensor(7), "W_q": torch.ones(3, 2)}, tmp_path / "a.pt")])
-    person.click(desk.button("Arrays"))
-    table = person.find(QTableView, "Arrays of the file", desk.dialog)
+    user = open_weights(person, [write({"step": torch.tensor(7), "W_q": torch.ones(3, 2)}, tmp_path / "a.pt")])
+    person.click(user.button("Arrays"))
+    table = person.find(QTableView, "Arrays of the file", user.dialog)
     person.click(table.viewport(), table.visualRect(table.model().index(0, 0)).center())
-    assert not desk.button("Use for").isEnabled()
-    assert "it is a single number" in desk.button("Use for").toolTip()
-    desk.close()
+    assert not user.button("Use for").isEnabled()
+    assert "it is a single number" in user.button("Use for").toolTip()
+    user.close()
 
 
 def test_embeddings_can_be_read_from_an_array_of_the_file(person: "Person", tmp_path: Path) -> None:
     truth = layer()
     state = {**truth.tensors, "X": torch.randn(5, 12)}
-    desk = sit(person, [write(state, tmp_path / "both.npz")])
-    desk.choose("Heads", "4")
-    desk.choose("Embeddings", "X  [5, 12]")
-    assert "New embeddings, 5 × 12." in desk.texts()
-    desk.bring_in()
+    user = open_weights(person, [write(state, tmp_path / "both.npz")])
+    user.choose("Heads", "4")
+    user.choose("Embeddings", "X  [5, 12]")
+    assert "New embeddings, 5 × 12." in user.texts()
+    user.bring_in()
     assert person.experiment.tokens == ("1", "2", "3", "4", "5")
     torch.testing.assert_close(person.experiment.embeddings, state["X"], rtol=0, atol=0)
 
 
 def test_edits_made_while_the_dialog_is_open_are_kept(person: "Person", tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", W_q=np.ones((3, 2)))
-    desk = sit(person, [tmp_path / "a.npz"])
-    desk.choose("Heads", "2")
-    with person.qtbot.waitSignal(desk.dialog.previewed):
+    user = open_weights(person, [tmp_path / "a.npz"])
+    user.choose("Heads", "2")
+    with person.qtbot.waitSignal(user.dialog.previewed):
         person.playground.toggle_causal()
-        assert not desk.button("Import").isEnabled()
-    desk.bring_in()
+        assert not user.button("Import").isEnabled()
+    user.bring_in()
     assert person.experiment.config.causal
     assert person.experiment.n_heads == 2
 
@@ -376,33 +376,33 @@ def test_closing_the_dialog_while_it_reads_changes_nothing(person: "Person", tmp
     before = person.document.scene
     dialog = open_weights_dialog(person.playground, person.window, [write(module().state_dict(), tmp_path / "a.pt")])
     assert dialog is not None
-    desk = Desk(person, dialog)
-    assert "Reading a.pt…" in desk.texts()
-    desk.close()
+    user = WeightsUser(person, dialog)
+    assert "Reading a.pt…" in user.texts()
+    user.close()
     assert person.document.scene is before
 
 
 def test_a_narrow_dialog_shows_one_side_at_a_time(person: "Person", tmp_path: Path) -> None:
-    desk = sit(person, [write(module().state_dict(), tmp_path / "a.pt")])
-    desk.dialog.resize(560, 420)
-    person.wait_for(lambda: not desk.dialog.two_sides)
-    assert desk.dialog.form.n_heads.isVisible()
-    person.click(desk.button("Preview"))
-    assert not desk.dialog.form.n_heads.isVisible()
-    assert desk.dialog.view.matrices.isVisible()
-    person.click(desk.button("Mapping"))
-    box = desk.dialog.form.rows["W_q"].array
+    user = open_weights(person, [write(module().state_dict(), tmp_path / "a.pt")])
+    user.dialog.resize(560, 420)
+    person.wait_for(lambda: not user.dialog.two_sides)
+    assert user.dialog.form.n_heads.isVisible()
+    person.click(user.button("Preview"))
+    assert not user.dialog.form.n_heads.isVisible()
+    assert user.dialog.view.matrices.isVisible()
+    person.click(user.button("Mapping"))
+    box = user.dialog.form.rows["W_q"].array
     person.wait_for(lambda: box.elide_text().startswith("in_proj_weight"))
-    desk.close()
+    user.close()
 
 
 @pytest.mark.parametrize("type_size", [100, 150])
 def test_lists_show_their_last_line_completely(person: "Person", tmp_path: Path, type_size: int) -> None:
     person.window.change_settings(type_size=type_size)
     state = {f"h.{place}.attn.q_proj.weight": torch.ones(6, 3) for place in range(40)}
-    desk = sit(person, [write(state, tmp_path / "a.pt")])
+    user = open_weights(person, [write(state, tmp_path / "a.pt")])
     for name in ("Layer", "W_q array", "W_q part", "Heads", "Embeddings"):
-        box = person.find(QComboBox, name, desk.dialog)
+        box = person.find(QComboBox, name, user.dialog)
         box.showPopup()
         view, last = box.view(), box.model().index(box.count() - 1, 0)
         view.scrollToBottom()
@@ -410,34 +410,36 @@ def test_lists_show_their_last_line_completely(person: "Person", tmp_path: Path,
         assert view.viewport().rect().contains(view.visualRect(last)), name
         assert view.sizeHintForColumn(0) <= view.viewport().width()
         box.hidePopup()
-    desk.close()
+    user.close()
 
 
 def test_names_with_markup_are_shown_literally(person: "Person", tmp_path: Path) -> None:
     name = "<b>W</b>\n\x1b[31m"
-    desk = sit(person, [write({name: torch.ones(3, 2), "W_q": torch.ones(3, 2)}, tmp_path / "a.safetensors")])
-    box = person.find(QComboBox, "W_q array", desk.dialog)
+    user = open_weights(person, [write({name: torch.ones(3, 2), "W_q": torch.ones(3, 2)}, tmp_path / "a.safetensors")])
+    box = person.find(QComboBox, "W_q array", user.dialog)
     titles = [box.itemText(place) for place in range(box.count())]
     assert "<b>W</b>\\n\\x1b[31m  [3, 2]" in titles
-    desk.choose("W_q array", "<b>")
+    user.choose("W_q array", "<b>")
     assert "&lt;b&gt;" in box.toolTip()
-    desk.choose("Heads", "2")
-    desk.bring_in()
+    user.choose("Heads", "2")
+    user.bring_in()
     assert person.experiment.weights.W_q is not None
 
 
 def test_the_list_of_embeddings_offers_no_weights_of_other_layers(person: "Person", tmp_path: Path) -> None:
     layer_of = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     arrays = torch.nn.TransformerEncoder(layer_of, 2, enable_nested_tensor=False).state_dict()
-    desk = sit(person, [write(arrays | {"head.weight": torch.ones(5, 8)}, tmp_path / "two-layers.safetensors")])
-    box = person.find(QComboBox, "Embeddings", desk.dialog)
+    user = open_weights(
+        person, [write(arrays | {"head.weight": torch.ones(5, 8)}, tmp_path / "two-layers.safetensors")]
+    )
+    box = person.find(QComboBox, "Embeddings", user.dialog)
     assert [box.itemText(place).split("  ")[0] for place in range(2, box.count())] == ["head.weight"]
-    desk.close()
+    user.close()
     named = arrays | {"head.weight": torch.ones(5, 8), "wte.weight": torch.ones(6, 8)}
-    desk = sit(person, [write(named, tmp_path / "named.safetensors")])
-    box = person.find(QComboBox, "Embeddings", desk.dialog)
+    user = open_weights(person, [write(named, tmp_path / "named.safetensors")])
+    box = person.find(QComboBox, "Embeddings", user.dialog)
     assert [box.itemText(place).split("  ")[0] for place in range(2, box.count())] == ["wte.weight"]
-    desk.close()
+    user.close()
 
 
 def test_a_folder_dropped_on_the_window_opens_its_weights(person: "Person", tmp_path: Path) -> None:
@@ -448,20 +450,20 @@ def test_a_folder_dropped_on_the_window_opens_its_weights(person: "Person", tmp_
     with person.qtbot.waitSignal(dialog.previewed):
         pass
     assert dialog.title.text() == f"Weights from {tmp_path.name}"
-    Desk(person, dialog).close()
+    WeightsUser(person, dialog).close()
 
 
 def test_the_weights_of_a_whole_model_offer_to_open_it_instead(person: "Person", tmp_path: Path) -> None:
     truth = layer(h=4, h_kv=2, d=3, d_model=20)
     path = write(LIBRARIES["LLaMA"](truth), tmp_path / "model.safetensors")
-    desk = sit(person, [path])
-    assert not desk.offers("Open the model instead")
-    desk.close()
+    user = open_weights(person, [path])
+    assert not user.offers("Open the model instead")
+    user.close()
     (tmp_path / "config.json").write_text('{"model_type": "mamba"}')
-    desk = sit(person, [path])
-    assert desk.offers("Open the model instead")
-    person.click(desk.button("Open the model instead"))
-    desk.gone()
+    user = open_weights(person, [path])
+    assert user.offers("Open the model instead")
+    person.click(user.button("Open the model instead"))
+    user.gone()
     assert person.window.current == "models"
     models = person.window.workspace(MODELS)
     assert models is not None

@@ -8,7 +8,7 @@ import pytest
 
 from attnlab.pretrained.model import read_model
 from tests.pretrained.conftest import Make, make
-from tests.ui.weights.weights_desk import sit
+from tests.ui.weights.weights_user import open_weights
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -38,15 +38,15 @@ def test_a_layer_of_a_known_model_brings_its_settings(
     person: "Person", make: Make, name: str, told: str, config: tuple[object, ...]
 ) -> None:
     _, folder = make(name)
-    desk = sit(person, [folder / "model.safetensors"])
+    user = open_weights(person, [folder / "model.safetensors"])
     title = "Encoder layer 0" if name == "t5" else "Layer 0"
     if name == "t5":
-        desk.choose("Layer", "encoder.block.0")
-    text = desk.dialog.offer_text.text()
+        user.choose("Layer", "encoder.block.0")
+    text = user.dialog.offer_text.text()
     assert text == f"{title} of {folder.name}. Import sets what config.json says: {told}. {VECTORS}"
-    assert desk.offers("Open the model instead")
-    assert desk.message() == ""
-    desk.bring_in()
+    assert user.offers("Open the model instead")
+    assert user.message() == ""
+    user.bring_in()
     found = person.experiment.config
     assert (found.causal, found.scale, found.positions) == config
     said = f"{title[0].lower()}{title[1:]} of {folder.name} with new random words"
@@ -68,22 +68,22 @@ def test_what_cannot_be_set_is_named_and_no_truth_is_claimed(person: "Person", m
     (tmp_path / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
     config = json.loads((folder / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"partial_rotary_factor": 0.5}))
-    desk = sit(person, [tmp_path / "model.safetensors"])
-    text = desk.dialog.offer_text.text()
+    user = open_weights(person, [tmp_path / "model.safetensors"])
+    text = user.dialog.offer_text.text()
     assert text.startswith("config.json has 0.5 for partial_rotary_factor")
     assert text.endswith("Import takes the weights alone, and the attention will not be the model's.")
-    desk.close()
+    user.close()
     (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "mamba"}))
-    desk = sit(person, [tmp_path / "model.safetensors"])
-    assert desk.dialog.offer_text.text().startswith("attnlab does not know the family mamba in the config.json of ")
-    desk.press("Draw new embeddings")
-    desk.bring_in()
+    user = open_weights(person, [tmp_path / "model.safetensors"])
+    assert user.dialog.offer_text.text().startswith("attnlab does not know the family mamba in the config.json of ")
+    user.press("Draw new embeddings")
+    user.bring_in()
     assert person.message().startswith("Weights from model.safetensors: ")
 
 
 def test_a_layer_whose_mapping_is_changed_by_hand_is_not_called_the_models(person: "Person", make: Make) -> None:
     _, folder = make("llama")
-    desk = sit(person, [folder / "model.safetensors"])
-    desk.choose("W_k array", "v_proj.weight")
-    assert desk.dialog.offer_text.text().startswith(f"W_k is not that of layer 0 of {folder.name}")
-    desk.close()
+    user = open_weights(person, [folder / "model.safetensors"])
+    user.choose("W_k array", "v_proj.weight")
+    assert user.dialog.offer_text.text().startswith(f"W_k is not that of layer 0 of {folder.name}")
+    user.close()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
 
-class Desk:
+class WeightsUser:
     """One dialog, and the person at its window."""
 
     def __init__(self, person: "Person", dialog: WeightsDialog) -> None:
@@ -66,13 +66,13 @@ class Desk:
         return "\n".join(label.text() for label in self.dialog.findChildren(QLabel) if label.isVisible())
 
 
-def sit(person: "Person", paths: Sequence[Path] = (), text: str = "") -> Desk:
+def open_weights(person: "Person", paths: Sequence[Path] = (), text: str = "") -> WeightsUser:
     """Open the dialog and wait for the trial of its first guess."""
     dialog = open_weights_dialog(person.playground, person.window, paths, text)
     assert dialog is not None
     with person.qtbot.waitSignal(dialog.previewed):
         pass
-    return Desk(person, dialog)
+    return WeightsUser(person, dialog)
 
 
 def refused(person: "Person", path: Path) -> str:
@@ -81,9 +81,9 @@ def refused(person: "Person", path: Path) -> str:
     assert dialog is not None
     with person.qtbot.waitSignal(dialog.read):
         pass
-    desk = Desk(person, dialog)
+    user = WeightsUser(person, dialog)
     said = dialog.waiting.text()
-    assert said in desk.texts()
-    assert not desk.button("Import").isEnabled()
-    desk.close()
+    assert said in user.texts()
+    assert not user.button("Import").isEnabled()
+    user.close()
     return said
