@@ -155,7 +155,8 @@ class Trainer:
             TrainingError: a name, a shape or a number does not fit; then nothing has changed.
         """
         run_state.put_weights(self.model, weights)
-        self._metric, self._gradients = None, ()
+        self._metric = None
+        self._gradients = ()
         self._keep()
 
     def make_checkpoint(self) -> Checkpoint:
