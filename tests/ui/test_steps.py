@@ -188,3 +188,13 @@ def test_escape_releases_the_enlarged_card_then_the_cell_then_the_step(person: "
         view = person.document.view
         left.append((view.alone, view.cell is not None, view.at is not None))
     assert left == [(None, True, True), (None, False, True), (None, False, False)]
+
+
+def test_the_bar_names_the_button_that_walks_back_wherever_the_focus_is(person: "Person") -> None:
+    labels = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
+    assert "walk back through them with ◀" in labels
+    person.click_number(0, 0)
+    person.key(Key.Key_Left)  # in a table the key is the table's
+    assert told(person) == "All steps"
+    person.click(person.playground.step_bar.buttons["back"])
+    assert told(person) == "8 of 9: Context"
