@@ -95,7 +95,8 @@ def test_maps_up_to_the_promised_size_keep_their_numbers(
     needs = collect_needs(trace, View(), count_digits(trace, {}), pinned=False)
     plan = plan_canvas(needs, float(width), float(height), type_size / 100)
     assert {need.name for group in needs.groups for need in group} <= plan.numbered
-    assert plan.zoom * NUMBER_PX >= round(LEAST_PX * type_size / 100)
+    assert plan.zoom * NUMBER_PX >= min(round(LEAST_PX * type_size / 100), LEAST_PX)
+    assert max(place.right() for place in plan.places.values()) <= width
 
 
 def test_a_scrolling_canvas_prefers_fewer_decimals_to_cards_beyond_its_side(qapp: QApplication) -> None:
@@ -104,3 +105,14 @@ def test_a_scrolling_canvas_prefers_fewer_decimals_to_cards_beyond_its_side(qapp
     plan = plan_canvas(needs, 792.0, 387.0, 1.75)
     assert plan.height > 387
     assert max(place.right() for place in plan.places.values()) <= 792
+
+
+@pytest.mark.parametrize(("width", "scale"), [(655.0, 2.0), (655.0, 1.9), (792.0, 2.5)])
+def test_type_is_smaller_before_a_card_reaches_beyond_the_side(qapp: QApplication, width: float, scale: float) -> None:
+    trace = attnlab.compute(attnlab.preset("cross-attention"))
+    needs = collect_needs(trace, View(), count_digits(trace, {}), pinned=False)
+    plan = plan_canvas(needs, width, 387.0, scale)
+    assert max(place.right() for place in plan.places.values()) <= width
+    assert LEAST_PX <= plan.zoom * NUMBER_PX < round(LEAST_PX * scale)
+    roomy = plan_canvas(needs, 2 * width, 387.0, scale)
+    assert roomy.zoom * NUMBER_PX >= round(LEAST_PX * scale)

@@ -130,20 +130,35 @@ def _find_fitting(needs: Needs, width: float, height: float, scale: float, large
 
 
 def _plan_scrolling(needs: Needs, width: float, height: float, scale: float) -> CanvasPlan:
-    """Return the plan of least height: the least size of type, and as many cards in a line as fit."""
+    """Return the plan of least height: the least size of type, and as many cards in a line as fit.
+
+    If a card would be wider than the canvas, all type is smaller, as long as it is no smaller than at 100 %.
+    """
+    least = _least_px(scale)
+    whole = None
+    for px in range(least, min(LEAST_PX, least) - 1, -1):
+        beyond, form, lines = _choose_lines(needs, width, px)
+        if not beyond:
+            return form.place(lines, width, height)
+        whole = whole or (form, lines)
+    assert whole is not None
+    return whole[0].place(whole[1], width, height)
+
+
+def _choose_lines(needs: Needs, width: float, px: int) -> "tuple[bool, _Form, list[Line]]":
+    """Return whether a card is wider than the canvas with type of a size, and the form and lines of least height."""
     every = [need for group in needs.groups for need in group]
     must = frozenset(need.name for need in every if need.is_legible and need.numbers[0])
     found: list[tuple[bool, float, int, _Form, list[Line]]] = []
-    for decimals in DECIMALS:
-        for flat in (True, False):
-            form = _Form(needs, _Size(_least_px(scale), decimals, flat), must, bool(needs.sharing), roomy=True)
-            groups = form.break_lines(width, always=True)
-            assert groups is not None
-            lines = form.balance(groups)
-            beyond = form.break_lines(width) is None
-            found.append((beyond, form.height_of(lines, width).least, -decimals, form, lines))
-    *_, form, lines = min(found, key=lambda each: each[:3])
-    return form.place(lines, width, height)
+    for decimals, flat in product(DECIMALS, (True, False)):
+        form = _Form(needs, _Size(px, decimals, flat), must, bool(needs.sharing), roomy=True)
+        groups = form.break_lines(width, always=True)
+        assert groups is not None
+        lines = form.balance(groups)
+        beyond = form.break_lines(width) is None
+        found.append((beyond, form.height_of(lines, width).least, -decimals, form, lines))
+    beyond, *_, form, lines = min(found, key=lambda each: each[:3])
+    return beyond, form, lines
 
 
 def count_breaks(groups: Sequence[Sequence[Line]]) -> float:
