@@ -127,7 +127,7 @@ def _go_back(workspace: "TrainWorkspace") -> None:
     wait_until(
         lambda: (
             workspace.session.inspection.seen is not None
-            and workspace.session.inspection.seen.look.step == workspace.session.shown
+            and workspace.session.inspection.seen.look.step == workspace.session.viewed_step
         )
     )
 

@@ -158,4 +158,4 @@ def test_a_run_without_moments_has_no_first_one(person: "Person") -> None:
     trainer.footer.go_first()
     trainer.footer.moment_chosen.emit(0)
     trainer.footer.moment_chosen.emit(7)
-    assert trainer.session.shown is None
+    assert trainer.session.viewed_step is None

@@ -169,19 +169,19 @@ class ModelPanel(FollowsTheme, QScrollArea):
         buttons.addStretch(1)
         self._changes_column = QVBoxLayout()
         self._changes_column.setSpacing(4)
-        self._target_title, self._others_title = _heading("Written so far"), _heading("Compared with")
-        self._part_title, self._changes_title = _heading("Attention of"), _heading("Changes")
-        column.addWidget(_heading("Model"))
+        self._target_title, self._others_title = _make_heading("Written so far"), _make_heading("Compared with")
+        self._part_title, self._changes_title = _make_heading("Attention of"), _make_heading("Changes")
+        column.addWidget(_make_heading("Model"))
         column.addLayout(self._facts)
         column.addSpacing(8)
-        column.addLayout(_titled("Text", self.count))
+        column.addLayout(_make_heading_row("Text", self.count))
         column.addWidget(self.text)
         column.addWidget(self.message)
         column.addLayout(buttons)
         for widget in (self._target_title, self.target, self._others_title, self.others, self._part_title, self.part):
             column.addWidget(widget)
         column.addSpacing(8)
-        column.addWidget(_heading("Colour"))
+        column.addWidget(_make_heading("Colour"))
         column.addWidget(self.scale)
         column.addWidget(self.mute)
         column.addSpacing(8)
@@ -277,15 +277,15 @@ class ModelPanel(FollowsTheme, QScrollArea):
         self.colouring_chosen.emit(Colouring(self._colouring.scale, mute_sinks=on))
 
 
-def _heading(text: str) -> QLabel:
+def _make_heading(text: str) -> QLabel:
     label = QLabel(text)
     label.setProperty("role", "section")
     return label
 
 
-def _titled(text: str, beside: QLabel) -> QHBoxLayout:
+def _make_heading_row(text: str, beside: QLabel) -> QHBoxLayout:
     row = QHBoxLayout()
-    row.addWidget(_heading(text))
+    row.addWidget(_make_heading(text))
     row.addStretch(1)
     row.addWidget(beside)
     return row

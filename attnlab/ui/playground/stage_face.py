@@ -67,7 +67,7 @@ class StageFace(StageHeader):
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show a stage of a trace with a view: one head, the mean, or all; nothing before its step."""
         before, self._trace = self._trace, trace
-        self._titled = None
+        self._title_texts = None
         shown = (self.stage, *(sources(self.stage, trace.experiment)[:1] if self._shares else ()))
         if before is None or not all(is_same(stage, before, trace) for stage in shown):
             self._view = None
@@ -95,7 +95,7 @@ class StageFace(StageHeader):
             return
         self._numbered, self._decimals = numbered, decimals
         if shares != self._shares:
-            self._shares, self._titled = shares, None
+            self._shares, self._title_texts = shares, None
             if self._view is not None and self._trace is not None and self.stage.name in self._trace:
                 self._look()
             self._describe_again()

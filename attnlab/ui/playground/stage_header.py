@@ -25,19 +25,19 @@ class StageHeader(CanvasCard):
         self._shares = False
         """Whether the card also shows the numbers of the stage's source, in the masked cells."""
         self._painting = False
-        self._titled: tuple[str, str] | None = None
+        self._title_texts: tuple[str, str] | None = None
 
     def _shape_and_formula(self) -> tuple[str, str]:
         """Return the shape and the formula in the header, computed once per trace."""
-        if self._titled is None:
-            self._titled = "", ""
+        if self._title_texts is None:
+            self._title_texts = "", ""
             if self._trace is not None and self.stage.name in self._trace:
                 e = self._trace.experiment
                 formula = self.stage.formula(e)
                 if self._shares:
                     formula = rf"{sources(self.stage, e)[0].formula(e)},\; {formula}"
-                self._titled = shape_text(self._trace, self.stage.name), formula
-        return self._titled
+                self._title_texts = shape_text(self._trace, self.stage.name), formula
+        return self._title_texts
 
     def shape_text(self) -> str:
         """Return the shape as in the header."""

@@ -163,10 +163,10 @@ class ColouredText(FollowsTheme, DrawnList):
     def paintEvent(self, event: QPaintEvent) -> None:
         p, painter = palette_of(self), QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        shown, air, rim, seen = event.rect(), px(AIR), px(1), []
+        visible, air, rim, seen = event.rect(), px(AIR), px(1), []
         for index, each in enumerate(self._tokens):
             place = self._place(index)
-            if place.bottom() > shown.top() and place.top() < shown.bottom():
+            if place.bottom() > visible.top() and place.top() < visible.bottom():
                 seen.append((each, place.adjusted(0.5, rim, -0.5, -rim)))
         painter.setPen(Qt.PenStyle.NoPen)
         for each, inside in seen:

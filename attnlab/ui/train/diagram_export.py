@@ -19,7 +19,7 @@ class DiagramExport:
         self._workspace, self._export = workspace, export
 
     @property
-    def shown(self) -> bool:
+    def is_visible(self) -> bool:
         """Whether the diagram is shown in place of the maps."""
         maps = self._workspace.maps
         return maps.shows_model and maps.model.seen is not None

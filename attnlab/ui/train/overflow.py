@@ -44,11 +44,11 @@ class Overflow(QToolButton):
 
     def _measure_needed(self, rooms: Mapping[QWidget, int]) -> int:
         """Return the width of the bar; if a button is hidden, it includes this one."""
-        shown = [room for room in rooms.values() if room]
+        widths = [room for room in rooms.values() if room]
         if any(not room and isinstance(part, QPushButton) for part, room in rooms.items()):
-            shown.append(self.sizeHint().width())
+            widths.append(self.sizeHint().width())
         margins = self._row.contentsMargins()
-        return margins.left() + margins.right() + sum(shown) + self._row.spacing() * len(shown)
+        return margins.left() + margins.right() + sum(widths) + self._row.spacing() * len(widths)
 
     @Slot()
     def _on_menu_wanted(self) -> None:

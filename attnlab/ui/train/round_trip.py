@@ -120,7 +120,7 @@ class RoundTrip(QObject):
         running = session.alive and session.state == "running"
         if running:
             session.pause()
-        if not running or session.shown is not None:
+        if not running or session.viewed_step is not None:
             self._ask()
 
     @Slot()

@@ -37,9 +37,9 @@ class RunViews(QObject):
 
     def show_current(self) -> None:
         """Move to the current moment."""
-        steps, shown = self._footer.line.steps, self._session.shown
+        steps, viewed = self._footer.line.steps, self._session.viewed_step
         if len(steps):
-            index = len(steps) - 1 if shown is None else int(np.argmin(np.abs(steps - shown)))
+            index = len(steps) - 1 if viewed is None else int(np.argmin(np.abs(steps - viewed)))
             self._footer.show_current(index)
 
     @Slot()
@@ -59,7 +59,7 @@ class RunViews(QObject):
 
     def show_cursor(self, step: int) -> None:
         """Move to a step in all curves, unless the training is followed."""
-        at = float(step) if self._session.shown is not None else None
+        at = float(step) if self._session.viewed_step is not None else None
         self._curves.show_cursor(at)
         self._maps.chart.chart.show_cursor(at)
 

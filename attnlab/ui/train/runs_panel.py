@@ -194,8 +194,8 @@ class RunsPanel(QWidget):
 
     def list_colours(self) -> dict[Path, str]:
         """Return the colour of each overlaid run, by its folder."""
-        shown = self._workspace.views.list_overlaid()
-        folders = [self.keeper.find_folder(run) for run in shown]
+        overlaid = self._workspace.views.list_overlaid()
+        folders = [self.keeper.find_folder(run) for run in overlaid]
         return {at: OTHERS[i % len(OTHERS)] for i, at in enumerate(folders) if at is not None}
 
     def _on_menu_wanted(self, folder: Path, at: QPoint) -> None:

@@ -56,7 +56,6 @@ class SecondRun(FollowsTheme, QWidget):
     """Shows a run beside another, at the same step and probe. ``closed`` is emitted when its button is pressed."""
 
     closed = Signal()
-    shown = Signal()
 
     def __init__(self, run: Run, name: str) -> None:
         super().__init__()
@@ -162,7 +161,6 @@ class SecondRun(FollowsTheme, QWidget):
         self.answer.follow(seen.look.answer, seen.look.step)
         self.told.setText("")
         self.step.setText(f"step {seen.look.step:,}")
-        self.shown.emit()
 
     @Slot(object)
     def _on_pointed(self, cell: tuple[int, int, int] | None) -> None:

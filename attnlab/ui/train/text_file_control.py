@@ -19,7 +19,7 @@ class TextFileControl(Control):
 
     def __init__(self, field: Field, style: FormStyle = PANEL, parent: QWidget | None = None) -> None:
         super().__init__(field, style, parent)
-        self.shown = ElidedLabel()
+        self.file_name = ElidedLabel()
         self.open, self.back = QToolButton(), QToolButton()
         self.open.setText("Open…")
         self.open.setAccessibleName(f"Open a file for {field.title}")
@@ -34,7 +34,7 @@ class TextFileControl(Control):
         buttons.addWidget(self.back)
         buttons.addStretch(1)
         column.setSpacing(2)
-        column.addWidget(self.shown)  # above the buttons, where most names are seen whole
+        column.addWidget(self.file_name)  # above the buttons, where most names are seen whole
         column.addLayout(buttons)
         self._row.addLayout(column, 1)
         self.show_field(field)
@@ -43,8 +43,8 @@ class TextFileControl(Control):
     def show_field(self, field: Field) -> None:
         self.field = field
         path = str(field.value or "")
-        self.shown.setText(Path(path).name if path else "shipped text")
-        self.shown.setToolTip(plain_tip(path) if path else "")
+        self.file_name.setText(Path(path).name if path else "shipped text")
+        self.file_name.setToolTip(plain_tip(path) if path else "")
         self.back.setVisible(bool(path))
 
     def stops(self) -> list[QWidget]:

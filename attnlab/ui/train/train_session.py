@@ -113,7 +113,7 @@ class TrainSession(TrainingState):
         """Return to the first weights of the seed; the run is kept to compare with."""
         self._end_process()
         self._keep_run()
-        self.run, self.shown, self.reason = None, None, ""
+        self.run, self.viewed_step, self.reason = None, None, ""
         self.inspection.follow(None)
         self.progressed.emit()
         if self.valid is not None:  # or it is shown once that is known
@@ -127,7 +127,7 @@ class TrainSession(TrainingState):
         self.kept = tuple(other for other in self.kept if other is not run)
         if (run.spec.task, dict(run.spec.options)) != (self.spec.task, dict(self.spec.options)):
             self.inspection.probe = ""
-        self.run, self.shown, self.reason = run, None, ""
+        self.run, self.viewed_step, self.reason = run, None, ""
         self.inspection.follow(run)
         self.set_spec(run.spec)
         self.look()
@@ -161,7 +161,7 @@ class TrainSession(TrainingState):
 
     def look_at(self, step: int | None) -> None:
         """Show the recorded moment nearest to a step; None follows the training."""
-        self.shown = step
+        self.viewed_step = step
         self.look()
 
     def look(self) -> None:
@@ -188,14 +188,14 @@ class TrainSession(TrainingState):
             self.kept = (*self.kept, self.run)[-KEPT:]
 
     def _begin(self, run: Run, checkpoint: Checkpoint | None) -> None:
-        self.shown, self.reason = None, ""
+        self.viewed_step, self.reason = None, ""
         self.trainee.begin(run, checkpoint)
         self._want()
         self.started.emit()
 
     def _want(self) -> None:
         """Request the newest weights, if the view follows them."""
-        if self.watched and self.shown is None:
+        if self.watched and self.viewed_step is None:
             self.trainee.want()
 
     def _end_process(self) -> None:
@@ -209,7 +209,7 @@ class TrainSession(TrainingState):
         for message in messages:
             self._take(message)
         news = any(isinstance(message, Progress) and message.weights is not None for message in messages)
-        if news and self.shown is None and self.watched:
+        if news and self.viewed_step is None and self.watched:
             keeps_up = not self.inspection.worker.has_job("look")
             self.inspection.look(self.find_moment())
             if keeps_up:  # request the next weights while these are shown; else afterwards

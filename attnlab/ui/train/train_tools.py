@@ -87,7 +87,7 @@ class TrainTools(QObject):
     @Slot()
     def export_figure(self) -> None:
         """Show the export dialog with its preview of the visible maps; ask where to save a diagram that is shown."""
-        if self.diagram.shown:
+        if self.diagram.is_visible:
             self.diagram.ask_export()
             return
         from attnlab.ui.export.export_dialog import ExportDialog
@@ -96,8 +96,8 @@ class TrainTools(QObject):
         if maps is None:
             self._workspace.footer.show_message(NO_MAPS)
             return
-        shown = self._workspace.maps
-        layers, head = find_visible(shown.view.cards, shown.large_map.index, maps)
+        panel = self._workspace.maps
+        layers, head = find_visible(panel.view.cards, panel.large_map.index, maps)
         dialog = ExportDialog(maps, layers[0], head, self._window.settings.figure, self._window)
         dialog.form.choose(layers)
         dialog.remembered.connect(lambda choices: self._window.change_settings(figure=choices))
@@ -115,7 +115,7 @@ class TrainTools(QObject):
     @Slot()
     def copy_picture(self) -> None:
         """Copy the diagram, or the visible maps in the style of the last figure; show what was copied."""
-        if self.diagram.shown:
+        if self.diagram.is_visible:
             self.diagram.copy()
             return
         from attnlab.ui.export.copying import copy_figure
@@ -124,8 +124,8 @@ class TrainTools(QObject):
         if maps is None:
             say(NO_MAPS)
             return
-        shown = self._workspace.maps
-        layers, head = find_visible(shown.view.cards, shown.large_map.index, maps)
+        panel = self._workspace.maps
+        layers, head = find_visible(panel.view.cards, panel.large_map.index, maps)
         try:
             image = copy_figure(maps, replace(read_words(self._window.settings.figure)[0], stages=layers, head=head))
         except AttnlabError as error:

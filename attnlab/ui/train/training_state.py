@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class TrainingState(QObject):
     """Settings with their check, the run if there is one, its process, and the step in view.
 
-    ``kept`` are runs to compare with, ``shown`` the step in view, None to follow the training, ``reason`` why the
+    ``kept`` are runs to compare with, ``viewed_step`` the step in view, None to follow the training, ``reason`` why the
     process ended by itself.
     """
 
@@ -27,7 +27,7 @@ class TrainingState(QObject):
         self.valid: Checked | None = None
         self.run: Run | None = None
         self.kept: tuple[Run, ...] = ()
-        self.shown: int | None = None
+        self.viewed_step: int | None = None
         self.reason = ""
         self.trainee = ProcessClient(self)
 
@@ -83,6 +83,6 @@ class TrainingState(QObject):
         run = self.run
         if run is None:
             return self.spec, 0, None
-        if self.shown is not None and (moment := run.recorder.find_nearest(self.shown)) is not None:
+        if self.viewed_step is not None and (moment := run.recorder.find_nearest(self.viewed_step)) is not None:
             return run.spec, moment.step, moment.weights
         return run.spec, run.weights_step, run.weights

@@ -145,8 +145,8 @@ def test_the_time_line_can_be_dragged_while_training(student: "Student") -> None
     student.wait_for(lambda: len(ws.footer.line.steps) > 6)
     line = ws.footer.line
     QTest.mouseClick(line, Qt.MouseButton.LeftButton, pos=QPoint(round(line.place_of(1).x()), line.height() // 2))
-    assert session.shown is not None
-    shown = session.shown
+    assert session.viewed_step is not None
+    shown = session.viewed_step
     student.wait_for(lambda: session.inspection.seen is not None and session.inspection.seen.look.step == shown)
     run = session.run
     assert run is not None
@@ -154,7 +154,7 @@ def test_the_time_line_can_be_dragged_while_training(student: "Student") -> None
     student.wait_for(lambda: run.step > step + 20)
     assert ws.maps.head.step.text() == f"step {shown:,}"
     student.key(Key.Key_End)
-    assert session.shown is None
+    assert session.viewed_step is None
     student.wait_for(lambda: ws.maps.head.step.text() != f"step {shown:,}")
 
 
