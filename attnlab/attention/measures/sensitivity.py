@@ -27,7 +27,7 @@ class Number:
     column: int
 
 
-class _LeafTrace(Trace):
+class LeafTrace(Trace):
     """A trace in float64 on the CPU that takes some tensors of its experiment as given, with gradients."""
 
     def __init__(self, e: Experiment, leaves: Sequence[tuple[Tensor, Tensor]]) -> None:
@@ -55,11 +55,11 @@ def measure_effects(e: Experiment, number: Number) -> Floats:
     size = table(e, number.table).shape
     if number.table not in list_tables(e) or not (0 <= number.row < size[0] and 0 <= number.column < size[1]):
         raise ExperimentError(f"There is no number {number.table}[{number.row}, {number.column}] in this layer.")
-    e = _part_tables(e)
+    e = part_tables(e)
     own = table(e, number.table)
     with torch.inference_mode(False), torch.enable_grad():
         leaf = own.to(torch.float64, copy=True).requires_grad_()
-        weights = _LeafTrace(e, [(own, leaf)])["weights"]
+        weights = LeafTrace(e, [(own, leaf)])["weights"]
         _check(weights)
         if not weights.requires_grad:
             return np.zeros(weights.shape)
@@ -74,11 +74,11 @@ def measure_causes(e: Experiment, head: int, query: int, key: int) -> dict[str, 
     Raises:
         ExperimentError: the weights are not finite.
     """
-    e = _part_tables(e)
+    e = part_tables(e)
     with torch.inference_mode(False), torch.enable_grad():
         owns = {name: table(e, name) for name in list_tables(e)}
         leaves = {name: own.to(torch.float64, copy=True).requires_grad_() for name, own in owns.items()}
-        weights = _LeafTrace(e, [(own, leaves[name]) for name, own in owns.items()])["weights"]
+        weights = LeafTrace(e, [(own, leaves[name]) for name, own in owns.items()])["weights"]
         _check(weights)
         if not weights.requires_grad:
             return {name: np.zeros(leaf.shape) for name, leaf in leaves.items()}
@@ -108,7 +108,7 @@ def list_largest(causes: dict[str, Floats], most: int) -> list[tuple[Number, flo
     return sorted((each for each in every if each[1]), key=lambda each: -abs(each[1]))[:most]
 
 
-def _part_tables(e: Experiment) -> Experiment:
+def part_tables(e: Experiment) -> Experiment:
     """Return the layer with a tensor of its own for each table, where two share one."""
     names = list_tables(e)
     for place, name in enumerate(names):
