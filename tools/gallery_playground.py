@@ -188,6 +188,7 @@ def list_views() -> Iterator[View]:
     yield View("lens-contributions", "journey", _open_lens("contributions"))
     yield View("lens-sensitivity", "journey", _open_lens("sensitivity"))
     yield View("lens-sensitivity-8", "multi-head-8", _open_lens("sensitivity"))
+    yield View("lens-goal", "agreement-cat", _open_lens("goal"))
     yield View("lens-arrows-8", "multi-head-causal", _open_lens("arrows"))
     yield View("lens-statistics", "multi-head-8", _open_lens("statistics"))
     yield View("lens-positions", "journey", _open_lens("positions"))

@@ -44,6 +44,24 @@ case("playground/lenses/contributions_lens.py ContributionsLens._ask", LENS)(
 case("playground/lenses/sensitivity_lens.py SensitivityLens._ask", LENS)(
     lens("sensitivity", f"{WITHIN}.sensitivity_lens.find_sensitivity")
 )
+
+
+def search_goal(way: str) -> Case:
+    def look(desk: Desk) -> None:
+        person = desk.person()
+        desk.plant(f"{WITHIN}.goal_lens.{way}")
+        person.playground.lenses.open_lens("goal")
+        person.settle()
+        lens = person.playground.lenses.stack.currentWidget()
+        lens.panel.wanted_taken.emit(0.4)
+        (lens.panel.reach if way == "find_goal" else lens.panel.ways).click()
+        person.wait_for(lambda: not person.playground.lane.busy)
+
+    return look
+
+
+case("playground/lenses/goal_lens.py GoalLens.reach", LENS)(search_goal("find_goal"))
+case("playground/lenses/goal_lens.py GoalLens._on_ways", LENS)(search_goal("find_ways"))
 case("playground/lenses/positions_lens.py PositionsLens._refresh", LENS)(
     lens("positions/order", f"{WITHIN}.positions_order.measure_order_blindness")
 )

@@ -45,8 +45,12 @@ class DerivativeMap(MapFigure):
         """Show derivatives on a signed scale, as high as their rows need."""
         titles = [str(head) for head in range(len(values))] if len(values) > 1 else []
         data = MapData(values, "signed", find_scale(values, "signed"), masked, rows, columns, titles)
-        self.setMinimumHeight(px(max(min(AROUND + values.shape[1] * ROW, MOST_HEIGHT), LEAST)))
+        self.fit_height(values.shape[1])
         self.show_map(data)
+
+    def fit_height(self, rows: int) -> None:
+        """Set the least height for so many rows."""
+        self.setMinimumHeight(px(max(min(AROUND + rows * ROW, MOST_HEIGHT), LEAST)))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         cell = self.cell_at(event.position())

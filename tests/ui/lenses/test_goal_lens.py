@@ -1,0 +1,223 @@
+"""The goal lens: a weight is typed or dragged to what it should be; one edit does it, and one undo takes it back."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+import attnlab
+from attnlab.attention import edits
+from attnlab.attention.stages.explain import Cell
+from attnlab.ui.base.theme import px
+from attnlab.ui.playground.lenses.goal_lens import GoalLens
+from attnlab.ui.playground.lenses.goal_map import FULL
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QAbstractButton
+
+    from tests.ui.conftest import Person
+
+
+def finish(person: "Person") -> None:
+    person.settle()
+    person.wait_for(lambda: not person.playground.lane.busy)
+    person.settle()
+
+
+def open_lens(person: "Person") -> GoalLens:
+    person.playground.lenses.open_lens("goal")
+    finish(person)
+    lens = person.playground.lenses.stack.currentWidget()
+    assert isinstance(lens, GoalLens)
+    return lens
+
+
+def hold(person: "Person", query: int, key: int, head: int = 0) -> None:
+    person.document.show(cell=Cell("weights", query, key, head), pinned=True)
+    finish(person)
+
+
+def type_wanted(person: "Person", lens: GoalLens, text: str) -> None:
+    field = lens.panel.wanted
+    field.setFocus()
+    field.lineEdit().selectAll()
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    finish(person)
+
+
+def click(person: "Person", button: "QAbstractButton") -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    finish(person)
+
+
+def weigh(person: "Person", query: int, key: int, head: int = 0) -> float:
+    return float(attnlab.compute(person.experiment).array("weights")[head, query, key])
+
+
+def test_a_typed_goal_is_reached_by_one_edit_that_is_undone(person: "Person") -> None:
+    before = person.experiment
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    assert lens.panel.name.text() == f"The weight “journey” → “starts” is {weigh(person, 1, 2):.4f}."
+    assert not lens.changes.isVisible()
+    type_wanted(person, lens, "0.5")
+    click(person, lens.panel.reach)
+    assert weigh(person, 1, 2) == pytest.approx(0.5, abs=5e-5)
+    assert lens.panel.name.text() == "The weight “journey” → “starts” is 0.5000."
+    assert person.document.history.current.label == "Goal 0.5"
+    assert lens.changes.sentence.text().startswith("Goal 0.5, reached 0.5000 by the smallest change found: W_q by ")
+    assert set(lens.changes.maps) == {"W_q", "W_k"}
+    changed = person.experiment.weights.W_q
+    assert changed is not None
+    assert before.weights.W_q is not None
+    data = lens.changes.maps["W_q"].data
+    assert data is not None
+    np.testing.assert_allclose(data.values[0], (changed - before.weights.W_q).numpy(), atol=1e-7)
+    assert person.experiment.embeddings is before.embeddings
+    old = lens.weights.before.data
+    assert old is not None
+    assert old.values[0, 1, 2] == pytest.approx(float(attnlab.compute(before).array("weights")[0, 1, 2]), abs=1e-6)
+    person.document.undo()
+    finish(person)
+    assert person.experiment is before
+    assert not lens.changes.isVisible()
+
+
+def test_a_weight_is_dragged_up_in_the_map(person: "Person") -> None:
+    lens = open_lens(person)
+    figure = lens.weights.now
+    at = figure.cell_rect(3, 4).center().toPoint()
+    start = weigh(person, 3, 4)
+    up = px(FULL) // 2
+    QTest.mousePress(figure, Qt.MouseButton.LeftButton, pos=at)
+    for step in (10, up // 2, up):
+        QTest.mouseMove(figure, at - QPoint(0, step))
+    assert person.document.view.cell == Cell("weights", 3, 4, 0)
+    QTest.mouseRelease(figure, Qt.MouseButton.LeftButton, pos=at - QPoint(0, up))
+    finish(person)
+    assert weigh(person, 3, 4) == pytest.approx(start + up / px(FULL), abs=1e-3)
+
+
+def test_only_what_may_change_changes(person: "Person") -> None:
+    before = person.experiment
+    hold(person, 4, 0)
+    lens = open_lens(person)
+    for name in ("W_q", "W_k"):
+        lens.panel.chips[name].click()
+    assert [chip.text() for chip in lens.panel.chips.values()] == [
+        "X", "W_q", "W_k", "the query’s token", "the key’s token",
+    ]  # fmt: skip
+    type_wanted(person, lens, "0.4")
+    click(person, lens.panel.reach)
+    assert lens.panel.status.text() == "Nothing may change: choose W_q, W_k, X or a token."
+    assert person.experiment is before
+    lens.panel.chips["query token"].click()
+    click(person, lens.panel.reach)
+    assert weigh(person, 4, 0) == pytest.approx(0.4, abs=5e-5)
+    moved = (person.experiment.embeddings != before.embeddings).any(1).tolist()
+    assert moved == [False, False, False, False, True, False]
+    assert person.experiment.weights is before.weights
+
+
+def test_other_rows_are_held(person: "Person") -> None:
+    person.playground.open_preset("agreement-cat")
+    finish(person)
+    hold(person, 10, 1)
+    lens = open_lens(person)
+    before = attnlab.compute(person.experiment).array("weights").copy()
+    lens.panel.hold.click()
+    type_wanted(person, lens, "0.8")
+    click(person, lens.panel.reach)
+    after = attnlab.compute(person.experiment).array("weights")
+    assert after[0, 10, 1] == pytest.approx(0.8, abs=5e-5)
+    assert np.abs(np.delete(after - before, 10, 1)).max() < 0.01
+    assert "by a small change: " in lens.changes.sentence.text()
+
+
+def test_two_goals_are_reached_together(person: "Person") -> None:
+    lens = open_lens(person)
+    hold(person, 1, 2)
+    type_wanted(person, lens, "0.3")
+    click(person, lens.panel.add)
+    assert lens.panel.goals.text() == "Kept goals: “journey” → “starts” 0.3."
+    hold(person, 4, 0)
+    lens.panel.chips["embeddings"].click()
+    type_wanted(person, lens, "0.35")
+    click(person, lens.panel.reach)
+    assert (weigh(person, 1, 2), weigh(person, 4, 0)) == (pytest.approx(0.3, abs=1e-4), pytest.approx(0.35, abs=1e-4))
+    assert lens.panel.goals.text() == ""
+
+
+def test_goals_that_cannot_be_are_one_sentence_and_change_nothing(person: "Person") -> None:
+    before = person.experiment
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    click(person, lens.panel.reach)
+    assert lens.panel.status.text().startswith("Type what the weight should be")
+    type_wanted(person, lens, "1.2")
+    assert lens.panel.status.text()
+    type_wanted(person, lens, "1")
+    click(person, lens.panel.reach)
+    assert lens.panel.status.text().endswith("a weight of exactly 1; 0.999 can be reached.")
+    type_wanted(person, lens, "0.6")
+    click(person, lens.panel.add)
+    hold(person, 1, 3)
+    type_wanted(person, lens, "0.7")
+    click(person, lens.panel.reach)
+    assert "sum to 1.3, and a row sums to 1" in lens.panel.status.text()
+    click(person, lens.panel.clear)
+    assert person.experiment is before
+    person.document.edit("Causal", lambda e: edits.configure(e, causal=True))
+    finish(person)
+    type_wanted(person, lens, "0.5")
+    click(person, lens.panel.reach)
+    assert "is masked, so no change of the numbers reaches it" in lens.panel.status.text()
+
+
+def test_what_is_not_reached_says_how_near_it_came(person: "Person") -> None:
+    before = person.experiment
+    lens = open_lens(person)
+    hold(person, 0, 1)
+    type_wanted(person, lens, "0.9")
+    click(person, lens.panel.add)
+    hold(person, 1, 1)
+    type_wanted(person, lens, "0.9")
+    click(person, lens.panel.add)
+    hold(person, 2, 1)
+    type_wanted(person, lens, "0.05")
+    lens.panel.chips["W_k"].click()
+    click(person, lens.panel.reach)
+    if person.experiment is before:  # two directions of W_q can do this or not
+        assert lens.panel.status.text().startswith("Not reached: the search came to ")
+        assert "Let X or W_k change too." in lens.panel.status.text()
+    else:
+        assert weigh(person, 2, 1) == pytest.approx(0.05, abs=1e-4)
+
+
+def test_other_ways_are_listed_with_their_lengths(person: "Person") -> None:
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    type_wanted(person, lens, "0.5")
+    click(person, lens.panel.ways)
+    rows = [line.split("\t") for line in lens.ways.table.text().splitlines()]
+    assert rows[0] == ["what may change", "change", "other rows move by"]
+    lengths = {row[0]: float(row[1]) for row in rows[1:]}
+    assert lengths["all matrices"] < lengths["W_k"]
+    assert lengths["all matrices, other rows held"] >= lengths["all matrices"] * 0.999
+    assert {"X", "W_k", "the query’s token", "the key’s token"} <= set(lengths)
+    assert lens.ways.refused.text() == "Not reached by: W_q."
+
+
+def test_an_edit_during_the_search_wins(person: "Person") -> None:
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    type_wanted(person, lens, "0.5")
+    QTest.mouseClick(lens.panel.reach, Qt.MouseButton.LeftButton)
+    person.document.edit("Set", lambda e: edits.set_block(e, "W_q", 0, 0, [[0.9]]))
+    edited = person.experiment
+    finish(person)
+    assert person.experiment is edited
+    assert not lens.changes.isVisible()
