@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from attnlab.ui.app.main_window import MainWindow
-from tools.gallery_window import Prepare, View
+from tools.gallery_window import Prepare, View, wait_until
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
@@ -63,6 +63,22 @@ def _open_lens(name: str) -> Prepare:
         playground.lenses.open_lens(name)
 
     return prepare
+
+
+def _reach_goal(playground: "Playground", window: MainWindow) -> None:
+    """Let “purrs” look at “cat”."""
+    from attnlab.attention.stages.explain import Cell
+    from attnlab.ui.playground.lenses.goal_lens import GoalLens
+
+    playground.document.select(Cell("weights", 10, 1, 0), pin=True)
+    playground.lenses.open_lens("goal")
+    wait_until(lambda: playground.reply is not None and not playground.lane.busy)
+    lens = playground.lenses.stack.currentWidget()
+    assert isinstance(lens, GoalLens)
+    lens.panel.hold.click()
+    lens.panel.wanted_taken.emit(0.8)
+    lens.panel.reach.click()
+    wait_until(lambda: not lens.changes.isHidden())
 
 
 def _open_page(name: str) -> Prepare:
@@ -189,6 +205,7 @@ def list_views() -> Iterator[View]:
     yield View("lens-sensitivity", "journey", _open_lens("sensitivity"))
     yield View("lens-sensitivity-8", "multi-head-8", _open_lens("sensitivity"))
     yield View("lens-goal", "agreement-cat", _open_lens("goal"))
+    yield View("lens-goal-reached", "agreement-cat", _reach_goal)
     yield View("lens-arrows-8", "multi-head-causal", _open_lens("arrows"))
     yield View("lens-statistics", "multi-head-8", _open_lens("statistics"))
     yield View("lens-positions", "journey", _open_lens("positions"))

@@ -47,9 +47,9 @@ case("playground/lenses/sensitivity_lens.py SensitivityLens._ask", LENS)(
 
 
 def search_goal(way: str) -> Case:
-    def look(desk: Desk) -> None:
-        person = desk.person()
-        desk.plant(f"{WITHIN}.goal_lens.{way}")
+    def look(program: FaultyProgram) -> None:
+        person = program.person()
+        program.plant(f"{WITHIN}.goal_lens.{way}")
         person.playground.lenses.open_lens("goal")
         person.settle()
         lens = person.playground.lenses.stack.currentWidget()

@@ -36,7 +36,8 @@ class WeightsCards(QWidget):
         for text, about, figure in (("Weights now", hint, self.now), ("Before the search", "", self.before)):
             card = Card()
             card.column.addWidget(sentence_label(text, "title"))
-            card.column.addWidget(sentence_label(about, "muted"))
+            if about:
+                card.column.addWidget(sentence_label(about, "muted"))
             card.column.addSpacing(px(8))
             card.column.addWidget(figure, 1)
             cards.append(card)
