@@ -5,6 +5,7 @@ from pathlib import Path
 
 from attnlab.base import fault_log
 from attnlab.training.questions import Planned
+from attnlab.training.queue_file import LeftQueue
 from attnlab.ui.train.queue_dialog import QueueDialog
 from tests.ui.failing_jobs import Case, FaultyProgram, case
 from tests.ui.train.pupil import Pupil, tiny, trained
@@ -123,6 +124,16 @@ KEEPING: dict[str, tuple[str, str, Callable[[Pupil, Path], object]]] = {
     "load": ("opening a run", f"{STORE}.load", lambda p, at: p.tools.keeper.load(at, print)),
     "rename": ("renaming a run", f"{STORE}.load", lambda p, at: p.tools.keeper.rename(at, "other")),
     "delete": ("deleting a run", f"{STORE}.delete", lambda p, at: p.tools.keeper.delete(at)),
+    "leave_queue": (
+        "keeping the queue",
+        "attnlab.training.queue_file.leave",
+        lambda p, _: p.tools.keeper.leave_queue(LeftQueue("Seeds", ())),
+    ),
+    "take_queue": (
+        "reading the queue",
+        "attnlab.training.queue_file.take",
+        lambda p, _: p.tools.keeper.take_queue(print),
+    ),
     "_write": ("saving the run", f"{STORE}.save", save_run),
     "_allow": (
         "remembering a text",
