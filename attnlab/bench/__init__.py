@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from attnlab.bench.measure import Case
 
-NAMES = ("live", "engine", "start", "lesson", "export", "train", "learning", "models")
+NAMES = ("live", "engine", "start", "lesson", "export", "train", "learning", "models", "why")
 
 
 def main(names: Sequence[str], as_json: bool, *, quick: bool = False) -> int:

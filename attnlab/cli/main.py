@@ -17,8 +17,8 @@ from attnlab.base.errors import AttnlabError
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
 from attnlab.files.source import Source, check_source, load_source, parse_source, run_folder
 
-BENCHES = ("live", "engine", "start", "lesson", "export", "train", "learning", "models")
-TIMED = BENCHES[:-1]
+BENCHES = ("live", "engine", "start", "lesson", "export", "train", "learning", "models", "why")
+TIMED = tuple(name for name in BENCHES if name != "learning")
 """The benchmarks that run if none is named; ``learning`` takes half an hour."""
 SIZES = (64, 16384)
 """The smallest and the largest side of a screenshot, in pixels."""

@@ -14,7 +14,7 @@ from attnlab.bench import NAMES, engine, lesson, live, main, measure, notebook, 
 from attnlab.bench.drag import EDITS, drag, drag_notebook
 from attnlab.bench.engine import make_experiment
 from attnlab.bench.window import open_window
-from attnlab.cli.main import BENCHES
+from attnlab.cli.main import BENCHES, TIMED
 from attnlab.cli.main import main as command
 
 FIELDS = ["bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs"]
@@ -230,6 +230,26 @@ def test_the_bench_of_models_runs_the_same_model_bare(capsys: pytest.CaptureFixt
         "characters, 64 tokens: a head of layer 1 off",
         "characters, 64 tokens: another head, to its picture",
     ]
+
+
+def test_the_bench_of_explanations_seeks_the_same_goal_with_adam(capsys: pytest.CaptureFixture[str]) -> None:
+    from attnlab.bench import why
+
+    e = attnlab.preset("agreement-cat")
+    assert why.seek_with_adam(e, hold=False) == pytest.approx(why.GOAL.wanted, abs=5e-5)
+    assert main(["why"], True, quick=True) == 0
+    cases = read_json(capsys.readouterr().out)
+    assert [case["case"] for case in cases] == [
+        "derivatives, T=16, 8 heads",
+        "one goal",
+        "one goal, other rows held",
+        "arrows, drag to picture, T=16",
+    ]
+    assert all(case["ours"] > 0 and case["baseline"] > 0 for case in cases)
+
+
+def test_without_a_name_all_benches_but_learning_run() -> None:
+    assert set(BENCHES) - set(TIMED) == {"learning"}
 
 
 @pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="Windows does not tell the peak of memory")
