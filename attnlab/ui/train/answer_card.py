@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
@@ -16,6 +16,7 @@ from attnlab.ui.train.answer_columns import HIGH, AnswerColumns
 from attnlab.ui.train.answer_line import AnswerLine
 from attnlab.ui.train.answer_words import Column, describe_answer, make_columns, make_number_columns
 from attnlab.ui.train.coloured_text import LINE, MOST_LINES, ColouredText, ColouredToken
+from attnlab.ui.train.paced import Paced
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
@@ -32,8 +33,6 @@ READS = (
     Choice(OWN, "Its own", "The model writes the answer itself: before each place it reads its own tokens"),
 )
 LEGEND = "The darker a token, the more probable the model found it; where another was likelier, it is underlined."
-PERIOD_MS = 150
-"""The least time between two answers that are shown: more often, they could not be read and would slow the maps."""
 BELOW = 220
 """The height for the maps, in pixels at 100 %, that a whole card must leave below it."""
 
@@ -53,11 +52,8 @@ class AnswerCard(FollowsTheme, Surface):
         super().__init__(parent)
         self._answer: Answer | None = None
         self._step = 0
-        self._next: tuple[Answer, int] | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(PERIOD_MS)
-        self._timer.timeout.connect(self._show_next)
+        self._paced = Paced(self)
+        self._paced.due.connect(self._on_due)
         self._mode = GIVEN
         self._columns: tuple[Column, ...] = ()
         self._parts: tuple[bool, ...] = ()
@@ -103,9 +99,7 @@ class AnswerCard(FollowsTheme, Surface):
 
     def follow(self, answer: "Answer", step: int) -> None:
         """Show the answer after ``step`` steps, at once or soon: while moments follow each other, not every one."""
-        self._next = answer, step
-        if not self._timer.isActive():
-            self._show_next()
+        self._paced.offer((answer, step))
 
     def set_wanted(self, on: bool) -> None:
         """Hide the card, where something else shows the answers, or show it if there is an answer."""
@@ -117,14 +111,11 @@ class AnswerCard(FollowsTheme, Surface):
     @property
     def is_behind(self) -> bool:
         """Whether a later answer than the one shown is about to be shown."""
-        return self._next is not None
+        return self._paced.is_behind
 
-    @Slot()
-    def _show_next(self) -> None:
-        if self._next is not None:
-            found, self._next = self._next, None
-            self._timer.start()
-            self.show_answer(*found)
+    @Slot(object)
+    def _on_due(self, found: "tuple[Answer, int]") -> None:
+        self.show_answer(*found)
 
     def show_answer(self, answer: "Answer", step: int) -> None:
         """Show the answer of the model after ``step`` steps."""

@@ -12,6 +12,7 @@ from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.lens_columns import LensTable
+from attnlab.ui.train.paced import Paced
 from attnlab.ui.train.stream_words import describe_place, make_lens_columns, name_part
 from attnlab.ui.widgets.charts.bars import BarList
 from attnlab.ui.widgets.surface import Surface
@@ -54,6 +55,8 @@ class InsidePage(FollowsTheme, QScrollArea):
         super().__init__(parent)
         self._stream: Stream | None = None
         self._chosen = 0
+        self._paced = Paced(self)
+        self._paced.due.connect(self._show_stream)
         self.setAccessibleName("Inside the model")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -115,13 +118,21 @@ class InsidePage(FollowsTheme, QScrollArea):
         return self._chosen
 
     def show_seen(self, seen: Seen) -> None:
-        """Show the residual stream of a moment, if it was read."""
-        if seen.stream is None:
-            return
-        self._stream = seen.stream
-        show_text(self.missing, seen.stream.missing)
-        self.missing.setVisible(bool(seen.stream.missing))
-        columns = make_lens_columns(seen.stream)
+        """Show the residual stream of a moment, if it was read: at once or soon; while a run goes on, not every one."""
+        if seen.stream is not None:
+            self._paced.offer(seen.stream)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a later moment than the one shown is about to be shown."""
+        return self._paced.is_behind
+
+    @Slot(object)
+    def _show_stream(self, stream: "Stream") -> None:
+        self._stream = stream
+        show_text(self.missing, stream.missing)
+        self.missing.setVisible(bool(stream.missing))
+        columns = make_lens_columns(stream)
         for card in self.cards:
             card.setVisible(bool(columns))
         self.table.show_columns(columns)

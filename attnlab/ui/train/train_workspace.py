@@ -171,7 +171,7 @@ class TrainWorkspace(QObject):
     @property
     def busy(self) -> bool:
         """Whether a result to be shown at once is pending: a run, its first maps."""
-        behind = self.maps.answer.is_behind
+        behind = self.maps.answer.is_behind or self.maps.inside.is_behind
         return behind or self.session.inspection.busy or (self.tools is not None and self.tools.busy)
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:

@@ -90,7 +90,10 @@ def test_the_page_follows_the_time_line_and_the_probe_and_keeps_the_place(pupil:
     pupil.trainer.session.pause()
     pupil.wait_for(lambda: pupil.trainer.session.state == "paused")
     pupil.wait_for(lambda: pupil.shown_step == pupil.run.weights_step)
-    assert page.stream is not before
+    pupil.wait_for(lambda: not page.is_behind)
+    seen = pupil.trainer.session.inspection.seen
+    assert seen is not None
+    assert page.stream is seen.stream is not before  # the last one of many
     assert page.chosen == 2
     maps = pupil.trainer.maps
     maps.head.focus_probe()
