@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 CHILD = "--child"
 """The argument with which :mod:`attnlab.training.process` starts the frozen program; a pipe's number follows."""
+PAIRS, LINES, TABLE = "pairs", "lines", ".tsv"
+"""The task of --data without TASK: pairs for files with this ending, else lines."""
 _SWITCHES = {"true": 1, "yes": 1, "on": 1, "false": 0, "no": 0, "off": 0}
 
 
@@ -30,6 +32,8 @@ def main(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     if options.list:
         return _list_tasks()
+    if options.data is not None and options.resume is None and options.task is None:
+        options.task = PAIRS if options.data.lower().endswith(TABLE) else LINES
     if (options.task is None) == (options.resume is None):
         raise MisuseError(
             "Give either a TASK to train or --resume RUN to continue a run; attnlab train --list names the tasks."
@@ -45,6 +49,11 @@ def _parser() -> Parser:
         "Ctrl+C saves at once, without waiting for the step.",
     )
     parser.add_argument("task", nargs="?", metavar="TASK", help="the task to learn; --list names all tasks")
+    parser.add_argument(
+        "--data",
+        metavar="FILE",
+        help="your own file to learn from: pairs in a .tsv (source, tab, target), else lines; TASK may be left out",
+    )
     parser.add_argument("--model", metavar="KIND", help="the kind of model; each task has a default")
     parser.add_argument("--steps", type=_parse_steps, metavar="N", help="number of training steps")
     parser.add_argument("--seed", type=_parse_whole, metavar="N", help="seed of the initial weights and the examples")
@@ -95,7 +104,8 @@ def _start(options: argparse.Namespace) -> int:
 
     spec = make_spec(options.task, options.model)
     given = {name: getattr(options, name) for name in ("steps", "seed", "device") if getattr(options, name) is not None}
-    spec = apply_settings(replace(spec, train=replace(spec.train, **given)), options.set)
+    data = [] if options.data is None else [f"{_find_file_option(spec.task)}={options.data}"]
+    spec = apply_settings(replace(spec, train=replace(spec.train, **given)), [*data, *options.set])
     varied = options.vary if options.seeds is None else f"seed={options.seeds}"
     if varied is not None and options.seeds is not None and options.seed is not None:
         raise MisuseError("--seeds and --seed are given; one of them would do.")
@@ -112,9 +122,8 @@ def _start(options: argparse.Namespace) -> int:
 
 
 def _resume(options: argparse.Namespace) -> int:
-    refused = [
-        name for name in ("model", "seed", "device", "output", "seeds", "vary") if getattr(options, name) is not None
-    ]
+    own = ("model", "seed", "device", "output", "seeds", "vary", "data")
+    refused = [name for name in own if getattr(options, name) is not None]
     if refused or options.set:
         raise MisuseError(f"--resume keeps the settings of the run; --{(refused or ['set'])[0]} is only for a new run.")
     from attnlab.cli.train_progress import follow
@@ -150,6 +159,20 @@ def _resume(options: argparse.Namespace) -> int:
         raise TrainingError(problem)
     run = Run.of(state)
     return follow(run, resume(run), kept)
+
+
+def _find_file_option(task: str) -> str:
+    """Return the name of the option of a task that is a file.
+
+    Raises:
+        MisuseError: it learns from no file.
+    """
+    from attnlab.training.tasks import TASKS
+
+    files = {each.name: option.name for each in TASKS.values() for option in each.options if option.kind == "file"}
+    if task not in files:
+        raise MisuseError(f"The task {task} learns from no file; --data is for {', '.join(files)}.")
+    return files[task]
 
 
 def _check_unused(folder: Path) -> Path:

@@ -163,6 +163,14 @@ PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
             _find_date,
         ),
     ),
+    "pairs": (
+        Pattern(
+            "diagonal",
+            "The weight on the place of the source that is written: the mean over answers k of A[k, k].",
+            _find_answers(lambda k, side, token: (k,)),
+        ),
+    ),
+    "lines": (PREVIOUS, INDUCTION),
     "questions": (
         Pattern(
             "diagonal",

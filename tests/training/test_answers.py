@@ -14,7 +14,7 @@ from attnlab.training.look import Viewer
 from attnlab.training.specs import RunSpec
 from attnlab.training.tasks import TASKS
 
-WRITING = ("copy", "reverse", "sort", "dates", "questions")
+WRITING = ("copy", "reverse", "sort", "dates", "questions", "pairs")
 ON_TOKENS = [(name, kind) for name, task in TASKS.items() for kind in task.kinds if name != "sum"]
 
 

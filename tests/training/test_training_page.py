@@ -33,13 +33,15 @@ def attnlab(command: str, folder: Path) -> None:
 @pytest.mark.parametrize("command", [line for line in COMMANDS if "--resume" not in line and "--list" not in line])
 def test_every_command_of_the_page_is_valid(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("my-novel.txt").write_text("It was a dark and stormy night. " * 100)
+    Path("my-novel.txt").write_text("".join(f"It was dark and stormy night number {n}.\n" for n in range(100)))
+    Path("my-pairs.tsv").write_text("".join(f"{word}\t{word}s\n" for word in "abcdefghijklmnopqrst"))
     words = shlex.split(command)[2:]
     given = dict(zip(words[1::2], words[2::2], strict=True))
-    assert set(given) <= {"--model", "--steps", "--seed", "--set", "-o", "--seeds", "--vary"}
+    assert set(given) <= {"--model", "--steps", "--seed", "--set", "-o", "--seeds", "--vary", "--data"}
     spec = make_spec(words[0], given.get("--model"))
     spec = replace(spec, train=replace(spec.train, steps=int(given.get("--steps", spec.train.steps))))
     settings = [value for name, value in zip(words[1::2], words[2::2], strict=True) if name == "--set"]
+    settings += [f"data={given['--data']}"] if "--data" in given else []
     assert check(apply_settings(spec, settings)) == ""
     varied = f"seed={given['--seeds']}" if "--seeds" in given else given.get("--vary")
     assert varied is None or len(plan(spec, varied, apply_settings)) > 1

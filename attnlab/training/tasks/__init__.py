@@ -8,7 +8,18 @@ from types import MappingProxyType
 from attnlab.attention.registries.entries import Option
 from attnlab.base.errors import ExperimentError, TrainingError
 from attnlab.training.specs import ModelSpec, RunSpec
-from attnlab.training.tasks import characters, dates, induction, letters, masked, short_questions, sums, texts
+from attnlab.training.tasks import (
+    characters,
+    dates,
+    induction,
+    letters,
+    masked,
+    own_lines,
+    own_pairs,
+    short_questions,
+    sums,
+    texts,
+)
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.task import Task, Variant
 
@@ -25,7 +36,17 @@ __all__ = [
     "make_spec",
 ]
 
-_ALL = (*letters.TASKS, induction.TASK, dates.TASK, short_questions.TASK, masked.TASK, characters.TASK, sums.TASK)
+_OWN = (own_pairs.TASK, own_lines.TASK)
+_ALL = (
+    *letters.TASKS,
+    induction.TASK,
+    dates.TASK,
+    short_questions.TASK,
+    masked.TASK,
+    characters.TASK,
+    sums.TASK,
+    *_OWN,
+)
 TASKS: Mapping[str, Task] = MappingProxyType({task.name: task for task in _ALL})
 
 

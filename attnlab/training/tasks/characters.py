@@ -81,10 +81,11 @@ class CharacterData(TokenData):
         single, pairs = Counter(learned), Counter(pairwise(learned))
         alone = [(single[b] + 1) / (len(learned) + size) for b in targets]
         after = [(pairs[a, b] + 1) / (single[a] + size) for a, b in zip(inputs, targets, strict=True)]
-        return {"unigram": _average_loss(alone), "bigram": _average_loss(after)}
+        return {"unigram": average_loss(alone), "bigram": average_loss(after)}
 
 
-def _average_loss(shares: list[float]) -> float:
+def average_loss(shares: list[float]) -> float:
+    """Return the mean negative logarithm of probabilities."""
     return -sum(map(math.log, shares)) / len(shares)
 
 

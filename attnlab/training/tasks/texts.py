@@ -51,9 +51,9 @@ def _decode(path: str, raw: bytes) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise TrainingError(
-            f"The text {path} is not UTF-8 at byte {error.start:,}; save it as plain text in UTF-8."
-        ) from None
+        line = raw.count(b"\n", 0, error.start) + 1
+        told = f"The text {path} is not UTF-8 at byte {error.start:,}, in line {line:,}"
+        raise TrainingError(f"{told}; save it as plain text in UTF-8.") from None
     if any(letter < " " and letter not in "\t\n\r\f" for letter in text):
         raise TrainingError(f"The file {path} is binary; choose a plain text in UTF-8.")
     if not text.strip():

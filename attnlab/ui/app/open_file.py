@@ -14,6 +14,8 @@ from attnlab.ui.workspaces.models import MODELS
 from attnlab.ui.workspaces.playground import PLAYGROUND
 from attnlab.ui.workspaces.train import TRAIN
 
+DATA = (".tsv", ".txt")
+"""The endings of files to train on; elsewhere they may hold weights."""
 MODEL_CONFIG = "config.json"
 
 
@@ -28,7 +30,7 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
     if playground is None:
         window.ready.connect(partial(open_paths, window, list(paths)))  # ready is emitted only once
         return
-    weights = [path for path in paths if _holds_weights(path) and not _is_model(path)]
+    weights = [path for path in paths if _holds_weights(path) and not _is_model(path) and not _is_data(window, path)]
     others = [path for path in paths if path not in weights]
     files = playground.files
 
@@ -76,7 +78,9 @@ def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
 
     ``then`` is called with whether it was opened, for a session later.
     """
-    if path.suffix.lower() in formats.LESSONS:
+    if _is_data(window, path):
+        then(_open_data(window, path))
+    elif path.suffix.lower() in formats.LESSONS:
         lessons = window.workspace(LESSONS)
         then(lessons is not None and lessons.open(path))
     elif _is_model(path):
@@ -86,6 +90,23 @@ def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
     elif (playground := window.workspace(PLAYGROUND)) is not None:
         window.show_workspace(PLAYGROUND.name)
         playground.files.open(path, then)
+
+
+def _is_data(window: Host, path: Path) -> bool:
+    """Return whether a file is to be trained on: pairs or a text, opened while the training is shown."""
+    return path.suffix.lower() in DATA and window.current == TRAIN.name
+
+
+def _open_data(window: Host, path: Path) -> bool:
+    """Train on a file of the user's: choose it as the data of a task."""
+    trainer = window.workspace(TRAIN)
+    if trainer is None:
+        return False
+    if trainer.session.alive:
+        trainer.say(f"Stop the training before you open {format_name(path.name)}.")
+        return False
+    trainer.settings.open_data(str(path))
+    return True
 
 
 def _open_run(window: Host, folder: Path) -> bool:

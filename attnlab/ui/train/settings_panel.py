@@ -1,5 +1,6 @@
 """The panel at the left: the task, the model and the training; errors are shown at the setting."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -25,6 +26,9 @@ from attnlab.ui.widgets.fields.option_fields import OptionFields
 
 if TYPE_CHECKING:
     from attnlab.ui.train.inspector import Checked
+
+TEXTS = ("characters", "lines")
+"""The tasks that learn from a text."""
 
 
 @guarded
@@ -106,6 +110,21 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         column.addStretch(1)
         self.variant.setAccessibleName("Recommended settings")
         return inside
+
+    def open_data(self, path: str) -> None:
+        """Choose a task that learns from a file: pairs from a .tsv; else the present one, if it reads text, or lines.
+
+        Settings of the present task are kept. The check of the file follows, as after any change.
+        """
+        from attnlab.training.tasks import TASKS, make_spec
+
+        files = {task.name: each.name for task in TASKS.values() for each in task.options if each.kind == "file"}
+        pairs = path.lower().endswith(".tsv")
+        task = "pairs" if pairs else self._spec.task if self._spec.task in TEXTS else "lines"
+        spec = self._spec if self._spec.task == task else make_spec(task)
+        self._last = files[task]
+        self._take(replace(spec, options={**spec.options, files[task]: path}))
+        self.show_spec(self._spec)
 
     def add_section(self, widget: QWidget) -> None:
         """Put a section below the settings, such as the runs."""

@@ -12,6 +12,8 @@ from attnlab.ui.widgets.fields.form_style import PANEL, FormStyle
 from attnlab.ui.widgets.fields.option_controls import Control
 from attnlab.ui.widgets.fields.option_field import Field
 
+NAMES = "Text or pairs (*.txt *.tsv *.md);;All (*)"
+
 
 @guarded
 class TextFileControl(Control):
@@ -23,11 +25,11 @@ class TextFileControl(Control):
         self.open, self.back = QToolButton(), QToolButton()
         self.open.setText("Open…")
         self.open.setAccessibleName(f"Open a file for {field.title}")
-        self.open.setToolTip("Train on a text file of your own")
+        self.open.setToolTip("Train on a file of your own; it can also be dropped on the window")
         self.open.clicked.connect(self._on_open)
         self.back.setText("↺")
-        self.back.setAccessibleName("Use the shipped text")
-        self.back.setToolTip("Use the shipped text")
+        self.back.setAccessibleName("Use the included data")
+        self.back.setToolTip("Use the included data")
         self.back.clicked.connect(self._on_back)
         buttons, column = QHBoxLayout(), QVBoxLayout()
         buttons.addWidget(self.open)
@@ -43,7 +45,7 @@ class TextFileControl(Control):
     def show_field(self, field: Field) -> None:
         self.field = field
         path = str(field.value or "")
-        self.file_name.setText(Path(path).name if path else "shipped text")
+        self.file_name.setText(Path(path).name if path else "included data")
         self.file_name.setToolTip(plain_tip(path) if path else "")
         self.back.setVisible(bool(path))
 
@@ -52,7 +54,7 @@ class TextFileControl(Control):
 
     @Slot()
     def _on_open(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Choose a text to train on", "", "Text (*.txt *.md);;All (*)")
+        path, _ = QFileDialog.getOpenFileName(self, "Choose a file to train on", "", NAMES)
         if path:
             self.taken.emit(path)
 

@@ -59,7 +59,8 @@ class TrainSession(TrainingState):
 
     def set_spec(self, spec: RunSpec) -> None:
         """Set the settings of the next run; their check arrives as ``checked``."""
-        if spec == self.spec and self.valid is not None:  # a field repeats its value when it loses focus
+        same = spec == self.spec  # a field repeats its value when it loses focus
+        if same and self.valid is not None and not self.valid.problem:  # else a file may have been mended
             self.checked.emit(self.valid)
             return
         if spec.task != self.spec.task or dict(spec.options) != dict(self.spec.options):

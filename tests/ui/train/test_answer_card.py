@@ -44,7 +44,7 @@ def test_every_task_shows_its_answer_before_the_first_step(student: "Student", t
         assert column.right is place.right
         assert column.spoken in card.columns.name_cell(card.columns.columns.index(column))
     assert "step 0" in card.sentence.text()
-    assert card.text.isVisible() is (task in ("characters", "induction"))
+    assert card.text.isVisible() is (task in ("characters", "induction", "lines"))
 
 
 def test_the_answer_follows_probe_and_time_line(student: "Student") -> None:

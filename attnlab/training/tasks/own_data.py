@@ -1,0 +1,122 @@
+"""What the tasks on the user's own data share: lines of a file, words or characters as tokens, the held-out part."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+from attnlab.attention.registries.entries import Option
+from attnlab.base.errors import TrainingError
+from attnlab.files.atomic import format_name
+from attnlab.training.batch import SPECIAL
+from attnlab.training.specs import RunSpec
+from attnlab.training.tasks import texts
+
+Part = TypeVar("Part")
+
+WORD, CHARACTER = "word", "character"
+THINGS = {WORD: "words", CHARACTER: "characters"}
+LEVEL = Option(
+    "level",
+    "Tokens",
+    "Words and punctuation marks, or single characters",
+    "choice",
+    WORD,
+    choices=(
+        (WORD, "words", "Each word or punctuation mark is a token"),
+        (CHARACTER, "characters", "Each character is"),
+    ),
+)
+LONGEST = Option("longest", "Longest", "The most tokens of a line, or of one side of a pair", "whole", 64, 4, 256)
+HELD_OUT = Option("held_out", "Held out, %", "The share of the examples that is never trained on", "whole", 10, 1, 50)
+MOST_LINES, LEAST_EXAMPLES = 50_000, 10
+MOST_TOKENS = {WORD: 10_000, CHARACTER: 1000}
+"""The most different tokens; a small model cannot learn more."""
+MOST_HELD_OUT, SEED = 512, 24
+"""The most held-out examples that are evaluated, and the seed of their choice, the same for every run."""
+_WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+_RESERVED = {ord(special): None for special in SPECIAL}
+
+
+def get(spec: RunSpec, option: Option) -> int:
+    """Return the value of a whole number of a run."""
+    return int(spec.options.get(option.name, option.default))
+
+
+def get_level(spec: RunSpec) -> str:
+    """Return "word" or "character"."""
+    return str(spec.options.get(LEVEL.name, LEVEL.default))
+
+
+def name_file(path: str, shipped: str) -> str:
+    """Return what messages call the data: the name of the file, or of what is included."""
+    return format_name(Path(path).name) if path else shipped
+
+
+def split(text: str, level: str) -> tuple[str, ...]:
+    """Return the tokens of a line, without the characters that stand for padding, begin and end."""
+    text = text.translate(_RESERVED).strip()
+    return tuple(text) if level == CHARACTER else tuple(_WORD.findall(text))
+
+
+def join(tokens: Sequence[str], level: str) -> str:
+    """Return tokens as a text that :func:`split` reads again."""
+    return ("" if level == CHARACTER else " ").join(tokens)
+
+
+def read_lines(path: str, text: str, name: str) -> list[tuple[int, str]]:
+    """Return the lines that are not blank, each with its number from 1; ``path`` is "" for an included ``text``.
+
+    Raises:
+        TrainingError: the file cannot be read, is no text in UTF-8, or has too many lines.
+    """
+    lines = (texts.read(path) if path else text).split("\n")
+    found = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if len(found) > MOST_LINES:
+        raise TrainingError(f"{name} has {len(found):,} lines; the maximum is {MOST_LINES:,}. Keep a part of it.")
+    return found
+
+
+def number_tokens(rows: Iterable[Sequence[str]], level: str, name: str) -> tuple[str, ...]:
+    """Return the vocabulary of rows of tokens.
+
+    Raises:
+        TrainingError: there are too many different tokens.
+    """
+    found = sorted({token for row in rows for token in row})
+    if len(found) > MOST_TOKENS[level]:
+        told = f"{name} has {len(found):,} different {THINGS[level]}; the maximum is {MOST_TOKENS[level]:,}"
+        raise TrainingError(f"{told}. " + ("Use characters, or fewer lines." if level == WORD else "Use fewer lines."))
+    return (*SPECIAL, *found)
+
+
+def hold_out(examples: Sequence[Part], share: int, name: str, what: str) -> tuple[list[Part], list[Part]]:
+    """Return the examples to learn from and the held-out ones, ``share`` percent, in a fixed random order.
+
+    Raises:
+        TrainingError: there are too few.
+    """
+    if len(examples) < LEAST_EXAMPLES:
+        told = f"{name} has {len(examples)} different {what}; at least {LEAST_EXAMPLES} are needed"
+        raise TrainingError(f"{told}, because {share} % of them are held out.")
+    order = torch.randperm(len(examples), generator=torch.Generator().manual_seed(SEED)).tolist()
+    count = max(1, len(examples) * share // 100)
+    return [examples[i] for i in order[count:]], [examples[i] for i in order[:count]]
+
+
+def read_probe(text: str, level: str, numbers: dict[str, int], longest: int, name: str) -> list[int]:
+    """Return the token numbers of a text that the user typed.
+
+    Raises:
+        TrainingError: a token that the data do not have, no token at all, or too many.
+    """
+    tokens = split(text, level)
+    strange = next((token for token in tokens if token not in numbers), "")
+    if strange:
+        shown = strange if len(strange) <= 40 else f"{strange[:40]}…"
+        raise TrainingError(f"{shown!r} does not occur in {name}; a probe can use only its {THINGS[level]}.")
+    if not 1 <= len(tokens) <= longest:
+        raise TrainingError(f"The probe has {len(tokens)} {THINGS[level]}; the model reads 1 to {longest} at once.")
+    return [numbers[token] for token in tokens]

@@ -1,0 +1,193 @@
+"""The user's own pairs and lines: what is read, what is held out, and one clear sentence for each kind of bad file."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from attnlab.base.errors import TrainingError
+from attnlab.training.batch import END, IGNORED, PAD
+from attnlab.training.first_weights import draw_first_weights
+from attnlab.training.look import Viewer
+from attnlab.training.specs import RunSpec
+from attnlab.training.tasks import TASKS, check, compute_digest, find_own_text, make_data, make_spec
+from attnlab.training.tasks.own_data import MOST_LINES, join, split
+
+WORDS = ("cat", "dog", "tree", "book", "hand", "king", "ship", "song", "star", "door", "bird", "road")
+PLURALS = "".join(f"{word}\t{word}s\n" for word in WORDS)
+LINES = "".join(f"line {number} of the text, which is number {number}.\n" for number in range(30))
+
+
+def spec_of(task: str, path: Path, kind: str | None = None, **options: int | str) -> RunSpec:
+    spec = make_spec(task, kind)
+    return replace(spec, options={**spec.options, "data": str(path), **options})
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str | bytes], Path]:
+    """Write a file of pairs, and return its path."""
+
+    def write(content: str | bytes) -> Path:
+        path = tmp_path / "mine.tsv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def pairs_of(spec: RunSpec, n: int) -> set[tuple[str, str]]:
+    """Return ``n`` random training pairs of a model that reads the source separately."""
+    made = make_data(spec)
+    batch = made.draw_batch(torch.Generator().manual_seed(1), n)
+    assert batch.source is not None
+
+    def text(row: torch.Tensor) -> str:
+        return "".join(made.decode(row[(row != PAD) & (row != IGNORED) & (row != END)]))
+
+    return {(text(source), text(target)) for source, target in zip(batch.source, batch.targets, strict=True)}
+
+
+def test_pairs_are_those_of_the_file_and_a_part_of_the_sources_is_held_out(
+    write: Callable[[str | bytes], Path],
+) -> None:
+    spec = spec_of("pairs", write(PLURALS), level="character", held_out=25)
+    assert check(spec) == ""
+    every = {tuple(line.split("\t")) for line in PLURALS.splitlines()}
+    learned = pairs_of(spec, 400)
+    made = make_data(spec)
+    assert made.held_out.source is not None
+    away = {"".join(made.decode(row[row != PAD])) for row in made.held_out.source}
+    assert learned | {pair for pair in every if pair[0] in away} == every
+    assert len(away) == 3  # a quarter of twelve
+    assert not away & {source for source, _ in learned}
+    assert made.probe_text in away
+    assert find_own_text(spec).endswith("mine.tsv")
+    assert len(compute_digest(spec)) == 64
+
+
+@pytest.mark.parametrize("kind", TASKS["pairs"].kinds)
+def test_a_source_that_the_file_lacks_is_answered_without_a_right_answer(
+    write: Callable[[str | bytes], Path], kind: str
+) -> None:
+    spec = spec_of("pairs", write(PLURALS), kind, level="character")
+    spec = replace(spec, model=replace(spec.model, d_model=8, heads=1, layers=1, d_ff=8))
+    viewer, weights = Viewer(spec), draw_first_weights(spec)
+    known = viewer.look(0, weights, "cat")
+    assert "".join(known.expected) == "cats⟩"
+    unknown = viewer.look(0, weights, "rat")
+    assert unknown.expected == ()
+    assert unknown.answer.places
+    assert all(not place.wanted for place in unknown.answer.places)
+
+
+def test_words_and_marks_are_tokens_and_are_joined_again() -> None:
+    assert split("Don’t  stop, now!", "word") == ("Don’t", "stop", ",", "now", "!")
+    assert split(" ab ⟨c", "character") == ("a", "b", " ", "c")
+    for level in ("word", "character"):
+        tokens = split("one two, three", level)
+        assert split(join(tokens, level), level) == tokens
+
+
+def test_equal_sources_are_held_out_with_all_their_targets(write: Callable[[str | bytes], Path]) -> None:
+    both = "".join(f"{line}\n{line.split(chr(9))[0]}\tother\n\n" for line in PLURALS.splitlines())
+    spec = spec_of("pairs", write(both), level="character", held_out=50)
+    made = make_data(spec)
+    assert len(made.held_out.inputs) == 12
+    assert made.held_out.source is not None
+    away = {"".join(made.decode(row[row != PAD])) for row in made.held_out.source}
+    assert not away & {source for source, _ in pairs_of(spec, 400)}
+
+
+TAB_LESS, EMPTY = PLURALS + "lonely\n", PLURALS.replace("\tdogs", "\t")
+BAD: dict[str, tuple[str | bytes, str]] = {
+    "one column": (TAB_LESS, "Line 13 of mine.tsv has one column; each line needs a source, a tab and a target."),
+    "commas": (PLURALS.replace("\t", ","), "Line 1 of mine.tsv has one column"),
+    "three columns": (PLURALS + "a\tb\tc\n", "Line 13 of mine.tsv has 3 columns; each line needs"),
+    "an empty target": (EMPTY, "Line 2 of mine.tsv has an empty target; each line needs"),
+    "an empty source": (PLURALS + "\tx\n", "Line 13 of mine.tsv has an empty source"),
+    "many lines": ("a\tb\n" * 100_000, "mine.tsv has 100,000 lines; the maximum is 50,000. Keep a part of it."),
+    "a million lines": ("a\tb\n" * 10**6, "mine.tsv is larger than the 2 MiB that a text to learn from may have"),
+    "mixed encodings": (
+        PLURALS.encode() + "caf\u00e9\tcaf\u00e9s\n".encode("latin-1"),
+        "not UTF-8 at byte 131, in line 13",
+    ),
+    "UTF-16": (PLURALS.encode("utf-16"), "is not UTF-8 at byte 0, in line 1"),
+    "a binary file": (b"\x00\x01" * 90, "is binary"),
+    "nothing": ("", "is empty"),
+    "few pairs": ("a\tb\n" * 50, "mine.tsv has 1 different sources; at least 10 are needed"),
+    "a long source": (
+        PLURALS + "x" * 70 + "\ty\n",
+        "Line 13 of mine.tsv has a source of 70 characters; the max",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_of_pairs_is_refused_in_one_sentence(name: str, write: Callable[[str | bytes], Path]) -> None:
+    content, said = BAD[name]
+    spec = spec_of("pairs", write(content), level="character")
+    problem = check(spec)
+    assert said in problem
+    assert problem.endswith(".")
+    assert "\n" not in problem
+    with pytest.raises(TrainingError):
+        make_data(spec)
+
+
+def test_a_missing_file_and_too_many_words_are_refused(tmp_path: Path) -> None:
+    assert "cannot be read" in check(spec_of("pairs", tmp_path / "none.tsv"))
+    many = tmp_path / "many.txt"
+    many.write_text("".join(f"word{number} and x{number}\n" for number in range(6000)))
+    assert "many.txt has 12,001 different words; the maximum is 10,000. Use characters" in check(spec_of("lines", many))
+    assert check(spec_of("lines", many, level="character")) == ""
+    assert MOST_LINES == 50_000
+
+
+def test_lines_are_examples_and_whole_lines_are_held_out(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text(LINES)
+    spec = spec_of("lines", path)
+    made = make_data(spec)
+    held = {" ".join(made.decode(row[row != PAD])) for row in made.held_out.inputs}
+    assert len(held) == 3
+    drawn = made.draw_batch(torch.Generator().manual_seed(0), 500)
+    learned = {" ".join(made.decode(row[row != PAD])) for row in drawn.inputs}
+    assert len(learned) == 27
+    assert not held & learned
+    row = drawn.targets[0]
+    assert int(row[row != IGNORED][-1]) == END
+    read = drawn.inputs[0]
+    assert torch.equal(read[read != PAD][1:], row[row != IGNORED][:-1])  # each token's target is the next one
+    assert 0 < made.baselines["bigram"] < made.baselines["unigram"]
+
+
+def test_a_long_line_is_cut_and_every_token_is_asked_once(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("".join(chr(97 + number) * 3 + "0123456789" * 3 + "\n" for number in range(10)))
+    spec = spec_of("lines", path, level="character", longest=8)
+    made = make_data(spec)
+    assert made.longest == 8
+    asked = made.held_out.targets[made.held_out.targets != IGNORED]
+    text = "".join(made.decode(asked))
+    letter = text[0]
+    assert text == letter * 2 + "0123456789" * 3 + "⟩"  # one line of 33 characters, without its first
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "said"),
+    [
+        (
+            "pairs",
+            "how was your zebra",
+            "'zebra' does not occur in the included pairs; a probe can use only its words.",
+        ),
+        ("pairs", "", "The probe has 0 words; the model reads 1 to 4 at once."),
+        ("lines", "qwertz", "'qwertz' does not occur in the included sonnets"),
+    ],
+)
+def test_a_probe_that_cannot_be_read_is_explained(task: str, text: str, said: str) -> None:
+    with pytest.raises(TrainingError) as caught:
+        make_data(make_spec(task)).make_probe(text)
+    assert said in str(caught.value)

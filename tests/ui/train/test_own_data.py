@@ -1,0 +1,107 @@
+"""The pupil trains on a file of their own: opened by the dialog, or dropped on the window."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from attnlab.ui.train.text_file_control import TextFileControl
+from tests.ui.conftest import Person
+from tests.ui.train.pupil import Pupil, tiny
+
+WORDS = ("cat", "dog", "tree", "book", "hand", "king", "ship", "song", "star", "door", "bird", "road")
+PLURALS = "".join(f"{word}\t{word}s\n" for word in WORDS)
+
+
+@pytest.fixture
+def pupil(sit_down: Callable[..., Person]) -> Pupil:
+    person = sit_down()
+    person.window.resize(1440, 900)
+    return Pupil(person.window, person.qtbot)
+
+
+def drop(pupil: Pupil, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    none, copy = Qt.MouseButton.NoButton, Qt.DropAction.CopyAction
+    at, plain = QPointF(400, 300), Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(pupil.window, QDragEnterEvent(at.toPoint(), copy, data, none, plain))
+    QApplication.sendEvent(pupil.window, QDropEvent(at, copy, data, none, plain))
+
+
+def wait_for_check(pupil: Pupil) -> None:
+    pupil.wait_for(lambda: pupil.trainer.session.valid is not None)
+
+
+@pytest.mark.slow
+def test_dropped_pairs_are_trained_and_answer_a_word_of_ones_own(pupil: Pupil, tmp_path: Path) -> None:
+    path = tmp_path / "plurals.tsv"
+    path.write_text(PLURALS)
+    pupil.begin(tiny())
+    drop(pupil, path)
+    wait_for_check(pupil)
+    assert pupil.trainer.settings.task.currentText() == "Own pairs"
+    control = pupil.trainer.settings.options.control("data")
+    assert isinstance(control, TextFileControl)
+    assert control.file_name.text() == "plurals.tsv"
+    spec = pupil.trainer.session.spec
+    small = tiny("pairs", 30, "encoder-decoder")
+    pupil.begin(type(spec)("pairs", {**spec.options, "level": "character"}, small.model, small.train))
+    pupil.train_to_the_end()
+    maps = pupil.trainer.maps
+    maps.head.probe.setFocus()
+    maps.head.probe.selectAll()
+    QTest.keyClicks(maps.head.probe, "rat")  # not in the file
+    pupil.wait_for(lambda: maps.seen is not None and maps.seen.probe == "rat" and not maps.answer.is_behind)
+    assert "No right answer is known" in maps.answer.sentence.text()
+    assert pupil.run.digest
+
+
+def test_a_file_is_opened_with_the_button_and_a_bad_one_is_explained_at_the_setting(
+    pupil: Pupil, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pupil.begin(tiny("pairs"))
+    panel = pupil.trainer.settings
+    path = tmp_path / "words.tsv"
+    path.write_text(PLURALS + "lonely\n")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    control = panel.options.control("data")
+    assert isinstance(control, TextFileControl)
+    QTest.mouseClick(control.open, Qt.MouseButton.LeftButton)
+    wait_for_check(pupil)
+    said = "Line 13 of words.tsv has one column; each line needs a source, a tab and a target."
+    pupil.wait_for(lambda: panel.complaint() == said)
+    assert not pupil.trainer.header.main.isEnabled()
+    path.write_text(PLURALS)
+    QTest.mouseClick(control.open, Qt.MouseButton.LeftButton)
+    pupil.wait_for(lambda: pupil.trainer.header.main.isEnabled() and not panel.complaint())
+
+
+def test_a_dropped_text_is_learned_in_lines_or_by_the_task_that_is_shown(pupil: Pupil, tmp_path: Path) -> None:
+    path = tmp_path / "poem.txt"
+    path.write_text("".join(f"this is line {number} of a poem\n" for number in range(40)))
+    pupil.begin(tiny())
+    drop(pupil, path)
+    wait_for_check(pupil)
+    assert (pupil.trainer.session.spec.task, pupil.trainer.session.spec.options["data"]) == ("lines", str(path))
+    pupil.begin(tiny("characters"))
+    drop(pupil, path)
+    wait_for_check(pupil)
+    assert (pupil.trainer.session.spec.task, pupil.trainer.session.spec.options["text"]) == ("characters", str(path))
+
+
+def test_a_file_dropped_on_a_running_training_changes_nothing_and_says_so(pupil: Pupil, tmp_path: Path) -> None:
+    path = tmp_path / "plurals.tsv"
+    path.write_text(PLURALS)
+    pupil.begin(tiny())
+    pupil.trainer.start()
+    pupil.wait_for(lambda: pupil.trainer.session.alive and pupil.trainer.session.run is not None)
+    drop(pupil, path)
+    assert pupil.trainer.footer.message.text() == "Stop the training before you open plurals.tsv."
+    assert pupil.trainer.session.spec.task == "reverse"
+    pupil.trainer.session.stop()
+    pupil.wait_for(lambda: not pupil.trainer.session.alive)
