@@ -106,10 +106,10 @@ class MapsPanel(FollowsTheme, QWidget):
     def arrange_answer(self) -> None:
         """Fold the answer to one line where the maps need its height."""
         least = px(LEAST_MAP) + (self.large_map.measure_top(self.width()) if self.large_map.index is not None else 0)
-        above = [item.widget() for item in map(self.rows.itemAt, range(self.rows.count())) if item is not None]
-        used = sum(
-            max(each.sizeHint().height(), each.minimumHeight()) for each in above if each not in (None, self.stack)
-        )
+        items = map(self.rows.itemAt, range(self.rows.count()))
+        found = [widget for item in items if item is not None and (widget := item.widget()) is not None]
+        above = [widget for widget in found if widget is not self.stack and not widget.isHidden()]
+        used = sum(max(each.sizeHint().height(), each.minimumHeight()) for each in above)
         self.answer.arrange(self.height() - used, least)
 
     def _share_height(self) -> None:
