@@ -22,6 +22,14 @@ JOURNEY = ("Your", "journey", "starts", "with", "one", "step")
 # Numbers
 
 
+def test_the_last_row_lies_above_the_scroll_bar(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("causal-5x8")
+    person.window.resize(1440, 900)
+    table = person.table
+    person.wait_for(lambda: table.horizontalScrollBar().maximum() > 0 and table.verticalScrollBar().maximum() == 0)
+    assert table.viewport().rect().contains(table.grid().cell(7, 0))
+
+
 def test_a_typed_number_changes_the_output(person: "Person") -> None:
     before = {name: person.painted(name).copy() for name in ("queries", "keys", "scores", "weights", "output")}
     person.type_number(0, 1, "2.5")

@@ -179,14 +179,20 @@ class ExportForm(OptionFields):
 
     def _lay_out(self) -> None:
         self.decimals.setAccessibleName("Decimals")
+        self.width_mm.setAccessibleName("Width, mm")
+        self.height_mm.setAccessibleName("Height, mm")
         self.title.setAccessibleName("Title")
         self.title.setPlaceholderText("as the stage")
         rows: tuple[tuple[str, QWidget, str], ...] = (
             ("Stages", self.what, "What to draw: one stage, several below one another, or the whole canvas"),
             ("Heads", self.heads, "All heads as small maps, one head, or their mean"),
             ("Size", self.preset, "The usual widths of figures in papers, or a slide"),
-            ("Width, mm", self.width_mm, "From 20 to 1000 mm; empty for 120, or 170 with several maps"),
-            ("Height, mm", self.height_mm, "From 20 to 1000 mm; empty for as much as the maps need"),
+            (
+                "Millimetres",
+                pair(self.width_mm, self.height_mm, (1, 1)),
+                "Width and height, from 20 to 1000 mm; empty for a width of 120, or 170 with several maps, and for "
+                "as much height as the maps need",
+            ),
             ("Dots per inch", self.dpi, "From 30 to 2400; the resolution of a PNG"),
             ("Type, points", self.font_pt, "The font size of labels"),
             (

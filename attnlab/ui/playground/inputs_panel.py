@@ -212,9 +212,8 @@ class InputsPanel(FollowsTheme, QScrollArea):
         """Make the table as high as its rows, so that its controls stay close to it."""
         grid = self.table.grid()
         height = grid.header_height + grid.rows * grid.cell_height + 4
-        scroll_bar = self.table.horizontalScrollBar()
-        if self.table.width() and scroll_bar.maximum() > 0:
-            height += scroll_bar.sizeHint().height()
+        if self.table.is_wider_than(self.table.width()):
+            height += self.table.horizontalScrollBar().sizeHint().height()
         least = min(height, grid.header_height + 4 * grid.cell_height)
         if (self.table.minimumHeight(), self.table.maximumHeight()) != (least, height):
             self.table.setMinimumHeight(least)

@@ -363,3 +363,14 @@ def test_the_window_writes_every_table_format_of_the_command_line(make: Make, tm
     assert dialog.export_to(tmp_path / f"window{ending}")
     assert main(["export", "preset:multi-head-8", "-o", str(tmp_path / f"line{ending}")]) == 0
     assert (tmp_path / f"window{ending}").read_bytes() == (tmp_path / f"line{ending}").read_bytes()
+
+
+def test_the_file_name_is_seen_without_scrolling(make: Make, qtbot: QtBot) -> None:
+    dialog = make()
+    name = dialog.form.name
+    qtbot.waitUntil(lambda: name.visibleRegion().boundingRect() == name.rect())
+    assert dialog.height() <= 640
+    assert (dialog.form.width_mm.accessibleName(), dialog.form.height_mm.accessibleName()) == (
+        "Width, mm",
+        "Height, mm",
+    )

@@ -231,6 +231,10 @@ class MatrixView(HasCells, FollowsTheme, QAbstractScrollArea):
             bar.setSingleStep(step)
         self._on_arranged()
 
+    def is_wider_than(self, width: int) -> bool:
+        """Return whether all columns need more than a width in pixels, so that there is a scroll bar below them."""
+        return self._least_width(width) > width
+
     def _least_width(self, viewport_width: int) -> int:
         columns = len(self._column_labels)
         return self._header_width(viewport_width) + columns * self._painter.narrow_cell() + self._gaps(columns)
@@ -306,7 +310,8 @@ class MatrixView(HasCells, FollowsTheme, QAbstractScrollArea):
             self._header_width(_HINTED_WIDTH)
             + min(max(grid.columns, 1), _SHOWN_COLUMNS) * self._painter.minimum_cell()[0]
         )
-        return QSize(width, grid.header_height + min(max(grid.rows, 1), _SHOWN_ROWS) * grid.cell_height)
+        bar = self.horizontalScrollBar().sizeHint().height() + 4 if self.is_wider_than(self.width()) else 0
+        return QSize(width, grid.header_height + min(max(grid.rows, 1), _SHOWN_ROWS) * grid.cell_height + bar)
 
     def minimumSizeHint(self) -> QSize:
         """Ask for one cell and its headers."""
