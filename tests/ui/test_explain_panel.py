@@ -112,7 +112,7 @@ def test_without_a_place_the_largest_weight_between_two_tokens_is_explained(sit_
 
 
 def test_on_a_lens_the_panel_says_what_the_lens_shows(person: "Person") -> None:
-    person.press("Cost")
+    person.playground.lenses.open_lens("cost")
     assert any(text.endswith("Cost: time and memory, measured on this machine.") for text in labels(person))
     person.press("Canvas")
     assert is_invited(person)

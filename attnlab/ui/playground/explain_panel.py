@@ -199,8 +199,9 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     def show_about(self, about: str) -> None:
         """Show what to notice in the open worked example while no cell is held; "" without an example."""
-        self._about = about
-        self._refresh()
+        if about != self._about:  # every edit calls this
+            self._about = about
+            self._refresh()
 
     def set_guided(self, on: bool) -> None:
         """Show no example while a lesson is open, whose questions it could answer: the lesson says what to look at."""
