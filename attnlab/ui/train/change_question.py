@@ -63,7 +63,9 @@ class ChangeQuestion(FollowsTheme, QFrame):
         if self._session.valid is None and not self._session.alive:
             return  # the settings are being checked
         changes = self._find_changes()
-        self.setVisible(bool(changes))
+        if self.isHidden() is bool(changes):
+            self.setVisible(bool(changes))
+            self._workspace.maps.arrange_answer()  # the answer has more or less room
         if not changes:
             return
         can = self._can_go_on(changes)
