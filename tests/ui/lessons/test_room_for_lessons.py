@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QLabel, QScrollArea
 
-from tests.ui.lessons.test_lessons_workspace import desk_of, panel_of
+from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def open_step(person: "Person", name: str, step: int, type_size: int = 100) -> None:
     person.window.resize(1366, 768)
     person.window.change_settings(type_size=type_size)
-    desk_of(person).open(name, step)
+    find_controller(person).open(name, step)
     person.window.show_workspace("playground")
     person.settle()
 
@@ -43,7 +43,7 @@ def test_a_held_cell_keeps_the_share_of_the_explanation(person: "Person") -> Non
     open_step(person, "causal-masks", 2, 175)
     explain, panel = person.playground.explain, panel_of(person)
     person.wait_for(lambda: explain.height() < 0.36 * (explain.height() + panel.height()))
-    desk_of(person).player.finish()
+    find_controller(person).player.finish()
     person.settle()
     person.click_cell("weights", 2, 1)
     person.press("Show: Notes")
