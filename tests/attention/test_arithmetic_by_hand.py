@@ -120,13 +120,17 @@ CHOICES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
-@given(
+over_layers = given(
     st.integers(0, 10**6),
     st.sampled_from([1e-4, 1e-2, 1.0, 8.0, 300.0]),
     CHOICES,
     st.tuples(st.integers(1, 5), st.integers(1, 3), st.sampled_from([2, 4, 16])),
 )
+"""Tries a test with a seed, a size of the numbers, choices of the layer, and its tokens, heads and head size."""
+
+
+@settings(max_examples=60)
+@over_layers
 def test_the_printed_digits_give_the_printed_result(
     seed: int, size: float, choices: dict[str, Any], dims: tuple[int, int, int]
 ) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import settings
 
 import attnlab
 from attnlab.attention.edits.layer_edits import configure
@@ -20,7 +19,7 @@ from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.attention.stages.sentences import write_percent
 from attnlab.attention.stages.steps import RowStep, Step, Steps, Term
 from attnlab.base.number_text import four_decimals
-from tests.attention.test_arithmetic_by_hand import CHOICES, calculate, layer
+from tests.attention.test_arithmetic_by_hand import calculate, layer, over_layers
 
 SMALLEST_FLOAT32 = 1.401298464324817e-45
 SUMS = ("Score", "Mix of the values", "Product", "Mean")
@@ -134,12 +133,7 @@ def test_a_false_product_and_a_false_sum_are_noticed() -> None:
 
 
 @settings(max_examples=60)
-@given(
-    st.integers(0, 10**6),
-    st.sampled_from([1e-4, 1e-2, 1.0, 8.0, 300.0]),
-    CHOICES,
-    st.tuples(st.integers(1, 5), st.integers(1, 3), st.sampled_from([2, 4, 16])),
-)
+@over_layers
 def test_the_printed_digits_of_steps_give_the_printed_results(
     seed: int, size: float, choices: dict[str, Any], dims: tuple[int, int, int]
 ) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.figures.palette import Palette
@@ -13,23 +13,20 @@ from attnlab.ui.base.icons import draw_icon
 from attnlab.ui.base.theme import draw_focus_ring, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.answer_words import Column
-from attnlab.ui.widgets.drawn_list import DrawnList
+from attnlab.ui.widgets.walked_list import WalkedList
 
 MARK = 13
 """The side of a tick or a cross, in pixels at 100 %."""
-_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Home: -(10**6), Qt.Key.Key_End: 10**6}
 
 
 @guarded
-class AnswerRow(FollowsTheme, DrawnList):
+class AnswerRow(FollowsTheme, WalkedList):
     """Shows columns; subclasses lay them out, each ``_wide`` pixels wide, and paint one."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
         self._columns: tuple[Column, ...] = ()
-        self._cursor = 0
         self._wide = 1.0
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def lay_out(self) -> None:
@@ -87,10 +84,6 @@ class AnswerRow(FollowsTheme, DrawnList):
     def locate_cell(self, place: int) -> QRectF:
         return QRectF(self.column_rect(place))
 
-    @property
-    def current_cell(self) -> int | None:
-        return self._cursor if self._columns else None
-
     def item_at(self, point: QPoint) -> int | None:
         at = int((point.x() + self.horizontalScrollBar().value()) // max(self._wide, 1.0))
         return at if 0 <= at < len(self._columns) else None
@@ -98,19 +91,8 @@ class AnswerRow(FollowsTheme, DrawnList):
     def show_tip(self, at: int, event: QHelpEvent) -> None:
         QToolTip.showText(event.globalPos(), plain_tip(self._columns[at].tip), self.viewport(), self.column_rect(at))
 
-    def sizeHint(self) -> QSize:
-        return QSize(px(320), self.height())
-
-    def keeps_key(self, event: QKeyEvent) -> bool:
-        return event.key() in _STEPS
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = Qt.Key(event.key())
-        if self._columns and key in _STEPS:
-            self.show_place(min(max(self._cursor + _STEPS[key], 0), len(self._columns) - 1))
-            self.tell_cell()
-        else:
-            event.ignore()
+    def walk_to(self, index: int) -> None:
+        self.show_place(index)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self.lay_out()

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QHelpEvent,
-    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -22,13 +21,12 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, mix, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.answer_words import format_share, show_sign
-from attnlab.ui.widgets.drawn_list import DrawnList
+from attnlab.ui.widgets.walked_list import WalkedList
 
 MOST_LINES, LINE, AIR = 3, 22, 2
 """The most lines seen at once, the height of a line and the air beside a token, in pixels at 100 %."""
 DEEPEST = 0.5
 """How much of the colour the background of a token of probability 1 has; more would hide the token."""
-_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Home: -(10**6), Qt.Key.Key_End: 10**6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class ColouredToken:
 
 
 @guarded
-class ColouredText(FollowsTheme, DrawnList):
+class ColouredText(FollowsTheme, WalkedList):
     """Shows tokens in lines; ``token_chosen`` carries the index of the one that is clicked."""
 
     token_chosen = Signal(int)
@@ -55,9 +53,7 @@ class ColouredText(FollowsTheme, DrawnList):
         super().__init__(name, parent)
         self._tokens: tuple[ColouredToken, ...] = ()
         self._places: tuple[QRectF, ...] = ()
-        self._cursor = 0
         self._most = MOST_LINES
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     @property
     def tokens(self) -> tuple[ColouredToken, ...]:
@@ -119,10 +115,6 @@ class ColouredText(FollowsTheme, DrawnList):
     def locate_cell(self, place: int) -> QRectF:
         return self._place(place)
 
-    @property
-    def current_cell(self) -> int | None:
-        return self._cursor if self._tokens else None
-
     def item_at(self, point: QPoint) -> int | None:
         at = QPointF(point) + QPointF(0, self.verticalScrollBar().value())
         return next((index for index, place in enumerate(self._places) if place.contains(at)), None)
@@ -133,23 +125,11 @@ class ColouredText(FollowsTheme, DrawnList):
         lines += [f"likelier: {show_sign(each.likelier)}"] if each.likelier else []
         QToolTip.showText(event.globalPos(), plain_tip("\n".join(lines)), self.viewport(), self._place(at).toRect())
 
-    def sizeHint(self) -> QSize:
-        return QSize(px(320), self.height())
-
-    def keeps_key(self, event: QKeyEvent) -> bool:
-        return event.key() in _STEPS
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = Qt.Key(event.key())
-        if self._tokens and key in _STEPS:
-            self._cursor = min(max(self._cursor + _STEPS[key], 0), len(self._tokens) - 1)
-            bar, place = self.verticalScrollBar(), self._places[self._cursor]
-            bar.setValue(max(min(bar.value(), int(place.top())), int(place.bottom()) - self.height()))
-            self.token_chosen.emit(self._cursor)
-            self.tell_cell()
-            self.viewport().update()
-        else:
-            event.ignore()
+    def walk_to(self, index: int) -> None:
+        self._cursor = index
+        bar, place = self.verticalScrollBar(), self._places[index]
+        bar.setValue(max(min(bar.value(), int(place.top())), int(place.bottom()) - self.height()))
+        self.token_chosen.emit(index)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         at = self.item_at(event.position().toPoint())

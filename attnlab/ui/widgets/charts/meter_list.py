@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.widgets.drawn_list import DrawnList
 from attnlab.ui.widgets.tip_beside import show_beside
-
-_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_Home: -(10**6), Qt.Key.Key_End: 10**6}
+from attnlab.ui.widgets.walked_list import DOWN, WalkedList
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +29,19 @@ class Meter:
 
 
 @guarded
-class MeterList(FollowsTheme, DrawnList):
+class MeterList(FollowsTheme, WalkedList):
     """Shows meters and emits the index of the one that is clicked; ``most`` rows are seen at once."""
 
     meter_clicked = Signal(int)
+    keys = DOWN
+    usual_width = 220
 
     def __init__(self, name: str, most: int = 12, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
         self._above = False
         self._meters: tuple[Meter, ...] = ()
-        self._most, self._cursor, self._role = most, 0, "attention"
+        self._most, self._role = most, "attention"
         self._label_share = 0.55
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     @property
     def meters(self) -> tuple[Meter, ...]:
@@ -91,10 +90,6 @@ class MeterList(FollowsTheme, DrawnList):
     def locate_cell(self, place: int) -> QRectF:
         return QRectF(self.row_rect(place))
 
-    @property
-    def current_cell(self) -> int | None:
-        return self._cursor if self._meters else None
-
     def item_at(self, point: QPoint) -> int | None:
         row = (point.y() + self.verticalScrollBar().value()) // self._row_height()
         return row if 0 <= row < len(self._meters) else None
@@ -104,24 +99,16 @@ class MeterList(FollowsTheme, DrawnList):
         lines = [meter.label, meter.spoken or meter.text, *([meter.tip] if meter.tip else [])]
         show_beside(f"<qt>{'<br>'.join(map(escape, lines))}</qt>", self.viewport(), self.row_rect(at))
 
-    def sizeHint(self) -> QSize:
-        return QSize(px(220), self.height())
-
-    def keeps_key(self, event: QKeyEvent) -> bool:
-        return event.key() in _STEPS
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = Qt.Key(event.key())
-        if self._meters and key in _STEPS:
-            self._cursor = min(max(self._cursor + _STEPS[key], 0), len(self._meters) - 1)
-            bar, high = self.verticalScrollBar(), self._row_height()
-            bar.setValue(max(min(bar.value(), self._cursor * high), (self._cursor + 1) * high - self.height()))
-            self.tell_cell()
-            self.viewport().update()
-        elif self._meters and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+        if self._meters and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.meter_clicked.emit(self._cursor)
         else:
-            event.ignore()
+            super().keyPressEvent(event)
+
+    def walk_to(self, index: int) -> None:
+        self._cursor = index
+        bar, high = self.verticalScrollBar(), self._row_height()
+        bar.setValue(max(min(bar.value(), index * high), (index + 1) * high - self.height()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         row = self.item_at(event.position().toPoint())
