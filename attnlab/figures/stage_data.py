@@ -77,7 +77,7 @@ def _choose_dropped(trace: "Trace", stage: Stage, head: int | str) -> NDArray[np
 
 
 def _add_sink(data: MapData) -> MapData:
-    """Return maps of weights with what their rows lack of 1, the share of the sink, in a column of its own."""
+    """Return maps of weights with one more column, the sink: what each row lacks to sum to 1."""
     unknown = data.unknown
     if unknown is not None:  # the share is known once its row is
         unknown = np.concatenate([unknown, unknown.any(-1, keepdims=True)], -1)

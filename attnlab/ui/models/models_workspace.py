@@ -149,7 +149,7 @@ class ModelsWorkspace(QObject):
         return self.header, self.room.body, self.footer
 
     def enter(self) -> None:
-        """Open the first model, the first time."""
+        """Open the first model on the first visit."""
         if not self.session.state.source and self.tools is not None:
             self.tools.open_first()
         self.overview.setFocus()

@@ -113,7 +113,7 @@ class ChoiceSheet(QWidget):
 
     @property
     def verdict(self) -> str:
-        """The sentence about the choice, "" before one."""
+        """The sentence about the choice, "" before one is made."""
         return self.verdict_label.text()
 
     def show_question(

@@ -229,7 +229,7 @@ class CurvesPanel(FollowsTheme, QWidget):
         self._refresh_legends()
 
     def _draw_lengths(self) -> None:
-        """Draw the accuracy against the length, at the moment that is shown, beside the ends of other runs."""
+        """Draw the accuracy for each length at the visible moment, beside that of other runs at their ends."""
         lines = [
             Line(f"{other.name}, correct", *_in_percent(other.find_lengths(None)), colour, 1.5)
             for other, colour in zip(self._others, OTHERS * len(self._others), strict=False)
