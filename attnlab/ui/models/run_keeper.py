@@ -59,7 +59,7 @@ class RunKeeper:
         return model.run(state.text, target, **(off if changed else {}))
 
     def _make_plain(self, state: ModelState) -> "Run":
-        """Return the run in which no head is switched off."""
+        """Return the run without changes: every head on, every mask in place."""
         key = state.source, state.text, state.target
         self._read_model(state.source)
         if self._plain is None or self._plain[0] != key:
