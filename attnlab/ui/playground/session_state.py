@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from attnlab.lessons.slides import Slide
     from attnlab.ui.playground.playground import Playground
 
+FOLLOWING = ("step", "example")
+"""The fields of a view that follow from others: the place of the walk, and the open preset."""
+
 
 class Player(Protocol):
     """Walks a lesson: the open lesson, its slide and frame."""
@@ -125,7 +128,7 @@ class SessionState(QObject):
             return
         playground.comparison.pin(None)
         first = replace(saved.view, look="present")
-        playground.document.show(**{f.name: getattr(first, f.name) for f in fields(View) if f.name != "step"})
+        playground.document.show(**{f.name: getattr(first, f.name) for f in fields(View) if f.name not in FOLLOWING})
         playground.lenses.bar.strips.setChecked(first.strips)
         playground.lenses.open_lens(saved.lens)
         if saved.table in playground.inputs.tabs and not playground.inputs.tabs[saved.table].isHidden():
