@@ -2,7 +2,6 @@
 
 import os
 import reprlib
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -15,7 +14,7 @@ from attnlab.files.weights.named_array import NamedArray
 from attnlab.files.weights.weights_apply import apply
 from attnlab.files.weights.weights_file import read_layer
 from attnlab.files.weights.weights_in import Proposal
-from attnlab.pretrained.folder import CONFIG
+from attnlab.pretrained.folder import CONFIG, read_json
 from attnlab.pretrained.imported_layer import KnownLayer, find_known_model
 
 
@@ -39,13 +38,14 @@ def read_weights(
     word. No code in the file is run.
 
     Mask, scale, positions and norms of the experiment are kept, which is not the attention of a model that has others.
-    With ``settings="model"`` they are those of the config.json beside the file. If there is one of a known model and
-    ``settings`` is not given, a warning says so. The model's hidden states are in no file: :func:`attnlab.read_model`
-    computes them.
+    With ``settings="model"`` they are those of the config.json beside the file. If there is one of a model, that or
+    ``"keep"`` has to be given: nothing else tells whether the model's own attention is wanted. The model's hidden
+    states are in no file: :func:`attnlab.read_model` computes them.
 
     Raises:
         FileError: the file cannot be read, has no such layer, or has several and ``layer`` is not given.
-        ExperimentError: sizes that disagree, a missing number of heads, or settings of a model that is not known.
+        ExperimentError: sizes that disagree, a missing number of heads, settings of a model that is not known, or a
+            layer of a model without ``settings``.
         ArgumentError: ``e`` is not an Experiment.
     """
     check_path(path)
@@ -59,14 +59,9 @@ def read_weights(
         known = _find_layer(Path(path), arrays, proposal)
         made = apply(proposal, arrays, known.clear(e), n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)
         return known.set_up(made)
-    made = apply(proposal, arrays, e, n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)
-    if settings is None and (title := _name_layer(Path(path), arrays, proposal)):
-        warnings.warn(
-            f"These are the weights of {title} without its mask, scale and positions, so the attention is not the "
-            f'model\'s: settings="model" sets what its {CONFIG} says, settings="keep" keeps those of the experiment.',
-            stacklevel=3,
-        )
-    return made
+    if settings is None:
+        _check_chosen(Path(path), arrays, proposal)
+    return apply(proposal, arrays, e, n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)
 
 
 def _find_layer(path: Path, arrays: Mapping[str, NamedArray], proposal: Proposal) -> KnownLayer:
@@ -79,11 +74,29 @@ def _find_layer(path: Path, arrays: Mapping[str, NamedArray], proposal: Proposal
     return layer
 
 
-def _name_layer(path: Path, arrays: Mapping[str, NamedArray], proposal: Proposal) -> str:
-    """Return the title of the layer of a known model beside a file, "" if there is none."""
-    if not (path.parent / CONFIG).is_file():
-        return ""
+def _check_chosen(path: Path, arrays: Mapping[str, NamedArray], proposal: Proposal) -> None:
+    """Refuse a layer of a model that is imported without a choice of its settings.
+
+    Raises:
+        ExperimentError: the config.json beside the file is that of a model; the sentence says what each choice gives.
+    """
+    config = path.parent / CONFIG
+    if not (config.is_file() and proposal.whole and _names_family(config)):
+        return
     try:
-        return _find_layer(path, arrays, proposal).title
-    except (FileError, ExperimentError):
-        return ""
+        title = _find_layer(path, arrays, proposal).title
+    except (FileError, ExperimentError) as error:
+        raise ExperimentError(
+            f'{error} settings="keep" imports the weights alone, and their attention will not be the model\'s.'
+        ) from None
+    raise ExperimentError(
+        f'The weights of {title} alone do not give its attention: settings="model" sets its mask, scale and positions '
+        f'from {CONFIG}, and settings="keep" keeps those of the experiment, which are not the model\'s.'
+    )
+
+
+def _names_family(config: Path) -> bool:
+    try:
+        return isinstance(read_json(config).get("model_type"), str)
+    except FileError:
+        return False

@@ -44,7 +44,7 @@ def test_an_edited_matrix_gives_what_the_model_with_this_matrix_gives(make: Make
     assert float((edited.hidden(3) - before).abs().max()) > 1e-4
 
 
-def test_temperature_mask_and_heads_off_count_in_an_edited_layer(make: Make) -> None:
+def test_scale_mask_and_heads_off_count_in_an_edited_layer(make: Make) -> None:
     run = read_model(make("gpt2")[1]).run(TEXT)
     e = run.experiment(0)
     mask = torch.ones(6, 6, dtype=torch.bool)
@@ -59,6 +59,18 @@ def test_temperature_mask_and_heads_off_count_in_an_edited_layer(make: Make) -> 
     assert edited.hidden(0) is run.hidden(0)
     back = edited.change()
     assert torch.equal(back.hidden(3), run.hidden(3))
+
+
+@pytest.mark.parametrize("temperature", [0.5, 4.0])
+def test_a_temperature_divides_the_models_own_scores(make: Make, temperature: float) -> None:
+    run = read_model(make("gpt2")[1]).run(TEXT)
+    e = run.experiment(1)
+    changed = replace(e, config=replace(e.config, options={"temperature": temperature}))
+    edited = run.change(layers={1: changed})
+    scores = run.attention(1).double().log() / temperature
+    torch.testing.assert_close(edited.attention(1).double(), scores.softmax(-1), atol=1e-5, rtol=0)
+    assert edited.hidden(1) is run.hidden(1)
+    assert not torch.allclose(edited.hidden(3), run.hidden(3), atol=1e-3)
 
 
 def test_what_cannot_stand_in_a_model_is_refused(make: Make) -> None:

@@ -1,6 +1,9 @@
-"""`attnlab.read_weights` of a model says that weights alone are not the model, or sets what config.json says."""
+"""`attnlab.read_weights` of a model refuses weights alone in silence, and sets what config.json says."""
 
+import json
+import shutil
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,18 +33,47 @@ def test_the_settings_of_config_json_give_the_models_attention(make: Make, name:
     torch.testing.assert_close(attnlab.compute(mine)["weights"], theirs, atol=1e-5, rtol=0)
 
 
-def test_weights_alone_are_said_not_to_be_the_model(make: Make) -> None:
+def test_weights_alone_need_a_choice_that_says_they_are_not_the_model(make: Make) -> None:
     _, folder = make("gpt2")
     path, e = folder / "model.safetensors", read_states(folder)
-    with pytest.warns(UserWarning, match=f'weights of layer 2 of {folder.name} without .* settings="model" sets'):
-        mine = attnlab.read_weights(path, e, layer=2)
-    theirs = attnlab.read_model(folder).run(TEXT).attention(2)
-    assert float((attnlab.compute(mine)["weights"] - theirs).abs().max()) > 0.3
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        kept = attnlab.read_weights(path, e, layer=2, settings="keep")
+    with pytest.raises(attnlab.AttnlabError) as raised:
+        attnlab.read_weights(path, e, layer=2)
+    assert str(raised.value) == (
+        f'The weights of layer 2 of {folder.name} alone do not give its attention: settings="model" sets its mask, '
+        'scale and positions from config.json, and settings="keep" keeps those of the experiment, which are not the '
+        "model's."
+    )
+    kept = attnlab.read_weights(path, e, layer=2, settings="keep")
     assert not kept.config.causal
-    assert torch.equal(attnlab.compute(kept)["weights"], attnlab.compute(mine)["weights"])
+    theirs = attnlab.read_model(folder).run(TEXT).attention(2)
+    assert float((attnlab.compute(kept)["weights"] - theirs).abs().max()) > 0.3
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"model_type": "mamba"}, "does not know the family mamba"),
+        ({"n_layer": 1}, "has no layer that its config.json knows"),
+    ],
+)
+def test_weights_of_an_unknown_model_need_the_choice_too(
+    make: Make, tmp_path: Path, config: dict[str, str], told: str
+) -> None:
+    _, folder = make("gpt2")
+    e, copy = read_states(folder), Path(shutil.copytree(folder, tmp_path / "copy"))
+    plain = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps(plain | config))
+    with pytest.raises(attnlab.AttnlabError, match=f'{told}.* settings="keep" imports the weights alone'):
+        attnlab.read_weights(copy / "model.safetensors", e, layer=2, n_heads=4)
+    assert attnlab.read_weights(copy / "model.safetensors", e, layer=2, n_heads=4, settings="keep").n_heads == 4
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"num_attention_heads": 4}'])
+def test_a_config_of_no_model_asks_for_no_choice(tmp_path: Path, text: str) -> None:
+    np.savez(f"{tmp_path}/layer.npz", W_q=np.eye(4), W_k=np.eye(4), W_v=np.eye(4))
+    (tmp_path / "config.json").write_text(text)
+    e = Experiment(("a", "b"), torch.eye(4)[:2])
+    assert attnlab.read_weights(f"{tmp_path}/layer.npz", e, n_heads=2).n_heads == 2
 
 
 def test_settings_without_a_model_are_refused(make: Make, tmp_path: object) -> None:
