@@ -362,7 +362,7 @@ def test_one_of_several_layers_is_chosen_by_index_or_name(tmp_path: Path) -> Non
     with pytest.raises(attnlab.FileError, match=r"no layer 'h\.7'"):
         attnlab.read_weights(path, e, layer="h.7", n_heads=1)
     for layer in (1, "h.1.attn"):
-        weights = attnlab.read_weights(path, e, layer=layer, n_heads=1).weights
+        weights = attnlab.read_weights(path, e, layer=layer, n_heads=1, settings="keep").weights
         assert weights.W_q is not None
         assert weights.W_q.unique().tolist() == [2.0]
 

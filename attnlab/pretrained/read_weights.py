@@ -2,6 +2,7 @@
 
 import os
 import reprlib
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -10,7 +11,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.base.arguments import check_path, explain_calls
 from attnlab.base.errors import ArgumentError, ExperimentError, FileError
 from attnlab.files.atomic import format_name
-from attnlab.files.weights.named_array import NamedArray
+from attnlab.files.weights.named_array import NamedArray, shorten_name
 from attnlab.files.weights.weights_apply import apply
 from attnlab.files.weights.weights_file import read_layer
 from attnlab.files.weights.weights_in import Proposal
@@ -39,8 +40,9 @@ def read_weights(
 
     Mask, scale, positions and norms of the experiment are kept, which is not the attention of a model that has others.
     With ``settings="model"`` they are those of the config.json beside the file. If there is one of a model, that or
-    ``"keep"`` has to be given: nothing else tells whether the model's own attention is wanted. The model's hidden
-    states are in no file: :func:`attnlab.read_model` computes them.
+    ``"keep"`` has to be given: nothing else tells whether the model's own attention is wanted. A named layer without a
+    config.json is imported with a warning. The model's hidden states are in no file: :func:`attnlab.read_model`
+    computes them.
 
     Raises:
         FileError: the file cannot be read, has no such layer, or has several and ``layer`` is not given.
@@ -75,12 +77,18 @@ def _find_layer(path: Path, arrays: Mapping[str, NamedArray], proposal: Proposal
 
 
 def _check_chosen(path: Path, arrays: Mapping[str, NamedArray], proposal: Proposal) -> None:
-    """Refuse a layer of a model that is imported without a choice of its settings.
+    """Refuse a layer of a model without a choice of its settings; warn of one whose settings are missing.
 
     Raises:
         ExperimentError: the config.json beside the file is that of a model; the sentence says what each choice gives.
     """
     config = path.parent / CONFIG
+    if proposal.name and not config.is_file():
+        warnings.warn(
+            f"No {CONFIG} is beside {format_name(path)}: mask, scale and positions stay those of the experiment, and "
+            f'may not be those of {shorten_name(proposal.name)}; settings="keep" says that this is wanted.',
+            stacklevel=4,
+        )
     if not (config.is_file() and proposal.whole and _names_family(config)):
         return
     try:

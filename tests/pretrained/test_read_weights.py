@@ -68,6 +68,19 @@ def test_weights_of_an_unknown_model_need_the_choice_too(
     assert attnlab.read_weights(copy / "model.safetensors", e, layer=2, n_heads=4, settings="keep").n_heads == 4
 
 
+def test_a_layer_without_its_config_is_imported_with_a_warning(make: Make, tmp_path: Path) -> None:
+    _, folder = make("gpt2")
+    path, e = tmp_path / "model.safetensors", read_states(folder)
+    shutil.copy(folder / path.name, path)
+    with pytest.warns(
+        UserWarning, match=r"No config\.json is beside .*model\.safetensors: mask, scale .* transformer\.h\.2"
+    ):
+        attnlab.read_weights(path, e, layer=2, n_heads=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        attnlab.read_weights(path, e, layer=2, n_heads=4, settings="keep")
+
+
 @pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"num_attention_heads": 4}'])
 def test_a_config_of_no_model_asks_for_no_choice(tmp_path: Path, text: str) -> None:
     np.savez(f"{tmp_path}/layer.npz", W_q=np.eye(4), W_k=np.eye(4), W_v=np.eye(4))

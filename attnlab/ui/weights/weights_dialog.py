@@ -20,7 +20,7 @@ from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Job, Lane, Progress, run
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.weights.model_words import describe_import, describe_model
+from attnlab.ui.weights.model_words import ALONE, describe_import, describe_model
 from attnlab.ui.weights.trial import Trial, run_trial
 from attnlab.ui.weights.weights_frame import MAPPING, WeightsFrame
 from attnlab.ui.workspaces.playground import PLAYGROUND
@@ -182,6 +182,8 @@ class WeightsDialog(WeightsFrame):
             told.append(f"Keys and values come from a second sequence, {' × '.join(map(str, made.memory.shape))}.")
         if now.config.ablated:
             told.append("Heads that were switched off are on again.")
+        if self._known is None and self.form.read_wish().proposal.name:
+            told.append(ALONE)
         return " ".join(told)
 
     # Reactions

@@ -87,3 +87,19 @@ def test_a_layer_whose_mapping_is_changed_by_hand_is_not_called_the_models(perso
     user.choose("W_k array", "v_proj.weight")
     assert user.dialog.offer_text.text().startswith(f"W_k is not that of layer 0 of {folder.name}")
     user.close()
+
+
+def test_a_layer_without_its_config_says_that_its_settings_are_not_known(
+    person: "Person", make: Make, tmp_path: Path
+) -> None:
+    _, folder = make("gpt2")
+    (tmp_path / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
+    user = open_weights(person, [tmp_path / "model.safetensors"])
+    user.choose("Heads", "4")
+    user.press("Draw new embeddings")
+    said = (
+        "No config.json is beside this layer: mask, scale and positions stay as they are here, and may not be its own."
+    )
+    assert user.dialog.info.text().endswith(said)
+    assert user.dialog.info.isVisible()
+    user.close()
