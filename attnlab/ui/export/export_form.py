@@ -34,12 +34,13 @@ class ExportForm(OptionFields):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, DIALOG)
         self._stages: tuple[str, ...] = ("weights",)
-        self._named_after = ""
+        self._named_after = self._suggested = ""
         self.what = QPushButton()
         self.menu = QMenu(self.what)
         self.what.setMenu(self.menu)
         self.what.setAutoDefault(False)
         self.heads = combo(())
+        self.heads.currentIndexChanged.connect(self._on_head_chosen)
         self.preset = combo([("Own size", ""), *((title, title) for title, *_ in PRESETS)])
         self.width_mm, self.height_mm, self.dpi, self.font_pt = (TextField() for _ in range(4))
         self.height_mm.setPlaceholderText("as needed")
@@ -157,14 +158,24 @@ class ExportForm(OptionFields):
             action.setChecked(name in self._stages)
         titles = [actions[name].text() for name in self._stages]
         self.what.setText(titles[0] if len(titles) == 1 else f"{titles[0]} and {len(titles) - 1} more")
-        self.name.setText(self._suggest_name())
+        self._suggested = self._suggest_name()
+        self.name.setText(self._suggested)
         self._on_changed()
 
     def _suggest_name(self) -> str:
         if not self._named_after:
             return "-".join(self._stages)
         of_all = len(self._stages) > 1 and len(self._stages) == len(self.menu.actions())
-        return "-".join([self._named_after, *(() if of_all else map(make_slug, self._stages))])
+        head = self.heads.currentData()
+        heads = [f"head-{head}"] if isinstance(head, int) and self.heads.isEnabled() else []
+        return "-".join([self._named_after, *(() if of_all else map(make_slug, self._stages)), *heads])
+
+    @Slot()
+    def _on_head_chosen(self) -> None:
+        """Name the file after the head, unless the user has named it."""
+        if self.name.text() == self._suggested:
+            self._suggested = self._suggest_name()
+            self.name.setText(self._suggested)
 
     def _offer(self, title: str, name: str) -> None:
         action = self.menu.addAction(title)

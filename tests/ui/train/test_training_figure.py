@@ -71,7 +71,7 @@ def test_an_enlarged_map_is_drawn_alone_as_previewed(pupil: Pupil, tmp_path: Pat
     pupil.trainer.maps.open_map(3)
     dialog = opened(pupil)
     assert (dialog.form.stages, dialog.form.read_spec().head) == (("decoder 2",), 1)
-    assert dialog.form.name.text() == "reverse-seed-0-step-0-decoder-2"
+    assert dialog.form.name.text() == "reverse-seed-0-step-0-decoder-2-head-1"
     with pupil.qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         dialog.form.width_mm.setText("60")
     page = dialog.preview.page
