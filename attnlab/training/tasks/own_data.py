@@ -1,7 +1,7 @@
 """What the tasks on the user's own data share: lines of a file, words or characters as tokens, the held-out part."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -104,6 +104,15 @@ def hold_out(examples: Sequence[Part], share: int, name: str, what: str) -> tupl
     order = torch.randperm(len(examples), generator=torch.Generator().manual_seed(SEED)).tolist()
     count = max(1, len(examples) * share // 100)
     return [examples[i] for i in order[count:]], [examples[i] for i in order[:count]]
+
+
+def find_fault(read: Callable[[RunSpec], object], spec: RunSpec) -> str:
+    """Return why the file of a run is unsuitable for a function that reads it, "" if it is suitable."""
+    try:
+        read(spec)
+    except TrainingError as error:
+        return str(error)
+    return ""
 
 
 def read_probe(text: str, level: str, numbers: dict[str, int], longest: int, name: str) -> list[int]:

@@ -10,7 +10,6 @@ import torch
 
 from attnlab.attention.registries.entries import Option
 from attnlab.base import assets
-from attnlab.base.errors import TrainingError
 from attnlab.training.batch import END, IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import own_data, texts
@@ -125,11 +124,7 @@ def make(spec: RunSpec) -> Data:
 
 def check(spec: RunSpec) -> str:
     """Return why the text is unsuitable, "" if it is suitable."""
-    try:
-        _read_spec(spec)
-    except TrainingError as error:
-        return str(error)
-    return ""
+    return own_data.find_fault(_read_spec, spec)
 
 
 def choose_settings(kind: str) -> RunSpec:

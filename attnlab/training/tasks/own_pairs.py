@@ -137,11 +137,7 @@ def make(spec: RunSpec) -> Data:
 
 def check(spec: RunSpec) -> str:
     """Return why the file is unsuitable, "" if it is suitable."""
-    try:
-        _read_spec(spec)
-    except TrainingError as error:
-        return str(error)
-    return ""
+    return own_data.find_fault(_read_spec, spec)
 
 
 def choose_settings(kind: str) -> RunSpec:

@@ -178,23 +178,17 @@ def test_goals_that_cannot_be_are_one_sentence_and_change_nothing(person: "Perso
 
 
 def test_what_is_not_reached_says_how_near_it_came(person: "Person") -> None:
+    """The key of “starts” lies between those of other tokens, so no query prefers it by far."""
     before = person.experiment
+    hold(person, 1, 2)
     lens = open_lens(person)
-    hold(person, 0, 1)
-    type_wanted(person, lens, "0.9")
-    click(person, lens.panel.add)
-    hold(person, 1, 1)
-    type_wanted(person, lens, "0.9")
-    click(person, lens.panel.add)
-    hold(person, 2, 1)
-    type_wanted(person, lens, "0.05")
     lens.panel.chips["W_k"].click()
+    type_wanted(person, lens, "0.9")
     click(person, lens.panel.reach)
-    if person.experiment is before:  # two directions of W_q can do this or not
-        assert lens.panel.status.text().startswith("Not reached: the search came to ")
-        assert "Let X or W_k change too." in lens.panel.status.text()
-    else:
-        assert weigh(person, 2, 1) == pytest.approx(0.05, abs=1e-4)
+    assert person.experiment is before
+    assert lens.panel.status.text().startswith("Not reached: the search came to 0.")
+    assert lens.panel.status.text().endswith("Nothing was changed. Let X or W_k change too.")
+    assert not lens.changes.isVisible()
 
 
 def test_other_ways_are_listed_with_their_lengths(person: "Person") -> None:

@@ -20,6 +20,7 @@ from attnlab.ui.playground.lenses.goal_panel import GoalPanel
 from attnlab.ui.playground.lenses.goal_results import ChangesCard, WaysCard, WeightsCards, make_map
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
+from attnlab.ui.playground.lenses.sensitivity_found import name_weight
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -110,10 +111,10 @@ class GoalLens(Lens):
             self._forget_ways()
         weights = trace.array("weights")[held.head]
         now = float(weights[held.query, held.key])
-        head = f" of head {held.head}" if e.n_heads > 1 else ""
-        name = f"“{e.tokens[held.query] or '∅'}” → “{e.key_tokens[held.key] or '∅'}”{head}"
         signed = NORMALIZERS[e.config.normalizer].kind == "signed"
-        self.panel.show_goal(name, number(now), now if self._wanted is None else self._wanted, signed=signed)
+        self.panel.show_goal(
+            name_weight(e, held), number(now), now if self._wanted is None else self._wanted, signed=signed
+        )
         self._show_kept(e)
         data = make_map(e, weights, kind_of(trace.stage("weights"), e), trace.find_shown_mask("weights"))
         before = self._before[1][held.head][None] if self._before is not None else None

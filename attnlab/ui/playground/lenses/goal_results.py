@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.attention.stages.arithmetic import number
@@ -99,9 +98,7 @@ class ChangesCard(Card):
 
 
 class WaysCard(Card):
-    """What other choices of what may change would need; ``way_chosen`` carries the names that may change."""
-
-    way_chosen = Signal(object)
+    """What other choices of what may change would need."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

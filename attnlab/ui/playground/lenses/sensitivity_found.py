@@ -101,9 +101,8 @@ def write_place(at: Number) -> str:
     return f"{title(at.table)}[{at.row}, {at.column}]"
 
 
-def name_weight(found: Found) -> str:
-    """Return the name of the held weight."""
-    e, held = found.experiment, found.held
+def name_weight(e: "Experiment", held: Held) -> str:
+    """Return the name of a weight: "“it” → “cat” of head 2"."""
     head = f" of head {held.head}" if e.n_heads > 1 else ""
     return f"“{e.tokens[held.query] or '∅'}” → “{e.key_tokens[held.key] or '∅'}”{head}"
 
@@ -135,7 +134,7 @@ def describe_effects(found: Found) -> str:
 
 def describe_causes(found: Found) -> str:
     """Return the sentence on the held weight: the number that moves it most, or why none does."""
-    said = f"The weight {name_weight(found)} is {number(found.weight)}."
+    said = f"The weight {name_weight(found.experiment, found.held)} is {number(found.weight)}."
     if not all(np.isfinite(each).all() for each in found.causes.values()):
         return f"{said} Some of its derivatives are undefined: a length or a score is exactly 0."
     if not found.largest:
@@ -150,7 +149,7 @@ def describe_check(found: Found) -> str:
     e, held = found.experiment, found.held
     tried = float(found.tried[held.head, held.query, held.key])
     return (
-        f"d weight({name_weight(found)}) ÷ d {name_number(e, found.number)} = {number(found.effect, 8)}; "
+        f"d weight({name_weight(e, held)}) ÷ d {name_number(e, found.number)} = {number(found.effect, 8)}; "
         f"trying ± {TRIED} gives {number(tried, 8)}."
     )
 
