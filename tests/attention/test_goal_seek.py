@@ -81,6 +81,13 @@ def test_random_goals_are_reached(seed: int, wanted: float, causal: bool) -> Non
     assert found.weights.sum(-1) == pytest.approx(1)
 
 
+def test_a_goal_is_reached_from_a_saturated_row() -> None:
+    e = layer(307, 1.0, {}, (4, 1, 4))
+    weight = attnlab.compute(e, dtype="float64").array("weights")[0, 3, 3]
+    assert weight in (0.0, 1.0) or abs(weight - round(weight)) < 1e-12
+    assert seek_goals(e, [Goal(0, 3, 3, 0.5)], allow(e, "W_q", "W_k")).missed < 5e-5
+
+
 def test_two_goals_in_two_rows_are_reached_together() -> None:
     e = attnlab.preset("journey")
     goals = [Goal(0, 1, 2, 0.5), Goal(0, 4, 0, 0.4)]

@@ -140,7 +140,8 @@ class _Search:
         self.held = self.others[:, :, None].expand(size) & (torch.ones(size[1:]).bool() if hidden is None else ~hidden)
         self.hold = hold_others and bool(self.held.any())
         self.odds = e.config.normalizer in _SHARES
-        self.wanted = self._to_line(torch.tensor([goal.wanted for goal in goals], dtype=torch.float64))
+        wanted = torch.tensor([goal.wanted for goal in goals], dtype=torch.float64)
+        self.wanted = torch.logit(wanted) if self.odds else wanted
         with torch.inference_mode(False), torch.no_grad():
             self.before = self._weigh(self.x)
 
@@ -177,10 +178,12 @@ class _Search:
         """
         x = self.x.clone().requires_grad_()
         weights = self._weigh(x)
-        missed = self._to_line(self._choose(weights)) - self.wanted
+        missed = self._choose(weights) - self.wanted
         jacobian = torch.stack([torch.autograd.grad(each, x, retain_graph=True)[0] for each in missed])
         if not bool(torch.isfinite(jacobian).all()):
-            raise ExperimentError("The weight has no derivative here: a length or a score is exactly 0, ∞ or NaN.")
+            raise ExperimentError(
+                "The weight has no slope here: its row is saturated, or a length is 0; begin with smaller scores."
+            )
         pull = self.x - self.start
         solve: Callable[[Tensor], Tensor] = _keep
         if self.hold:
@@ -205,7 +208,7 @@ class _Search:
         while share > 1e-4:
             moved = self.x + share * step
             with torch.no_grad():
-                now = float((self._to_line(self._choose(self._weigh(moved))) - self.wanted).norm())
+                now = float((self._choose(self._weigh(moved)) - self.wanted).norm())
             if now <= max((1 - 0.1 * share) * far, CLOSE):
                 return moved
             share /= 2
@@ -221,15 +224,26 @@ class _Search:
         return LeafTrace(self.e, leaves)["weights"]
 
     def _choose(self, weights: Tensor) -> Tensor:
-        return torch.stack([weights[goal.head, goal.query, goal.key] for goal in self.goals])
+        """Return what is sought for each goal [m]: the weight, or its log odds against the rest of its row."""
+        found = [weights[goal.head, goal.query, goal.key] for goal in self.goals]
+        if self.odds:
+            found = [
+                each.log() - self._sum_rest(weights, goal).log() for each, goal in zip(found, self.goals, strict=True)
+            ]
+        return torch.stack(found)
 
-    def _to_line(self, weights: Tensor) -> Tensor:
-        return torch.logit(weights, 1e-300) if self.odds else weights
+    def _sum_rest(self, weights: Tensor, goal: Goal) -> Tensor:
+        """Return 1 minus a weight as the sum of the others, which keeps its digits where the weight is nearly 1."""
+        row = weights[goal.head, goal.query]
+        others = torch.cat([row[: goal.key], row[goal.key + 1 :]]).sum()
+        return others + (1 - row.sum()).clamp_min(0) if self.e.config.option("sink") else others
 
     def _measure_missed(self) -> float:
         with torch.no_grad():
             wanted = torch.tensor([goal.wanted for goal in self.goals], dtype=torch.float64)
-            return float((self._choose(self._weigh(self.x)) - wanted).abs().max())
+            weights = self._weigh(self.x)
+            found = torch.stack([weights[goal.head, goal.query, goal.key] for goal in self.goals])
+            return float((found - wanted).abs().max())
 
     def finish(self) -> Reached:
         """Return the layer with the numbers found, rounded to its own dtype, and what it does."""
