@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from attnlab.bench.measure import Case
 
 NAMES = ("live", "engine", "start", "lesson", "export", "train", "learning", "models", "why")
+TIMED = tuple(name for name in NAMES if name != "learning")
+"""The benchmarks that run if none is named; ``learning`` takes half an hour."""
 
 
 def main(names: Sequence[str], as_json: bool, *, quick: bool = False) -> int:

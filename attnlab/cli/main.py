@@ -14,12 +14,11 @@ from attnlab import __version__
 from attnlab.base.console import INTERRUPTED, OK, run_guarded, say, silence_stdout
 from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
+from attnlab.bench import NAMES, TIMED
+from attnlab.bench import main as run_benches
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
 from attnlab.files.source import Source, check_source, load_source, parse_source, run_folder
 
-BENCHES = ("live", "engine", "start", "lesson", "export", "train", "learning", "models", "why")
-TIMED = tuple(name for name in BENCHES if name != "learning")
-"""The benchmarks that run if none is named; ``learning`` takes half an hour."""
 SIZES = (64, 16384)
 """The smallest and the largest side of a screenshot, in pixels."""
 
@@ -32,7 +31,7 @@ commands:
   attnlab lesson NAME|FILE       open a lesson; --pdf prints it, --check finds mistakes
   attnlab train TASK             train a tiny model; the window can open the run
   attnlab model SOURCE TEXT      a real model's attention, patterns and predictions
-  attnlab bench [live|engine|start|lesson|export|train|learning]
+  attnlab bench [NAME ...]       compare speed with the usual notebook code on this machine
   attnlab doctor                 check the installation
 SOURCE is a session file or preset:NAME; export and code also take several sources, folders and patterns.
 attnlab COMMAND --help explains a command.
@@ -190,17 +189,15 @@ def _doctor(argv: list[str]) -> int:
 def _bench(argv: list[str]) -> int:
     parser = Parser(prog="attnlab bench", description="Compare speed with the usual notebook code on this machine.")
     parser.add_argument(
-        "names", nargs="*", metavar="|".join(BENCHES), help="the benchmarks to run; without a name all but learning"
+        "names", nargs="*", metavar="|".join(NAMES), help="the benchmarks to run; without a name all but learning"
     )
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     options = parser.parse_args(argv)
     for name in options.names:
-        if name not in BENCHES:
-            raise MisuseError(f"There is no bench {name!r}; there are {', '.join(BENCHES)}.")
+        if name not in NAMES:
+            raise MisuseError(f"There is no bench {name!r}; there are {', '.join(NAMES)}.")
     with platform_without_display(not has_display()):
-        from attnlab.bench import main as bench
-
-        return int(bench(tuple(options.names) or TIMED, options.json))
+        return run_benches(tuple(options.names) or TIMED, options.json)
 
 
 def _lesson(argv: list[str]) -> int:
