@@ -1,6 +1,7 @@
 """Lists the views of real models for the gallery: each of the models that ship, changes, and other orders."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ def list_views() -> Iterator[View]:
     yield View("models", prepare=_show())
     yield View("models-characters", prepare=_show("characters"))
     yield View("models-off", prepare=_show("hidden-words", _switch))
+    yield View("models-edited", prepare=_show("hidden-words", _edit))
     yield View("models-sorted", prepare=_show("reverse", _sort))
     yield View("dialog-texts", prepare=_show("hidden-words"), open=_open_texts)
     yield View("dialog-model-page", prepare=_show("characters"), open=partial(run_action, "model-export-all"))
@@ -59,6 +61,22 @@ def _switch(models: "ModelsWorkspace") -> None:
     _wait(models)
     models.toggle_head(0, 1)
     models.session.show(row=7)
+
+
+def _edit(models: "ModelsWorkspace") -> None:
+    """Send a layer back as a person edits it in the playground: warmer, with a mask and another W_v."""
+    from attnlab.attention.edits.layer_edits import configure, paint_mask
+    from attnlab.pretrained.model import open_model
+
+    state, view = models.session.state, models.session.view
+    assert view.part is not None
+    e = open_model(state.source).run(state.text).experiment(view.layer, view.part)
+    e = configure(paint_mask(e, 0, 2, allowed=False), temperature=2.0)
+    assert e.weights.W_v is not None
+    e = replace(e, weights=replace(e.weights, W_v=e.weights.W_v * 0.5))
+    models.session.edit("edit a layer", lambda state: state.send(view.part or "encoder", view.layer, e))
+    _wait(models)
+    models.toggle_shown()
 
 
 def _sort(models: "ModelsWorkspace") -> None:

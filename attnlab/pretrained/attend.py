@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries.position_functions import buckets
-from attnlab.pretrained.edited import trace_edited
+from attnlab.pretrained.edited import attend_edited
 from attnlab.pretrained.layers import AttentionLayer, Bias, Norm
 
 
@@ -30,7 +30,7 @@ def find_weights(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NO
     of which all pairs are off is 0.
     """
     if off.edited is not None:
-        return trace_edited(off, x, memory)["weights"]
+        return attend_edited(off, layer, x, memory).weights
     q = _rotate(layer, _normalize(layer.norm_q, _split(layer.q(x), layer.n_heads)))
     k = _rotate(layer, _normalize(layer.norm_k, _split(layer.k(memory), layer.n_kv_heads)))
     if layer.divisor is not None:
@@ -50,8 +50,8 @@ def find_weights(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NO
 def attend(layer: AttentionLayer, x: Tensor, memory: Tensor, off: Off = NOTHING_OFF) -> tuple[Tensor, Tensor]:
     """Return the output [T_q, d_model] and the weights [h, T_q, T_k]. The context of a head that is off is 0."""
     if off.edited is not None:
-        trace = trace_edited(off, x, memory)
-        return trace["output"], trace["weights"]
+        edited = attend_edited(off, layer, x, memory)
+        return edited.output, edited.weights
     weights = find_weights(layer, x, memory, off)
     context = weights @ find_values(layer, memory)
     for head in off.heads:

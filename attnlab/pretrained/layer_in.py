@@ -1,6 +1,7 @@
 """Converts a model's layer on a text to an experiment that computes the same weights."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -30,30 +31,29 @@ def to_experiment(
         ExperimentError: there are too many tokens.
     """
     off = off or NOTHING_OFF
+    t_k = len(tokens if across is None else across[0])
+    arrows = _find_arrows(layer, off)
     if off.edited is not None:
         keys, memory_x = across or (tokens, None)
-        return place(off, x, memory_x, (tuple(map(readable, tokens)), tuple(map(readable, keys))))
-    tables, settings = list_settings(layer, len(tokens))
-    t_k = len(tokens if across is None else across[0])
+        return place(off, layer, x, memory_x, (tuple(map(readable, tokens)), tuple(map(readable, keys))), arrows)
+    weights, config = read_definition(layer, len(tokens), t_k)
+    config = replace(config, mask=_make_mask(layer, arrows, len(tokens), t_k), ablated=off.heads)
     memory: dict[str, Any] = {}
     if across is not None:
         memory = {"memory_tokens": tuple(map(readable, across[0])), "memory_embeddings": across[1]}
-    return Experiment(
-        tuple(map(readable, tokens)),
-        x,
-        Weights(
-            **{f"W_{name}": getattr(layer, name).weight for name in "qkvo"},
-            **{f"b_{name}": getattr(layer, name).bias for name in "qkvo"},
-            extra=tables,
-        ),
-        AttentionConfig(
-            mask=_find_mask(layer, off, len(tokens), t_k),
-            masks={"window": layer.window} if layer.window is not None and layer.window < t_k else {},
-            ablated=off.heads,
-            **settings,
-        ),
-        **memory,
+    return Experiment(tuple(map(readable, tokens)), x, weights, config, **memory)
+
+
+def read_definition(layer: AttentionLayer, t_q: int, t_k: int) -> tuple[Weights, AttentionConfig]:
+    """Return the weights and the settings of a layer with nothing off, for ``t_q`` queries and ``t_k`` keys."""
+    tables, settings = list_settings(layer, t_q)
+    weights = Weights(
+        **{f"W_{name}": getattr(layer, name).weight for name in "qkvo"},
+        **{f"b_{name}": getattr(layer, name).bias for name in "qkvo"},
+        extra=tables,
     )
+    masks = {"window": layer.window} if layer.window is not None and layer.window < t_k else {}
+    return weights, AttentionConfig(masks=masks, **settings)
 
 
 def list_settings(layer: AttentionLayer, count: int) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -102,17 +102,26 @@ def _position_settings(layer: AttentionLayer, count: int) -> tuple[dict[str, Ten
     return tables, config
 
 
-def _find_mask(layer: AttentionLayer, off: Off, t_q: int, t_k: int) -> Tensor | None:
-    """Return the pairs that are on, [T_q, T_k], None if no arrow is off."""
-    if not off.pairs:
-        return None
-    pairs = {pair[1:] for pair in off.pairs}
-    if len(off.pairs) != len(pairs) * layer.n_heads:
+def _find_arrows(layer: AttentionLayer, off: Off) -> tuple[tuple[int, int], ...]:
+    """Return the arrows (query, key) that are off in every head.
+
+    Raises:
+        ArgumentError: some are off in some heads only.
+    """
+    arrows = {(query, key) for _, query, key in off.pairs}
+    if len(off.pairs) != len(arrows) * layer.n_heads:
         raise ArgumentError(
             "Arrows are off in some heads of this layer only, but the mask of an experiment hides a pair in all heads."
         )
+    return tuple(sorted(arrows))
+
+
+def _make_mask(layer: AttentionLayer, arrows: tuple[tuple[int, int], ...], t_q: int, t_k: int) -> Tensor | None:
+    """Return the pairs that are on, [T_q, T_k], None if no arrow is off."""
+    if not arrows:
+        return None
     hidden = find_hidden(layer, t_q, t_k)
     on = torch.ones(t_q, t_k, dtype=torch.bool) if hidden is None else ~hidden
-    for query, key in pairs:
-        on[query, key] = False
+    for arrow in arrows:
+        on[arrow] = False
     return on

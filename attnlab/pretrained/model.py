@@ -22,6 +22,7 @@ from attnlab.pretrained.families.trained_run import read_run
 from attnlab.pretrained.find_model import find_folder
 from attnlab.pretrained.folder import ModelFolder, open_folder
 from attnlab.pretrained.free_memory import available_bytes, format_gib
+from attnlab.pretrained.layers import AttentionLayer
 from attnlab.pretrained.many_texts import ManyTexts, read_texts
 from attnlab.pretrained.model_run import Run
 from attnlab.pretrained.stack_pass import Part
@@ -113,6 +114,14 @@ class Model:
     def count_layers(self, part: Part) -> int:
         """Return the number of layers that hold a kind of attention."""
         return self.stack(part).n_layers
+
+    def find_attention(self, layer: int, part: Part) -> AttentionLayer:
+        """Return the attention of a layer of a part."""
+        found = self.stack(part).layer(layer)
+        if part != "cross":
+            return found.attention
+        assert found.cross is not None
+        return found.cross
 
     @explain_calls
     def run(

@@ -12,10 +12,11 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.measures.shares import find_after
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ArgumentError
-from attnlab.compute.engine import compute
 from attnlab.pretrained.attend import find_hidden
 from attnlab.pretrained.changes import NOTHING_CHANGED, Changes
-from attnlab.pretrained.layer_in import to_experiment
+from attnlab.pretrained.edited import find_edited_hidden
+from attnlab.pretrained.layer_edits import LayerEdit, list_edits
+from attnlab.pretrained.layer_in import read_definition, to_experiment
 from attnlab.pretrained.outputs import HeadOutputs
 from attnlab.pretrained.patterns import HeadPatterns, Repeated, find_kinds, find_patterns
 from attnlab.pretrained.stack_pass import Part, StackPass
@@ -114,13 +115,23 @@ class Run:
         """Return the pairs that the masks of a layer hide, bool [T_q, T_k]; None if it has none."""
         part = self._take_part(part)
         which = self._take_layer(layer, part)
-        attention = self.model.stack(part).layer(which)
+        attention = self.model.find_attention(which, part)
         t_q, t_k = self._sizes()[part]
         off = self.changes.of(part).get(which)
         if off is not None and off.edited is not None:
-            return compute(self.experiment(which, part)).hidden
-        hidden = None if part == "cross" else find_hidden(attention.attention, t_q, t_k)
+            return find_edited_hidden(off.edited, attention, t_q, t_k)
+        hidden = None if part == "cross" else find_hidden(attention, t_q, t_k)
         return None if hidden is None else hidden.clone()
+
+    def list_edits(self, layer: SupportsIndex, part: Part | None = None) -> tuple[LayerEdit, ...]:
+        """Return what was edited in a layer, each in words and with the layer without it; () in the model's own."""
+        part = self._take_part(part)
+        which = self._take_layer(layer, part)
+        off = self.changes.of(part).get(which)
+        if off is None or off.edited is None:
+            return ()
+        e = off.edited
+        return list_edits(read_definition(self.model.find_attention(which, part), e.T_q, e.T_k), e)
 
     def label_pairs(self, part: Part | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the tokens of the queries and of the keys of a part."""

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attnlab.pretrained.attend import NOTHING_OFF, Off, attend, find_values, find_weights
-from attnlab.pretrained.edited import find_output, trace_edited
+from attnlab.pretrained.edited import attend_edited, find_output
 from attnlab.pretrained.layers import AttentionLayer
 
 
@@ -37,7 +37,7 @@ def find_outputs(
     """Return the output of a layer's attention, head by head. The output of a head that is off is 0."""
     with torch.no_grad():
         weights = find_weights(layer, x, memory, off)
-        values = find_values(layer, memory) if off.edited is None else trace_edited(off, x, memory)["values"]
+        values = find_values(layer, memory) if off.edited is None else attend_edited(off, layer, x, memory).values
         values = values.repeat_interleave(layer.n_heads // len(values), 0)
         own = layer.o if off.edited is None else find_output(off.edited, len(values) * values.shape[-1])
         into = own.weight.reshape(layer.n_heads, -1, own.weight.shape[1])

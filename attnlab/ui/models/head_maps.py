@@ -9,7 +9,6 @@ import numpy as np
 from attnlab.figures.map_data import MapData
 from attnlab.figures.panels.figure_source import Sheet
 from attnlab.figures.scales import Colouring, find_scale, find_sinks
-from attnlab.ui.models.model_state import Edited, ModelState, Off
 from attnlab.ui.models.model_values import LayerMaps, Overview
 from attnlab.ui.widgets.maps.map_sheet import Lattice
 
@@ -88,21 +87,6 @@ def find_muted(found: Overview, colouring: Colouring) -> tuple[int, ...]:
         return ()
     sinks = tuple(sorted({*find_sinks(found.keys), *found.specials}))
     return sinks if len(sinks) < len(found.keys) else ()
-
-
-def describe_change(what: Off | Edited, found: Overview | None, state: ModelState) -> str:
-    """Return a change of a state in words: L5 H11 off, an edited layer, or an arrow.
-
-    An arrow has the names of its tokens once the overview is that of the state's text, and their numbers before.
-    """
-    part = f"{what.part} " if found is not None and len(found.facts.parts) > 1 else ""
-    if isinstance(what, Edited):
-        return f"{part}L{what.layer} edited"
-    if what.is_head:
-        return f"{part}{what.place} off"
-    if found is None or what.part != found.part or not found.state.reads_as(state):
-        return f"{part}{what.place}, {what.query} → {what.key} off"
-    return f"{part}{what.place}, {found.queries[what.query].strip()} → {found.keys[what.key].strip()} off"
 
 
 def name_blocks(count: int, tokens: int) -> tuple[str, ...]:

@@ -22,16 +22,14 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.models.model_state import Edited, Off
+from attnlab.ui.models.model_state import Change
 from attnlab.ui.models.model_values import Facts
-from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch
 
-Change = Off | Edited
 KINDS = {"next": "next token", "masked": "masked token", None: "none"}
 TEXT_LIMIT = 100_000
 """The most characters of a text that are taken from a file or the clipboard."""
@@ -80,14 +78,14 @@ class ChangeRow(FollowsTheme, QFrame):
     def __init__(self, what: Change, text: str) -> None:
         super().__init__()
         self._what = what
-        label = ElidedLabel()
+        label = make_wrapped_label("")
         label.setText(text)
         self._button = QToolButton()
         self._button.setAccessibleName(f"Remove {text}")
         self._button.setToolTip("Remove this change")
         self._button.clicked.connect(lambda: self.removed.emit(self._what))
         row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 0, 0)
+        row.setContentsMargins(8, 2, 0, 2)
         row.setSpacing(4)
         row.addWidget(label, 1)
         row.addWidget(self._button)
@@ -110,7 +108,8 @@ class ModelPanel(FollowsTheme, QScrollArea):
     several_requested = Signal()
     part_chosen = Signal(object)
     colouring_chosen = Signal(object)
-    restored = Signal(object)
+    removed = Signal(object)
+    all_removed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -150,7 +149,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
         self.part.chosen.connect(self.part_chosen)
         self.scale.chosen.connect(self._on_scale_chosen)
         self.mute.clicked.connect(self._on_muted)
-        self.remove_all.clicked.connect(lambda: self.restored.emit(tuple(what for what, _ in self._changes)))
+        self.remove_all.clicked.connect(self.all_removed)
 
     def _lay_out(self) -> QWidget:
         inside = QWidget()
@@ -264,7 +263,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
             row.deleteLater()
         for what, text in changes:
             row = ChangeRow(what, text)
-            row.removed.connect(lambda what: self.restored.emit((what,)))
+            row.removed.connect(self.removed)
             self._rows.append(row)
             self._changes_column.addWidget(row)
         self.nothing.setVisible(not changes and not self.text.isReadOnly())

@@ -12,7 +12,7 @@ from attnlab.figures.raster import reduce_cells, reduce_maps
 from attnlab.figures.scales import find_sinks
 from attnlab.ui.models.capture_reader import describe_capture, read_captured
 from attnlab.ui.models.effect_reader import EffectReader
-from attnlab.ui.models.model_state import ModelState
+from attnlab.ui.models.model_state import Edited, ModelState
 from attnlab.ui.models.model_values import Facts, Floats, LayerMaps, Overview
 from attnlab.ui.models.token_names import show_token
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from attnlab.attention.experiment import Experiment
     from attnlab.pretrained.captured import Capture
+    from attnlab.pretrained.layer_edits import LayerEdit
     from attnlab.pretrained.many_texts import ManyTexts
     from attnlab.pretrained.model import Model
     from attnlab.pretrained.model_run import Run
@@ -44,6 +45,7 @@ class ModelReader(EffectReader):
         asked = state
         capture = self._find_capture(state.source)
         run: Run | Capture
+        edits: dict[Edited, tuple[LayerEdit, ...]] = {}
         if capture is not None:
             run, facts, signs = capture, describe_capture(capture), capture.specials()
             words, target = (" ".join(map(show_token, each)) for each in (capture.tokens, capture.target_tokens))
@@ -51,6 +53,7 @@ class ModelReader(EffectReader):
         else:
             if fresh and not self._can_read(state):
                 state = replace(state, text=self._read_model(state.source).folder.example)
+            state, edits = self._read_edits(state)
             run = self._make_run(state)
             facts, signs = _find_facts(run.model), run.model.tokenizer.specials()
         part = part if part in facts.parts else facts.parts[0]
@@ -77,7 +80,18 @@ class ModelReader(EffectReader):
             shown,
             specials,
             np.stack(on_words) if texts else None,
+            edits,
         )
+
+    def _read_edits(self, state: ModelState) -> "tuple[ModelState, dict[Edited, tuple[LayerEdit, ...]]]":
+        """Return the differences of every edited layer, and the state without layers that do not differ."""
+        found: dict[Edited, tuple[LayerEdit, ...]] = {}
+        for each in state.edited:
+            if edits := self._make_run(state).list_edits(each.layer, each.part):
+                found[each] = edits
+            else:
+                state = state.edit(each.part, each.layer, None)
+        return state, found
 
     def read_layer(self, overview: Overview, layer: int) -> LayerMaps:
         """Return one layer in full, compared with what the playground computes."""
@@ -132,7 +146,7 @@ class ModelReader(EffectReader):
             elif name not in specials:
                 text = tokenizer.append(text, name)
         written = "cross" in run.model.parts and part != run.model.parts[0]
-        state = replace(state.plain(), target=text) if written else replace(state.plain(), text=text)
+        state = state.with_target(text) if written else state.with_text(text)
         return state, self.read_experiment(state, part, layer)
 
     def read_texts(self, state: ModelState, texts: Sequence[str], part: "Part") -> "ManyTexts":

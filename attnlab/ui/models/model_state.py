@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
+    from attnlab.pretrained.layer_edits import LayerEdit
     from attnlab.pretrained.stack_pass import Part
 
 
@@ -39,6 +40,18 @@ class Edited:
     experiment: "Experiment"
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One of the differences of an edited layer from the model's own."""
+
+    edited: Edited
+    difference: "LayerEdit"
+
+
+Change = Off | Edited | Edit
+"""One line of the list of changes; an edited layer as a whole until its differences are known."""
+
+
 def forget_mask(e: "Experiment") -> "Experiment":
     """Return an experiment without a painted mask."""
     return e if e.config.mask is None else replace(e, config=replace(e.config, mask=None))
@@ -69,12 +82,12 @@ class ModelState:
         return ModelState(source, text, others=others)
 
     def with_text(self, text: str) -> "ModelState":
-        """Return the state with another text; single arrows belong to the old tokens and are dropped."""
-        return self if text == self.text else replace(self, text=text, off=self._heads())
+        """Return the state with another text; arrows and painted masks belong to the old tokens and are dropped."""
+        return self if text == self.text else replace(self._forget_tokens(), text=text)
 
     def with_target(self, target: str) -> "ModelState":
-        """Return the state with another text of the decoder; single arrows are dropped."""
-        return self if target == self.target else replace(self, target=target, off=self._heads())
+        """Return the state with another text of the decoder; arrows and painted masks are dropped."""
+        return self if target == self.target else replace(self._forget_tokens(), target=target)
 
     def with_others(self, others: tuple[str, ...]) -> "ModelState":
         """Return the state compared with other texts."""
@@ -90,6 +103,23 @@ class ModelState:
         others = [each for each in self.edited if (each.part, each.layer) != (part, layer)]
         added = [] if experiment is None else [Edited(part, layer, experiment)]
         return replace(self, edited=tuple(sorted([*others, *added], key=lambda each: (each.part, each.layer))))
+
+    def send(self, part: "Part", layer: int, experiment: "Experiment") -> "ModelState":
+        """Return the state with a layer as it is in the playground: its heads off are listed like all others, and its
+        mask, which hides the arrows that were off when it was opened, takes their place.
+        """
+        heads = [Off(part, layer, head) for head in experiment.config.ablated]
+        others = [each for each in self.off if (each.part, each.layer) != (part, layer)]
+        if heads:
+            experiment = replace(experiment, config=replace(experiment.config, ablated=()))
+        return replace(self, off=tuple(sorted([*others, *heads]))).edit(part, layer, experiment)
+
+    def remove(self, what: Change) -> "ModelState":
+        """Return the state without one of its changes."""
+        if isinstance(what, Off):
+            return self.switch((what,), False)
+        of = what.edited if isinstance(what, Edit) else what
+        return self.edit(of.part, of.layer, what.difference.rest if isinstance(what, Edit) else None)
 
     def reads_as(self, other: "ModelState") -> bool:
         """Return whether two states have the same tokens: the same model and texts."""
@@ -123,5 +153,6 @@ class ModelState:
                 found.setdefault(each.part, []).append(place)
         return found
 
-    def _heads(self) -> tuple[Off, ...]:
-        return tuple(each for each in self.off if each.is_head)
+    def _forget_tokens(self) -> "ModelState":
+        edited = tuple(replace(each, experiment=forget_mask(each.experiment)) for each in self.edited)
+        return replace(self, off=tuple(each for each in self.off if each.is_head), edited=edited)

@@ -1,15 +1,16 @@
 """What is computed of a model and a text, as values that the cards show."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.ui.models.model_state import ModelState
+from attnlab.ui.models.model_state import Edited, ModelState
 
 if TYPE_CHECKING:
+    from attnlab.pretrained.layer_edits import LayerEdit
     from attnlab.pretrained.stack_pass import Part
 
 TRUE = 1e-5
@@ -42,10 +43,11 @@ class Facts:
 class Overview:
     """All heads of a part of a model on a text: ``maps`` [layers, heads, rows, columns], reduced if they are long.
 
-    ``asked`` is the state that was asked for; ``state`` differs only in the text, where the model could not read that
-    of another. ``hidden`` [layers, rows, columns] are the masked cells, None without a mask. ``queries`` and ``keys``
-    are the tokens as people read them; ``specials`` are the keys that are no text. ``on_words`` [layers, heads] is the
-    share of the average row that is on other keys than these and the first, None if there are no others.
+    ``asked`` is the state that was asked for; ``state`` differs in the text where the model could not read that of
+    another, and leaves out edited layers that are as the model's own. ``hidden`` [layers, rows, columns] are the masked
+    cells, None without a mask. ``queries`` and ``keys`` are the tokens as people read them; ``specials`` are the keys
+    that are no text. ``on_words`` [layers, heads] is the share of the average row that is on other keys than these and
+    the first, None if there are no others. ``edits`` are the differences of each edited layer from the model's own.
     """
 
     state: ModelState
@@ -58,6 +60,7 @@ class Overview:
     keys: tuple[str, ...]
     specials: tuple[int, ...]
     on_words: Floats | None
+    edits: "Mapping[Edited, tuple[LayerEdit, ...]]"
 
     @property
     def n_layers(self) -> int:

@@ -35,7 +35,7 @@ def models_actions(models: "Context[ModelsWorkspace]") -> list[Action[Any]]:
             "Remove all changes of the model",
             "Models",
             models,
-            lambda m: m.session.restore((*m.session.state.off, *m.session.state.edited)),
+            lambda m: m.session.remove_all(),
             enabled=lambda m: m.session.state.is_changed,
         ),
         Action(

@@ -3,14 +3,15 @@
 from PySide6.QtCore import QObject, Slot
 
 from attnlab.ui.models.body_layout import BodyLayout
+from attnlab.ui.models.change_words import describe_change, list_changes
 from attnlab.ui.models.effect_card import EffectCard
 from attnlab.ui.models.head_card import HeadCard
-from attnlab.ui.models.head_maps import Place, describe_change, make_head, make_lattice, make_overview, order_heads
+from attnlab.ui.models.head_maps import Place, make_head, make_lattice, make_overview, order_heads
 from attnlab.ui.models.heads_overview import HeadsOverview
 from attnlab.ui.models.map_window import find_window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_panel import ModelPanel
-from attnlab.ui.models.model_state import Edited, ModelState, Off
+from attnlab.ui.models.model_state import ModelState, Off
 from attnlab.ui.models.model_values import Effect, LayerMaps, Overview
 from attnlab.ui.models.models_bar import ModelsBar
 from attnlab.ui.models.models_footer import ModelsFooter
@@ -95,8 +96,7 @@ class ModelsCards(QObject):
         self.panel.target.show_text(state.target)
         self.panel.others.show_text("\n".join(state.others))
         found = self.session.overview
-        changes: list[Edited | Off] = [*state.edited, *state.off]
-        self.panel.show_changes([(each, describe_change(each, found, state)) for each in changes])
+        self.panel.show_changes([(each, describe_change(each, found, state)) for each in list_changes(found, state)])
         self._show_switch()
         if self.places:
             self.overview.show_marks(self._find_chosen(), self._find_off())

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from attnlab.figures.scales import Colouring
 from attnlab.ui.models.model_history import ModelHistory
 from attnlab.ui.models.model_reader import ModelReader
-from attnlab.ui.models.model_state import Edited, ModelState, Off
+from attnlab.ui.models.model_state import Change, ModelState, Off
 from attnlab.ui.models.model_values import Effect, LayerMaps, Overview
 from attnlab.ui.train.model_worker import ModelWorker
 
@@ -309,19 +309,13 @@ class ModelsSession(QObject):
             job = partial(self._reader.read_texts, found.state, tuple(texts), found.part)
             self._worker.ask("texts", job, take, on_failed)
 
-    def restore(self, what: "Iterable[Off | Edited]") -> None:
-        """Switch heads and arrows on again, and give edited layers back their own weights."""
-        listed = list(what)
+    def remove(self, what: Change) -> None:
+        """Switch a head or an arrow on again, or undo one edit of a layer."""
+        self.edit("remove a change", lambda state: state.remove(what))
 
-        def change(state: ModelState) -> ModelState:
-            for each in listed:
-                if isinstance(each, Edited):
-                    state = state.edit(each.part, each.layer, None)
-                else:
-                    state = state.switch((each,), False)
-            return state
-
-        self.edit("remove a change" if len(listed) == 1 else "remove all changes", change)
+    def remove_all(self) -> None:
+        """Leave the model as it is in its files."""
+        self.edit("remove all changes", ModelState.plain)
 
     def _settle(self) -> None:
         if not self.busy:

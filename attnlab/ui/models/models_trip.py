@@ -67,8 +67,9 @@ class ModelsTrip(QObject):
         now, then = self._playground.document.experiment, origin.experiment
         if now.embeddings is not then.embeddings or now.memory_embeddings is not then.memory_embeddings:
             return "invented"
-        same = now.weights is then.weights and now.config is then.config
-        return "true" if same or now is then else "edited"
+        if now.weights is not then.weights or now.config is not then.config:
+            return "edited"
+        return "changed" if origin.overview.state.is_changed else "true"
 
     @Slot()
     def open(self) -> None:
@@ -101,7 +102,7 @@ class ModelsTrip(QObject):
         self._window.show_existing(self._workspace)
         session.edit(
             f"edit layer {origin.layer}",
-            lambda state: replace(state, text=found.state.text, target=found.state.target).edit(
+            lambda state: replace(state, text=found.state.text, target=found.state.target).send(
                 found.part, origin.layer, experiment
             ),
         )

@@ -12,9 +12,10 @@ from attnlab.ui.base.theme import mix, px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
-Truth = Literal["true", "edited", "invented"]
+Truth = Literal["true", "changed", "edited", "invented"]
 SAID: dict[Truth, tuple[str, str]] = {
     "true": ("✓ true to the model", "good"),
+    "changed": ("✓ as in the model with your changes", "good"),
     "edited": ("edited: no longer the model's own", "strong"),
     "invented": ("new random words: not the model's; Enter lets it read them", "error"),
 }
