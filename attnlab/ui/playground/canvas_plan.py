@@ -87,7 +87,7 @@ class _Span(NamedTuple):
 Line = tuple[CardNeed, ...]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def plan_canvas(needs: Needs, width: float, height: float, scale: float, alone: str | None = None) -> CanvasPlan:
     """Return the plan for a canvas of a size in pixels with type of a scale, for all cards or the one ``alone``."""
     if alone is not None:

@@ -1,7 +1,8 @@
 """Layout of the small maps of all layers and heads: in cards of equal width, up to four per line. Arithmetic only."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
@@ -59,7 +60,7 @@ def place_cards(shapes: Sequence[Shape], width: int, height: int = 0) -> tuple[t
     return _place_cards(tuple(shapes), width, height, px(100))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=256)
 def _place_cards(shapes: tuple[Shape, ...], width: int, height: int, _unit: int) -> tuple[tuple[Card, ...], int]:
     pairs = [(layer, head) for layer, shape in enumerate(shapes) for head in range(shape.heads)]
     if not pairs:
@@ -69,38 +70,50 @@ def _place_cards(shapes: tuple[Shape, ...], width: int, height: int, _unit: int)
     found = [fitted for across in range(fit, 0, -1) if (fitted := _fit_height(shapes, pairs, width, across, height))]
     if found:
         return max(found, key=lambda each: min(card.grid.cell_width for card in each[0]))
-    return _place_lines(shapes, pairs, width, fit, px(LARGEST_CELL))
+    return _place_lines(shapes, _break_lines(shapes, pairs, fit), width, px(LARGEST_CELL))
 
 
 def _fit_height(
     shapes: tuple[Shape, ...], pairs: list[Pair], width: int, across: int, height: int
 ) -> tuple[tuple[Card, ...], int] | None:
     """Return the largest cards that fit into a height, or None if their labels would not."""
-    least = max(_find_least_cell(shape) for shape in shapes)
-    for cell in range(px(LARGEST_CELL), least - 1, -1):
-        placed = _place_lines(shapes, pairs, width, across, cell)
-        if placed[1] <= height:
-            return placed
-    return None
+    lines = _break_lines(shapes, pairs, across)
+    cells = range(max(_find_least_cell(shape) for shape in shapes), px(LARGEST_CELL) + 1)
+    fitting = bisect_right(cells, height, key=lambda cell: _measure_height(shapes, lines, width, cell))
+    return _place_lines(shapes, lines, width, cells[fitting - 1]) if fitting else None
+
+
+def _measure_height(shapes: tuple[Shape, ...], lines: list[list[Pair]], width: int, largest_cell: int) -> int:
+    """Return the height of all lines, which grows with the largest cell."""
+    wide = _divide(width, lines)
+    return sum(_measure_line(shapes, line, wide, largest_cell) + px(GAP) for line in lines) - px(GAP)
+
+
+def _measure_line(shapes: tuple[Shape, ...], line: list[Pair], wide: int, largest_cell: int) -> int:
+    layers = [shapes[layer] for layer in {layer for layer, _ in line}]
+    cells = (_fit_cell(shape, wide, largest_cell) * shape.rows + shape.above for shape in layers)
+    return round(px(HEAD) + max(cells) + px(PAD))
+
+
+def _divide(width: int, lines: list[list[Pair]]) -> int:
+    """Return the width of each card."""
+    across = max(map(len, lines))
+    return (width - (across - 1) * px(GAP)) // across
 
 
 def _place_lines(
-    shapes: tuple[Shape, ...], pairs: list[Pair], width: int, across: int, largest_cell: int
+    shapes: tuple[Shape, ...], lines: list[list[Pair]], width: int, largest_cell: int
 ) -> tuple[tuple[Card, ...], int]:
     cards: list[Card] = []
-    lines = _break_lines(shapes, pairs, across)
-    across = max(map(len, lines))
-    wide = (width - (across - 1) * px(GAP)) // across
+    wide, gap = _divide(width, lines), px(GAP)
     y = 0
     for line in lines:
-        drawn = [
-            _place_card(shapes[layer], layer, head, place * (wide + px(GAP)), wide, y, largest_cell)
-            for place, (layer, head) in enumerate(line)
-        ]
-        tall = max(card.rect.height() for card in drawn)
-        cards += [replace(card, rect=QRect(card.rect.x(), y, wide, tall)) for card in drawn]
-        y += tall + px(GAP)
-    return tuple(cards), y - px(GAP)
+        tall = _measure_line(shapes, line, wide, largest_cell)
+        for place, (layer, head) in enumerate(line):
+            rect = QRect(place * (wide + gap), y, wide, tall)
+            cards.append(Card(layer, head, rect, _place_grid(shapes[layer], rect, largest_cell)))
+        y += tall + gap
+    return tuple(cards), y - gap
 
 
 def _break_lines(shapes: tuple[Shape, ...], pairs: list[Pair], across: int) -> list[list[Pair]]:
@@ -125,11 +138,15 @@ def _measure_least(shape: Shape) -> int:
     return max(2 * px(PAD) + shape.left + _find_least_cell(shape) * shape.columns, px(LEAST))
 
 
-def _place_card(shape: Shape, layer: int, head: int, x: int, wide: int, y: int, largest_cell: int) -> Card:
-    room = wide - 2 * px(PAD) - shape.left
-    cell = min(room / shape.columns, float(largest_cell))
-    cell = float(int(cell)) if cell >= 3 else cell
-    left = x + px(PAD) + shape.left + int(max(room - cell * shape.columns, 0) / 2)
-    top = y + px(HEAD) + shape.above
-    grid = Grid(left, top, cell, cell, shape.rows, shape.columns, 1, 1, (0, 0), shape.left, shape.above)
-    return Card(layer, head, QRect(x, y, wide, round(top - y + cell * shape.rows + px(PAD))), grid)
+def _fit_cell(shape: Shape, wide: int, largest_cell: int) -> float:
+    """Return the side of a cell on a card of a width."""
+    cell = min((wide - 2 * px(PAD) - shape.left) / shape.columns, float(largest_cell))
+    return float(int(cell)) if cell >= 3 else cell
+
+
+def _place_grid(shape: Shape, card: QRect, largest_cell: int) -> Grid:
+    """Return the grid of the cells in the middle of a card."""
+    cell, room = _fit_cell(shape, card.width(), largest_cell), card.width() - 2 * px(PAD) - shape.left
+    left = card.x() + px(PAD) + shape.left + int(max(room - cell * shape.columns, 0) / 2)
+    top = card.y() + px(HEAD) + shape.above
+    return Grid(left, top, cell, cell, shape.rows, shape.columns, 1, 1, (0, 0), shape.left, shape.above)
