@@ -52,6 +52,11 @@ def _walk(playground: "Playground", window: MainWindow) -> None:
         controller.player.go_next()
 
 
+def _walk_run(playground: "Playground", window: MainWindow) -> None:
+    """Walk a lesson on a recorded run, with its curves beside the text."""
+    _find_controller(window).open("watch-induction-form", 6)
+
+
 def _record(playground: "Playground", window: MainWindow) -> None:
     """Record three steps; the text of the last has one valid and one invalid placeholder."""
     from attnlab.attention.stages.explain import Cell
@@ -91,6 +96,7 @@ def list_views() -> Iterator[View]:
     yield View("lessons-list", prepare=_show_shelf)
     yield View("lessons-page", prepare=_open_page)
     yield View("lessons-walk", prepare=_walk)
+    yield View("lessons-run", prepare=_walk_run)
     yield View("lessons-question", prepare=_ask)
     yield View("lessons-editor", prepare=_record)
     for theme in PALETTES:

@@ -15,6 +15,7 @@ from attnlab.lessons.lookup import Numbers, Value, look_up, look_up_number
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
+    from attnlab.lessons.recordings import Recorded
 
 MOST = 10**15
 """Larger whole numbers become floats, so that no expression can fill the memory."""
@@ -23,11 +24,14 @@ _TOO_LARGE = "its result does not exist or is too large."
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The context of an expression: the trace, the trace of the step before, and the shown head."""
+    """The context of an expression: the trace, the trace of the step before, and the shown head; and the moments of
+    recorded runs that the two steps show."""
 
     trace: "Trace"
     before: "Trace"
     head: int | str
+    run: "Recorded | None" = None
+    run_before: "Recorded | None" = None
 
 
 _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
@@ -74,6 +78,8 @@ def evaluate(node: ast.expr, scope: Scope) -> Value:
             return _evaluate_index(node, scope)
         case ast.Name(id=name):
             return look_up_number(name, scope.trace)
+        case ast.Attribute(value=owner, attr=name) if _is_run(owner):
+            return _find_run(owner, scope).read_number(name)
         case ast.Attribute(value=ast.Name(id="before"), attr=name):
             return look_up_number(name, scope.before)
     raise AttnlabError("it may hold stages, tables, sizes and tokens, + − * / **, and " + ", ".join(FUNCTIONS) + ".")
@@ -159,6 +165,9 @@ def _compute_entropy(values: NDArray[np.floating]) -> float:
 def _evaluate_index(node: ast.Subscript, scope: Scope) -> Value:
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     match node.value:
+        case ast.Attribute(value=owner, attr=name) if _is_run(owner):
+            index = _read_index(parts[0], scope) if len(parts) == 1 else None
+            return _find_run(owner, scope).read_number(name, str(index))
         case ast.Name(id=name):
             trace = scope.trace
         case ast.Attribute(value=ast.Name(id="before"), attr=name):
@@ -166,6 +175,21 @@ def _evaluate_index(node: ast.Subscript, scope: Scope) -> Value:
         case _:
             raise AttnlabError("brackets follow the name of a stage, a table or tokens.")
     return look_up(name, [_read_index(part, scope) for part in parts], trace, scope.head)
+
+
+def _is_run(node: ast.expr) -> bool:
+    """Return whether a node is ``run`` or ``before.run``."""
+    match node:
+        case ast.Name(id="run") | ast.Attribute(value=ast.Name(id="before"), attr="run"):
+            return True
+    return False
+
+
+def _find_run(node: ast.expr, scope: Scope) -> "Recorded":
+    found = scope.run if isinstance(node, ast.Name) else scope.run_before
+    if found is None:
+        raise AttnlabError("this step shows no recorded run.")
+    return found
 
 
 def _read_index(node: ast.expr, scope: Scope) -> int | str | None:

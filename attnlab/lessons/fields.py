@@ -86,12 +86,22 @@ def _take_name(what: str, known: Iterable[str]) -> Take:
     return take
 
 
-def _take_file(pair: Pair) -> str:
-    name = pair.value
-    bare = isinstance(name, str) and name.isprintable() and not any(c in name for c in "/\\:")
-    if not bare or not name.strip(" ."):
-        raise _refuse(pair, "the name of a session in the lesson’s folder, such as mine.attnlab")
-    return str(name)
+def _take_file(needs: str) -> Take:
+    def take(pair: Pair) -> str:
+        name = pair.value
+        bare = isinstance(name, str) and name.isprintable() and not any(c in name for c in "/\\:")
+        if not bare or not name.strip(" ."):
+            raise _refuse(pair, needs)
+        return str(name)
+
+    return take
+
+
+def _take_moment(pair: Pair) -> int:
+    moment = _take_whole(pair)
+    if moment < 0:
+        raise _refuse(pair, "a step of training, from 0")
+    return moment
 
 
 def _take_cell(pair: Pair) -> tuple[int | str, int | str]:
@@ -161,7 +171,12 @@ FRONT: Mapping[str, Take] = {
 }
 STATE: Mapping[str, Take] = {
     "preset": _take_name("preset", PRESETS),
-    "file": _take_file,
+    "file": _take_file("the name of a session in the lesson’s folder, such as mine.attnlab"),
+    "run": _take_file("the name of a run in the lesson’s folder, such as my-run"),
+    "moment": _take_moment,
+    "layer": _take_text,
+    "probe": _take_text,
+    "curves": _take_texts,
     "edits": _take_edits,
     "stage": _take_name("stage", BY_NAME),
     "cell": _take_cell,

@@ -60,6 +60,10 @@ class Step:
     of the step before, which is drawn as well if ``beside`` is "before". A ``cell`` is a row and a column, each a
     number from 0 or a token. ``answer`` is Markdown that appears when everything else of the step has been revealed.
 
+    ``run`` is the name of a recorded run in the lesson's folder, ``moment`` the step of training that is shown,
+    ``layer`` the name of the layer, ``probe`` the text that it reads; ``curves`` are drawn beside the text up to that
+    moment.
+
     Steps compare equal wherever they are in their files: ``line`` is that of the heading, ``text_lines``,
     ``notes_lines`` and ``answer_lines`` are those of the text, the notes and the answer, ``at`` those of the keys of
     the state.
@@ -79,6 +83,11 @@ class Step:
     beside: str | None = None
     question: Question | None = None
     answer: str = ""
+    run: str | None = None
+    moment: int | None = None
+    layer: str | None = None
+    probe: str | None = None
+    curves: tuple[str, ...] | None = None
     line: int = field(default=0, compare=False)
     text_lines: tuple[int, ...] = field(default=(), compare=False)
     notes_lines: tuple[int, ...] = field(default=(), compare=False)
@@ -89,6 +98,16 @@ class Step:
     def has_answer(self) -> bool:
         """Whether the step has an answer, in words or to choose."""
         return bool(self.answer) or (self.question is not None and bool(self.question.choices))
+
+    @property
+    def is_of_run(self) -> bool:
+        """Whether its state is a moment of a recorded run: of its own, or of the run of the step before."""
+        return any(each is not None for each in (self.run, self.moment, self.layer, self.probe))
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether its state does not continue that of the step before."""
+        return self.preset is not None or self.file is not None or self.is_of_run
 
     def line_of(self, key: str) -> int:
         """Return the line of a key of the state, or of the heading if the state does not have the key."""

@@ -74,6 +74,13 @@ def _parse_state(block: Block, problems: list[Problem]) -> dict[str, Any]:
         line = next(pair.line for pair in found if pair.key == "file")
         problems.append(Problem(line, "A state has a preset or a file, not both; the preset counts."))
         del fields["file"]
+    of_run = [key for key in ("run", "moment", "layer", "probe") if key in fields]
+    begun = next((key for key in ("preset", "file") if key in fields), None)
+    if of_run and begun is not None:
+        line = next(pair.line for pair in found if pair.key == of_run[0])
+        problems.append(Problem(line, f"A state has a {begun} or a run, not both; the {begun} counts."))
+        for key in of_run:
+            del fields[key]
     return fields | {"at": tuple((pair.key, pair.line) for pair in found)}
 
 

@@ -23,11 +23,12 @@ from attnlab.lessons.fixed_sentences import find_open, split_fixed
 from attnlab.lessons.lesson import Lesson, Problem, Step
 from attnlab.lessons.pictures import find_wrong
 from attnlab.lessons.placeholders import Wrong, fill
-from attnlab.lessons.state import begin_state
+from attnlab.lessons.state import begin_state, choose_moment
 from attnlab.lessons.stated_numbers import find_stated
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
+    from attnlab.lessons.recordings import Recorded
 
 DEFAULT_STAGE = "weights"
 TOLD = 4
@@ -39,7 +40,8 @@ class Slide:
     """One step with its state, the stage, cell and head that it shows, its frames, and the cells of its question.
 
     ``experiment`` is None if the step shows the open experiment; its only frame is then the whole stage. ``before`` is
-    the state of the step before, or of the lesson's first step. ``head`` is a head, "mean" or "all".
+    the state of the step before, or of the lesson's first step. ``head`` is a head, "mean" or "all". ``recorded`` is
+    the moment of a recorded run that is shown, ``recorded_before`` that of the step before.
     """
 
     index: int
@@ -53,6 +55,8 @@ class Slide:
     frames: tuple[Place | None, ...]
     blanks: tuple[Cell, ...] = ()
     before: "Experiment | None" = None
+    recorded: "Recorded | None" = None
+    recorded_before: "Recorded | None" = None
 
 
 def make_slides(lesson: Lesson) -> tuple[Slide, ...]:
@@ -73,12 +77,14 @@ def _walk_steps(lesson: Lesson) -> tuple[tuple[Slide, ...], list[Problem]]:
 def _make_slide(
     lesson: Lesson, index: int, step: Step, last: Slide | None, problems: list[Problem], budget: Budget
 ) -> Slide:
-    e = begin_state(lesson, step, last.experiment if last else None, problems, budget)
-    anew = last is None or step.preset is not None or step.file is not None
+    recorded = choose_moment(lesson, step, last.recorded if last else None, problems)
+    e = begin_state(lesson, step, last.experiment if last else None, problems, budget, recorded)
+    anew = last is None or step.preset is not None or step.file is not None or step.run is not None
     stage = _choose_stage(step, None if anew or last is None else last.stage, e, problems)
     head = _choose_head(step, None if anew or last is None else last.head, e, problems)
     slide = Slide(index, len(lesson.steps), lesson, step, e, stage, None, head, (None,))
     slide = replace(slide, before=last.experiment if last and last.experiment is not None else e)
+    slide = replace(slide, recorded=recorded, recorded_before=last.recorded if last else None)
     if e is None:
         return slide
     cell = None
@@ -147,7 +153,13 @@ def fill_text(
     parts = []
     for part, is_fixed in split_fixed(drop_marks(text)):
         aside = is_fixed and own is not None
-        scope = Scope(own if aside and own is not None else trace, before or trace, slide.head)
+        scope = Scope(
+            own if aside and own is not None else trace,
+            before or trace,
+            slide.head,
+            slide.recorded,
+            slide.recorded_before,
+        )
         filled = fill(part, lambda scope=scope: scope, markdown, None if aside else covering)[0]  # type: ignore[misc]
         parts.append(mark_aside(filled) if aside else filled)
     return "".join(parts)
@@ -189,7 +201,7 @@ def _check_texts(slide: Slide, traces: dict[int, Trace]) -> list[Problem]:
     try:
         now, before = _trace(e, traces), _trace(slide.before or e, traces)
         _ = now[slide.stage]
-        scope = Scope(now, before, slide.head)
+        scope = Scope(now, before, slide.head, slide.recorded, slide.recorded_before)
         choices = tuple(fill(text, lambda: scope)[0] for text in question.choices) if question is not None else ()
         found = [
             Problem(_find_line(wrong, lines, step.line), wrong.reason)

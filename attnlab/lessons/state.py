@@ -25,18 +25,25 @@ from attnlab.lessons.table_edit import edit_table, to_number
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
+    from attnlab.lessons.recordings import Recorded
 
 
 def begin_state(
-    lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem], budget: Budget
+    lesson: Lesson,
+    step: Step,
+    before: "Experiment | None",
+    problems: list[Problem],
+    budget: Budget,
+    recorded: "Recorded | None" = None,
 ) -> "Experiment | None":
     """Return the experiment of a step; an invalid part of its state becomes a problem on its line and is left out.
 
-    If the budget is exhausted, this is the state of the step before.
+    ``recorded`` is the moment of a run that the step shows. If the budget is exhausted, this is the state of the step
+    before.
     """
     if budget.is_exhausted():
         return before
-    e = _start(lesson, step, before, problems)
+    e = _start(lesson, step, before, problems, recorded)
     if e is None:
         if step.edits:
             reason = "There is nothing to edit yet; start the state with a preset or a file."
@@ -58,7 +65,38 @@ def begin_state(
     return e
 
 
-def _start(lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem]) -> "Experiment | None":
+def choose_moment(lesson: Lesson, step: Step, before: "Recorded | None", problems: list[Problem]) -> "Recorded | None":
+    """Return the moment of a recorded run that a step shows, None if it shows none; invalid keys are problems."""
+    if step.preset is not None or step.file is not None:
+        return None
+    if not step.is_of_run:
+        return before
+    from attnlab.lessons import recordings
+
+    key = next(key for key in ("run", "moment", "layer", "probe") if getattr(step, key) is not None)
+    try:
+        if step.run is None and before is None:
+            raise AttnlabError(f"There is no run before this {key}; begin the state with run: and its name.")
+        folder = before.folder if step.run is None and before else recordings.find_recording(lesson, step.run or "")
+        found = recordings.make_recorded(folder, step.moment, step.layer, step.probe, before)
+        reason = recordings.check_curves(found, step.curves or ())
+    except AttnlabError as error:
+        problems.append(Problem(step.line_of(key), str(error)))
+        return before
+    if reason:
+        problems.append(Problem(step.line_of("curves"), reason))
+    return found
+
+
+def _start(
+    lesson: Lesson,
+    step: Step,
+    before: "Experiment | None",
+    problems: list[Problem],
+    recorded: "Recorded | None",
+) -> "Experiment | None":
+    if step.is_of_run:
+        return recorded.make_experiment() if recorded is not None else before
     try:
         if step.preset is not None:
             return preset(step.preset)

@@ -8,6 +8,12 @@ from attnlab.lessons.lesson import Edit, Lesson, Question, Step
 from attnlab.lessons.sections import FRONT, escape
 from attnlab.lessons.yaml_block import Flow, dump
 
+_KEYS = (
+    *("preset", "file", "run", "moment", "layer", "probe"),
+    *("edits", "stage", "cell", "head", "depth", "lens", "beside", "curves"),
+)
+"""The keys of a state, in the order in which they are written."""
+
 
 def write(lesson: Lesson) -> str:
     """Return the text of a lesson's file; ``parse`` returns the same lesson, except for its path."""
@@ -50,8 +56,10 @@ def _write_block(kind: str, content: str) -> str:
 
 def _write_state(step: Step) -> dict[str, Any]:
     state: dict[str, Any] = {}
-    for key in ("preset", "file", "edits", "stage", "cell", "head", "depth", "lens", "beside"):
+    for key in _KEYS:
         value = getattr(step, key)
+        if key == "curves" and value is not None:
+            value = value[0] if len(value) == 1 else Flow(value)
         if key == "edits" and value:
             state[key] = [_write_edit(edit) for edit in value]
         elif key == "cell" and value is not None:

@@ -26,7 +26,7 @@ class _Axes:
         right = max((metrics.horizontalAdvance(name) for name in names), default=0.0) + 0.8 * size
         self.plot = Box(box.x + left, box.y + top, box.width - left - right, height)
         self._log_x, self._log_y = chart.log_x, chart.log_y
-        xs = [x for line in chart.lines for x in line.xs] or [1.0]
+        xs = chart.x_range or [x for line in chart.lines for x in line.xs] or [1.0]
         self._xs = self._scale_x(min(xs)), self._scale_x(max(xs))
         self._ys = self._scale_y(self.ticks[0]), self._scale_y(self.ticks[-1])
 
@@ -56,6 +56,8 @@ def draw_chart(painter: QPainter, box: Box, chart: Chart, size: float, palette: 
     last = -math.inf
     for y, line in ends:
         _draw_curve(painter, line, axes, size, palette)
+        if chart.x_range is not None:
+            _draw_dot(painter, QPointF(axes.find_x(line.xs[-1]), y), line, size, palette)
         last = max(y, last + 1.15 * size)  # no name covers the one above it
         painter.setFont(make_face(size, bold=True))
         painter.setPen(QColor(_find_ink(line, palette)))
@@ -105,13 +107,17 @@ def _draw_curve(painter: QPainter, line: ChartLine, axes: _Axes, size: float, pa
     painter.drawPolyline(QPolygonF(points))
 
 
+def _draw_dot(painter: QPainter, at: QPointF, line: ChartLine, size: float, palette: Palette) -> None:
+    painter.setPen(QPen(QColor(palette.ground), size / 8))
+    painter.setBrush(QColor(palette.role(line.role)))
+    painter.drawEllipse(at, 0.42 * size, 0.42 * size)
+
+
 def _draw_points(painter: QPainter, line: ChartLine, axes: _Axes, size: float, palette: Palette) -> None:
     """Draw measurements as dots with a rim, and their values at their left, inside the plot."""
     for x, y in zip(line.xs, line.ys, strict=True):
         at = QPointF(axes.find_x(x), axes.find_y(y))
-        painter.setPen(QPen(QColor(palette.ground), size / 8))
-        painter.setBrush(QColor(palette.role(line.role)))
-        painter.drawEllipse(at, 0.42 * size, 0.42 * size)
+        _draw_dot(painter, at, line, size, palette)
         painter.setFont(make_face(size, bold=True))
         painter.setPen(QColor(_find_ink(line, palette)))
         text = f"{line.name} {format_value(y)}".strip()

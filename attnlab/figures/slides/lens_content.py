@@ -19,7 +19,10 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves over an axis whose ticks double or whose numbers are evenly spaced; ``log_y`` is a scale of powers."""
+    """Curves over an axis whose ticks double or whose numbers are evenly spaced; ``log_y`` is a scale of powers.
+
+    ``x_range`` are the ends of the axis, None for those of the curves; within them each curve ends in a dot.
+    """
 
     title: str
     lines: tuple[ChartLine, ...]
@@ -27,6 +30,7 @@ class Chart:
     x_ticks: tuple[float, ...] = ()
     log_x: bool = True
     log_y: bool = False
+    x_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from attnlab.base.text_marks import COVER
 from attnlab.figures.map_data import MapData, Outline
 
 if TYPE_CHECKING:
-    from attnlab.figures.slides.lens_content import LensPicture
+    from attnlab.figures.slides.lens_content import Chart, LensPicture
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,11 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class SlidePicture:
-    """A picture as the bytes of a PNG or JPEG file, and the words that are written if it cannot be drawn."""
+    """A picture as the bytes of a PNG or JPEG file, or a chart; and words that stand for it."""
 
     data: bytes
     alt: str
+    chart: "Chart | None" = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QImageReader, QPainter
 
 from attnlab.figures.palette import Palette
+from attnlab.figures.slides.lens_chart import draw_chart
 from attnlab.figures.slides.slide_content import SlidePicture
 from attnlab.figures.slides.slide_layout import Box, Sheet, stack_boxes
 from attnlab.figures.slides.slide_text import make_face
@@ -41,6 +42,10 @@ def draw_pictures(
     box = Box(sheet.left + sheet.inner - width, y, width, height)
     end = y
     for picture, place in zip(pictures, stack_boxes(box, len(pictures), sheet.unit), strict=True):
+        if picture.chart is not None:
+            draw_chart(painter, place, picture.chart, min(sheet.small, place.height / 8), palette)
+            end = place.bottom
+            continue
         image = decode(picture.data)
         if image is None:
             painter.setFont(make_face(sheet.small))

@@ -165,13 +165,20 @@ def get_session_folder(lesson: Lesson) -> Path:
 
 
 def carry_files(lesson: Lesson, path: Path) -> None:
-    """Copy the sessions and pictures of a lesson's steps to the folder of its new file; raises AttnlabError."""
+    """Copy the sessions, runs and pictures of a lesson's steps to the folder of its new file; raises AttnlabError."""
+    from attnlab.lessons.recordings import find_recording  # it loads torch
+    from attnlab.training import store
+
     folder = get_session_folder(lesson)
     for name in {step.file for step in lesson.steps if step.file is not None}:
         source, target = find_session(lesson, name), path.parent / name
         if target == source or target.exists():
             continue
         write_bytes(target, read_bytes(source, TOTAL_LIMIT, "a session that a step begins with"))
+    for name in {step.run for step in lesson.steps if step.run is not None}:
+        source, target = find_recording(lesson, name), path.parent / name
+        if target != source and not target.exists():
+            store.save(store.load(source), target)
     for name in {name for step in lesson.steps for name in list_names(step.text)}:
         target = path.parent / name
         if target != folder / name and not target.exists() and (folder / name).is_file():

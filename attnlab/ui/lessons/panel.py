@@ -253,7 +253,7 @@ class LessonPanel(FollowsTheme, QFrame):
             self._filling.fill_text(slide.step.answer, slide, trace, markdown=True, moment=moment)
         )
         self._answer.setVisible(bool(slide.step.answer) and player.answered)
-        self._picture.show_pictures(find_pictures(slide) if "![" in slide.step.text else ())
+        self._picture.show_pictures(find_pictures(slide, player.answered))
         self._ask(slide, trace)
         notes = "\n\n".join(split_note_lines(slide.step.notes))
         self._notes.show_text(self._filling.fill_text(notes, slide, trace, markdown=True))

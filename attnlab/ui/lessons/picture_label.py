@@ -1,15 +1,22 @@
-"""The pictures of a step in the panel beside the playground, as wide as the panel."""
+"""The pictures and curves of a step in the panel beside the playground, as wide as the panel."""
 
-from PySide6.QtCore import QPointF, QSize
+from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QAccessible, QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from attnlab.figures.slides.lens_chart import draw_chart
+from attnlab.figures.slides.lens_content import Chart
 from attnlab.figures.slides.slide_content import SlidePicture
+from attnlab.figures.slides.slide_layout import Box
 from attnlab.figures.slides.slide_pictures import decode
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import palette_of
 
 GAP = 6
 MOST_HEIGHT = 260
+CHART_HEIGHT = 150
+"""The height of a chart in pixels at 100 %."""
 
 
 @guarded
@@ -20,41 +27,53 @@ class PictureLabel(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._images: tuple[QImage, ...] = ()
+        self._shown: tuple[QImage | Chart, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.hide()
 
     def show_pictures(self, pictures: tuple[SlidePicture, ...]) -> None:
-        """Show pictures; those that cannot be decoded are left out."""
-        self._images = tuple(image for each in pictures if (image := decode(each.data)) is not None)
+        """Show pictures and charts; pictures that cannot be decoded are left out."""
+        found = ((each.chart or decode(each.data)) for each in pictures)
+        self._shown = tuple(each for each in found if each is not None)
         self.setAccessibleName("; ".join(each.alt for each in pictures))
-        self.setVisible(bool(self._images))
+        self.setVisible(bool(self._shown))
         self._fit()
         self.update()
 
     @property
     def count(self) -> int:
-        """The number of pictures shown."""
-        return len(self._images)
+        """The number of pictures and charts shown."""
+        return len(self._shown)
 
     def _list_sizes(self) -> list[QSize]:
+        return [self._measure(each) for each in self._shown]
+
+    def _measure(self, shown: QImage | Chart) -> QSize:
         width = max(self.width(), 1)
-        scales = (min(width / image.width(), MOST_HEIGHT / image.height(), 1.0) for image in self._images)
-        return [image.size() * scale for image, scale in zip(self._images, scales, strict=True)]
+        if isinstance(shown, Chart):
+            return QSize(width, px(CHART_HEIGHT))
+        return shown.size() * min(width / shown.width(), MOST_HEIGHT / shown.height(), 1.0)
 
     def _fit(self) -> None:
-        self.setFixedHeight(sum(size.height() + GAP for size in self._list_sizes()) if self._images else 0)
+        self.setFixedHeight(sum(size.height() + GAP for size in self._list_sizes()) if self._shown else 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         y = 0
-        ratio = self.devicePixelRatioF()
-        for image, size in zip(self._images, self._list_sizes(), strict=True):
-            small = image.scaled(size * ratio)
-            small.setDevicePixelRatio(ratio)
-            painter.drawImage(QPointF(0, y), small)
+        for each, size in zip(self._shown, self._list_sizes(), strict=True):
+            if isinstance(each, Chart):
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                draw_chart(painter, Box(0, y, size.width(), size.height()), each, px(12), palette_of(self))
+            else:
+                self._draw_image(painter, QRectF(QPointF(0, y), size.toSizeF()), each)
             y += size.height() + GAP
+
+    def _draw_image(self, painter: QPainter, place: QRectF, image: QImage) -> None:
+        ratio = self.devicePixelRatioF()
+        small = image.scaled(place.size().toSize() * ratio)
+        small.setDevicePixelRatio(ratio)
+        painter.drawImage(place.topLeft(), small)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

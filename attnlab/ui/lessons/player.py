@@ -12,7 +12,7 @@ from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.walk import Place
 from attnlab.document.document import Document
 from attnlab.document.scene import Scene
-from attnlab.lessons.lesson import Lesson, Step
+from attnlab.lessons.lesson import Lesson
 
 if TYPE_CHECKING:
     from attnlab.lessons.slides import Slide
@@ -306,7 +306,7 @@ class LessonPlayer(QObject):
     def _find_preset(self, index: int) -> str:
         """Return the preset at the beginning of a step's state, "" for none."""
         assert self._lesson is not None
-        began = (step for step in reversed(self._lesson.steps[: index + 1]) if _has_own_state(step))
+        began = (step for step in reversed(self._lesson.steps[: index + 1]) if step.begins_anew)
         return next((step.preset or "" for step in began), "")
 
     def _find_frames(self, slide: "Slide") -> tuple[Place | None, ...]:
@@ -345,7 +345,3 @@ class LessonPlayer(QObject):
         self._frame = frames.index(shown) if shown in frames else len(frames) - 1
         self._show_place()
         self.frame_changed.emit(self.frame)
-
-
-def _has_own_state(step: Step) -> bool:
-    return step.preset is not None or step.file is not None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 TITLE = "My lesson"
 MOST_EDITS = 12
 """From this number of edits, a saved session is the shorter way to store a state."""
+_BEGUN = "preset", "file", "run", "moment", "layer", "probe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ def _read_slide(slide: "Slide", preset: str) -> StepContent | None:
 
 
 def _find_preset(lesson: Lesson, index: int) -> str:
-    begun = [step for step in lesson.steps[: index + 1] if step.preset is not None or step.file is not None]
+    begun = [step for step in lesson.steps[: index + 1] if step.begins_anew]
     return (begun[-1].preset or "") if begun else ""
 
 
@@ -166,6 +167,11 @@ def _make_step(before: Lesson, step: Step, shown: StepContent | None) -> Step:
         step,
         preset=None,
         file=None,
+        run=None,
+        moment=None,
+        layer=None,
+        probe=None,
+        curves=None,
         edits=(),
         stage=shown.stage,
         cell=shown.cell,
@@ -246,14 +252,15 @@ def find_stage(lesson: Lesson, index: int) -> str:
     for step in reversed(lesson.steps[: index + 1]):
         if step.stage is not None:
             return step.stage
-        if step.preset is not None or step.file is not None:
+        if step.preset is not None or step.file is not None or step.run is not None:
             break
     return "weights"
 
 
 def describe_step(step: Step) -> str:
     """Return a description of a step's state and view."""
-    begun = f"preset {step.preset}" if step.preset else f"file {step.file}" if step.file else "from the step before"
+    began = [f"{key} {getattr(step, key)}" for key in _BEGUN if getattr(step, key) is not None]
+    begun = "  ·  ".join(began) or "from the step before"
     edits = [f"{edit.key}: {_shorten(edit.value)}" for edit in step.edits]
     looked = [f"{name} {getattr(step, name)}" for name in ("head", "depth", "lens") if getattr(step, name) is not None]
     cell = [f"cell [{step.cell[0]}, {step.cell[1]}]"] if step.cell is not None else []

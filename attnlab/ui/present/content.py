@@ -29,6 +29,7 @@ from attnlab.figures.slides.slide_content import (
 from attnlab.figures.slides.slide_markdown import read_paragraphs, split_runs, split_subscripts
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
+from attnlab.ui.present.run_charts import make_charts
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
 from attnlab.ui.present.slide_bars import make_bar_row
 
@@ -84,7 +85,7 @@ def make_content(
     def fill_choice(text: str) -> str:
         return fill_text(text, slide, trace, before)
 
-    pictures = () if "![" not in step.text else find_pictures(slide)
+    pictures = find_pictures(slide, moment.answered)
     title, ask = fill(step.title), fill(question.ask) if question is not None else ""
     words = SlideContent(
         heading=f"{slide.lesson.title}  ·  step {slide.index + 1} of {slide.count}",
@@ -142,12 +143,18 @@ def make_choices(question: "Question", texts: tuple[str, ...], moment: Moment) -
     )
 
 
-def find_pictures(slide: "Slide") -> tuple[SlidePicture, ...]:
-    """Return the pictures of a slide's text, read from the files beside the lesson."""
+def find_pictures(slide: "Slide", answered: bool) -> tuple[SlidePicture, ...]:
+    """Return what stands beside a slide's text: the curves of its run, and pictures from the files beside the lesson.
+
+    While an answer is open, the curves end at the moment of the step before.
+    """
+    charts = make_charts(slide, answered) if slide.step.curves else ()
+    if "![" not in slide.step.text:
+        return charts
     from attnlab.lessons.pictures import read_pictures
 
     found = read_pictures(slide.lesson, slide.step.text)
-    return tuple(SlidePicture(each.data, each.alt) for each in found)
+    return (*charts, *(SlidePicture(each.data, each.alt) for each in found))
 
 
 def find_covering(slide: "Slide", trace: "Trace", moment: Moment) -> "Covering":

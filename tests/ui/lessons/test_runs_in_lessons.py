@@ -1,0 +1,79 @@
+"""A lesson on a recorded run in the window: the curves beside the text end where the step may tell."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+
+from attnlab.lessons.parse import read
+from attnlab.lessons.slides import check
+from attnlab.ui.lessons.draft import Draft
+from attnlab.ui.lessons.picture_label import PictureLabel
+from attnlab.ui.present.pdf import compute_pages
+from attnlab.ui.workspaces.lessons import LESSONS
+
+if TYPE_CHECKING:
+    from attnlab.ui.lessons.lesson_controller import LessonController
+    from tests.ui.conftest import Person
+
+
+def open_step(person: "Person", title: str) -> "LessonController":
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    assert controller.open("watch-induction-form")
+    titles = [slide.step.title for slide in controller.player.slides]
+    controller.player.go(titles.index(title))
+    person.settle()
+    found: LessonController = controller
+    return found
+
+
+def read_curves(controller: "LessonController") -> str:
+    assert controller.panel is not None
+    picture = controller.panel.findChild(PictureLabel)
+    return picture.accessibleName() if picture.isVisible() else ""
+
+
+def test_the_curves_end_at_the_step_before_until_the_answer_is_revealed(person: "Person") -> None:
+    controller = open_step(person, "Eighty steps later: where does “d” look?")
+    person.wait_for(lambda: read_curves(controller).startswith("Loss up to step 320: "))
+    assert controller.player.slide is not None
+    assert controller.player.slide.experiment is person.playground.document.experiment
+    before = person.window.grab().toImage()
+    person.qtbot.keyClick(person.window, Qt.Key.Key_PageDown)
+    person.wait_for(lambda: read_curves(controller) == "Loss up to step 400: training 0.55, held-out 0.45")
+    person.settle()
+    assert person.window.grab().toImage() != before
+    person.qtbot.keyClick(person.window, Qt.Key.Key_PageUp)
+    person.wait_for(lambda: read_curves(controller).startswith("Loss up to step 320: "))
+
+
+def test_a_step_shows_the_layer_of_the_model_at_that_moment(person: "Person") -> None:
+    controller = open_step(person, "One head takes it over")
+    e = person.playground.document.experiment
+    assert e.tokens == tuple("cadbfecad")
+    assert (e.n_heads, e.d_model) == (2, 32)
+    person.wait_for(lambda: "previous token 0.53" in read_curves(controller))
+    controller.player.reveal()
+    person.wait_for(lambda: "previous token 0.89, induction 0.25" in read_curves(controller))
+
+
+def test_the_handout_has_the_curves_as_far_as_a_question_may_tell(person: "Person") -> None:
+    controller = open_step(person, "Before the first step")
+    assert controller.player.lesson is not None
+    pages = compute_pages(controller.player.lesson)
+    asked = pages[[slide.step.title for slide in controller.player.slides].index("After 200 steps")]
+    assert [picture.alt for picture in asked.pictures] == ["Loss up to step 0: held-out 2.96"]
+    assert any(picture.alt.startswith("Loss up to step 1,000: ") for page in pages for picture in page.pictures)
+    assert all(picture.chart is not None for page in pages for picture in page.pictures)
+
+
+def test_a_copy_saved_elsewhere_takes_the_run_along(person: "Person", tmp_path: Path) -> None:
+    controller = open_step(person, "And then?")
+    assert controller.player.lesson is not None
+    draft = Draft(controller.player.lesson)
+    draft.save(tmp_path / "mine.md")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["induction-forms", "mine.md"]
+    copied = read(tmp_path / "mine.md")
+    assert check(copied) == ()
+    assert copied.steps == controller.player.lesson.steps
