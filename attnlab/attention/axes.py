@@ -26,7 +26,7 @@ def size(e: Layer, axis: str) -> int:
     """Return the size of an axis; KeyError for an axis that is not one of the layer's.
 
     ``position`` is the length of the longer sequence, ``merged`` the number of columns of the concatenated heads,
-    ``pair`` that of the pairs of columns that RoPE rotates.
+    ``pair`` that of the pairs of columns that RoPE rotates, ``d_ff`` that of the hidden numbers of the feed-forward.
     """
     match axis:
         case "token" | "query":
@@ -53,6 +53,8 @@ def size(e: Layer, axis: str) -> int:
             return e.d_out
         case "merged":
             return e.n_heads * e.d_v
+        case "d_ff":
+            return e.d_ff
     raise KeyError(axis)
 
 

@@ -99,6 +99,7 @@ class AttentionConfig:
     ``n_kv_heads`` None means ``n_heads``. ``masks`` are further masks, name to number ({"window": 3}). The heads in
     ``ablated`` are computed, but their context is set to 0. ``options`` are settings of entries and features by name;
     they can also be given as arguments (``temperature=2.0``, ``dropout=0.1``), and default values are left out.
+    With ``block`` "after" or "before", attention is followed by residuals, norms (``block_norm``) and a feed-forward.
     NumPy numbers become Python numbers. Two are equal only when they are the same object.
 
     Raises:
@@ -117,6 +118,9 @@ class AttentionConfig:
     masks: Mapping[str, int] = field(default_factory=dict)
     ablated: tuple[int, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    block: str = "none"
+    block_norm: str = "layer"
+    feed_forward: str = "relu"
 
     @explain_calls
     def __init__(
@@ -133,6 +137,9 @@ class AttentionConfig:
         masks: Mapping[str, int] = NOTHING,
         ablated: Iterable[SupportsIndex] = (),
         options: Mapping[str, Any] = NOTHING,
+        block: str = "none",
+        block_norm: str = "layer",
+        feed_forward: str = "relu",
         **more: Any,
     ) -> None:
         put = object.__setattr__
@@ -150,6 +157,7 @@ class AttentionConfig:
         put(self, "scale", take_scale(scale))
         put(self, "mask", None if mask is None else take_mask(mask))
         names = {"score": score, "normalizer": normalizer, "positions": positions, "qk_norm": qk_norm}
+        names |= {"block": block, "block_norm": block_norm, "feed_forward": feed_forward}
         for choice in registry.CHOICES:
             put(self, choice.field, take_name(choice.field, names[choice.field], choice.entries))
         put(self, "masks", take_masks(masks))
@@ -310,6 +318,12 @@ class Experiment:
     def d_out(self) -> int:
         """Columns of the output."""
         return columns(self.weights.W_o, self.n_heads * self.d_v)
+
+    @property
+    def d_ff(self) -> int:
+        """Hidden numbers of the feed-forward for each token; 0 without one."""
+        w_1 = self.weights.extra.get("W_1")
+        return 0 if w_1 is None else w_1.shape[1]
 
     @property
     def masked(self) -> bool:

@@ -75,3 +75,7 @@ class Layer(Protocol):
     @property
     def d_out(self) -> int:
         """How many columns the output has."""
+
+    @property
+    def d_ff(self) -> int:
+        """How many hidden numbers the feed-forward has for each token; 0 without one."""

@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnlab
+from attnlab.attention.edits.layer_edits import configure
+from attnlab.attention.registries.blocks import BLOCK_NORMS, FEED_FORWARDS, find_share_below
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.stages.arithmetic import last_digit, line, number, plain, short
 from attnlab.attention.stages.explain import Cell, Explanation, explain
 
 NUMBER = r"(?:∞|\d+(?:\.\d+)?(?:e−?\d+)?)"
-SIDE = re.compile(rf"(?:√\d+|{NUMBER}|\^{{|}}|tanh|max|e(?=\^)|[(), ·÷+−])+")
+SIDE = re.compile(rf"(?:√\d+|√(?=\()|{NUMBER}|\^{{|}}|tanh|max|Φ|e(?=\^)|[(), ·÷+−])+")
 
 
 def calculate(text: str) -> float | None:
@@ -26,9 +28,10 @@ def calculate(text: str) -> float | None:
         return None
     code = re.sub(rf"(?<![\d.])({NUMBER})", lambda found: f"f({found[1]!r})", text)
     code = re.sub(r"√f\('(\d+)'\)", r"sqrt(\1)", code)
+    code = code.replace("√(", "sqrt(")
     code = code.replace("e^{", "exp(").replace("^{", "**(").replace("}", ")")
     code = code.replace("·", "*").replace("÷", "/").replace("−", "-")
-    scope = {"f": read, "sqrt": np.sqrt, "exp": np.exp, "tanh": np.tanh, "max": max}
+    scope = {"f": read, "sqrt": np.sqrt, "exp": np.exp, "tanh": np.tanh, "max": max, "Φ": find_share_below}
     with np.errstate(all="ignore"):
         return float(eval(code, scope))
 
@@ -104,6 +107,15 @@ def layer(seed: int, size: float, choices: dict[str, Any], dims: tuple[int, int,
     )
 
 
+def with_random_gains(e: attnlab.Experiment, seed: int) -> attnlab.Experiment:
+    """Return the experiment with random gains, shifts and biases of its block, as ones and zeros could hide errors."""
+    rng = np.random.default_rng(seed)
+    extra = {
+        name: rng.normal(size=array.shape) if array.ndim == 1 else array for name, array in e.weights.extra.items()
+    }
+    return replace(e, weights=replace(e.weights, extra=extra))
+
+
 CHOICES = st.fixed_dictionaries(
     {},
     optional={
@@ -116,6 +128,9 @@ CHOICES = st.fixed_dictionaries(
         "dropout": st.sampled_from([0.0, 0.3]),
         "soft_cap": st.sampled_from([5.0, 50.0]),
         "sink": st.booleans(),
+        "block": st.sampled_from(["none", "after", "before"]),
+        "block_norm": st.sampled_from(list(BLOCK_NORMS)),
+        "feed_forward": st.sampled_from(list(FEED_FORWARDS)),
     },
 )
 
@@ -135,7 +150,7 @@ def test_the_printed_digits_give_the_printed_result(
     seed: int, size: float, choices: dict[str, Any], dims: tuple[int, int, int]
 ) -> None:
     try:
-        e = layer(seed, size, choices, dims)
+        e = with_random_gains(configure(layer(seed, size, {}, dims), **choices), seed)
     except attnlab.AttnlabError:
         return  # the options do not go together
     rng = np.random.default_rng(seed)

@@ -33,12 +33,15 @@ def drawn(*shape: int, seed: int = 1) -> torch.Tensor:
 
 
 def layer(cross: bool = False, **config: Any) -> attnlab.Experiment:
-    """Return four queries of 8 numbers, 4 heads on 2 with d_k = 4; with cross-attention five keys of 6."""
-    rows = 6 if cross else 8
+    """Return four queries of 8 numbers, 4 heads on 2 with d_k = 4; with cross-attention five keys of 6.
+
+    The output has 5 columns, in a block 8, as the inputs.
+    """
+    rows, wide = 6 if cross else 8, 5 if config.get("block", "none") == "none" else 8
     e = attnlab.Experiment(
         tokens=("a", "b", "c", "d"),
         embeddings=drawn(4, 8),
-        weights=attnlab.Weights(W_q=drawn(8, 16) / 3, W_k=drawn(rows, 8) / 3, W_v=drawn(rows, 6), W_o=drawn(12, 5)),
+        weights=attnlab.Weights(W_q=drawn(8, 16) / 3, W_k=drawn(rows, 8) / 3, W_v=drawn(rows, 6), W_o=drawn(12, wide)),
         config=attnlab.AttentionConfig(n_heads=4, n_kv_heads=2),
         memory_tokens=("v", "w", "x", "y", "z") if cross else None,
         memory_embeddings=drawn(5, 6, seed=3) if cross else None,
@@ -84,7 +87,7 @@ def variations() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {"plain": {}, "causal": {"causal": True}}
     for choice in registry.CHOICES:
         for entry in choice.entries.values():
-            base = {choice.field: entry.name, "causal": True}
+            base = {choice.field: entry.name, "causal": True} | ({choice.under: "before"} if choice.under else {})
             found[f"{choice.field} {entry.name}"] = base
             for option in entry.options:
                 for value in other_values(option, base):
@@ -131,7 +134,7 @@ def test_every_entry_has_a_title_and_a_description(entry: Entry) -> None:
 
 
 def test_each_table_and_option_name_has_one_meaning() -> None:
-    tables = [table.name for entry in entries() for table in entry.tables]
+    tables = [table.name for table in {table for entry in entries() for table in entry.tables}]
     assert len(tables) == len(set(tables))
     options = {option for entry in entries() for option in entry.options}
     names = [option.name for option in options]

@@ -53,7 +53,7 @@ def _make_tables(e: Experiment, config: AttentionConfig, given: Mapping[str, int
 
 
 def _free_sizes(e: Experiment, config: AttentionConfig, entry: Entry) -> dict[str, int]:
-    """Return the sizes of the axes that are not the layer's: the value of an option, the present size, or d_k."""
+    """Return the sizes of the axes that are not the layer's: an option's value, the present size, or a usual one."""
     found: dict[str, int] = {}
     for table in entry.tables:
         known = e.weights.extra.get(table.name)
@@ -65,7 +65,13 @@ def _free_sizes(e: Experiment, config: AttentionConfig, entry: Entry) -> dict[st
                 found[axis] = config.option(option)
             elif known is not None:
                 found.setdefault(axis, known.shape[place])
-    return {axis: found.get(axis, e.d_k) for table in entry.tables for axis in table.axes if axis not in SIZES}
+    new = {"d_ff": 4 * e.d_model}  # as in most transformers
+    return {
+        axis: found.get(axis, new.get(axis, e.d_k))
+        for table in entry.tables
+        for axis in table.axes
+        if axis not in SIZES
+    }
 
 
 def _fit_table(e: Experiment, table: Table, sizes: list[int]) -> Tensor:

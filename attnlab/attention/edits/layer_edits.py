@@ -20,13 +20,19 @@ from attnlab.base.counted import divisors
 def configure(e: Experiment, **changes: Any) -> Experiment:
     """Return the experiment with fields or options of its configuration changed; the same object if nothing changes.
 
-    Tables that an entry needs are created. In ``masks`` {name: number}, None switches that mask off.
+    Tables that an entry needs are created, and W_o if a block needs it for its residual. In ``masks`` {name: number},
+    None switches that mask off.
     """
     if "masks" in changes:
         masks = {**e.config.masks, **changes["masks"]}
         changes["masks"] = {name: number for name, number in masks.items() if number is not None}
     changes = {name: value for name, value in changes.items() if not _is_same(setting(e, name), value)}
-    return assemble(e, config=replace(e.config, **changes)) if changes else e
+    if not changes:
+        return e
+    config = replace(e.config, **changes)
+    if config.block != "none" and e.d_out != e.d_model and e.weights.W_o is None:
+        e = toggle_output(e, True)
+    return assemble(e, config=config)
 
 
 def with_setting(e: Experiment, **changes: Any) -> Experiment:

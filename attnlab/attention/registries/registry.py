@@ -8,6 +8,7 @@ from typing import Any
 
 from attnlab.attention.axes import SIZES
 from attnlab.attention.layer import LayerConfig
+from attnlab.attention.registries.blocks import BLOCK_NORMS, BLOCKS, FEED_FORWARDS
 from attnlab.attention.registries.entries import Entry, Option, Table
 from attnlab.attention.registries.features import FEATURES
 from attnlab.attention.registries.masks import MASKS
@@ -21,7 +22,8 @@ from attnlab.attention.registries.scores import SCORES
 class Choice:
     """One choice: the field of AttentionConfig, its title, and the entries to choose from.
 
-    ``within`` names the switch in the window that contains it, "" for a separate one.
+    ``within`` names the switch in the window that contains it, "" for a separate one. A choice ``under`` another one
+    has an effect only if that is not its first entry.
     """
 
     field: str
@@ -29,6 +31,11 @@ class Choice:
     about: str
     entries: Mapping[str, Entry]
     within: str = ""
+    under: str = ""
+
+    def is_on(self, config: LayerConfig) -> bool:
+        """Return whether the choice has an effect in a configuration."""
+        return not self.under or getattr(config, self.under) != next(iter(_BY_FIELD[self.under].entries))
 
 
 CHOICES = (
@@ -36,12 +43,18 @@ CHOICES = (
     Choice("normalizer", "Weights", "From scores to weights", NORMALIZERS),
     Choice("positions", "Positions", "How tokens know their position", POSITIONS),
     Choice("qk_norm", "QK norm", "Normalises queries and keys before the scores", NORMS, "heads"),
+    Choice("block", "Block", "Attention alone, or a whole block with residuals, norms and a feed-forward", BLOCKS),
+    Choice("block_norm", "Norm", "How the rows of the residual stream are normalised", BLOCK_NORMS, "block", "block"),
+    Choice(
+        "feed_forward", "Feed-forward", "What each token goes through after attention", FEED_FORWARDS, "block", "block"
+    ),
 )
+_BY_FIELD = {choice.field: choice for choice in CHOICES}
 
 
 def list_entries(config: LayerConfig) -> tuple[Entry, ...]:
     """Return the entries that a configuration uses: one of each choice, and the active features."""
-    entries = [choice.entries[getattr(config, choice.field)] for choice in CHOICES]
+    entries = [choice.entries[getattr(config, choice.field)] for choice in CHOICES if choice.is_on(config)]
     return (*entries, *(feature for feature in FEATURES.values() if feature.on(config)))
 
 

@@ -72,7 +72,7 @@ def _for_every_head(t: Computed, x: Tensor) -> Tensor:
 def queries(t: Computed) -> Tensor:
     """Return X W_q + b_q, split into heads [h, T_q, d_k]."""
     w = t.experiment.weights
-    return _split(_project(t, t["inputs"], w.W_q, w.b_q), t.experiment.n_heads)
+    return _split(_project(t, _source(t, "queries"), w.W_q, w.b_q), t.experiment.n_heads)
 
 
 def keys(t: Computed) -> Tensor:

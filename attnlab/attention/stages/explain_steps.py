@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnlab.attention.stages import explain_projections
+from attnlab.attention.stages import explain_block, explain_projections
 from attnlab.attention.stages.arithmetic import Products, Span, decimals_for, line, number
 from attnlab.attention.stages.explanation import Cell, find_shown_value, labels, number_of, numbers_of, value_of
 from attnlab.attention.stages.presence import source
@@ -45,7 +45,7 @@ def find_steps(trace: "Trace", cell: Cell, limit: int | None = 6, is_context_kno
         return Steps(before=(_project(trace, cell, limit),))
     if name == "output" and e.weights.W_o is not None:
         return Steps(before=(_project_heads(trace, cell, limit),))
-    return None
+    return Steps(before=(_map_row(trace, cell, limit),)) if name in explain_block.MAPS else None
 
 
 def describe_cell(trace: "Trace", cell: Cell) -> str:
@@ -109,6 +109,17 @@ def _project_heads(trace: "Trace", cell: Cell, limit: int | None) -> Step:
     total, rounded = end_step(trace, value_of(trace, cell), exact)
     note = line("context · W_o, column ", str(cell.column))
     return Step("Product", note, (*terms, total), rounded, "attention", omitted, is_numbered=False)
+
+
+def _map_row(trace: "Trace", cell: Cell, limit: int | None) -> Step:
+    """Return the step of a linear map of the feed-forward: a row times a column of a matrix."""
+    found = explain_block.find_map(trace, cell)
+    with np.errstate(invalid="ignore"):
+        exact = float(np.dot(found.x, found.w)) + (found.bias or 0.0)
+    terms, omitted = write_products(Products(found.x, found.w, ("", "")), exact, (), limit, found.bias)
+    total, rounded = end_step(trace, value_of(trace, cell), exact)
+    note = line(f"{found.source} · {found.matrix}, column {cell.column}")
+    return Step("Product", note, (*terms, total), rounded, "neutral", omitted, is_numbered=False)
 
 
 __all__ = ["describe_cell", "find_steps", "labels"]

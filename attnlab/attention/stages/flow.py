@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from attnlab.attention.stages.table import STAGES, Stage, sources
@@ -20,11 +21,24 @@ class Link:
 
 
 def stage_rows(stages: Sequence[Stage]) -> list[list[Stage]]:
-    """Return stages in rows: the projections, later steps on queries and keys, the maps, and what follows them."""
+    """Return stages in rows: projections, later steps on queries and keys, maps, what follows them, and the block.
+
+    The stages of a block stand in two rows: up to the hidden numbers, and from their activation on.
+    """
     maps = [i for i, stage in enumerate(stages) if stage.is_map]
     values = next(i for i, stage in enumerate(stages) if stage.name == "values") + 1
-    rows = stages[:values], stages[values : maps[0]], stages[maps[0] : maps[-1] + 1], stages[maps[-1] + 1 :]
+    rows = stages[:values], stages[values : maps[0]], stages[maps[0] : maps[-1] + 1], *_split(stages[maps[-1] + 1 :])
     return [list(row) for row in rows if row]
+
+
+def _split(stages: Sequence[Stage]) -> list[Sequence[Stage]]:
+    """Return the stages after the maps, split before those in ``_FIRST``."""
+    starts = [0, *(i for i, stage in enumerate(stages) if stage.name in _FIRST), len(stages)]
+    return [stages[start:stop] for start, stop in pairwise(starts)]
+
+
+_FIRST = ("residual", "activated")
+"""The stages of a block that begin a row."""
 
 
 def stage_links(e: "Experiment", names: Sequence[str]) -> Iterator[Link]:

@@ -27,6 +27,14 @@ VARIABLES = {
     "rotated_queries": "Q_rotated",
     "rotated_keys": "K_rotated",
     "context": "Z",
+    "normed_inputs": "X_normed",
+    "residual": "R",
+    "normed_residual": "R_normed",
+    "gates": "G",
+    "hidden": "H",
+    "feed_forward": "F",
+    "second_residual": "R_2",
+    "normed_second_residual": "R_2_normed",
 }
 """Variable names of stages in code, if different from the stage's name."""
 
@@ -82,7 +90,7 @@ def make_projection_formula(name: str, letter: str) -> Callable[["Experiment"], 
 
     def formula(e: "Experiment") -> str:
         weight, bias = getattr(e.weights, f"W_{letter}"), getattr(e.weights, f"b_{letter}")
-        given = _x(e, name)
+        given = {"X_normed": r"\hat X"}.get(_x(e, name), _x(e, name))
         text = f"{variable(name)} = {given}" if weight is None else f"{variable(name)} = {given} W_{letter}"
         return text if bias is None else f"{text} + b_{letter}"
 

@@ -8,7 +8,16 @@ from weakref import WeakKeyDictionary
 from torch import Tensor
 
 from attnlab.attention.registries.normalizers import NORMALIZERS
-from attnlab.attention.stages import evaluate, explain_maps, explain_projections, presence, spelling
+from attnlab.attention.stages import (
+    evaluate,
+    evaluate_block,
+    explain_block,
+    explain_maps,
+    explain_projections,
+    presence,
+    spell_block,
+    spelling,
+)
 from attnlab.attention.stages.computed import Computed
 
 if TYPE_CHECKING:
@@ -64,6 +73,7 @@ class Stage:
 
 _QUERY, _KEY, _VALUE = ("head", "query", "d_k"), ("head", "key", "d_k"), ("head", "key", "d_v")
 _MAP = ("head", "query", "key")
+_STREAM, _HIDDEN = ("query", "d_model"), ("query", "d_ff")
 
 STAGES: tuple[Stage, ...] = (
     Stage(
@@ -75,6 +85,12 @@ STAGES: tuple[Stage, ...] = (
         "memory", "Memory", "M", ("key", "d_memory"), "neutral", "signed",
         "The second sequence, which keys and values come from.",
         spelling.write_memory_formula, evaluate.memory, explain_projections.memory, spelling.write_memory_code, True,
+    ),
+    Stage(
+        "normed_inputs", "Normed inputs", "X", ("token", "d_model"), "neutral", "signed",
+        "Each token normalised, which attention reads; the residual stream keeps the token itself.",
+        spell_block.make_norm_formula("normed_inputs"), evaluate_block.normed_inputs, explain_block.normed,
+        spell_block.make_norm_code("normed_inputs"),
     ),
     Stage(
         "queries", "Queries", "Q", _QUERY, "query", "signed",
@@ -172,6 +188,54 @@ STAGES: tuple[Stage, ...] = (
         "output", "Output", "O", ("query", "d_out"), "neutral", "signed",
         "The concatenated heads, mixed by the output weights.",
         spelling.write_output_formula, evaluate.output, explain_maps.output, spelling.write_output_code,
+    ),
+    Stage(
+        "residual", "Residual", "R", _STREAM, "neutral", "signed",
+        "The token itself plus what attention found for it.",
+        spell_block.make_sum_formula("residual"), evaluate_block.residual, explain_block.residual,
+        spell_block.make_sum_code("residual"),
+    ),
+    Stage(
+        "normed_residual", "Normed residual", "R", _STREAM, "neutral", "signed",
+        "Each token brought to the same size.",
+        spell_block.make_norm_formula("normed_residual"), evaluate_block.normed_residual, explain_block.normed,
+        spell_block.make_norm_code("normed_residual"),
+    ),
+    Stage(
+        "gates", "Gates", "G", _HIDDEN, "neutral", "signed",
+        "A number for each hidden number that decides how much of it passes.",
+        spell_block.make_map_formula("gates", "W_gate", ""), evaluate_block.gates, explain_block.linear_map,
+        spell_block.make_map_code("gates", "W_gate", ""),
+    ),
+    Stage(
+        "hidden", "Hidden", "H", _HIDDEN, "neutral", "signed",
+        "Each token on its own, mapped to the hidden numbers of the feed-forward.",
+        spell_block.make_map_formula("hidden", "W_1", "b_1"), evaluate_block.hidden, explain_block.linear_map,
+        spell_block.make_map_code("hidden", "W_1", "b_1"),
+    ),
+    Stage(
+        "activated", "Activated", "H", _HIDDEN, "neutral", "signed",
+        "The step that is not linear: without it, the two maps would be one.",
+        spell_block.write_activated_formula, evaluate_block.activated, explain_block.activated,
+        spell_block.write_activated_code,
+    ),
+    Stage(
+        "feed_forward", "Feed-forward", "F", _STREAM, "neutral", "signed",
+        "What the feed-forward adds to each token.",
+        spell_block.make_map_formula("feed_forward", "W_2", "b_2"), evaluate_block.feed_forward,
+        explain_block.linear_map, spell_block.make_map_code("feed_forward", "W_2", "b_2"),
+    ),
+    Stage(
+        "second_residual", "Second residual", "R", _STREAM, "neutral", "signed",
+        "The token with what attention and the feed-forward added to it.",
+        spell_block.make_sum_formula("second_residual"), evaluate_block.second_residual, explain_block.residual,
+        spell_block.make_sum_code("second_residual"),
+    ),
+    Stage(
+        "normed_second_residual", "Normed second residual", "R", _STREAM, "neutral", "signed",
+        "Each token brought to the same size again: what the next layer reads.",
+        spell_block.make_norm_formula("normed_second_residual"), evaluate_block.normed_second_residual,
+        explain_block.normed, spell_block.make_norm_code("normed_second_residual"),
     ),
 )  # fmt: skip
 

@@ -108,6 +108,10 @@ def count_terms(e: "Experiment", stage: str) -> int:
             return e.T_k
         case "output":
             return 0 if e.weights.W_o is None else e.n_heads * e.d_v
+        case "gates" | "hidden":
+            return e.d_model
+        case "feed_forward":
+            return e.d_ff
     return 0
 
 

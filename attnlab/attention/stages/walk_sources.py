@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
 _PLUS = Span(" + ")
+COLUMNWISE = ("residual", "activated", "second_residual")
+"""Stages whose cells depend on the cells of the same row and column only."""
 
 
 def regions(e: "Experiment", at: Place, stage: Stage) -> tuple[Region, ...]:
@@ -50,7 +52,7 @@ def _of_cell(e: "Experiment", own: Stage, stage: Stage, row: int, column: int, t
     if is_concatenated(e, own) or (stage.name == "context" and term is not None):
         head, column = divmod(column if term is None else term, e.d_v)
         return Region(row, column, head, "")
-    return replace(whole, column=column if own.is_map else term)
+    return replace(whole, column=column if own.is_map or own.name in COLUMNWISE else term)
 
 
 def explain_begun(trace: "Trace", cell: Cell, term: int) -> Explanation:

@@ -20,6 +20,12 @@ from attnlab.files.atomic import format_name
 
 _SETTINGS = tuple(field.name for field in fields(AttentionConfig) if field.name != "mask")
 _ARRAYS = frozenset({"embeddings", "memory_embeddings", "mask", *PROJECTIONS})
+_LEFT_OUT = {
+    field.name: field.default
+    for field in fields(AttentionConfig)
+    if field.name in ("qk_norm", "block", "block_norm", "feed_forward")
+}
+"""Settings that a session does not name at their default, so that versions without them can read it."""
 _EXTRA, _OTHERS = "extra/", "others/"
 """Prefixes of the names of registry entries' tables, and of arrays of the other sequences of a batch."""
 _OF_SAMPLE = ("tokens", "memory_tokens", "length")
@@ -98,7 +104,7 @@ def _experiment_to_json(e: Experiment) -> dict[str, Any]:
     plain = {name: getattr(e.config, name) for name in _SETTINGS}
     plain |= {"masks": dict(e.config.masks), "options": dict(e.config.options), "ablated": list(e.config.ablated)}
     config = {
-        name: value for name, value in plain.items() if value not in ({}, []) and (name, value) != ("qk_norm", "none")
+        name: value for name, value in plain.items() if value not in ({}, []) and (name, value) not in _LEFT_OUT.items()
     }
     others = [{name: getattr(other, name) for name in _OF_SAMPLE} for other in e.others]
     batch = {"others": others, "item": e.item} if others else {}

@@ -118,7 +118,7 @@ def _check_settings(e: Experiment) -> None:
     c = e.config
     for choice in registry.CHOICES:
         plain = next(iter(choice.entries))
-        if getattr(c, choice.field) != plain:
+        if choice.is_on(c) and getattr(c, choice.field) != plain:
             raise _no(f"{choice.field} is {getattr(c, choice.field)!r}", f"{plain!r}")
     for entry in registry.list_entries(c):
         for option in entry.options:

@@ -83,7 +83,7 @@ def collect_needs(trace: "Trace", view: "View", digits: dict[str, tuple[int, boo
                 needs[stage.name] = _double(needs[stage.name])
     rows = stage_rows([BY_NAME[name] for name in needs])
     maps = next(i for i, row in enumerate(rows) if row[0].is_map)
-    groups = [*rows[:maps], [stage for row in rows[maps:] for stage in row]]
+    groups = [*rows[:maps], [stage for row in rows[maps : maps + 2] for stage in row], *rows[maps + 2 :]]
     found = tuple(tuple(needs[stage.name] for stage in group) for group in groups)
     if e.n_heads > 1:
         label = _widest_label(e.tokens)

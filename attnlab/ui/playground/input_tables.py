@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from attnlab.attention import edits
 from attnlab.attention.registries import registry
 from attnlab.attention.stages import links
+from attnlab.attention.stages.evaluate_block import find_norm_tables
+from attnlab.attention.stages.explain_block import MAPS
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -25,13 +27,17 @@ ABOUT = {
     "b_o": "Added to the output",
 }
 _STAGES = {"W_q": "queries", "W_k": "keys", "W_v": "values", "b_q": "queries", "b_k": "keys", "b_v": "values"}
+_LETTERS = {"W_o": "z", "W_2": "h", "W_1": "r", "W_gate": "r"}
+"""The letters of the rows of matrices that do not multiply the embeddings."""
+MULTIPLIED = {"output": ("W_o", "b_o"), **MAPS}
+"""The matrix and the bias of each stage whose columns are those of a matrix without heads."""
 ROLES = ("query", "key", "value", "attention", "neutral")
 _ROLES = {"queries": "query", "keys": "key", "values": "value"}
 
 
 def title(name: str) -> str:
     """Return the title of a table."""
-    return TITLES.get(name, name)
+    return TITLES.get(name, name).replace("gamma", "γ").replace("beta", "β")
 
 
 def about(e: "Experiment", name: str) -> str:
@@ -60,8 +66,8 @@ def row_labels(e: "Experiment", name: str) -> list[str]:
     if name in edits.BIASES:
         return ["bias"]
     if known is not None and len(known.axes) == 1:
-        return [name.partition("_")[0]]
-    letter = "z" if name == "W_o" else "m" if name in ("W_k", "W_v") and e.memory_tokens is not None else "x"
+        return [title(name).partition("_")[0]]
+    letter = "m" if name in ("W_k", "W_v") and e.memory_tokens is not None else _LETTERS.get(name, "x")
     letter = "" if known is not None and known.axes[0] in ("position", "bucket") else letter
     return [f"{letter}{i}" for i in range(edits.shape(e, name)[0])]
 
@@ -80,7 +86,7 @@ def find_origins(e: "Experiment", name: str, cell: "Cell | None") -> dict[str, t
     if _STAGES.get(name) == cell.stage and cell.head is not None:
         heads = e.n_heads if cell.stage == "queries" else e.n_kv_heads
         column = cell.head * heads // e.n_heads * head_width(e, name) + cell.column
-    elif cell.stage == "output" and name in ("W_o", "b_o"):
+    elif name in MULTIPLIED.get(cell.stage, ()) or name in find_norm_tables(e, cell.stage):
         column = cell.column
     elif known is not None and known.axes[-1] == "head":
         column = at.head

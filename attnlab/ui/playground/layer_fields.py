@@ -30,10 +30,13 @@ def choices(e: "Experiment", choice: registry.Choice) -> list[Choice]:
 
 
 def _reason(e: "Experiment", choice: registry.Choice, entry: Entry) -> str:
-    """Return why an entry is incompatible with an experiment, or with a feature that is on."""
+    """Return why an entry is incompatible with an experiment, or with a feature that is on.
+
+    An edit may add what an entry needs, as the block needs W_o.
+    """
     reason, picky = entry.check(e), [feature for feature in FEATURES.values() if feature.check is not accept_all]
-    if reason or entry.tables or not any(feature.on(e.config) for feature in picky):
-        return reason
+    if not reason and (entry.tables or not any(feature.on(e.config) for feature in picky)):
+        return ""
     try:
         edits.configure(e, **{choice.field: entry.name})
     except ExperimentError as error:
@@ -45,7 +48,7 @@ def fields(e: "Experiment", group: str) -> list[Field]:
     """Return the fields of a switch: the options of its entry, and of the features that belong to it."""
     found = [_entry_field(e, choice) for choice in registry.CHOICES if choice.within == group]
     for choice in registry.CHOICES:
-        if group in (choice.field, choice.within):
+        if group in (choice.field, choice.within) and choice.is_on(e.config):
             entry = choice.entries[getattr(e.config, choice.field)]
             found += [_field(e, option) for option in entry.options]
     for feature in FEATURES.values():
@@ -58,7 +61,9 @@ def fields(e: "Experiment", group: str) -> list[Field]:
 def _entry_field(e: "Experiment", choice: registry.Choice) -> Field:
     first = next(iter(choice.entries))
     value = getattr(e.config, choice.field)
-    return Field(choice.field, choice.title, choice.about, "choice", value, first, choices=tuple(choices(e, choice)))
+    reason = "" if choice.is_on(e.config) else f"Has no effect without the {choice.under}."
+    options = tuple(choices(e, choice))
+    return Field(choice.field, choice.title, choice.about, "choice", value, first, choices=options, reason=reason)
 
 
 def _field(e: "Experiment", option: Option, reason: str = "") -> Field:

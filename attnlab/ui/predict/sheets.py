@@ -109,6 +109,7 @@ def _make_given_tables(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable
     if exercise.given == "before":
         return _make_source_tables(exercise, trace)
     from attnlab.attention.registries import registry
+    from attnlab.attention.stages.explain_block import list_unused_tables
     from attnlab.attention.stages.presence import source
 
     e, asked = trace.experiment, {cell.stage for cell in exercise.blanks}
@@ -124,7 +125,8 @@ def _make_given_tables(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable
         for table in _TABLES.get(name, ()):
             if getattr(e.weights, table) is not None:
                 tables.append(_make_weights_table(e, table))
-    return (*tables, *(_make_weights_table(e, table) for table in registry.tables(e.config)))
+    left_out = list_unused_tables(e, _list_needed(exercise, trace))
+    return (*tables, *(_make_weights_table(e, name) for name in registry.tables(e.config) if name not in left_out))
 
 
 def _make_embeddings_table(trace: "Trace", name: str) -> tuple[SheetTable, ...]:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 Unknown = Callable[[Stage, tuple[int | None, ...]], NDArray[np.bool_] | None]
 MOST_SOURCES = 3
-WEIGHTS = {"queries": "W_q", "keys": "W_k", "values": "W_v", "output": "W_o"}
+WEIGHTS = {"queries": "W_q", "keys": "W_k", "values": "W_v"}
+WEIGHTS |= {stage: matrix for stage, (matrix, _) in tables.MULTIPLIED.items()}
 """The table of weights of a stage, shown beside its other factor."""
 _COLOURS = {"query": "query", "token": "query", "key": "key"}
 

@@ -25,8 +25,8 @@ OF_STAGE = {
     "queries": "W_q",
     "keys": "W_k",
     "values": "W_v",
-    "output": "W_o",
     "memory": "memory_embeddings",
+    **{stage: matrix for stage, (matrix, _) in tables.MULTIPLIED.items()},
 }
 """The table most relevant to a stage; for all others the embeddings."""
 HINT = "Drag a number, or type. Ctrl+Z undoes, R restores, E closes."
