@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
 import attnlab
 from attnlab.attention import edits
+from attnlab.attention.edits.vector_edits import move_by_matrix, move_by_token
+from attnlab.attention.measures.contributions import measure_contributions
+from attnlab.attention.measures.head_matrices import measure_output
 from attnlab.attention.registries.blocks import BLOCK_NORMS, FEED_FORWARDS
 from attnlab.attention.stages.arithmetic import plain
 from attnlab.attention.stages.explain import Cell, explain
@@ -249,3 +253,24 @@ def test_every_block_has_the_same_bits_in_any_number_of_threads(norm: str, feed:
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+
+
+def test_a_score_behind_a_norm_is_a_sum_over_the_normed_numbers() -> None:
+    e = edits.configure(attnlab.preset("multi-head-causal"), block="before", positions="sinusoidal")
+    trace = attnlab.compute(e, dtype="float64")
+    found = measure_contributions(trace, 2, 3, 1)
+    assert found.total == pytest.approx(float(trace["scores"][2, 3, 1]), abs=1e-10)
+    assert found.query.tolist() == trace["normed_inputs"][3].tolist()
+    assert found.query_parts == found.key_parts == ("content",)
+    parts = measure_output(trace, 1, 2, 5)
+    assert parts.total == pytest.approx(float(trace["output"][2, 5]), abs=1e-10)
+
+
+def test_a_token_does_not_follow_an_arrow_behind_a_norm() -> None:
+    e = edits.configure(attnlab.preset("multi-head-causal"), block="before")
+    step = np.full(8, 0.1)
+    with pytest.raises(attnlab.ExperimentError, match="A norm stands between the token and W_q"):
+        move_by_token(e, "queries", 0, 1, step)
+    moved = move_by_matrix(e, "queries", 0, 1, step)
+    gap = attnlab.compute(moved)["queries"][0, 1] - attnlab.compute(e)["queries"][0, 1]
+    assert gap.tolist() == pytest.approx(step.tolist(), abs=1e-5)

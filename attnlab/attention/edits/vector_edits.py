@@ -10,6 +10,7 @@ from attnlab.attention.edits.layer_tables import table
 from attnlab.attention.edits.table_edits import set_block
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.stages.presence import source
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import ExperimentError
 
@@ -55,9 +56,14 @@ def move_by_token(e: Experiment, kind: str, head: int, row: int, step: Floats) -
     cannot reach every point. The token's other vectors move, too.
 
     Raises:
-        ExperimentError: the matrix is 0, or a number that does not fit the table's dtype.
+        ExperimentError: the matrix is 0, a norm stands before it, or a number that does not fit the table's dtype.
     """
     name = MATRIX_OF[kind]
+    if source(e, kind) == "normed_inputs":
+        raise ExperimentError(
+            f"A norm stands between the token and {name}, so its arrow does not follow the token in a straight line; "
+            "let the matrix follow, or choose a block without norms before."
+        )
     matrix = _read_block(e, name, find_columns(e, kind, head, len(step)), len(step))
     if not np.abs(matrix).max(initial=0) > NEARLY_0:
         raise ExperimentError(f"{name} is 0 here, so no change of the token moves its arrow.")

@@ -73,7 +73,7 @@ def measure_contributions(trace: Trace, head: int, query: int, key: int) -> Cont
     if reason:
         raise ExperimentError(reason)
     exact = Trace(e, torch.device("cpu"), torch.float64)
-    x, y = exact["inputs"][query], exact["memory" if "memory" in exact else "inputs"][key]
+    x, y = exact[exact.sources("queries")[0]][query], exact[exact.sources("keys")[0]][key]
     rows, columns = query_rows(e, head), key_rows(e, head)
     matrix = _array(join(exact, turn(exact, rows, query), turn(exact, columns, key)))
     left, right = _with_bias(_array(x), e.weights.b_q), _with_bias(_array(y), e.weights.b_k)
@@ -146,8 +146,9 @@ def _with_bias(x: Floats, bias: Tensor | None) -> Floats:
 def _split(exact: Trace, embedding: Tensor, x: Tensor, whole: Floats) -> dict[str, Floats]:
     """Return the parts of a token's vector by name, each as long as ``whole``."""
     content = np.zeros_like(whole)
-    content[: len(x)] = _array(embedding)
-    if POSITIONS[exact.experiment.config.positions].encode is None:
+    is_normed = "normed_inputs" in exact  # a norm mixes content and position
+    content[: len(x)] = _array(x if is_normed else embedding)
+    if is_normed or POSITIONS[exact.experiment.config.positions].encode is None:
         parts = {"content": content}
     else:
         position = np.zeros_like(whole)

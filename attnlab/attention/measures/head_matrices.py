@@ -87,7 +87,7 @@ def measure_output(trace: Trace, head: int, query: int, column: int) -> OutputPa
     """
     e = trace.experiment
     exact = Trace(e, torch.device("cpu"), torch.float64)
-    y = exact["memory" if "memory" in exact else "inputs"].numpy()
+    y = exact[exact.sources("values")[0]].numpy()
     if e.weights.b_v is not None:
         y = np.concatenate([y, np.ones((len(y), 1))], 1)
     weights = trace.array(trace.sources("context")[0])[:, query].astype(np.float64)
