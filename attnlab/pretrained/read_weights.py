@@ -2,8 +2,8 @@
 
 import os
 import reprlib
-import warnings
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +17,8 @@ from attnlab.files.weights.weights_file import read_layer
 from attnlab.files.weights.weights_in import Proposal
 from attnlab.pretrained.folder import CONFIG, read_json
 from attnlab.pretrained.imported_layer import KnownLayer, find_known_model
+from attnlab.pretrained.layer_edits import list_edits
+from attnlab.pretrained.layer_in import read_definition
 
 
 @explain_calls
@@ -38,16 +40,17 @@ def read_weights(
     ``embeddings`` are kept, or with ``"drawn"`` drawn again if their columns do not fit, a word's vector seeded by the
     word. No code in the file is run.
 
-    Mask, scale, positions and norms of the experiment are kept, which is not the attention of a model that has others.
-    With ``settings="model"`` they are those of the config.json beside the file. If there is one of a model, that or
-    ``"keep"`` has to be given: nothing else tells whether the model's own attention is wanted. A named layer without a
-    config.json is imported with a warning. The model's hidden states are in no file: :func:`attnlab.read_model`
+    A layer of a model gets the mask, scale, positions and norms of the config.json beside the file; those of ``e`` are
+    replaced. With ``settings="model"`` anything else is refused. With ``settings="keep"`` the settings of ``e`` stay,
+    and a layer whose config.json says otherwise is refused: its attention would not be the model's. Change settings of
+    the result instead. Where nothing tells the settings of a named layer, because there is no config.json or its family
+    is unknown, ``"keep"`` has to be given. The model's hidden states are in no file: :func:`attnlab.read_model`
     computes them.
 
     Raises:
         FileError: the file cannot be read, has no such layer, or has several and ``layer`` is not given.
-        ExperimentError: sizes that disagree, a missing number of heads, settings of a model that is not known, or a
-            layer of a model without ``settings``.
+        ExperimentError: sizes that disagree, a missing number of heads, or settings that are not those of the model, or
+            not known and not confirmed by ``settings="keep"``.
         ArgumentError: ``e`` is not an Experiment.
     """
     check_path(path)
@@ -57,13 +60,20 @@ def read_weights(
     if asked is not None and not (isinstance(asked, str) and asked in ("keep", "model")):
         raise ArgumentError(f"settings is {reprlib.repr(settings)}; it needs one of keep, model.")
     arrays, proposal = read_layer(path, e, layer)
-    if settings == "model":
+    put = partial(apply, proposal, arrays, n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)
+    try:
         known = _find_layer(Path(path), arrays, proposal)
-        made = apply(proposal, arrays, known.clear(e), n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)
-        return known.set_up(made)
-    if settings is None:
-        _check_chosen(Path(path), arrays, proposal)
-    return apply(proposal, arrays, e, n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)
+    except (FileError, ExperimentError) as error:
+        if settings == "model":
+            raise
+        if settings is None:
+            _refuse_model(Path(path), proposal, str(error))
+        return put(e)
+    if settings == "keep":
+        made = put(e)
+        _check_kept(known, made)
+        return made
+    return known.set_up(put(known.clear(e)))
 
 
 def _find_layer(path: Path, arrays: Mapping[str, NamedArray], proposal: Proposal) -> KnownLayer:
@@ -76,31 +86,40 @@ def _find_layer(path: Path, arrays: Mapping[str, NamedArray], proposal: Proposal
     return layer
 
 
-def _check_chosen(path: Path, arrays: Mapping[str, NamedArray], proposal: Proposal) -> None:
-    """Refuse a layer of a model without a choice of its settings; warn of one whose settings are missing.
+def _check_kept(known: KnownLayer, made: Experiment) -> None:
+    """Refuse an experiment whose settings are not those of the layer of a model.
 
     Raises:
-        ExperimentError: the config.json beside the file is that of a model; the sentence says what each choice gives.
+        ExperimentError: it has others; the sentence names them.
+    """
+    own = read_definition(known.attention, made.T_q, made.T_k)
+    if made.n_heads != own[1].n_heads:
+        differences = [f"{own[1].n_heads} heads → {made.n_heads}"]
+    else:
+        differences = [each.words for each in list_edits(own, made)]
+    if differences:
+        raise ExperimentError(
+            f'With settings="keep", {known.title} would not have its own attention: {", ".join(differences)}. Leave '
+            f"settings out, and change those of the result."
+        )
+
+
+def _refuse_model(path: Path, proposal: Proposal, why: str) -> None:
+    """Refuse a layer of a model whose settings are not known; other arrays are no model's.
+
+    Raises:
+        ExperimentError: nothing tells its settings; the sentence says why.
     """
     config = path.parent / CONFIG
-    if proposal.name and not config.is_file():
-        warnings.warn(
-            f"No {CONFIG} is beside {format_name(path)}: mask, scale and positions stay those of the experiment, and "
-            f'may not be those of {shorten_name(proposal.name)}; settings="keep" says that this is wanted.',
-            stacklevel=4,
-        )
-    if not (config.is_file() and proposal.whole and _names_family(config)):
-        return
-    try:
-        title = _find_layer(path, arrays, proposal).title
-    except (FileError, ExperimentError) as error:
+    alone = 'settings="keep" imports the weights alone, and their attention may not be the model\'s.'
+    if config.is_file():
+        if proposal.whole and _names_family(config):
+            raise ExperimentError(f"{why} {alone}")
+    elif proposal.name:
         raise ExperimentError(
-            f'{error} settings="keep" imports the weights alone, and their attention will not be the model\'s.'
-        ) from None
-    raise ExperimentError(
-        f'The weights of {title} alone do not give its attention: settings="model" sets its mask, scale and positions '
-        f'from {CONFIG}, and settings="keep" keeps those of the experiment, which are not the model\'s.'
-    )
+            f"No {CONFIG} beside {format_name(path)} tells the mask, scale and positions of "
+            f"{shorten_name(proposal.name)}; put that of the model there. {alone}"
+        )
 
 
 def _names_family(config: Path) -> bool:

@@ -2,8 +2,8 @@
 
 import json
 import shutil
-import warnings
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -22,31 +22,36 @@ def read_states(folder: object) -> Experiment:
     return Experiment(e.tokens, e.embeddings)
 
 
+@pytest.mark.parametrize("settings", [None, "model"])
 @pytest.mark.parametrize("name", ["gpt2", "llama", "llama-yarn", "bert", "mistral", "qwen3", "t5-encoder"])
-def test_the_settings_of_config_json_give_the_models_attention(make: Make, name: str) -> None:
+def test_a_layer_of_a_model_has_the_models_attention(make: Make, name: str, settings: Literal["model"] | None) -> None:
     _, folder = make(name)
-    path, e = folder / "model.safetensors", read_states(folder)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        mine = attnlab.read_weights(path, e, layer=2, settings="model")
+    mine = attnlab.read_weights(folder / "model.safetensors", read_states(folder), layer=2, settings=settings)
     theirs = attnlab.read_model(folder).run(TEXT).attention(2)
     torch.testing.assert_close(attnlab.compute(mine)["weights"], theirs, atol=1e-5, rtol=0)
 
 
-def test_weights_alone_need_a_choice_that_says_they_are_not_the_model(make: Make) -> None:
-    _, folder = make("gpt2")
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("gpt2", "causal mask off"),
+        ("llama", "causal mask off, Positions RoPE → none"),
+        ("t5-encoder", "scores ÷ 1 → ÷ √d_k, Positions T5 bias → none"),
+    ],
+)
+def test_the_weights_of_a_model_cannot_be_imported_with_other_settings(make: Make, name: str, wrong: str) -> None:
+    """With nothing else set, their attention was up to 0.99 off."""
+    _, folder = make(name)
     path, e = folder / "model.safetensors", read_states(folder)
     with pytest.raises(attnlab.AttnlabError) as raised:
-        attnlab.read_weights(path, e, layer=2)
+        attnlab.read_weights(path, e, layer=2, settings="keep", n_heads=4)
     assert str(raised.value) == (
-        f'The weights of layer 2 of {folder.name} alone do not give its attention: settings="model" sets its mask, '
-        'scale and positions from config.json, and settings="keep" keeps those of the experiment, which are not the '
-        "model's."
+        f'With settings="keep", layer 2 of {folder.name} would not have its own attention: {wrong}. Leave settings '
+        "out, and change those of the result."
     )
-    kept = attnlab.read_weights(path, e, layer=2, settings="keep")
-    assert not kept.config.causal
-    theirs = attnlab.read_model(folder).run(TEXT).attention(2)
-    assert float((attnlab.compute(kept)["weights"] - theirs).abs().max()) > 0.3
+    theirs = attnlab.read_model(folder).run(TEXT).experiment(2)
+    kept = attnlab.read_weights(path, theirs, layer=2, settings="keep")
+    torch.testing.assert_close(attnlab.compute(kept)["weights"], attnlab.compute(theirs)["weights"], atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(
@@ -68,17 +73,17 @@ def test_weights_of_an_unknown_model_need_the_choice_too(
     assert attnlab.read_weights(copy / "model.safetensors", e, layer=2, n_heads=4, settings="keep").n_heads == 4
 
 
-def test_a_layer_without_its_config_is_imported_with_a_warning(make: Make, tmp_path: Path) -> None:
+def test_a_layer_without_its_config_is_imported_only_on_request(make: Make, tmp_path: Path) -> None:
     _, folder = make("gpt2")
     path, e = tmp_path / "model.safetensors", read_states(folder)
     shutil.copy(folder / path.name, path)
-    with pytest.warns(
-        UserWarning, match=r"No config\.json is beside .*model\.safetensors: mask, scale .* transformer\.h\.2"
-    ):
+    with pytest.raises(attnlab.AttnlabError) as raised:
         attnlab.read_weights(path, e, layer=2, n_heads=4)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        attnlab.read_weights(path, e, layer=2, n_heads=4, settings="keep")
+    assert str(raised.value) == (
+        f"No config.json beside {path} tells the mask, scale and positions of transformer.h.2.attn; put that of the "
+        'model there. settings="keep" imports the weights alone, and their attention may not be the model\'s.'
+    )
+    assert attnlab.read_weights(path, e, layer=2, n_heads=4, settings="keep").n_heads == 4
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"num_attention_heads": 4}'])

@@ -89,6 +89,7 @@ class WeightsDialog(WeightsFrame):
         self.pages.setCurrentWidget(self.waiting)
         self.segments.hide()
         self._known = None
+        self.alone.setChecked(False)
         self.offer.hide()
         self._say("")
         self._show_busy(True, steps)
@@ -157,12 +158,15 @@ class WeightsDialog(WeightsFrame):
         self.draw_button.clicked.connect(self.form.draw_embeddings)
         self.cancel_button.clicked.connect(self.reject)
         self.apply_button.clicked.connect(self.bring_in)
+        self.alone.clicked.connect(lambda _: self._enable())
 
     def _enable(self) -> None:
         """Enable Import if the choices were tried for the open scene."""
         trial = self.trial
-        fits = trial is not None and trial.experiment is not None
-        self.apply_button.setEnabled(fits and trial is not None and trial.scene is self._playground.document.scene)
+        fits = trial is not None and trial.experiment is not None and trial.scene is self._playground.document.scene
+        unknown = fits and self._lacks_settings(trial)
+        self.alone.setVisible(unknown)
+        self.apply_button.setEnabled(fits and (self.alone.isChecked() or not unknown))
         columns = trial.drawable if trial is not None else 0
         self.draw_button.setVisible(bool(columns))
         self.draw_button.setToolTip(f"Give each word a vector of {columns} numbers, drawn from the word itself")
@@ -182,9 +186,17 @@ class WeightsDialog(WeightsFrame):
             told.append(f"Keys and values come from a second sequence, {' × '.join(map(str, made.memory.shape))}.")
         if now.config.ablated:
             told.append("Heads that were switched off are on again.")
-        if self._known is None and self.form.read_wish().proposal.name:
+        if self._is_without_config():
             told.append(ALONE)
         return " ".join(told)
+
+    def _is_without_config(self) -> bool:
+        """Return whether the weights are named like a layer of a model, of which nothing else is known."""
+        return self._known is None and bool(self.form.read_wish().proposal.name)
+
+    def _lacks_settings(self, trial: Trial | None) -> bool:
+        """Return whether a model's layer would get the settings of the open scene, which only the user can confirm."""
+        return self._is_without_config() or (trial is not None and bool(trial.unknown))
 
     # Reactions
 

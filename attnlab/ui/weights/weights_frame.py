@@ -14,6 +14,7 @@ from attnlab.ui.weights.mapping import MappingForm
 from attnlab.ui.weights.trial_view import TrialView
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.fields.switch import Switch
 
 _SMALL, _LARGE = (540, 400), (1000, 680)
 _TWO_SIDES, _FORM = 760, 440
@@ -84,6 +85,10 @@ class WeightsFrame(QDialog):
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Progress")
+        self.alone = Switch("Weights alone, with the settings here")
+        self.alone.setToolTip(
+            "Nothing here says which mask, scale and positions the layer has; say that those here are meant"
+        )
         self.segments = Segments("View")
         self.other_button = button("Other file…", "Read another file")
         self.draw_button = button("Draw new embeddings", "")
@@ -93,8 +98,8 @@ class WeightsFrame(QDialog):
         self.waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._lay_out()
         self._show_busy(False)
-        self.message.hide()
-        self.draw_button.hide()
+        for widget in (self.message, self.draw_button, self.alone):
+            widget.hide()
 
     def _lay_out(self) -> None:
         self.left, self.right = make_scroll_area(self.form, "Arrays to import"), QStackedWidget()
@@ -121,6 +126,7 @@ class WeightsFrame(QDialog):
         whole.addWidget(self.progress)
         whole.addWidget(self.message)
         whole.addWidget(self.info)
+        whole.addWidget(self.alone, 0, Qt.AlignmentFlag.AlignLeft)
         whole.addLayout(self._make_buttons())
 
     def _make_offer(self) -> QFrame:

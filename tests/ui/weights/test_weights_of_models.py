@@ -102,4 +102,20 @@ def test_a_layer_without_its_config_says_that_its_settings_are_not_known(
     )
     assert user.dialog.info.text().endswith(said)
     assert user.dialog.info.isVisible()
+    assert not user.button("Import").isEnabled()
+    person.click(user.button("Weights alone, with the settings here"))
+    assert user.button("Import").isEnabled()
+    person.click(user.button("Weights alone, with the settings here"))
+    assert not user.button("Import").isEnabled()
+    user.bring_in()
+    assert person.experiment.n_heads == 4
+
+
+def test_the_settings_of_a_known_layer_need_no_confirmation(person: "Person", make: Make) -> None:
+    user = open_weights(person, [make("llama")[1] / "model.safetensors"])
+    assert not user.dialog.alone.isVisible()
+    assert user.button("Import").isEnabled()
+    user.choose("W_k array", "v_proj.weight")
+    assert user.dialog.alone.isVisible()
+    assert not user.button("Import").isEnabled()
     user.close()

@@ -44,7 +44,9 @@ class WeightsUser:
         return any(each.text() == name and each.isVisible() for each in self.dialog.findChildren(QAbstractButton))
 
     def bring_in(self) -> None:
-        """Click the import button, and wait for the window."""
+        """Click the import button, and wait for the window; confirm the settings first, where they are not known."""
+        if self.dialog.alone.isVisible() and not self.dialog.alone.isChecked():
+            self.person.click(self.dialog.alone)
         self.person.click(self.button("Import"))
         self.gone()
         self.person.settle()
