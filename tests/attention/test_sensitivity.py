@@ -101,6 +101,7 @@ def test_the_largest_are_listed_by_size() -> None:
     causes = {"W_q": np.array([[0.1, -0.5]]), "W_k": np.array([[0.3], [0.0]])}
     found = [(each.table, each.row, each.column, value) for each, value in list_largest(causes, 3)]
     assert found == [("W_q", 0, 1, -0.5), ("W_k", 0, 0, 0.3), ("W_q", 0, 0, 0.1)]
+    assert [value for _, value in list_largest(causes, 1)] == [-0.5]
 
 
 def test_what_has_no_derivative_is_said() -> None:

@@ -12,7 +12,7 @@ from attnlab.attention import edits
 from attnlab.attention.stages.explain import Cell
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.goal_lens import GoalLens
-from attnlab.ui.playground.lenses.goal_map import FULL
+from attnlab.ui.playground.weight_drag import FULL
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QAbstractButton
@@ -77,6 +77,10 @@ def test_a_typed_goal_is_reached_by_one_edit_that_is_undone(person: "Person") ->
     assert data is not None
     np.testing.assert_allclose(data.values[0], (changed - before.weights.W_q).numpy(), atol=1e-7)
     assert person.experiment.embeddings is before.embeddings
+    for line in lens.changes.moved.text().splitlines()[1:]:
+        _, was, now, change = (cell.replace("−", "-") for cell in line.split("\t"))
+        assert float(now) - float(was) == pytest.approx(float(change), abs=2e-4)
+        assert float(change)
     old = lens.weights.before.data
     assert old is not None
     assert old.values[0, 1, 2] == pytest.approx(float(attnlab.compute(before).array("weights")[0, 1, 2]), abs=1e-6)
