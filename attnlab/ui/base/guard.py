@@ -54,6 +54,7 @@ ANSWERS: dict[str, Answer] = {
     "fixup": lambda _, text: text,
     "flags": lambda *_: Qt.ItemFlag.NoItemFlags,
     "heightForWidth": lambda *_: -1,
+    "inputMethodQuery": _nothing,
     "indexOfChild": lambda *_: -1,
     "rect": lambda *_: QRect(),
     "role": lambda *_: QAccessible.Role.NoRole,

@@ -192,6 +192,7 @@ class CodeExport(QObject):
             head = cell.head
         menu = QMenu(card)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._playground.cells.fill_menu(menu, cell)
         formats = menu.addMenu(f"Copy {_format_name(trace, stage, head)} as")
         for form, title in TITLES.items():
             formats.addAction(title).triggered.connect(partial(self._on_copy_chosen, form, stage, head))

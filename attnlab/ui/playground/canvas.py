@@ -54,6 +54,8 @@ class Canvas(FollowsTheme, QWidget):
     mask_painted = Signal(object, int)
     """The brush crossed a cell, and the number of its stroke, from press to release; each cell once per stroke."""
     colours_asked = Signal(str, QPoint)
+    weight_dragged = Signal(object, float, QPoint)
+    weight_dropped = Signal(object, float)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,6 +74,8 @@ class Canvas(FollowsTheme, QWidget):
             card.cell_hovered.connect(self.cell_hovered)
             card.cell_clicked.connect(self.cell_clicked)
             card.cell_moved.connect(self.cell_moved)
+            card.weight_dragged.connect(self.weight_dragged)
+            card.weight_dropped.connect(self.weight_dropped)
             card.title_double_clicked.connect(self._on_title_double_clicked)
             card.brushed.connect(self._on_brushed)
             card.stroke_ended.connect(self._on_stroke_ended)

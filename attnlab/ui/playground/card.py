@@ -1,6 +1,9 @@
 """The interactive card of a stage: pointing, clicking, panning, painting the mask, and keys."""
 
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -13,6 +16,7 @@ from attnlab.ui.playground.canvas_card import BAR_TIP
 from attnlab.ui.playground.canvas_plan import HEADER
 from attnlab.ui.playground.stage_face import StageFace
 from attnlab.ui.playground.stage_maps import cell_text
+from attnlab.ui.playground.weight_drag import WeightDrag
 from attnlab.ui.widgets.maps.spoken_maps import move_cell
 
 _STEPS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
@@ -33,6 +37,10 @@ class StageCard(StageFace):
     brushed = Signal(object, bool)
     """The brush first crossed this cell in its stroke; and whether the cell is the first of the stroke."""
     stroke_ended = Signal()
+    weight_dragged = Signal(object, float, QPoint)
+    """Shift and a drag: the cell, what its weight should be, and the pointer's place on the screen."""
+    weight_dropped = Signal(object, float)
+    """The end of such a drag."""
 
     def __init__(self, stage: Stage, parent: QWidget | None = None) -> None:
         super().__init__(stage, parent)
@@ -40,6 +48,7 @@ class StageCard(StageFace):
         self._pressed: QPointF | None = None
         self._panning = False
         self._brush: Brush | None = None
+        self._weight_drag: tuple[Cell, WeightDrag] | None = None
         self.setMouseTracking(True)
 
     def _tell_cell(self, cell: Cell | None) -> None:
@@ -126,12 +135,31 @@ class StageCard(StageFace):
             return
         self._pressed = event.globalPosition()
         self._panning = False
+        self._weight_drag = self._find_weight_drag(event)
+
+    def _find_weight_drag(self, event: QMouseEvent) -> tuple[Cell, WeightDrag] | None:
+        """Return the drag that a press with Shift begins on a weight of one head, as it is at present."""
+        shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        if self.stage.name != "weights" or not shift or event.button() != Qt.MouseButton.LeftButton:
+            return None
+        cell, trace, view = self.cell_at(event.position()), self._trace, self._view
+        if cell is None or cell.head is None or trace is None or view is None:
+            return None
+        if self._pinned is not None and view.look != "present":
+            return None
+        weight = float(np.nan_to_num(trace.array("weights")[cell.head, cell.row, cell.column]))
+        return cell, WeightDrag(event.position(), weight)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._brush is not None and not event.buttons() & Qt.MouseButton.LeftButton:
             self._end_stroke()  # the release went to another widget
         if self._brush is not None:
             self._brush_to(event.position())
+        elif self._weight_drag is not None and event.buttons() & Qt.MouseButton.LeftButton:
+            cell, drag = self._weight_drag
+            if (wanted := drag.move(event.position())) is not None:
+                self.weight_dragged.emit(cell, wanted, event.globalPosition().toPoint())
+            return
         elif self._pressed is not None and event.buttons() & (Qt.MouseButton.LeftButton | Qt.MouseButton.MiddleButton):
             moved = event.globalPosition() - self._pressed
             if self._panning or moved.manhattanLength() >= DRAG_START_PX:
@@ -144,6 +172,11 @@ class StageCard(StageFace):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._brush is not None and event.button() == Qt.MouseButton.LeftButton:
             self._end_stroke()
+            return
+        dragged, self._weight_drag = self._weight_drag, None
+        if dragged is not None and dragged[1].wanted is not None:
+            self._pressed = None
+            self.weight_dropped.emit(dragged[0], dragged[1].wanted)
             return
         if self._pressed is not None and not self._panning and event.button() == Qt.MouseButton.LeftButton:
             cell = self.cell_at(event.position())
@@ -161,6 +194,13 @@ class StageCard(StageFace):
 
     def leaveEvent(self, event: QEvent) -> None:
         self.cell_hovered.emit(None)
+
+    def inputMethodQuery(self, query: Qt.InputMethodQuery) -> Any:
+        """Tell where the key for menus opens one: at the held cell."""
+        held = self._find_held()
+        if query != Qt.InputMethodQuery.ImCursorRectangle or held is None or self._data is None:
+            return super().inputMethodQuery(query)
+        return self.cell_rect(held.row, held.column, self._find_map(held.head)).toRect()
 
     def hideEvent(self, event: QHideEvent) -> None:
         self._end_stroke()

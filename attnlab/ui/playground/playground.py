@@ -20,6 +20,7 @@ from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_export import CodeExport
 from attnlab.ui.playground.announcements import Announcements
+from attnlab.ui.playground.cell_actions import CellActions
 from attnlab.ui.playground.colour_menu import make_colour_menu
 from attnlab.ui.playground.columns import Columns
 from attnlab.ui.playground.comparison import Comparison
@@ -76,7 +77,7 @@ class Playground(QObject):
         self.code = CodeExport(self, parent)
         self.comparison = Comparison(self.document, self._find_present, self)
         self.view_control = ViewControl(self.document, self)
-        self.mask = MaskPainting(self)
+        self.mask, self.cells = MaskPainting(self), CellActions(self)
         self.first_steps = FirstSteps(self)
         self.first_steps.watch(self.canvas, self.inputs, self.step_bar)
         self.first_steps_place = FirstStepsPlace(self.first_steps, self.inputs, self.lenses)

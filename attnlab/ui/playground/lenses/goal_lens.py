@@ -262,9 +262,18 @@ class GoalLens(Lens):
 
     @Slot(object, float)
     def _on_dragged(self, cell: object, wanted: float) -> None:
-        """Set the goal of the held weight, which the press has chosen: a drag never goes quite to 0 or 1."""
-        self._wanted = min(max(round(wanted, 3), 0.001), 0.999)
+        """Set the goal of the held weight, which the press has chosen."""
+        self._wanted = wanted
         self._refresh()
+
+    def seek(self, cell: Cell, wanted: float) -> None:
+        """Search for the change that gives the weight of a cell the wanted value; the cell is held already."""
+        if self._held is None or _place(self._held) != (cell.head, cell.row, cell.column):
+            self.panel.say("The numbers were still being computed. Drag the weight again.")
+            return
+        self._on_wanted(wanted)
+        self._refresh()
+        self.reach()
 
 
 def _place(held: Held) -> Place:

@@ -1,18 +1,15 @@
 """The map of weights in the goal lens: a click holds a weight, a drag up or down says what it should be."""
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.map_data import MapData, Outline
 from attnlab.figures.map_painter import draw_outlines
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.sensitivity_maps import DerivativeMap
-
-FULL = 200
-"""Pixels, at 100 %, that a drag takes from 0 to 1."""
+from attnlab.ui.playground.weight_drag import WeightDrag
 
 
 @guarded
@@ -27,8 +24,7 @@ class GoalMap(DerivativeMap):
     def __init__(self, title: str, spoken: str, parent: QWidget | None = None) -> None:
         super().__init__(title, spoken, parent)
         self._marks: list[tuple[int, int]] = []
-        self._pressed: tuple[tuple[int, int, int], QPointF, float] | None = None
-        self._is_dragged = False
+        self._pressed: tuple[tuple[int, int, int], WeightDrag] | None = None
         self.setToolTip("")
 
     def show_weights(self, data: MapData, marks: list[tuple[int, int]]) -> None:
@@ -41,23 +37,21 @@ class GoalMap(DerivativeMap):
         cell = self.cell_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and cell is not None and self._data is not None:
             value = float(np.nan_to_num(self._data.values[cell]))
-            self._pressed, self._is_dragged = (cell, event.position(), value), False
+            self._pressed = cell, WeightDrag(event.position(), value)
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
         if self._pressed is None:
             return
-        cell, start, value = self._pressed
-        up = start.y() - event.position().y()
-        if self._is_dragged or abs(up) >= QApplication.startDragDistance():
-            self._is_dragged = True
-            self.cell_dragged.emit(cell, min(max(value + up / px(FULL), 0.0), 1.0))
+        cell, drag = self._pressed
+        if (wanted := drag.move(event.position())) is not None:
+            self.cell_dragged.emit(cell, wanted)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
-        dragged, self._pressed, self._is_dragged = self._is_dragged, None, False
-        if dragged:
+        pressed, self._pressed = self._pressed, None
+        if pressed is not None and pressed[1].wanted is not None:
             self.cell_dropped.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -1,0 +1,25 @@
+"""Dragging a weight up or down to say what it should be."""
+
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QApplication
+
+from attnlab.ui.base.theme import px
+
+FULL = 200
+"""Pixels, at 100 %, that a drag takes from 0 to 1."""
+
+
+class WeightDrag:
+    """One drag, from the press to the release."""
+
+    def __init__(self, start: QPointF, weight: float) -> None:
+        self._start, self._weight = start, weight
+        self.wanted: float | None = None
+        """What the weight should be; None until the pointer has moved far enough for a drag."""
+
+    def move(self, to: QPointF) -> float | None:
+        """Follow the pointer, and return the wanted weight. A softmax gives neither 0 nor 1, so neither is wanted."""
+        up = self._start.y() - to.y()
+        if self.wanted is not None or abs(up) >= QApplication.startDragDistance():
+            self.wanted = min(max(round(self._weight + up / px(FULL), 3), 0.001), 0.999)
+        return self.wanted
