@@ -8,11 +8,25 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPixmap
 from attnlab.figures.palette import Palette
 
 RADIUS = 3.0
+_WIDE_PX = 256
+"""The least width of a tile: Qt copies tiles one by one, and narrow ones take six times as long."""
 
 
 @lru_cache(maxsize=256)
 def draw_frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
-    """Return the frame of one cell: the surface with a rounded hole, and a gap of 1 px at the right and below."""
+    """Return the frames of some cells side by side: the surface with rounded holes, and gaps of 1 px between them."""
+    frame = _draw_one_frame(width, height, ratio, colour)
+    count = -(-_WIDE_PX // frame.width())
+    tile = QPixmap(frame.width() * count, frame.height())
+    tile.setDevicePixelRatio(ratio)
+    tile.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(tile)
+    painter.drawTiledPixmap(QRectF(QPointF(), tile.deviceIndependentSize()), frame)
+    painter.end()
+    return tile
+
+
+def _draw_one_frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
     tile = QPixmap(round(width * ratio), round(height * ratio))
     tile.setDevicePixelRatio(ratio)
     tile.fill(Qt.GlobalColor.transparent)

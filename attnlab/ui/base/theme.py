@@ -1,6 +1,7 @@
 """The look of the program: the palette in use, the application's fonts by role, and the style sheet."""
 
 import re
+from functools import lru_cache
 from html import escape
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt
@@ -120,6 +121,19 @@ def font(role: str, zoom: float = 1.0) -> QFont:
 
     Raises KeyError for a role that is not in ``ROLES``.
     """
+    base = QGuiApplication.font()
+    if _made_from != [base]:
+        _made_from[:] = [base]
+        _make_font.cache_clear()
+    return QFont(_make_font(role, zoom))
+
+
+_made_from = list[QFont]()
+"""The application's font that the fonts of roles were made from."""
+
+
+@lru_cache(maxsize=512)
+def _make_font(role: str, zoom: float) -> QFont:
     size_px, weight = _ROLES[role]
     made = QFont(QGuiApplication.font())
     made.setPixelSize(max(1, round(size_px * zoom * scale())))
@@ -146,6 +160,7 @@ def text_on(colour: str) -> str:
     return max((LIGHT_INK, DARK_INK), key=lambda text: compute_contrast(text, colour))
 
 
+@lru_cache(maxsize=512)
 def mix(one: str, other: str, share: float) -> str:
     """Return the colour ``share`` of the way from one to the other."""
     channels = (round(a + (b - a) * share) for a, b in zip(parse_rgb(one), parse_rgb(other), strict=True))

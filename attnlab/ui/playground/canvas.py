@@ -7,7 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QWheelEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.stages.flow import Link
@@ -81,6 +91,8 @@ class Canvas(FollowsTheme, QWidget):
             card.stroke_ended.connect(self._on_stroke_ended)
         self._trace: Trace | None = None
         self._view: View | None = None
+        self._late: tuple[Trace, View] | None = None
+        """What is shown once the canvas is seen again."""
         self._zoom, self._offset = 1.0, QPointF(0, 0)
         self._scale = 1.0
         self._needs: Needs | None = None
@@ -131,7 +143,10 @@ class Canvas(FollowsTheme, QWidget):
         self._place()
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
-        """Show another trace."""
+        """Show another trace; while a lens is in the place of the canvas, only when it is seen again."""
+        self._late = (trace, view) if self._can_wait(trace) else None
+        if self._late is not None:
+            return
         before = self._trace
         self._trace, self._view = trace, view
         for name, card in self.cards.items():
@@ -145,6 +160,10 @@ class Canvas(FollowsTheme, QWidget):
 
     def show_view(self, view: "View") -> None:
         """Show the same trace with another view."""
+        newest = self._late[0] if self._late is not None else self._trace
+        if newest is not None and self._can_wait(newest):
+            self._late = newest, view
+            return
         before, self._view = self._view, view
         if self._trace is None:
             return
@@ -156,6 +175,12 @@ class Canvas(FollowsTheme, QWidget):
         self._follow(view)
         if before is not None and before.at != view.at:
             self.fade.begin()
+
+    def _can_wait(self, trace: "Trace") -> bool:
+        """Whether nobody sees or hears the cards, whose places stay the same."""
+        if not self.isHidden() or self._trace is None or QAccessible.isActive():
+            return False
+        return self._shape(self._trace) == self._shape(trace)
 
     def _arrange(self) -> None:
         """Place the cards again if they need other places; a mask may add a card, but none moves under the brush."""
@@ -346,6 +371,10 @@ class Canvas(FollowsTheme, QWidget):
         source = QRect(rect.topLeft() * ratio, rect.size() * ratio)
         painter.drawPixmap(QRectF(rect), ground, QRectF(source))
         painter.end()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        if self._late is not None:
+            self.show_trace(*self._late)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         kept = self._kept

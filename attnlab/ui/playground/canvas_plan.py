@@ -6,7 +6,7 @@ to 12 × 12.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, combinations, pairwise, product
 from typing import NamedTuple
@@ -65,7 +65,10 @@ class CanvasPlan:
 
 
 class _Size(NamedTuple):
-    """A size of type to try: the pixels of a number, its decimals, and whether column labels lie flat."""
+    """A size of type to try: the pixels of a number, its decimals, and whether column labels lie flat.
+
+    Of equally good ones the largest is taken.
+    """
 
     px: int
     decimals: int
@@ -107,24 +110,25 @@ def _find_fitting(needs: Needs, width: float, height: float, scale: float, large
     every = [need for group in needs.groups for need in group]
     able = frozenset(need.name for need in every if need.count == 1 and need.numbers[0] and need.rows <= MOST_ROWS)
     must = frozenset(need.name for need in every if need.is_legible and need.numbers[0])
-    sizes = range(round(largest * scale), _least_px(scale) - 1, -1)
+    sizes = range(_least_px(scale), round(largest * scale) + 1)
     for numbered in dict.fromkeys((able, must)):
         for decimals in DECIMALS if numbered else DECIMALS[-1:]:
             for shares in (False, True) if needs.sharing else (False,):
-                fitting = []
+                fitting, cards = [], _list_groups(needs, shares=shares)
                 pictured = any(need.is_picture(numbered) for need in every)
+                flats = (True, False) if any(n.column_label for n in every if n.name in numbered) else (True,)
                 px_sizes = sizes if numbered else (max(round(NUMBER_PX * scale), 1),)
-                for px, flat, picture in product(px_sizes, (True, False), PICTURES if pictured else (1.0,)):
-                    form = _Form(needs, _Size(px, decimals, flat, picture), numbered, shares)
-                    groups = form.break_lines(width)
-                    if groups is None:
-                        continue
-                    lines = form.balance(groups)
-                    if form.height_of(lines, width).least <= height:
+                for flat, picture in product(flats, PICTURES if pictured else (1.0,)):
+                    for px in px_sizes:
+                        form = _Form(needs, cards, _Size(px, decimals, flat, picture), numbered, shares)
+                        groups = form.break_lines(width)
+                        lines = form.balance(groups) if groups is not None else []
+                        if groups is None or form.height_of(lines, width).least > height:
+                            break  # larger type does not fit either
                         pictures = PICTURE_WORTH * form.measure_pictures(lines, width, height) if pictured else 0.0
                         fitting.append((px + scale * (pictures - count_breaks(groups)), form, lines))
                 if fitting:
-                    _, form, lines = max(fitting, key=lambda each: each[0])
+                    _, form, lines = max(fitting, key=lambda each: (each[0], each[1].size))
                     return form.place(lines, width, height)
     return None
 
@@ -150,8 +154,9 @@ def _choose_lines(needs: Needs, width: float, px: int) -> "tuple[bool, _Form, li
     every = [need for group in needs.groups for need in group]
     must = frozenset(need.name for need in every if need.is_legible and need.numbers[0])
     found: list[tuple[bool, float, int, _Form, list[Line]]] = []
+    cards = _list_groups(needs, shares=bool(needs.sharing))
     for decimals, flat in product(DECIMALS, (True, False)):
-        form = _Form(needs, _Size(px, decimals, flat), must, bool(needs.sharing), roomy=True)
+        form = _Form(needs, cards, _Size(px, decimals, flat), must, bool(needs.sharing), roomy=True)
         groups = form.break_lines(width, always=True)
         assert groups is not None
         lines = form.balance(groups)
@@ -171,23 +176,41 @@ def _least_px(scale: float) -> int:
     return max(round(LEAST_PX * scale), 1)
 
 
+def _list_groups(needs: Needs, *, shares: bool) -> tuple[Line, ...]:
+    """Return the cards in groups that begin a new line, without the one whose numbers another card shows."""
+    hidden = "scaled" if shares else ""
+    return tuple(tuple(need for need in group if need.name != hidden) for group in needs.groups)
+
+
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The cards at one size of type."""
+    """The cards at one size of type, in groups that begin a new line; a plan tries hundreds, so each measures a card
+    once."""
 
     needs: Needs
+    groups: tuple[Line, ...]
     size: _Size
     numbered: frozenset[str]
     shares: bool
     roomy: bool = False
-
-    def groups(self) -> list[Line]:
-        """Return the cards in groups that begin a new line, without the one whose numbers another card shows."""
-        hidden = "scaled" if self.shares else ""
-        return [tuple(need for need in group if need.name != hidden) for group in self.needs.groups]
+    _widths: dict[str, _Span] = field(default_factory=dict)
+    _heights: dict[tuple[str, float], _Span] = field(default_factory=dict)
 
     def width_of(self, need: CardNeed) -> _Span:
         """Return the least and the largest width of a card."""
+        span = self._widths.get(need.name)
+        if span is None:
+            span = self._widths[need.name] = self._measure_width(need)
+        return span
+
+    def card_height(self, need: CardNeed, width: float) -> _Span:
+        """Return the least and the largest height of a card with its folded ones, in a line of a width."""
+        span = self._heights.get((need.name, width))
+        if span is None:
+            span = self._heights[need.name, width] = self._measure_height(need, width)
+        return span
+
+    def _measure_width(self, need: CardNeed) -> _Span:
         z, px = self.size.zoom, self.size.px
         label = need.label * px + 8 if need.label else 0.0
         frame = 2 * PADDING * z + label
@@ -205,8 +228,7 @@ class _Form:
         number = need.numbers[DECIMALS.index(self.size.decimals)] * px + AIR
         return float(-(-max(number, need.column_label * px + 4 if self.size.flat else 0.0) // 1))
 
-    def card_height(self, need: CardNeed, width: float) -> _Span:
-        """Return the least and the largest height of a card with its folded ones, in a line of a width."""
+    def _measure_height(self, need: CardNeed, width: float) -> _Span:
         z, px = self.size.zoom, self.size.px
         frame = (HEADER + PADDING + STRIP * self.needs.strips) * z + len(need.folded) * (FOLD * z + 6)
         if need.name == HEADS:
@@ -230,7 +252,7 @@ class _Form:
     def break_lines(self, width: float, *, always: bool = False) -> list[list[Line]] | None:
         """Return the lines of each group, as few as possible; None if a card does not fit in one, unless ``always``."""
         room, groups = width - 2 * MARGIN, []
-        for group in self.groups():
+        for group in self.groups:
             lines: list[list[CardNeed]] = [[]]
             used = -GAP
             for need in group:

@@ -179,6 +179,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._show(explain_in_view(self._trace, self._view, cell, limit, self._words.wanted))
         if example:
             self._show_about()
+        else:
+            self._example.hide()
 
     def _show_nothing(self) -> None:
         self._name.setText("")
@@ -234,14 +236,12 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._name.setText(explanation.title)
         head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
         self._where.setText(f"{explanation.labels[0]} → {explanation.labels[1]}{head}")
-        self._example.hide()
         self._value.setText(shown.value or number(explanation.value))
         self._compare(explanation)
         if shown.value:
             self._compared.hide()
         for label, text in ((self._sentence, shown.sentence), (self._remarks, shown.remarks)):
-            if text and label.accessibleName() != text:  # writing rich text again takes longer than drawing the steps
-                label.show_formula(text)
+            label.show_formula(text)
             label.setVisible(bool(text))
         row = shown.steps.row if shown.steps is not None else None
         place = self._words_last if row is not None else self._words_first
@@ -302,8 +302,12 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         of_query = stage.axes[-2] in ("query", "token")  # there may be more keys than rows of the weights
         unknown_keys = find_unknown_in_row(trace, self._view, name, cell.row) if of_query else [True]
         has_row = not all(unknown_keys)
-        for widget in (self._row_title, self._statistics_title, self.bars):
-            widget.setVisible(has_row)
+        for widget, shown in (
+            (self._row_title, has_row and step is None),
+            (self._statistics_title, has_row and not any(unknown_keys)),
+            (self.bars, has_row),
+        ):
+            widget.setVisible(shown)  # each once: a label hidden and shown again has the whole panel laid out again
         if self._profile is not None and not has_row:
             self._profile.hide()
         if not has_row:
@@ -319,7 +323,6 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         if e.n_heads > 1 and not isinstance(head, int):
             title += ", mean of the heads"
         self._row_title.setText(title.upper())
-        self._row_title.setVisible(step is None)
         self._row_place.setContentsMargins(px(INDENT) if step is not None else 0, 0, 0, 0)
         self.bars.set_parts(step.parts.tolist() if step is not None else (), step.decimals if step is not None else 4)
         current = cell.column if stage.axes[-1] == "key" else None
@@ -329,7 +332,6 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             masked, unknown_keys = [*masked, False], [*unknown_keys, any(unknown_keys)]
         self.bars.set_row(keys, bars, masked, unknown_keys, current, f"Weights, r{title[1:]}")
         partly = any(unknown_keys)
-        self._statistics_title.setVisible(not partly)
         self._show_profile(row[:0] if partly else row, e.key_tokens, current)
         statistics = None if partly else row_statistics(row, masked[: e.T_k].count(False), cell.row)
         self._statistics.show_statistics(statistics, e.key_tokens)

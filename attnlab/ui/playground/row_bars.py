@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent
-from PySide6.QtGui import QFontMetrics, QHelpEvent
+from PySide6.QtGui import QHelpEvent
 
 from attnlab.attention.stages.arithmetic import DECIMALS, number
 from attnlab.base.spoken_text import speak_text
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.theme import px
 from attnlab.ui.widgets.charts.bars import BarList
 from attnlab.ui.widgets.tip_beside import show_beside
 
@@ -32,7 +32,7 @@ class RowBars(BarList):
     def find_parts_end(self) -> int:
         """Return where the column of the parts ends, in pixels from the left of the list."""
         label, _, gap = self._columns()
-        return label + gap + self._measure_notes(QFontMetrics(font(self.type_role)))
+        return label + gap + self.measure_notes()
 
     def _row_height(self) -> int:
         return px(20)

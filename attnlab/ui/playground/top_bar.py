@@ -103,7 +103,8 @@ class TopBar(FollowsTheme, QFrame):
             (self.redo_button, "Redo", history.redo_label),
         ):
             button.setEnabled(label is not None)
-            button.setToolTip(plain_tip(f"{verb} “{label}”") if label else f"Nothing to {verb.lower()}")
+            if (tip := plain_tip(f"{verb} “{label}”") if label else f"Nothing to {verb.lower()}") != button.toolTip():
+                button.setToolTip(tip)
         if (scene.device, scene.dtype) != self._shown_device:
             self._shown_device = (scene.device, scene.dtype)
             self.device.set_value(self._shown_device)

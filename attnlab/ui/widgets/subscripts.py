@@ -4,10 +4,11 @@ import re
 from functools import lru_cache
 from html import escape
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QLabel, QWidget
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font as font_of
 from attnlab.ui.base.themed import FollowsTheme
 
@@ -49,17 +50,19 @@ def draw_text(painter: QPainter, x: float, middle: float, text: str, font: QFont
     return x
 
 
+@guarded
 class FormulaLabel(FollowsTheme, QLabel):
     """Sentences with subscripts, wrapped and selectable; a screen reader hears the plain text."""
 
     def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
+        self._heights: dict[tuple[int, int], int] = {}
         super().__init__(parent)
         self._text = text
         self.setProperty("role", role)
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.show_formula(text)
+        self.setAccessibleName(text)
 
     @property
     def formula(self) -> str:
@@ -68,9 +71,10 @@ class FormulaLabel(FollowsTheme, QLabel):
 
     def show_formula(self, text: str) -> None:
         """Show a plain text, its subscripts lowered."""
-        self._text = text
-        self.setAccessibleName(text)
-        self.restyle()
+        if text != self._text:  # writing rich text again has it laid out and painted again
+            self._text = text
+            self.setAccessibleName(text)
+            self.restyle()
 
     def restyle(self) -> None:
         """Use the present size of type for the subscripts."""
@@ -78,6 +82,19 @@ class FormulaLabel(FollowsTheme, QLabel):
         lowered = f'<span style="vertical-align:sub; font-size:{size_px}px">'
         pieces = ((escape(piece).replace("\n", "<br>"), low) for piece, low in spans(self._text))
         self.setText("".join(f"{lowered}{piece}</span>" if low else piece for piece, low in pieces))
+        self._heights.clear()
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height, which is cached: Qt lays out and paints rich text again to measure it."""
+        margins = self.contentsMargins()
+        key = width, margins.top() + margins.bottom()
+        if key not in self._heights:
+            self._heights[key] = super().heightForWidth(width)
+        return self._heights[key]
+
+    def changeEvent(self, event: QEvent) -> None:
+        self._heights.clear()
+        super().changeEvent(event)
 
 
 def _font(font: QFont, low: bool) -> QFont:

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
-    QFontMetrics,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -22,7 +21,8 @@ from attnlab.base.number_text import four_decimals
 from attnlab.base.spoken_text import HIDDEN, speak_number, speak_token
 from attnlab.figures.tiles import make_hatching
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
+from attnlab.ui.base.line_pen import LinePen, find_pen
+from attnlab.ui.base.theme import draw_focus_ring, mix, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.drawn_list import DrawnList
 from attnlab.ui.widgets.tip_beside import show_beside
@@ -125,10 +125,12 @@ class BarList(DrawnList):
         """Return the muted number between the label and the bar of a row; "" for none."""
         return ""
 
-    def _measure_notes(self, metrics: QFontMetrics) -> int:
+    def measure_notes(self) -> int:
         """Return the width of the notes, from the first rows and the current one."""
-        some = {*range(min(len(self._labels), 64)), *([] if self._current is None else [self._current])}
-        return max((metrics.horizontalAdvance(self.note_text(row)) for row in some), default=0)
+        some, pen = {*range(min(len(self._labels), 64))}, find_pen(self.type_role)
+        if self._current is not None:
+            some.add(self._current)
+        return math.ceil(max((pen.measure(self.note_text(row)) for row in some), default=0))
 
     def _row_height(self) -> int:
         return px(22)
@@ -174,9 +176,9 @@ class BarList(DrawnList):
     def _columns(self) -> tuple[int, int, int]:
         """Return the widths of the labels, of the values and of the gap."""
         gap, width = px(8), self.viewport().width()
-        metrics = QFontMetrics(font(self.strong_role))
-        values = max(metrics.horizontalAdvance("−0.0000"), metrics.horizontalAdvance("masked"))
-        widest = max((metrics.horizontalAdvance(visible(label[:40])) for label in self._labels[:64]), default=0) + 2
+        pen = find_pen(self.strong_role)
+        values = math.ceil(max(pen.measure("−0.0000"), pen.measure("masked")))
+        widest = math.ceil(max((pen.measure(visible(label[:40])) for label in self._labels[:64]), default=0)) + 2
         return min(widest, max(px(48), round(width * 0.3))), values, gap
 
     def _describe(self) -> None:
@@ -245,16 +247,20 @@ class BarList(DrawnList):
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         columns, high, offset = self._columns(), self._row_height(), self.verticalScrollBar().value()
-        notes = self._measure_notes(QFontMetrics(font(self.type_role)))
+        notes = self.measure_notes()
+        pens = find_pen(self.type_role), find_pen(self.strong_role)
         first = max((event.rect().top() + offset) // high, 0)
         last = min((event.rect().bottom() + offset) // high, len(self._labels) - 1)
         for row in range(first, last + 1):
-            self._paint_row(painter, row, columns, notes)
+            self._paint_row(painter, row, columns, notes, pens)
         painter.end()
 
-    def _paint_row(self, painter: QPainter, row: int, columns: tuple[int, int, int], notes: int) -> None:
-        p, place, current = palette_of(self), self.row_rect(row), row == self._current
+    def _paint_row(
+        self, painter: QPainter, row: int, columns: tuple[int, int, int], notes: int, pens: tuple[LinePen, LinePen]
+    ) -> None:
+        p, place, current = palette_of(self), QRectF(self.row_rect(row)), row == self._current
         label_width, value_width, gap = columns
+        pen = pens[current]
         room = QRectF(place.x() + label_width + gap, place.y(), 0, place.height())
         room.setRight(place.right() - value_width - gap)
         noted = QRectF(room.x(), room.y(), notes, room.height())
@@ -265,25 +271,18 @@ class BarList(DrawnList):
         if row == self._hovered:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(mix(p.surface, p.control, 0.7)))
-            painter.drawRoundedRect(QRectF(place), px(4), px(4))
-        painter.setFont(font(self.strong_role if current else self.type_role))
+            painter.drawRoundedRect(place, px(4), px(4))
         painter.setPen(QColor(p.muted if self._masked[row] else p.ink))
-        label = painter.fontMetrics().elidedText(
-            visible(self._labels[row][:400]), Qt.TextElideMode.ElideMiddle, label_width
-        )
-        middle = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
-        left, right = int(Qt.AlignmentFlag.AlignLeft), int(Qt.AlignmentFlag.AlignRight)
-        painter.drawText(QRect(place.x(), place.y(), label_width, place.height()), middle | left, label)
+        pen.draw(painter, place, pen.elide(visible(self._labels[row][:400]), label_width))
         if self._masked[row] or not math.isfinite(self._values[row]):
             painter.setPen(QColor(p.muted))
-        painter.drawText(place, middle | right, self.row_text(row))
+        pen.draw(painter, place, self.row_text(row), right=True)
         if notes:
-            painter.setFont(font(self.type_role))
             painter.setPen(QColor(p.muted))
-            painter.drawText(noted, middle | right, self.note_text(row))
+            pens[0].draw(painter, noted, self.note_text(row), right=True)
         self._paint_bar(painter, row, room, current)
         if row == self._cursor and self.hasFocus():
-            draw_focus_ring(painter, QRectF(place), p, px(4))
+            draw_focus_ring(painter, place, p, px(4))
 
     def _paint_bar(self, painter: QPainter, row: int, room: QRectF, current: bool) -> None:
         if room.width() <= 0:
