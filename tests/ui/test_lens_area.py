@@ -213,6 +213,22 @@ def test_the_command_palette_opens_a_lens(person: "Person") -> None:
     open_tab(person, "Canvas")
 
 
+def test_the_canvas_shows_what_was_edited_and_held_under_a_lens(person: "Person") -> None:
+    open_tab(person, "Statistics")
+    change_number(person, "4")
+    person.document.select(Cell("weights", 1, 0, 0), pin=True)
+    change_number(person, "-3")
+    open_tab(person, "Canvas")
+    card = person.playground.canvas.cards["weights"]
+    expected = attnlab.compute(person.experiment).array("weights")
+    assert card.data is not None
+    assert np.array_equal(card.data.values, expected)
+    assert card.current_cell == expected.shape[2]
+    person.undo()
+    settle(person)
+    assert np.array_equal(card.data.values, attnlab.compute(person.experiment).array("weights"))
+
+
 # What each shows
 
 

@@ -26,7 +26,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.playground.canvas_ground import CanvasGround
-from attnlab.ui.playground.canvas_plan import CanvasPlan, plan_canvas
+from attnlab.ui.playground.canvas_plan import CanvasPlan, keep_within, plan_canvas
 from attnlab.ui.playground.canvas_scroll_bar import CanvasScrollBar
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.card_needs import (
@@ -37,6 +37,7 @@ from attnlab.ui.playground.card_needs import (
     collect_needs,
     count_digits,
     find_folded,
+    find_form,
 )
 from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
@@ -153,16 +154,15 @@ class Canvas(FollowsTheme, QWidget):
             if name in trace:
                 card.show_trace(trace, view)
         self.heads.show_trace(trace, view)
-        fresh = before is None or self._shape(before) != self._shape(trace)
+        fresh = before is None or find_form(before) != find_form(trace)
         self._digits = count_digits(trace, {} if fresh else self._digits)
         self._arrange()
         self._follow(view)
 
     def show_view(self, view: "View") -> None:
         """Show the same trace with another view."""
-        newest = self._late[0] if self._late is not None else self._trace
-        if newest is not None and self._can_wait(newest):
-            self._late = newest, view
+        if self._late is not None:
+            self._late = self._late[0], view
             return
         before, self._view = self._view, view
         if self._trace is None:
@@ -178,9 +178,8 @@ class Canvas(FollowsTheme, QWidget):
 
     def _can_wait(self, trace: "Trace") -> bool:
         """Whether nobody sees or hears the cards, whose places stay the same."""
-        if not self.isHidden() or self._trace is None or QAccessible.isActive():
-            return False
-        return self._shape(self._trace) == self._shape(trace)
+        alike = self._trace is not None and find_form(self._trace) == find_form(trace)
+        return alike and self.isHidden() and not QAccessible.isActive()
 
     def _arrange(self) -> None:
         """Place the cards again if they need other places; a mask may add a card, but none moves under the brush."""
@@ -188,7 +187,7 @@ class Canvas(FollowsTheme, QWidget):
         assert self._view is not None
         view = self._view
         shown = view.head == "all", view.strips, view.at, self._pinned and view.look == "both"
-        asked = self._shape(self._trace), self._digits, self._pinned, shown
+        asked = find_form(self._trace), self._digits, self._pinned, shown
         if (asked, view.alone) == self._arranged or self._brushing:
             return
         other = self._arranged is None or self._arranged[1] != view.alone
@@ -224,12 +223,6 @@ class Canvas(FollowsTheme, QWidget):
         if self._trace is not None and self._view is not None:
             self._arrange()
 
-    @staticmethod
-    def _shape(trace: "Trace") -> tuple[object, ...]:
-        e = trace.experiment
-        sizes = e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.d_out, e.n_heads
-        return trace.all_stages, e.tokens, e.memory_tokens, sizes, find_folded(e)
-
     @Slot()
     def fit(self) -> None:
         """Reset the zoom and scroll to the top."""
@@ -255,8 +248,8 @@ class Canvas(FollowsTheme, QWidget):
     def _stay_within(self) -> None:
         """Correct the offset, so that nothing that was dragged away is lost."""
         if self.plan is not None:
-            x = _keep_within(self._offset.x(), self.width() - self.plan.width * self._zoom)
-            y = _keep_within(self._offset.y(), self.height() - self.plan.height * self._zoom)
+            x = keep_within(self._offset.x(), self.width() - self.plan.width * self._zoom)
+            y = keep_within(self._offset.y(), self.height() - self.plan.height * self._zoom)
             self._offset = QPointF(x, y)
 
     def _place(self) -> None:
@@ -409,8 +402,3 @@ class Canvas(FollowsTheme, QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()
-
-
-def _keep_within(offset: float, spare: float) -> float:
-    """Return an offset between 0 and the room that is spare, which is negative where the cards are larger."""
-    return min(max(offset, min(spare, 0.0)), max(spare, 0.0))

@@ -172,6 +172,11 @@ def count_breaks(groups: Sequence[Sequence[Line]]) -> float:
     return 4.0 * sum(len(lines) - 1 for lines in others) + 1.0 * (len(last) - 1)
 
 
+def keep_within(offset: float, spare: float) -> float:
+    """Return an offset between 0 and the room that is spare, which is negative where the cards are larger."""
+    return min(max(offset, min(spare, 0.0)), max(spare, 0.0))
+
+
 def _least_px(scale: float) -> int:
     return max(round(LEAST_PX * scale), 1)
 

@@ -132,6 +132,13 @@ def find_folded(e: "Experiment", at: "Place | None" = None) -> dict[str, str]:
     return folded
 
 
+def find_form(trace: "Trace") -> tuple[object, ...]:
+    """Return what the places of the cards depend on besides their numbers: stages, tokens, sizes and folds."""
+    e = trace.experiment
+    sizes = e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.d_out, e.n_heads
+    return trace.all_stages, e.tokens, e.memory_tokens, sizes, find_folded(e)
+
+
 def can_share(e: "Experiment") -> bool:
     """Whether the masked scores can be drawn on one card with the scaled ones: masked cells keep their number there."""
     masked = BY_NAME["masked"]

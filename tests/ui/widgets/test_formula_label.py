@@ -48,3 +48,14 @@ def test_subscripts_grow_with_the_size_of_type(app: QApplication, qtbot: QtBot) 
     apply_theme(app, "light", 175)
     assert find_size(label) == pytest.approx(font("caption").pixelSize(), abs=1)
     assert find_size(label) > small
+
+
+def test_a_label_is_as_high_as_its_new_text_needs(qtbot: QtBot) -> None:
+    label = FormulaLabel("W_q")
+    qtbot.addWidget(label)
+    for text in ("W_q", "d_k is the size of a head. " * 20, "short", "d_k is the size of a head. " * 20):
+        label.show_formula(text)
+        fresh = FormulaLabel(text)
+        qtbot.addWidget(fresh)
+        assert label.heightForWidth(200) == fresh.heightForWidth(200)
+        assert label.heightForWidth(400) == fresh.heightForWidth(400)
