@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QApplication, QScrollArea
+
 from attnlab.ui.app.main_window import MainWindow
 from tools.gallery_window import Prepare, View, wait_until
 
 if TYPE_CHECKING:
+    from attnlab.ui.playground.lenses.goal_lens import GoalLens
     from attnlab.ui.playground.playground import Playground
 
 LAYERS = ("journey", "the-cat-sat", "causal-5x8", "multi-head-8", "head-average")
@@ -66,6 +69,10 @@ def _open_lens(name: str) -> Prepare:
 
 
 def _reach_goal(playground: "Playground", window: MainWindow) -> None:
+    _find_goal(playground)
+
+
+def _find_goal(playground: "Playground") -> "GoalLens":
     """Let “purrs” look at “cat”."""
     from attnlab.attention.stages.explain import Cell
     from attnlab.ui.playground.lenses.goal_lens import GoalLens
@@ -79,6 +86,17 @@ def _reach_goal(playground: "Playground", window: MainWindow) -> None:
     lens.panel.wanted_taken.emit(0.8)
     lens.panel.reach.click()
     wait_until(lambda: not lens.changes.isHidden())
+    return lens
+
+
+def _compare_scores(playground: "Playground", window: MainWindow) -> None:
+    """Scroll to where the score of a goal that was reached comes from."""
+    lens = _find_goal(playground)
+    area = lens.findChild(QScrollArea)
+    assert area is not None
+    wait_until(lambda: not lens.scores.isHidden() and lens.scores.y() > lens.changes.y())
+    QApplication.processEvents()  # the scroll bar learns how long the page is
+    area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
 
 
 def _open_page(name: str) -> Prepare:
@@ -206,6 +224,7 @@ def list_views() -> Iterator[View]:
     yield View("lens-sensitivity-8", "multi-head-8", _open_lens("sensitivity"))
     yield View("lens-goal", "agreement-cat", _open_lens("goal"))
     yield View("lens-goal-reached", "agreement-cat", _reach_goal)
+    yield View("lens-goal-scores", "agreement-cat", _compare_scores)
     yield View("lens-arrows-8", "multi-head-causal", _open_lens("arrows"))
     yield View("lens-statistics", "multi-head-8", _open_lens("statistics"))
     yield View("lens-positions", "journey", _open_lens("positions"))

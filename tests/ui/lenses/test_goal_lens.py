@@ -90,6 +90,37 @@ def test_a_typed_goal_is_reached_by_one_edit_that_is_undone(person: "Person") ->
     assert not lens.changes.isVisible()
 
 
+def test_the_contributions_before_and_after_sum_to_the_scores(person: "Person") -> None:
+    before = attnlab.compute(person.experiment).array("scores")[0, 1, 2]
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    assert not lens.scores.isVisible()
+    type_wanted(person, lens, "0.5")
+    click(person, lens.panel.reach)
+    after = attnlab.compute(person.experiment).array("scores")[0, 1, 2]
+    for word, score, label, figure in zip(
+        ("Before", "Now"), (before, after), lens.scores.sums, lens.scores.maps, strict=True
+    ):
+        assert label.text() == f"{word}: the contributions sum to {score:.4f}"
+        assert figure.data is not None
+        assert figure.data.values.sum() == pytest.approx(score, abs=1e-5)
+    assert lens.scores.maps[0].data.scale == lens.scores.maps[1].data.scale
+    person.document.undo()
+    finish(person)
+    assert not lens.scores.isVisible()
+
+
+def test_scores_that_are_no_sums_of_contributions_are_not_compared(person: "Person") -> None:
+    person.document.edit("Cosine", lambda e: edits.configure(e, score="cosine"))
+    finish(person)
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    type_wanted(person, lens, f"{weigh(person, 1, 2) + 0.005:.4f}")
+    click(person, lens.panel.reach)
+    assert lens.changes.isVisible()
+    assert not lens.scores.isVisible()
+
+
 def test_a_weight_is_dragged_up_in_the_map(person: "Person") -> None:
     lens = open_lens(person)
     figure = lens.weights.now

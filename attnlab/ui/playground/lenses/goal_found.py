@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from attnlab.attention.edits.layer_tables import table
+from attnlab.attention.measures.contributions import Contributions, measure_contributions
 from attnlab.attention.measures.goal_seek import Goal, Reached, find_reason_against_goals, seek_goals
 from attnlab.attention.measures.sensitivity import list_largest, list_tables
 from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import AttnlabError
 from attnlab.ui.playground.input_tables import title
 from attnlab.ui.playground.lenses.sensitivity_found import write_place
@@ -35,11 +38,13 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """The result of a search from ``given``."""
+    """The result of a search from ``given``, with the contributions to the score of the first goal's weight before and
+    after it; ``scores`` is None if the scores of the layer are no sums of contributions."""
 
     given: "Experiment"
     ask: Ask
     reached: Reached
+    scores: tuple[Contributions, Contributions] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +84,16 @@ def find_goal(e: "Experiment", ask: Ask, progress: Callable[[float], bool]) -> F
         ExperimentError: the goals cannot be reached whatever changes, or nothing may change.
     """
     masks = make_masks(e, ask.goals, ask.may_change)
-    return Found(e, ask, seek_goals(e, ask.goals, masks, hold_others=ask.hold_others, progress=progress))
+    reached = seek_goals(e, ask.goals, masks, hold_others=ask.hold_others, progress=progress)
+    goal = ask.goals[0]
+    try:
+        before, after = (
+            measure_contributions(Trace(each, torch.device("cpu"), torch.float64), goal.head, goal.query, goal.key)
+            for each in (e, reached.experiment)
+        )
+    except AttnlabError:
+        return Found(e, ask, reached)
+    return Found(e, ask, reached, (before, after))
 
 
 def find_ways(e: "Experiment", ask: Ask, progress: Callable[[float], bool]) -> list[Way]:

@@ -18,6 +18,7 @@ from attnlab.ui.playground.lenses.arrows_content import Held, find_held
 from attnlab.ui.playground.lenses.goal_found import Ask, Found, describe_result, find_goal, find_refusal, find_ways
 from attnlab.ui.playground.lenses.goal_panel import GoalPanel
 from attnlab.ui.playground.lenses.goal_results import ChangesCard, WaysCard, WeightsCards, make_map
+from attnlab.ui.playground.lenses.goal_scores import ScoresCard
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.lenses.sensitivity_found import name_weight
@@ -51,13 +52,13 @@ class GoalLens(Lens):
         self._searched: Found | None = None
         self._before: tuple[Experiment, Floats] | None = None
         self.panel, self.weights = GoalPanel(), WeightsCards()
-        self.changes, self.ways = ChangesCard(), WaysCard()
+        self.changes, self.scores, self.ways = ChangesCard(), ScoresCard(), WaysCard()
         column = scrolling_column(self)
-        for widget in (self.panel, self.weights, self.changes, self.ways):
+        for widget in (self.panel, self.weights, self.changes, self.scores, self.ways):
             column.addWidget(widget)
         column.addStretch(1)
-        self.changes.hide()
-        self.ways.hide()
+        for card in (self.changes, self.scores, self.ways):
+            card.hide()
         self._connect()
 
     def _connect(self) -> None:
@@ -84,6 +85,7 @@ class GoalLens(Lens):
         if self._before is not None and trace.experiment is not self._before[0]:
             self._before = None
             self.changes.hide()
+            self.scores.hide()
         self.panel.fit(trace.experiment)
         self._refresh()
 
@@ -213,6 +215,7 @@ class GoalLens(Lens):
         self._wanted, self._kept = None, {}
         self.changes.show_found(found, sentence)
         self.changes.show()
+        self.scores.show_found(found)
         self.panel.say(sentence.split(" by ", 1)[0] + ".")
 
     def _forget_ways(self) -> None:

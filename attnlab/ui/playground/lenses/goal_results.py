@@ -30,13 +30,15 @@ class WeightsCards(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.now, self.before = GoalMap("", "weight now"), DerivativeMap("", "weight before")
-        hint = "Click a weight to hold it; drag it up or down to say what it should be."
+        parts = (
+            ("Weights now", "Click a weight to hold it; drag it up or down to say what it should be.", self.now),
+            ("Before the search", "In the same colours.", self.before),
+        )
         cards = []
-        for text, about, figure in (("Weights now", hint, self.now), ("Before the search", "", self.before)):
+        for text, about, figure in parts:
             card = Card()
             card.column.addWidget(sentence_label(text, "title"))
-            if about:
-                card.column.addWidget(sentence_label(about, "muted"))
+            card.column.addWidget(sentence_label(about, "muted"))
             card.column.addSpacing(px(8))
             card.column.addWidget(figure, 1)
             cards.append(card)
