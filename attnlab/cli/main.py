@@ -14,10 +14,11 @@ from attnlab import __version__
 from attnlab.base.console import INTERRUPTED, OK, run_guarded, say, silence_stdout
 from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
+from attnlab.base.formats import WEIGHTS
 from attnlab.bench import NAMES, TIMED
 from attnlab.bench import main as run_benches
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
-from attnlab.files.source import Source, check_source, load_source, parse_source, run_folder
+from attnlab.files.source import Source, check_source, load_source, model_folder, parse_source, run_folder
 
 SIZES = (64, 16384)
 """The smallest and the largest side of a screenshot, in pixels."""
@@ -63,8 +64,8 @@ def _window(argv: list[str]) -> int:
         say(_versions())
         return OK
     source = _window_source(options.file, options.preset)
-    folder = run_folder(source.path) if source is not None and source.path is not None else None
-    source = None if folder is not None else source
+    other = None if source is None or source.path is None else find_other(source.path)
+    source = None if other is not None else source
     if options.screenshot is None and options.size is not None:
         raise MisuseError("--size sets the size of a screenshot; add --screenshot OUT.png.")
     if options.screenshot is not None:
@@ -82,7 +83,7 @@ def _window(argv: list[str]) -> int:
         from attnlab.ui.app.application import end, run
         from attnlab.ui.app.open_file import open_path
 
-        first = None if folder is None else partial(open_path, path=folder)
+        first = None if other is None else partial(open_path, path=other)
         return end(run(source, options.theme, options.screenshot, options.size, on_window=first))
 
 
@@ -94,7 +95,7 @@ def _window_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("file", nargs="?", metavar="FILE", help="a session file or the folder of a run to open")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a session, a run, a model or weights to open")
     parser.add_argument("--preset", metavar="NAME", help="a worked example to open")
     parser.add_argument("--theme", choices=("light", "dark", "system", "contrast-light", "contrast-dark"))
     parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="save a picture of the window and exit")
@@ -116,6 +117,12 @@ def _window_source(file: str | None, preset: str | None) -> Source | None:
         raise MisuseError(f"There is neither a file nor a command {file!r}; the commands are {commands}.")
     check_source(source)
     return source
+
+
+def find_other(path: Path) -> Path | None:
+    """Return a path that is no session and that the window opens as it opens dropped files; None for a session."""
+    weights = path if path.suffix.lower() in WEIGHTS and path.is_file() else None
+    return run_folder(path) or model_folder(path) or weights
 
 
 def _check_picture(path: Path) -> None:

@@ -16,6 +16,8 @@ PREFIX = "preset:"
 SESSION = ".attnlab"
 """The ending of session files."""
 
+MODEL_CONFIG = "config.json"
+"""The file that marks a folder as a model."""
 RUN = "run.json"
 """The file that marks a folder as a training run."""
 
@@ -39,6 +41,11 @@ def run_folder(path: str | os.PathLike[str]) -> Path | None:
     """Return the folder of a run, given the folder or its ``run.json``; None if the path is not a run."""
     folder = Path(path).parent if Path(path).name == RUN else Path(path)
     return folder if os.path.isfile(folder / RUN) else None
+
+
+def model_folder(path: str | os.PathLike[str]) -> Path | None:
+    """Return the folder of a model as the transformers library saves it; None if the path is none."""
+    return Path(path) if os.path.isfile(Path(path) / MODEL_CONFIG) else None
 
 
 def is_several(text: str) -> bool:

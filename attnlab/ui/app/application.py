@@ -24,6 +24,7 @@ from attnlab.ui.app.open_file import open_path
 from attnlab.ui.base import faults, jobs
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.workspaces.lessons import LESSONS
+from attnlab.ui.workspaces.models import MODELS
 
 DEFAULT = Source(preset="journey")
 WAIT_MS, MOST_ROUNDS = 20, 6000
@@ -207,6 +208,8 @@ class Screenshot(QObject):
         playground, trainer = self._window.playground, self._window.trainer
         if trainer is not None and trainer.is_shown:
             return trainer.busy
+        if self._window.current == MODELS.name and (models := self._window.workspace(MODELS)) is not None:
+            return models.busy
         return playground is not None and (playground.files.opening or playground.lane.busy)
 
     @Slot()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attnlab.base import formats
 from attnlab.files.atomic import format_name
-from attnlab.files.source import run_folder
+from attnlab.files.source import model_folder, run_folder
 from attnlab.files.weights.several_files import INDEX, list_weights
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.workspaces.lessons import LESSONS
@@ -16,7 +16,6 @@ from attnlab.ui.workspaces.train import TRAIN
 
 DATA = (".tsv", ".txt")
 """The endings of files to train on; elsewhere they may hold weights."""
-MODEL_CONFIG = "config.json"
 
 
 def open_path(window: Host, path: Path) -> None:
@@ -50,7 +49,7 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
 def _is_model(path: Path) -> bool:
     """Return whether a path is the folder of a whole model, with its settings, or the file of a capture."""
     if path.is_dir():
-        return (path / MODEL_CONFIG).is_file()
+        return model_folder(path) is not None
     from attnlab.pretrained.capture_file import is_capture  # loads torch, which is not there before the first paint
 
     return is_capture(path)

@@ -1,5 +1,6 @@
 """The line below: how many maps there are, the number under the pointer, and what is being computed."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from attnlab.ui.base.announcing import show_text
@@ -21,6 +22,7 @@ class ModelsFooter(FollowsTheme, QFrame):
         self.note.setAccessibleName("Message")
         for label in (self.count, self.note, self.state):
             label.setProperty("role", "muted")
+        self.state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 6, 16, 6)
         row.setSpacing(18)

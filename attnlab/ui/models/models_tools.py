@@ -108,7 +108,11 @@ class ModelsTools(QObject):
         before = self._waiting
         if isinstance(before, WaitingModel) and before.waiting is not None:
             self.restore_model(*before.waiting)
-            return
+        else:
+            self.open_shipped()
+
+    def open_shipped(self) -> None:
+        """Open the first of the models that ship."""
         run(
             list_models,
             on_done=self._open_one,

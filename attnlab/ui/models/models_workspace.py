@@ -25,6 +25,9 @@ class Tools(Protocol):
     def open_first(self) -> None:
         """Open the model with which the workspace begins."""
 
+    def open_shipped(self) -> None:
+        """Open one of the models that ship."""
+
     def choose_model(self) -> None:
         """Open the list of models."""
 
@@ -55,6 +58,7 @@ class ModelsWorkspace(QObject):
         self.room, self.menus = cards.room, ModelsMenus(cards, self)
         self._narrow = False
         self._example = ""  # the text that came with the open model
+        self._refusal = ""  # why the first model could not be opened
         self._connect()
 
     @property
@@ -89,6 +93,8 @@ class ModelsWorkspace(QObject):
         self.effect.wanted_changed.connect(lambda wanted: session.show(wanted=wanted))
         self.effect.token_chosen.connect(self._on_token_chosen)
         self.targets.row_chosen.connect(lambda row: session.show(row=row))
+        session.failed.connect(self._on_failed)
+        session.overview_changed.connect(self._on_overview)
 
     # Commands
 
@@ -227,6 +233,19 @@ class ModelsWorkspace(QObject):
         """Read another text."""
         self.panel.text.set_text(text)
         self.session.edit(label, lambda state: state.with_text(text))
+
+    @Slot(str)
+    def _on_failed(self, sentence: str) -> None:
+        """Open a model that ships below the reason why the first could not be, so that the room is not empty."""
+        if sentence and not self._refusal and not self.session.state.source and self.tools is not None:
+            self._refusal = sentence
+            self.tools.open_shipped()
+
+    @Slot(object)
+    def _on_overview(self, _found: object) -> None:
+        if self._refusal:
+            self.panel.say(self._refusal)
+            self._refusal = ""
 
     @Slot(object)
     def _on_cell_pointed(self, cell: object) -> None:

@@ -1,16 +1,21 @@
 """A capture in the workspace of models: its maps are shown; what needs the model itself is refused in a sentence."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from PySide6.QtCore import Qt
 
 import attnlab
+from attnlab.cli.main import find_other
 from attnlab.ui.app.open_file import open_path
 from attnlab.ui.models.effect_card import FIXED
+from tests.patience import PATIENCE_S
 from tests.pretrained.conftest import make_model
 from tests.ui.models.reader import ModelReader
 
@@ -46,6 +51,23 @@ def test_a_capture_is_opened_like_a_model(reader: ModelReader, capture: Path) ->
     reader.models.head.values.chosen.emit("moved")
     moved = found.attention(reader.place[0]) * found.values(reader.place[0]).norm(dim=-1)[:, None]
     np.testing.assert_allclose(reader.in_map(), moved[reader.place[1]].numpy(), rtol=1e-6)
+
+
+@pytest.mark.slow  # starts the program
+def test_the_command_line_opens_a_capture(capture: Path, tmp_path: Path) -> None:
+    """The picture is taken once its maps are computed: they are the only purple in the window."""
+    picture = tmp_path / "window.png"
+    command = [sys.executable, "-m", "attnlab", capture, "--screenshot", picture, "--size", "1366x768"]
+    subprocess.run(command, check=True, timeout=PATIENCE_S)
+    red, green, blue = (np.asarray(Image.open(picture).convert("RGB"), int)[200:700, 860:1300, i] for i in range(3))
+    assert ((blue > green + 60) & (red > green)).sum() > 5000
+
+
+@pytest.mark.parametrize(("name", "opened"), [("", True), ("model.safetensors", True), ("config.json", False)])
+def test_the_command_line_tells_models_and_weights_from_sessions(tmp_path: Path, name: str, opened: bool) -> None:
+    make_model("gpt2").save_pretrained(tmp_path)
+    assert find_other(tmp_path / name) == (tmp_path / name if opened else None)
+    assert find_other(tmp_path / "none.safetensors") is None
 
 
 def test_nothing_of_a_capture_can_be_changed(reader: ModelReader, capture: Path) -> None:

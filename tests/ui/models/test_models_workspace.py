@@ -244,6 +244,23 @@ def test_a_folder_that_is_no_model_is_refused_in_one_sentence_and_the_model_stay
     reader.check_every_map()
 
 
+def test_a_refused_first_model_leaves_its_reason_above_one_that_ships(
+    sit_down: "Callable[..., Person]", tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "gpt_neox"}')
+    person = sit_down("journey")
+    reader = ModelReader(person.window, person.qtbot)
+    reader.window.open_paths([tmp_path])
+    reader.wait()
+    reader.wait_for(lambda: reader.models.panel.message.isVisible())
+    assert " has no weights; a model has model.safetensors" in reader.models.panel.message.text()
+    assert reader.models.session.state.source == "induction"
+    reader.check_every_map()
+    reader.models.set_text("a b a b", "read another text")
+    reader.wait()
+    assert not reader.models.panel.message.isVisible()
+
+
 def test_a_dropped_folder_opens_as_a_model(reader: ModelReader, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "mamba"}')
     (tmp_path / "model.safetensors").write_bytes(b"")
