@@ -1,7 +1,6 @@
-"""The queue that was left when the window closed: what waits, and the folders of the runs that had begun."""
+"""The queue of a window as a file: what waits, and the folders of the runs that have begun."""
 
 import json
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from attnlab.training.spec_json import from_json, to_json
 LIMIT, MOST = 1 << 20, 100
 """The size limit of the file in bytes, and the most runs that are read."""
 FORMAT = "attnlab-queue"
+MOST_WINDOWS = 8
+"""How many windows may have a queue at the same time that is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,14 @@ class LeftQueue:
     runs: tuple[LeftRun, ...]
 
 
-def leave(queue: LeftQueue) -> None:
-    """Write a queue down for the next window; raises FileError if that fails."""
+def list_files() -> tuple[Path, ...]:
+    """Return the files that may hold a queue, one for each of the windows that are open at the same time."""
+    folder = config_folder()
+    return tuple(folder / ("queue.json" if n == 1 else f"queue-{n}.json") for n in range(1, MOST_WINDOWS + 1))
+
+
+def leave(queue: LeftQueue, path: Path) -> None:
+    """Write a queue to a file; raises FileError if that fails."""
     runs = [
         {
             "name": each.planned.name,
@@ -49,22 +56,19 @@ def leave(queue: LeftQueue) -> None:
         }
         for each in queue.runs
     ]
-    path = _find_file()
-    with suppress(OSError):  # writing reports this error
-        path.parent.mkdir(parents=True, exist_ok=True)
     made = {"format": FORMAT, "title": queue.title, "runs": runs}
     write_bytes(path, json.dumps(made, ensure_ascii=True, indent=1).encode())
 
 
-def take() -> LeftQueue | None:
-    """Return the queue that was left, and forget it; None if none was.
+def read(path: Path) -> LeftQueue:
+    """Return the queue in a file.
 
     Raises:
-        TrainingError: the file was damaged. It is forgotten, too; its runs are still on disk.
+        FileNotFoundError: there is none.
+        TrainingError: it is damaged; the runs that had begun are still on disk.
     """
-    path = _find_file()
     if not path.is_file():
-        return None
+        raise FileNotFoundError(path)
     try:
         return _read(session_json.parse(read_bytes(path, LIMIT, "the list of waiting runs")))
     except (FileError, TrainingError, ValueError, RecursionError, KeyError, TypeError):
@@ -72,9 +76,6 @@ def take() -> LeftQueue | None:
             "The list of runs that waited when the window was closed cannot be read; those that had begun are in Runs."
         )
         raise TrainingError(told) from None
-    finally:
-        with suppress(OSError):
-            path.unlink()
 
 
 def _read(found: Any) -> LeftQueue:
@@ -90,7 +91,3 @@ def _read(found: Any) -> LeftQueue:
         for each in found["runs"][:MOST]
     )
     return LeftQueue(str(found["title"])[:200], runs)
-
-
-def _find_file() -> Path:
-    return config_folder() / "queue.json"

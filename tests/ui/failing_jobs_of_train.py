@@ -129,9 +129,14 @@ KEEPING: dict[str, tuple[str, str, Callable[[Pupil, Path], object]]] = {
         "attnlab.training.queue_file.leave",
         lambda p, _: p.tools.keeper.leave_queue(LeftQueue("Seeds", ())),
     ),
+    "forget_queue": (
+        "forgetting the queue",
+        "attnlab.ui.train.kept_queue.KeptQueue.forget",
+        lambda p, _: p.tools.keeper.forget_queue(),
+    ),
     "take_queue": (
         "reading the queue",
-        "attnlab.training.queue_file.take",
+        "attnlab.training.queue_file.list_files",
         lambda p, _: p.tools.keeper.take_queue(print),
     ),
     "_write": ("saving the run", f"{STORE}.save", save_run),

@@ -13,6 +13,7 @@ from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_file import Session, save_session
 from attnlab.files.sessions.unsaved import FILE, Unsaved, UnsavedFolder
 from attnlab.ui.base.jobs import Job, Lane, run
+from attnlab.ui.base.locks import try_lock
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
@@ -213,7 +214,7 @@ def _claim_file(folder: Path, kept: UnsavedFolder) -> tuple[QLockFile | None, Pa
     for number in range(1, MOST_WINDOWS + 1):
         path = folder / ("current.attnlab" if number == 1 else f"current-{number}.attnlab")
         left = path.is_file()
-        if (own[0] is None or left) and (lock := _try_lock(path)) is not None:
+        if (own[0] is None or left) and (lock := try_lock(path)) is not None:
             if left:
                 kept.take(path)
             if own[0] is None:
@@ -221,12 +222,6 @@ def _claim_file(folder: Path, kept: UnsavedFolder) -> tuple[QLockFile | None, Pa
             else:
                 lock.unlock()
     return own
-
-
-def _try_lock(path: Path) -> QLockFile | None:
-    lock = QLockFile(str(path.with_suffix(".lock")))
-    lock.setStaleLockTime(0)  # valid at any age while its process runs
-    return lock if lock.tryLock(0) else None
 
 
 def _remove(path: Path) -> None:

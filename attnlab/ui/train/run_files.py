@@ -10,10 +10,11 @@ from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from attnlab.training import queue_file, store
+from attnlab.training import store
 from attnlab.training.queue_file import LeftQueue
 from attnlab.training.run import Run, RunState
 from attnlab.ui.base import jobs
+from attnlab.ui.train.kept_queue import KeptQueue
 from attnlab.ui.train.train_session import TrainSession
 
 T = TypeVar("T")
@@ -43,6 +44,7 @@ class RunFiles(QObject):
         self._last: Run | None = None
         self._saved: _Standing | None = None
         self._lane = jobs.Lane("runs")
+        self._queue = KeptQueue()
         self._refused = self._closed = False
         self.timer = QTimer(self)
         self.timer.setInterval(SAVE_MS)
@@ -69,6 +71,7 @@ class RunFiles(QObject):
             self._closed = True
             self._lane.finish()
             self._lane.join(LEAVE_S)
+            self._queue.release()
 
     # Requests
 
@@ -148,14 +151,19 @@ class RunFiles(QObject):
             self._write(run, self.failed.emit)
 
     def leave_queue(self, queue: LeftQueue) -> None:
-        """Write a queue down for the next window."""
+        """Write a queue down as it stands, for the next window even if this one is killed."""
         if self._keeps:
-            self._do(partial(queue_file.leave, queue), lambda _: None, "keeping the queue")
+            self._do(partial(self._queue.write, queue), lambda _: None, "keeping the queue")
+
+    def forget_queue(self) -> None:
+        """Leave no queue to the next window."""
+        if self._keeps:
+            self._do(self._queue.forget, lambda _: None, "forgetting the queue")
 
     def take_queue(self, then: Callable[[LeftQueue], None]) -> None:
         """Call ``then`` with the queue that the last window left, if there is one."""
         if self._keeps:
-            self._do(queue_file.take, lambda found: then(found) if found is not None else None, "reading the queue")
+            self._do(self._queue.take, lambda found: then(found) if found is not None else None, "reading the queue")
 
     def _write(self, run: Run, on_refused: Callable[[str], object]) -> None:
         folder = self._folders.get(run) or store.new_folder(run.spec)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -42,6 +43,8 @@ class Entry:
     """Whether it ended because a number was not finite."""
     loading: bool = False
     """Whether its run, of an earlier window, is being read."""
+    folder: Path | None = None
+    """The folder from which the run of an earlier window is read."""
 
     def make_result(self) -> Result:
         """Return what is known of the run."""
@@ -127,7 +130,7 @@ class RunQueue(QObject):
         self.entries = tuple(Entry(each.planned, stopped=each.stopped, diverged=each.diverged) for each in left.runs)
         for entry, each in zip(self.entries, left.runs, strict=True):
             if each.folder is not None:
-                entry.loading = True
+                entry.loading, entry.folder = True, each.folder
                 refuse = partial(self._refuse_run, entry)
                 self._keeper.load(each.folder, partial(self._take_run, entry), otherwise=refuse)
         self.changed.emit()
@@ -140,6 +143,7 @@ class RunQueue(QObject):
     def _refuse_run(self, entry: Entry, sentence: str) -> None:
         """Let a run that cannot be read, such as a deleted one, wait to be trained anew."""
         entry.loading = entry.stopped = entry.diverged = False
+        entry.folder = None
         self.failed.emit(f"{entry.planned.name[:1].upper()}{entry.planned.name[1:]} waits again. {sentence}")
         self.changed.emit()
 
@@ -147,6 +151,7 @@ class RunQueue(QObject):
         """Train the first run that is not over; do nothing if one is being trained, or all are over."""
         entry = next((entry for entry in self.entries if not entry.over and not entry.loading), None)
         if self.alive or self._closed or entry is None:
+            self._keep()
             self.changed.emit()
             return
         self._current, entry.stopped, self.is_left_over = entry, False, False
@@ -158,6 +163,7 @@ class RunQueue(QObject):
             run.recorder.interval = max(1, run.spec.train.steps // MOMENTS)
         self._trainee.begin(run, run.checkpoint)
         self._timer.start()
+        self._keep()
         self.changed.emit()
 
     def stop(self) -> None:
@@ -171,6 +177,7 @@ class RunQueue(QObject):
             entry.run.take(message)
         entry.stopped = not any(isinstance(m, Ended) and m.reason != "stopped" for m in messages)
         self._keeper.keep(entry.run)
+        self._keep()
         self._measure(entry)
         self.changed.emit()
 
@@ -178,27 +185,31 @@ class RunQueue(QObject):
         """Stop, and forget the queue; its runs stay on disk."""
         self.stop()
         self.title, self.entries = "", ()
+        self._keep()
         self.changed.emit()
 
     def close(self) -> None:
-        """Stop, leave what waits to the next window, and end the threads; may be called twice.
+        """Stop, which leaves what waits to the next window, and end the threads; may be called twice.
 
         Call it before the keeper of runs is closed.
         """
         if not self._closed:
             self._closed = True
             self.stop()
-            if self.done < len(self.entries):
-                self._keeper.leave_queue(self._describe())
+            self._keep()
             self._lane.close()
 
-    def _describe(self) -> LeftQueue:
-        find = self._keeper.find_folder
-        runs = (
-            LeftRun(each.planned, find(each.run) if each.run is not None else None, each.stopped, each.diverged)
-            for each in self.entries
-        )
-        return LeftQueue(self.title, tuple(runs))
+    def _keep(self) -> None:
+        """Write down what waits, so that even a crash leaves it to the next window; nothing if all runs are over."""
+        if self.done == len(self.entries):
+            self._keeper.forget_queue()
+        else:
+            self._keeper.leave_queue(LeftQueue(self.title, tuple(map(self._describe, self.entries))))
+
+    def _describe(self, entry: Entry) -> LeftRun:
+        folder = self._keeper.find_folder(entry.run) if entry.run is not None else entry.folder
+        is_cut = entry is self._current and folder is not None
+        return LeftRun(entry.planned, folder, entry.stopped or is_cut, entry.diverged)
 
     # Messages of the process
 
@@ -235,6 +246,7 @@ class RunQueue(QObject):
     def _on_time_to_save(self) -> None:
         if self._current is not None and self._current.run is not None:
             self._keeper.keep(self._current.run)
+            self._keep()
 
     # The patterns
 

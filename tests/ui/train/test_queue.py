@@ -1,5 +1,8 @@
 """Is it typical? The student queues runs, stops them, goes on, and reads what they have in common."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +12,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from attnlab.training.questions import SEEDS
+from attnlab.training import queue_file
+from attnlab.training.questions import SEEDS, vary
 from attnlab.training.results import find_range, to_csv
 from attnlab.training.specs import RunSpec
 from attnlab.training.store import delete, list_runs, load
@@ -140,19 +144,27 @@ def test_a_window_closed_with_a_queue_leaves_no_process_and_loses_nothing(pupil:
     assert load(found[0].folder).checkpoint is not None
 
 
+def queue_long_run(pupil: Pupil) -> None:
+    """Queue three runs, of which the second goes on until it is stopped, and wait until it can be continued."""
+    pupil.begin(tiny(steps=40))
+    plan = [
+        replace(planned, spec=tiny(steps=steps))
+        for planned, steps in zip(vary(tiny(), "seed", (0, 1, 2)), (40, 100_000, 40), strict=True)
+    ]
+    queue = queue_of(pupil)
+    queue.begin("Seeds 0 to 2", plan)
+    pupil.wait_for(lambda: len(queue.runs) == 2 and queue.runs[1].checkpoint is not None and queue.runs[1].step > 20)
+
+
 @pytest.mark.slow
 def test_the_next_window_offers_what_waited_and_goes_on_with_it(pupil: Pupil, sit_down: Callable[..., Person]) -> None:
-    ask(pupil, "heads", tiny(steps=400))
-    queue = queue_of(pupil)
-    pupil.wait_for(lambda: queue.done == 1 and len(queue.runs) == 2 and queue.runs[1].step > 20)
+    queue_long_run(pupil)
     pupil.window.close()
-    done, partly = queue.runs
-    if queue.entries[1].over:
-        pytest.skip("the second run ended before the window closed")
+    done, partly = queue_of(pupil).runs
 
     person = sit_down(remember=True)
     later = Pupil(person.window, person.qtbot)
-    later.begin(tiny(steps=400))
+    later.begin(tiny(steps=40))
     again, panel = queue_of(later), panel_of(later)
     later.wait_for(lambda: len(again.runs) == 2 and not again.measuring)
     assert "2 runs waited when the window was closed" in later.trainer.footer.message.text()
@@ -161,10 +173,12 @@ def test_the_next_window_offers_what_waited_and_goes_on_with_it(pupil: Pupil, si
     assert again.runs[0].losses.tolist() == done.losses.tolist()
     assert not again.alive  # it goes on when it is told to
     QTest.mouseClick(panel.go_button, Qt.MouseButton.LeftButton)
-    wait_for_results(later)
-    assert [run.step for run in again.runs] == [400, 400, 400]
+    later.wait_for(lambda: again.runs[1].step > partly.step)
+    QTest.mouseClick(panel.go_button, Qt.MouseButton.LeftButton)
     assert again.runs[1].losses[: partly.step].tolist() == partly.losses[: partly.step].tolist()
-    assert len(list_runs()) == 3  # the run that was stopped has gone on in its own folder
+    later.wait_for(lambda: not later.tools.keeper.busy)
+    assert len(list_runs()) == 2  # the run that was stopped has gone on in its own folder
+    QTest.mouseClick(panel.clear_button, Qt.MouseButton.LeftButton)
     later.window.close()
 
     person = sit_down(remember=True)
@@ -172,6 +186,65 @@ def test_the_next_window_offers_what_waited_and_goes_on_with_it(pupil: Pupil, si
     last = Pupil(person.window, person.qtbot)
     last.wait_for(lambda: not last.tools.keeper.busy)
     assert not queue_of(last).entries  # nothing waits
+
+
+@pytest.mark.slow
+def test_another_window_takes_no_queue_of_a_living_one(pupil: Pupil, sit_down: Callable[..., Person]) -> None:
+    queue_long_run(pupil)
+    pupil.wait_for(lambda: not pupil.tools.keeper.busy)
+    assert queue_file.list_files()[0].is_file()
+    person = sit_down(remember=True)
+    person.window.show_workspace("train")
+    other = Pupil(person.window, person.qtbot)
+    other.wait_for(lambda: not other.tools.keeper.busy)
+    assert not queue_of(other).entries
+    queue_of(other).begin("Seed 7", [replace(vary(tiny(), "seed", (7,))[0], spec=tiny())])
+    other.wait_for(lambda: queue_of(other).alive and not other.tools.keeper.busy)
+    found = [queue_file.read(path).title for path in queue_file.list_files() if path.is_file()]
+    assert found == ["Seeds 0 to 2", "Seed 7"]
+    other.window.close()
+
+
+@pytest.mark.slow
+def test_a_killed_program_leaves_its_queue(sit_down: Callable[..., Person]) -> None:
+    """Kill a whole program in the middle of its queue: the next window offers what waited, and trains it."""
+    settings = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    child = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, env=settings)
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline().split() == [b"trains"]
+    finally:
+        child.kill()
+        child.communicate()
+    person = sit_down(remember=True)
+    person.window.show_workspace("train")
+    later = Pupil(person.window, person.qtbot)
+    later.wait_for(lambda: bool(queue_of(later).entries))
+    later.wait_for(lambda: not any(entry.loading for entry in queue_of(later).entries))
+    assert [entry.planned.name for entry in queue_of(later).entries] == ["seed 0", "seed 1"]
+    assert "2 runs waited when the window was closed" in later.trainer.footer.message.text()
+    queue_of(later).go_on()
+    later.wait_for(lambda: queue_of(later).alive)
+    queue_of(later).clear()
+
+
+KILLED = """
+from attnlab.ui.app.application import make_application
+application = make_application()
+from attnlab.training.questions import vary
+from attnlab.ui.train.run_files import RunFiles
+from attnlab.ui.train.run_queue import RunQueue
+from attnlab.ui.train.train_session import TrainSession
+from tests.ui.train.pupil import tiny
+
+spec = tiny()
+keeper = RunFiles(TrainSession(spec))
+queue = RunQueue(keeper)
+queue.changed.connect(lambda: print("trains", flush=True) if queue.runs[0].step > 0 and not keeper.busy else None)
+queue.begin("Seeds 0 and 1", vary(spec, "seed", (0, 1)))
+application.exec()
+"""
+"""A program with a queue of two endless runs, which says when it trains and the queue has been written."""
 
 
 @pytest.mark.slow
