@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
@@ -12,9 +12,27 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 
 from attnlab.bench.measure import Case, collect_garbage_like_the_program, find_percentile, make_case, run_in_turns
-from attnlab.bench.train import ENDLESS, LATE_MS, PICTURES, STOP_MS, STOPS, TASK, TURN_S, TURNS, Bare, make_run_spec
+from attnlab.bench.train import (
+    ENDLESS,
+    LATE_MS,
+    PATIENCE_S,
+    PICTURES,
+    STOP_MS,
+    STOPS,
+    TASK,
+    TURN_S,
+    TURNS,
+    Bare,
+    make_run_spec,
+)
 from attnlab.bench.window import Driver, open_window, wait_until
+from attnlab.training.messages import Ended, Failed
+from attnlab.training.process import TrainingProcess
+from attnlab.training.questions import QUESTIONS, Planned
+from attnlab.training.tasks import make_spec
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.train.run_queue import RunQueue
+from attnlab.ui.train.train_tools import TrainTools
 from attnlab.ui.train.train_workspace import TrainWorkspace
 from attnlab.ui.workspaces.train import TRAIN
 
@@ -46,6 +64,10 @@ def run_cases(quick: bool = False) -> Iterator[Case]:
         yield make_case("train", "window: stop, until it is reported", found, [STOP_MS], "ms", f"p95 < {STOP_MS:g}")
         scrubbed = [watched.measure_scrubbed_per_s(turn_s) for _ in range(turns)]
         yield make_case("train", "window: scrubbing, pictures", scrubbed, [PICTURES], "1/s", "ours ≥ 30", rate=True)
+        plan = QUESTIONS["seeds"].plan(make_run_spec(20) if quick else make_spec(TASK))
+        alone = train_alone(plan)
+        queued = watched.measure_queue_s(plan)
+        yield make_case("train", f"window: queue of {len(plan)} runs", [queued], [alone], "s", "≤ 1.1 × the runs alone")
 
 
 @guarded
@@ -103,6 +125,15 @@ class Watched(QObject):
         self._press(QEvent.Type.MouseButtonRelease, 0.0)
         return (self._pictures - pictures) / (time.perf_counter() - begun)
 
+    def measure_queue_s(self, plan: Sequence[Planned]) -> float:
+        """Return the time that the window's queue takes for a plan, until its last run is over."""
+        assert isinstance(self.workspace.tools, TrainTools)
+        queue, begun = self.workspace.tools.queue, time.perf_counter()
+        queue.begin("Bench", plan)
+        for done in range(len(plan)):
+            wait_until(partial(_is_further, queue, done))
+        return time.perf_counter() - begun
+
     def _go(self) -> None:
         """Press the button until the run takes steps."""
         run, step = self.session.run, self.session.run.step if self.session.run is not None else 0
@@ -140,6 +171,18 @@ class Watched(QObject):
         return False
 
 
+def train_alone(plan: Sequence[Planned]) -> float:
+    """Return the time that the runs of a plan take one after the other, each in a process of its own, unwatched."""
+    begun = time.perf_counter()
+    for planned in plan:
+        process = TrainingProcess(planned.spec, interval=planned.spec.train.steps)
+        process.start()
+        while not any(isinstance(message, Ended | Failed) for message in process.poll(PATIENCE_S)):
+            pass
+        process.stop()
+    return time.perf_counter() - begun
+
+
 @contextmanager
 def watch() -> Iterator[Watched]:
     """Open the window with the default run, paused, and remove everything afterwards."""
@@ -172,6 +215,10 @@ def serve() -> None:
     bare = Bare(make_run_spec(ENDLESS))
     for line in sys.stdin:
         print(bare.measure_steps_per_s(float(line)), flush=True)
+
+
+def _is_further(queue: RunQueue, done: int) -> bool:
+    return queue.done > done
 
 
 def _is_past(end: float) -> bool:
