@@ -23,7 +23,7 @@ def draw_answer(answer: "Answer", tokens: Sequence[ColouredToken], *, own: bool,
     """Return the scene of an answer; ``tokens`` are coloured by probability, () for none."""
     own = own and bool(answer.written)
     scene = Scene(width)
-    _add_lines(scene, wrap_text(describe_answer(answer, own, step), "text", width), "text", "muted")
+    add_lines(scene, wrap_text(describe_answer(answer, own, step), "text", width), "text", "muted")
     if any(token.is_asked for token in tokens):
         _add_tokens(scene, tokens)
     else:
@@ -37,8 +37,8 @@ def draw_examples(rows: Sequence[PredictionRow], width: float) -> Scene:
     scene = Scene(width)
     if not rows:
         return scene
-    _add_heading(scene, "Expected and predicted")
-    _add_lines(scene, wrap_text(describe_rows(tuple(rows)), "caption", width), "caption", "muted")
+    add_heading(scene, "Expected and predicted")
+    add_lines(scene, wrap_text(describe_rows(tuple(rows)), "caption", width), "caption", "muted")
     across = width / 3
     for place, head in enumerate(("asked", "expected", "predicted")):
         scene.add(Label(place * across, scene.height + LINE / 2, head))
@@ -64,9 +64,9 @@ def draw_examples(rows: Sequence[PredictionRow], width: float) -> Scene:
 def draw_text(heading: str, text: str, width: float) -> Scene:
     """Return the scene of a text below its heading; line breaks are kept."""
     scene = Scene(width)
-    _add_heading(scene, heading)
+    add_heading(scene, heading)
     for paragraph in text.splitlines() or [""]:
-        _add_lines(scene, wrap_text(paragraph, "text", width), "text", "ink")
+        add_lines(scene, wrap_text(paragraph, "text", width), "text", "ink")
     return scene
 
 
@@ -88,12 +88,14 @@ def wrap_text(text: str, face: str, width: float) -> list[str]:
     return [*lines, line]
 
 
-def _add_heading(scene: Scene, text: str) -> None:
+def add_heading(scene: Scene, text: str) -> None:
+    """Add a heading below what the scene has."""
     scene.add(Label(0, scene.height + HEAD / 2, text.upper(), "section"))
     scene.height += HEAD
 
 
-def _add_lines(scene: Scene, lines: Sequence[str], face: str, ink: str) -> None:
+def add_lines(scene: Scene, lines: Sequence[str], face: str, ink: str) -> None:
+    """Add lines of text below what the scene has."""
     for line in lines:
         scene.add(Label(0, scene.height + LINE / 2, line, face, ink))
         scene.height += LINE
@@ -125,11 +127,12 @@ def _add_columns(scene: Scene, columns: Sequence[Column]) -> None:
     wide = min(scene.width / max(min(len(columns), most), 1), WIDEST)
     for row in rows:
         for place, column in enumerate(row):
-            _add_column(scene, column, place * wide, wide - GAP, first=place == 0)
+            add_column(scene, column, place * wide, wide - GAP, first=place == 0)
         scene.height += HEAD + ROW * max(len(column.bars) for column in row) + 8
 
 
-def _add_column(scene: Scene, column: Column, x: float, wide: float, *, first: bool) -> None:
+def add_column(scene: Scene, column: Column, x: float, wide: float, *, first: bool) -> None:
+    """Add the candidates of one place below what the scene has, ``wide`` units from ``x``; its height stays."""
     top = scene.height
     if not first:
         scene.add(

@@ -6,15 +6,17 @@ from attnlab.figures.diagram.scene import Label, Scene
 from attnlab.ui.export.file_name import make_slug
 from attnlab.ui.train.answer_card import OWN, color_tokens
 from attnlab.ui.train.answer_scene import draw_answer, draw_examples, draw_text
+from attnlab.ui.train.maps_head import INSIDE
 from attnlab.ui.train.scene_export import SceneExport
+from attnlab.ui.train.stream_scene import draw_parts, draw_stages
 from attnlab.ui.widgets.charts.line_chart import LineChart
 from attnlab.ui.widgets.charts.plot_scene import Plot, draw_plot, read_plot
 
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
-CURVES_WIDTH, ANSWERS_WIDTH, MARGIN, GAP, TITLE = 520.0, 720.0, 16.0, 14.0, 26.0
-"""Widths of the two figures, their margins, the space between parts and the height of the title, in units."""
+CURVES_WIDTH, ANSWERS_WIDTH, INSIDE_WIDTH, MARGIN, GAP, TITLE = 520.0, 720.0, 860.0, 16.0, 14.0, 26.0
+"""Widths of the three figures, their margins, the space between parts and the height of the title, in units."""
 NO_CURVES = "There are no curves to export yet; train a model first."
 NO_ANSWER = "There is no answer to export yet."
 
@@ -41,6 +43,21 @@ class RunFigures:
             return
         title = self._make_step_title()
         self._export.ask("the answers", f"{make_slug(title)}-answers", self.draw_answers, f"{title}, answers")
+
+    @property
+    def is_inside_visible(self) -> bool:
+        """Whether the page Inside is shown in place of the maps, with something to draw."""
+        maps = self._workspace.maps
+        return maps.page == INSIDE and maps.inside.stream is not None and bool(maps.inside.stream.stages)
+
+    def ask_inside(self) -> None:
+        """Ask where to save what the page Inside shows."""
+        title = self._make_step_title()
+        self._export.ask("the inside", f"{make_slug(title)}-inside", self.draw_inside, f"{title}, inside")
+
+    def copy_inside(self) -> None:
+        """Copy what the page Inside shows as pixels and as SVG."""
+        self._export.copy("the inside", self.draw_inside(), f"{self._make_step_title()}, inside")
 
     def read_plots(self) -> tuple[Plot, ...]:
         """Return what the charts of the workspace show."""
@@ -69,6 +86,14 @@ class RunFigures:
         if not text.isHidden() and text.text.text():
             parts.append(draw_text("Generated text", text.text.text(), ANSWERS_WIDTH))
         return _stack(f"{self._make_step_title()}: {seen.probe}", [part for part in parts if part.height])
+
+    def draw_inside(self) -> Scene:
+        """Return the scene of the answers after each layer, and of the parts at the chosen place."""
+        page, seen = self._workspace.maps.inside, self._workspace.maps.seen
+        assert page.stream is not None
+        parts = [draw_stages(page.stream, INSIDE_WIDTH), draw_parts(page.stream, page.chosen, INSIDE_WIDTH)]
+        probe = f": {seen.probe}" if seen is not None else ""
+        return _stack(f"{self._make_step_title()}{probe}", parts)
 
     def _make_title(self) -> str:
         from attnlab.training.tasks import TASKS

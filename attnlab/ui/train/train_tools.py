@@ -86,9 +86,12 @@ class TrainTools(QObject):
 
     @Slot()
     def export_figure(self) -> None:
-        """Show the export dialog with its preview of the visible maps; ask where to save a diagram that is shown."""
+        """Show the export dialog with its preview of the visible maps; ask where to save the model or its inside."""
         if self.diagram.is_visible:
             self.diagram.ask_export()
+            return
+        if self.figures.is_inside_visible:
+            self.figures.ask_inside()
             return
         from attnlab.ui.export.export_dialog import ExportDialog
 
@@ -114,9 +117,12 @@ class TrainTools(QObject):
 
     @Slot()
     def copy_picture(self) -> None:
-        """Copy the diagram, or the visible maps in the style of the last figure; show what was copied."""
+        """Copy the visible maps in the style of the last figure, or the model or its inside; show what was copied."""
         if self.diagram.is_visible:
             self.diagram.copy()
+            return
+        if self.figures.is_inside_visible:
+            self.figures.copy_inside()
             return
         from attnlab.ui.export.copying import copy_figure
 

@@ -16,9 +16,11 @@ from attnlab.figures.figure_formats import FIGURES
 from attnlab.training.answers import Answer, Place
 from attnlab.training.look import LayerMaps, Look
 from attnlab.ui.train.answer_scene import draw_answer, draw_examples, wrap_text
+from attnlab.ui.train.answer_words import show_sign
 from attnlab.ui.train.coloured_text import ColouredToken
 from attnlab.ui.train.predictions_panel import PredictionRow
 from attnlab.ui.train.run_film import RunFilm
+from attnlab.ui.train.stream_words import name_part
 from attnlab.ui.widgets.charts.bands import Band
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 from attnlab.ui.widgets.charts.plot_scene import Plot, draw_plot, read_plot
@@ -50,6 +52,33 @@ def save(pupil: Pupil, action: str, path: Path) -> None:
     dialog.fileSelected.emit(str(path))
     dialog.close()
     assert pupil.trainer.footer.message.text() == f"Saved {path}"
+
+
+@pytest.mark.slow
+def test_the_inside_is_saved_and_copied_as_it_is_shown(pupil: Pupil, tmp_path: Path) -> None:
+    page = pupil.trainer.maps.inside
+    pupil.window.actions_list["train-inside"].trigger()
+    pupil.wait_for(lambda: page.stream is not None and page.isVisible())
+    assert page.stream is not None
+    page.choose(2)
+    save(pupil, "train-figure", tmp_path / "inside.svg")
+    found = texts(tmp_path / "inside.svg")
+    assert found[:2] == [
+        f"Reverse, seed 0, step 30: {pupil.trainer.session.inspection.probe}",
+        "THE ANSWER AFTER EACH LAYER",
+    ]
+    assert {"embedding", "after decoder 1"} <= set(found)
+    assert sum("→" in text for text in found) == len(page.stream.tokens) == 7
+    assert [show_sign(token) for token in page.stream.tokens if show_sign(token) not in found] == []
+    assert page.sum.text() in " ".join(found)
+    names = [name_part(part) for part in page.stream.parts]
+    parts = found[found.index("WHAT EACH PART ADDS TO THE ANSWER") + 2 :]
+    assert parts[::2] == names
+    assert parts[1::2] == [
+        f"{added:.2f}".replace("-", "−").replace("−0.00", "0.00") for added in page.stream.added[:, 2]
+    ]
+    pupil.tools.copy_picture()
+    assert pupil.trainer.footer.message.text().startswith("Copied the inside as a picture, ")
 
 
 @pytest.mark.slow
