@@ -51,8 +51,8 @@ def list_models(program: FaultyProgram) -> None:
     fail(program, reader, "attnlab.pretrained.find_model.list_cached", models.tools.choose_model, models.footer.note)
 
 
-@case("models/models_tools.py ModelsTools.open_first", "listing models")
-def open_first(program: FaultyProgram) -> None:
+@case("models/models_tools.py ModelsTools.open_shipped", "listing models")
+def open_shipped(program: FaultyProgram) -> None:
     person = program.person()
     program.plant("attnlab.pretrained.shipped.list_shipped")
     reader = ModelReader(person.window, person.qtbot)
