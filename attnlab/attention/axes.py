@@ -18,6 +18,11 @@ SIZES = (
     "d_v",
     "d_out",
     "merged",
+    "query_columns",
+    "key_columns",
+    "value_columns",
+    "class",
+    "one",
 )
 TOKENS = ("token", "query", "key")
 
@@ -26,7 +31,9 @@ def size(e: Layer, axis: str) -> int:
     """Return the size of an axis; KeyError for an axis that is not one of the layer's.
 
     ``position`` is the length of the longer sequence, ``merged`` the number of columns of the concatenated heads,
-    ``pair`` that of the pairs of columns that RoPE rotates, ``d_ff`` that of the hidden numbers of the feed-forward.
+    ``pair`` that of the pairs of columns that RoPE rotates, ``d_ff`` that of the hidden numbers of the feed-forward;
+    ``query_columns``, ``key_columns`` and ``value_columns`` are those of all heads together, ``class`` those of the
+    read-out of a loss, and ``one`` is a single number.
     """
     match axis:
         case "token" | "query":
@@ -55,6 +62,16 @@ def size(e: Layer, axis: str) -> int:
             return e.n_heads * e.d_v
         case "d_ff":
             return e.d_ff
+        case "query_columns":
+            return e.n_heads * e.d_k
+        case "key_columns":
+            return e.n_kv_heads * e.d_k
+        case "value_columns":
+            return e.n_kv_heads * e.d_v
+        case "class":
+            return int(e.config.option("loss_classes"))
+        case "one":
+            return 1
     raise KeyError(axis)
 
 

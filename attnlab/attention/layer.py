@@ -61,6 +61,10 @@ class Layer(Protocol):
         """How many heads there are."""
 
     @property
+    def n_kv_heads(self) -> int:
+        """How many key and value heads there are."""
+
+    @property
     def d_model(self) -> int:
         """How many columns an embedding has."""
 

@@ -17,6 +17,9 @@ ON: dict[str, dict[str, Any]] = {
     "dropout": {"dropout": 0.5, "dropout_seed": 3},
     "sink": {"sink": True},
     "soft_cap": {"soft_cap": 1.5},
+    "loss": {"loss": "weight", "loss_wanted": 0.7},
+    "wanted_output": {"loss": "output"},
+    "read_out": {"loss": "class", "loss_class": 1},
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from attnlab.attention.layer import Layer
+from attnlab.attention.layer import Layer, LayerConfig
 from attnlab.base.errors import ExperimentError
 
 
@@ -116,3 +116,11 @@ class Entry:
     options: tuple[Option, ...] = ()
     check: Callable[[Layer], str] = accept_all
     convention: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature(Entry):
+    """One feature; ``group`` is its switch: normalizer, masks, heads, loss. ``on(config)`` returns whether it is active."""
+
+    group: str
+    on: Callable[[LayerConfig], bool]

@@ -1,19 +1,9 @@
 """Optional features of a layer besides score, normaliser, masks and positions, each switched on by its options."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from attnlab.attention.layer import Layer, LayerConfig
-from attnlab.attention.registries.entries import Entry, Option, Table
+from attnlab.attention.layer import Layer
+from attnlab.attention.registries.entries import Feature, Option, Table
+from attnlab.attention.registries.losses import LOSS_FEATURES
 from attnlab.attention.registries.normalizers import NORMALIZERS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feature(Entry):
-    """One feature; ``group`` is its switch: normalizer, masks, heads. ``on(config)`` returns whether it is active."""
-
-    group: str
-    on: Callable[[LayerConfig], bool]
 
 
 FILLS = (
@@ -130,5 +120,6 @@ FEATURES = {
             ),
             on=lambda config: bool(config.option("soft_cap") > 0),
         ),
+        *LOSS_FEATURES,
     )
 }

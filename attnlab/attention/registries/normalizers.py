@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.products import in_one_thread
+from attnlab.attention.registries import normalizer_gradients as gradients
 from attnlab.attention.registries import sparse
 from attnlab.attention.registries.entries import Entry, Option
 from attnlab.attention.stages.arithmetic import (
@@ -49,6 +50,10 @@ class Normalizer(Entry):
     keys of a row share a total of 1, so that a sink can take part of it. An entry with the option :data:`TEMPERATURE`
     receives logits that are already divided by it. ``parts(logits [T_k], p)`` are the numbers whose share of their sum
     is the weight, for entries that divide by a sum; None where the division is undefined.
+
+    ``backward(logits, weights, d)`` is the gradient of the logits from that of the weights, ``d``, all of one shape;
+    ``backward_code`` are lines of PyTorch, the last one an expression for it, with ``{x}``, ``{a}`` and ``{d}``. Without
+    them the backward pass differentiates ``apply`` automatically.
     """
 
     formula: str
@@ -58,6 +63,8 @@ class Normalizer(Entry):
     parts: Callable[[Floats, Mapping[str, Any]], Parts | None] | None = None
     kind: str = "probability"
     competes: bool = True
+    backward: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None
+    backward_code: str = ""
 
     @property
     def alone(self) -> bool:
@@ -241,6 +248,8 @@ NORMALIZERS = {
             explain=_explain_softmax,
             code="weights = torch.softmax({x}, dim=-1)",
             parts=_find_softmax_parts,
+            backward=gradients.softmax,
+            backward_code=gradients.SOFTMAX_CODE,
         ),
         Normalizer(
             name="softmax-unshifted",
@@ -253,6 +262,8 @@ NORMALIZERS = {
             explain=_explain_unshifted,
             code="weights = {x}.exp()\nweights = weights / weights.sum(-1, keepdim=True)",
             parts=_find_unshifted_parts,
+            backward=gradients.softmax,
+            backward_code=gradients.SOFTMAX_CODE,
         ),
         Normalizer(
             name="sum",
@@ -266,6 +277,8 @@ NORMALIZERS = {
             parts=_find_sum_parts,
             kind="signed",
             competes=False,
+            backward=gradients.by_sum,
+            backward_code=gradients.SUM_CODE,
         ),
         Normalizer(
             name="sparsemax",
@@ -277,6 +290,8 @@ NORMALIZERS = {
             apply=sparse.sparsemax,
             explain=sparse.explain_sparsemax,
             code=sparse.SPARSEMAX_CODE,
+            backward=gradients.sparsemax,
+            backward_code=gradients.SPARSEMAX_CODE,
         ),
         Normalizer(
             name="entmax15",
@@ -288,6 +303,8 @@ NORMALIZERS = {
             apply=sparse.entmax15,
             explain=sparse.explain_entmax15,
             code=sparse.ENTMAX15_CODE,
+            backward=gradients.entmax15,
+            backward_code=gradients.ENTMAX15_CODE,
         ),
         Normalizer(
             name="sigmoid",
@@ -300,6 +317,8 @@ NORMALIZERS = {
             explain=_explain_sigmoid,
             code="weights = torch.sigmoid({x})",
             competes=False,
+            backward=gradients.sigmoid,
+            backward_code=gradients.SIGMOID_CODE,
         ),
     )
 }

@@ -11,6 +11,7 @@ from torch import Tensor
 from attnlab.attention.arrays import widen
 from attnlab.attention.products import in_one_thread
 from attnlab.attention.registries.entries import Entry, Table
+from attnlab.attention.registries.score_gradients import pull_length
 from attnlab.attention.stages.arithmetic import Floats, Line, Span, decimals_for, line, number, short
 
 Options = Mapping[str, Any]
@@ -22,13 +23,17 @@ class Norm(Entry):
 
     An entry with tables has two: gains [d_k] for queries and for keys, in this order, which multiply the result.
     ``explain(x [d_k], column, p)`` writes out one number before the gain. ``p`` holds the entry's options by name.
-    ``code`` is an expression of ``x``, with options as ``{name}``.
+    ``code`` is an expression of ``x``, with options as ``{name}``. ``backward(x, d)`` is the gradient of x from that of
+    the result before the gain, ``d``; ``backward_code`` are lines of PyTorch, the last one an expression, with ``x`` and
+    ``{d}``. Without them the backward pass differentiates ``apply`` automatically.
     """
 
     formula: str = ""
     apply: Callable[[Tensor, Options], Tensor] | None = None
     explain: Callable[[Floats, int, Options], tuple[Line, ...]] = lambda x, column, p: ()
     code: str = "x"
+    backward: Callable[[Tensor, Tensor], Tensor] | None = None
+    backward_code: str = ""
 
 
 EPS = 1e-6
@@ -40,6 +45,11 @@ def _rms(x: Tensor, p: Options) -> Tensor:
     return (wide * in_one_thread(torch.rsqrt, wide.square().mean(-1, keepdim=True) + EPS)).to(x.dtype)
 
 
+def _pull_rms(x: Tensor, d: Tensor) -> Tensor:
+    root = in_one_thread(torch.rsqrt, x.square().mean(-1, keepdim=True) + EPS)
+    return root * d - x * root**3 * (x * d).mean(-1, keepdim=True)
+
+
 def _explain_rms(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
     root = float(np.sqrt(np.square(x, dtype=np.float64).mean() + EPS))
     return _explain_quotient("root mean square", float(x[column]), root)
@@ -49,6 +59,12 @@ def _l2(x: Tensor, p: Options) -> Tensor:
     wide = widen(x)
     length: Tensor = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
     return (wide / length.clamp_min(torch.finfo(wide.dtype).tiny)).to(x.dtype)
+
+
+def _pull_l2(x: Tensor, d: Tensor) -> Tensor:
+    length: Tensor = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    least = torch.finfo(x.dtype).tiny
+    return pull_length(x / length.clamp_min(least), d, length, least)
 
 
 def _explain_l2(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
@@ -78,6 +94,9 @@ NORMS = {
             apply=_l2,
             explain=_explain_l2,
             code="x / x.norm(dim=-1, keepdim=True).clamp_min(torch.finfo(x.dtype).tiny)",
+            backward=_pull_l2,
+            backward_code="size = x.norm(dim=-1, keepdim=True).clamp_min(torch.finfo(x.dtype).tiny)\n"
+            "({d} - x / size * (x / size * {d}).sum(-1, keepdim=True)) / size",
         ),
         Norm(
             name="rms",
@@ -91,6 +110,9 @@ NORMS = {
             apply=_rms,
             explain=_explain_rms,
             code=f"x * torch.rsqrt(x.square().mean(-1, keepdim=True) + {EPS})",
+            backward=_pull_rms,
+            backward_code=f"root = torch.rsqrt(x.square().mean(-1, keepdim=True) + {EPS})\n"
+            "root * {d} - x * root**3 * (x * {d}).mean(-1, keepdim=True)",
         ),
     )
 }

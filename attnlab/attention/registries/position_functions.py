@@ -44,6 +44,16 @@ def scaled_rope(x: Tensor, p: Parameters) -> Tensor:
     return _rotate(x, read_frequencies(p), p["rope_factor"])
 
 
+def rope_back(d: Tensor, base: float) -> Tensor:
+    """Return the gradient [h, T, d_k] of queries or keys from that of the rotated ones: it is rotated back."""
+    return _rotate(d, -find_frequencies(base, d.shape[-1] // 2), 1.0)
+
+
+def scaled_rope_back(d: Tensor, p: Parameters) -> Tensor:
+    """Return the gradient of queries or keys from that of those rotated by :func:`scaled_rope`."""
+    return _rotate(d, -read_frequencies(p), p["rope_factor"])
+
+
 def read_frequencies(p: Parameters) -> Tensor:
     """Return the table ``omega`` [d_k/2] in float64 on the CPU."""
     return torch.as_tensor(p["omega"], dtype=torch.float64, device="cpu")

@@ -17,7 +17,9 @@ from attnlab.attention.registries.position_functions import (
     find_frequencies,
     read_frequencies,
     rope,
+    rope_back,
     scaled_rope,
+    scaled_rope_back,
     sinusoidal,
     t5,
 )
@@ -31,7 +33,7 @@ class Position(Entry):
     """One scheme, which acts in one of three places; the functions for the other two are None.
 
     ``encode(T, d_model, p)`` returns the encoding added to the embeddings, [T, d_model]; ``rotate(x [h, T, d_k], p)``
-    the rotated queries or keys, token i at position i; ``bias(h, T_q, T_k, p)`` the bias added to the scores,
+    the rotated queries or keys, token i at position i, and ``rotate_back(d, p)`` their gradient from that of the result; ``bias(h, T_q, T_k, p)`` the bias added to the scores,
     broadcastable to [h, T_q, T_k]. ``p`` holds the entry's tables and options by name: tensors on the device, or
     float64 arrays for ``explain_…``. ``explain_rotated(x [d_k], position, column, p, limit)`` and
     ``explain_bias(head, h, query, key, p)`` write out one cell.
@@ -41,14 +43,17 @@ class Position(Entry):
 
     ``formula`` is that of the stage it changes, with ``{x}`` for q or k. ``code`` is an expression of ``x`` (the
     embeddings, or the queries or keys [h, T, d_k]), for a bias an expression with Q and K in scope. ``setup`` are the
-    lines before it. Both contain options as ``{name}``.
+    lines before it. Both contain options as ``{name}``. ``back_code`` is the expression that ``rotate_back`` computes,
+    after the same ``setup``, with ``x`` for the gradient of the result.
     """
 
     formula: str
     code: str = "x"
+    back_code: str = ""
     setup: tuple[str, ...] = ()
     encode: Callable[[int, int, Parameters], Tensor] | None = None
     rotate: Callable[[Tensor, Parameters], Tensor] | None = None
+    rotate_back: Callable[[Tensor, Parameters], Tensor] | None = None
     frequencies: Callable[[int, Parameters], Tensor] | None = None
     bias: Callable[[int, int, int, Parameters], Tensor] | None = None
     explain_rotated: Callable[[Floats, int, int, Parameters, int | None], tuple[Line, ...]] | None = None
@@ -146,6 +151,7 @@ POSITIONS = {
             check=_check_rope,
             formula=r"R_{t}\, {x}",
             rotate=lambda x, p: rope(x, p["rope_base"]),
+            rotate_back=lambda d, p: rope_back(d, p["rope_base"]),
             frequencies=lambda d_k, p: find_frequencies(p["rope_base"], d_k // 2),
             explain_rotated=explain_rope,
             setup=(
@@ -156,6 +162,7 @@ POSITIONS = {
                 "a, b = x.split(half, dim=-1)",
             ),
             code="torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)",
+            back_code="torch.cat([a * cos + b * sin, b * cos - a * sin], dim=-1)",
         ),
         Position(
             name="rope_scaled",
@@ -187,6 +194,7 @@ POSITIONS = {
             check=lambda e: _check_rope(e, "rope_scaled"),
             formula=r"R_{t,\,\omega}\, {x}",
             rotate=scaled_rope,
+            rotate_back=scaled_rope_back,
             frequencies=lambda d_k, p: read_frequencies(p),
             explain_rotated=explain_scaled_rope,
             is_trained=False,
@@ -198,6 +206,7 @@ POSITIONS = {
                 "a, b = x.split(half, dim=-1)",
             ),
             code="torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)",
+            back_code="torch.cat([a * cos + b * sin, b * cos - a * sin], dim=-1)",
         ),
         Position(
             name="alibi",

@@ -69,13 +69,13 @@ def _through_tanh(of_queries: Tensor, of_keys: Tensor, v: Tensor) -> Tensor:
     """Return tanh(a + b)·v for every pair of a row of [h, T_q, n] and one of [h, T_k, n]."""
     h, t_q, t_k = (*of_queries.shape[:2], of_keys.shape[1])
     scores = of_queries.new_empty(h, t_q, t_k)
-    for heads, rows in _blocks(h, t_q, of_keys[0].nbytes):
+    for heads, rows in blocks(h, t_q, of_keys[0].nbytes):
         sums = of_queries[heads, rows, None] + of_keys[heads, None]
         scores[heads, rows] = matmul(sums.tanh_(), v)
     return scores
 
 
-def _blocks(h: int, t_q: int, row_bytes: int) -> Iterator[tuple[slice, slice]]:
+def blocks(h: int, t_q: int, row_bytes: int) -> Iterator[tuple[slice, slice]]:
     """Yield slices of heads and queries to compute at once, if one query of one head takes ``row_bytes``."""
     rows = max(1, BLOCK_BYTES // max(1, row_bytes))
     heads = max(1, rows // t_q)

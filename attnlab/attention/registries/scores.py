@@ -7,6 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from attnlab.attention.registries import score_functions as functions
+from attnlab.attention.registries import score_gradients as gradients
 from attnlab.attention.registries.entries import Entry, Table
 from attnlab.attention.stages.arithmetic import Floats, Line, Products
 
@@ -19,6 +20,10 @@ class Score(Entry):
     ``explain(query [d_k], key [d_k], p, limit)``, which writes out one score. ``code`` is a PyTorch expression with Q,
     K and the tables in scope, and with options as ``{name}``. ``factors(query, key, p)`` are the numbers whose products
     sum to the score, for scores that are such a sum.
+
+    ``backward(queries, keys, p, d)`` are the gradients of queries and keys from that of the scores, ``d``;
+    ``backward_code`` are lines of PyTorch for each of the two, the last one an expression, with Q, K and the tables in
+    scope, options as ``{name}``, and ``{d}``. Without them the backward pass differentiates ``apply`` automatically.
     """
 
     formula: str
@@ -26,6 +31,8 @@ class Score(Entry):
     explain: Callable[[Floats, Floats, Mapping[str, Any], int | None], tuple[Line, ...]]
     code: str
     factors: Callable[[Floats, Floats, Mapping[str, Any]], Products] | None = None
+    backward: Callable[[Tensor, Tensor, Mapping[str, Any], Tensor], tuple[Tensor, Tensor]] | None = None
+    backward_code: tuple[str, str] = ("", "")
     is_bilinear: bool = False
     """Whether a score is a sum of products of one number of the query and one of the key, with fixed factors."""
 
@@ -46,6 +53,8 @@ SCORES = {
             code="Q @ K.mT",
             factors=functions.find_dot_factors,
             is_bilinear=True,
+            backward=gradients.dot,
+            backward_code=gradients.DOT_CODE,
         ),
         Score(
             name="general",
@@ -59,6 +68,8 @@ SCORES = {
             code="Q @ W_a @ K.mT",
             factors=functions.find_general_factors,
             is_bilinear=True,
+            backward=gradients.general,
+            backward_code=gradients.GENERAL_CODE,
         ),
         Score(
             name="concat",
@@ -78,6 +89,8 @@ SCORES = {
             explain=functions.explain_concat,
             code="torch.tanh(\n    (Q @ W_c.chunk(2)[0])[:, :, None] + (K @ W_c.chunk(2)[1])[:, None]\n) @ v_c",
             factors=functions.find_concat_factors,
+            backward=gradients.concat,
+            backward_code=gradients.CONCAT_CODE,
         ),
         Score(
             name="additive",
@@ -94,6 +107,8 @@ SCORES = {
             explain=functions.explain_additive,
             code="torch.tanh((Q @ W_d)[:, :, None] + (K @ W_e)[:, None]) @ v_a",
             factors=functions.find_additive_factors,
+            backward=gradients.additive,
+            backward_code=gradients.ADDITIVE_CODE,
         ),
         Score(
             name="cosine",
@@ -105,6 +120,8 @@ SCORES = {
             explain=functions.explain_cosine,
             code="(\n    torch.nn.functional.normalize(Q, dim=-1)\n"
             "    @ torch.nn.functional.normalize(K, dim=-1).mT\n)",
+            backward=gradients.cosine,
+            backward_code=gradients.COSINE_CODE,
         ),
     )
 }

@@ -74,7 +74,7 @@ def _entmax15_threshold(z: Tensor) -> Tensor:
 def _solve_for_support(z: Tensor, tau: Tensor) -> Tensor:
     """Return the same τ computed from the scores above it alone, for gradients: those of −∞ and of √0 are NaN."""
     above = z > tau
-    n = above.sum(-1, keepdim=True)
+    n = above.sum(-1, keepdim=True).to(z.dtype)  # 1 ÷ whole numbers would be float32
     kept = torch.where(above, z, 0)
     mean, square = kept.sum(-1, keepdim=True) / n, kept.square().sum(-1, keepdim=True) / n
     return mean - (1 / n - (square - mean.square())).sqrt()

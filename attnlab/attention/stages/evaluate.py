@@ -174,22 +174,28 @@ def masked(t: Computed) -> Tensor:
 def weights(t: Computed) -> Tensor:
     """Return the normalised scores; with softmax each row sums to 1. Rows without a visible key are 0."""
     config = t.experiment.config
-    made = _normalize_scores(t, _source(t, "weights"))
+    made = normalize(t, _source(t, "weights"))
+    made = made[..., :-1] if config.option("sink") else made
     if t.hidden is None or config.option("fill") != "-inf" or not t.has_empty_rows:
         return made
     return made.masked_fill(t.hidden.all(-1, keepdim=True), 0)
 
 
-def _normalize_scores(t: Computed, logits: Tensor) -> Tensor:
+def normalize(t: Computed, logits: Tensor) -> Tensor:
+    """Return the normalised scores, with the weight of the sink as a last column if there is one."""
     config = t.experiment.config
     normalizer = NORMALIZERS[config.normalizer]
     p = t.parameters(normalizer)
     if normalizer.tempered and p["temperature"] != 1:
         logits = logits / p["temperature"]
-    if not config.option("sink"):
-        return normalizer.apply(logits, p)
-    sinks = t.take(t.experiment.weights.extra["sinks"])[:, None, None].expand(*logits.shape[:-1], 1)
-    return normalizer.apply(torch.cat([logits, sinks], -1), p)[..., :-1]
+    if config.option("sink"):
+        logits = torch.cat([logits, find_sinks(t, logits)], -1)
+    return normalizer.apply(logits, p)
+
+
+def find_sinks(t: Computed, logits: Tensor) -> Tensor:
+    """Return the logit of each head's sink for each query, [h, T_q, 1]."""
+    return t.take(t.experiment.weights.extra["sinks"])[:, None, None].expand(*logits.shape[:-1], 1)
 
 
 def zeroed(t: Computed) -> Tensor:

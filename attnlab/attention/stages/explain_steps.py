@@ -8,6 +8,7 @@ import numpy as np
 
 from attnlab.attention.stages import explain_block, explain_projections
 from attnlab.attention.stages.arithmetic import Products, Span, decimals_for, line, number
+from attnlab.attention.stages.explain_backward import find_backward_steps
 from attnlab.attention.stages.explanation import Cell, find_shown_value, labels, number_of, numbers_of, value_of
 from attnlab.attention.stages.presence import source
 from attnlab.attention.stages.score_steps import end_step, make_score_steps
@@ -35,6 +36,8 @@ def find_steps(trace: "Trace", cell: Cell, limit: int | None = 6, is_context_kno
         if e.n_heads > 1:
             return Steps(before=(_average_heads(trace, cell, limit),))
         cell = Cell(name, cell.row, cell.column, 0)
+    if trace.stage(name).is_backward:
+        return find_backward_steps(trace, cell, limit)
     if name in _WEIGHTS:
         return make_weight_steps(trace, cell, limit, is_context_known)
     if name in _BEFORE_WEIGHTS:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from attnlab.attention.registries.blocks import FEED_FORWARDS
 from attnlab.attention.registries.features import FEATURES
+from attnlab.attention.registries.losses import CLASS, NONE, OUTPUT, WEIGHT
 from attnlab.attention.registries.positions import POSITIONS
 
 if TYPE_CHECKING:
@@ -90,18 +91,91 @@ SOURCES: dict[str, tuple[tuple[str, ...], ...]] = {
 """The sources of each stage; each source is the first of its candidates that the configuration has."""
 
 
+CHAINS = (
+    ("scores", "scaled", "biased", "capped", "masked", "weights", "zeroed", "dropped"),
+    ("queries", "normed_queries", "rotated_queries"),
+    ("keys", "normed_keys", "rotated_keys"),
+)
+"""The stages through which the gradient flows back one at a time, each in the order of the computation."""
+_ENDS = ("context", "scores", "scores")
+"""The stages that are computed from the last of each chain."""
+_LOSS_OF = {WEIGHT: "weights", OUTPUT: "output", CLASS: "readout"}
+_PROJECTED = {"W_q": "queries", "W_k": "keys", "W_v": "values"}
+_FROM_OUTPUT = ("output", "context", "values", "zeroed", "dropped", "W_v", "W_o")
+"""What a loss of one weight does not reach; the weights after masking or dropout are not what it is about."""
+
+
 def has_stage(e: "Experiment", name: str) -> bool:
     """Return whether a configuration has a stage."""
+    if name in ("readout", "loss", "jacobian") or name.startswith("d_"):
+        return _has_backward_stage(e, name)
     return name not in OPTIONAL or OPTIONAL[name](e)
+
+
+def _has_backward_stage(e: "Experiment", name: str) -> bool:
+    kind, of = e.config.option("loss"), name.removeprefix("d_")
+    if kind == NONE or name == "readout":
+        return bool(kind == CLASS)
+    if name in ("loss", "jacobian"):
+        return True
+    if of in _FROM_OUTPUT and kind == WEIGHT:
+        return False
+    return getattr(e.weights, of) is not None if of.startswith("W_") else has_stage(e, of)
+
+
+def find_consumer(e: "Experiment", name: str) -> str:
+    """Return the stage that is computed from a stage of :data:`CHAINS` and passes the gradient back to it."""
+    chain, end = next((chain, end) for chain, end in zip(CHAINS, _ENDS, strict=True) if name in chain)
+    if name == "weights" and e.config.option("loss") == WEIGHT:
+        return "loss"
+    return next((other for other in chain[chain.index(name) + 1 :] if has_stage(e, other)), end)
+
+
+def _find_backward_sources(e: "Experiment", name: str) -> tuple[str, ...]:
+    """Return the sources of a stage of the backward pass."""
+    of, keyed = name.removeprefix("d_"), "memory" if has_stage(e, "memory") else "inputs"
+    match of:
+        case "readout":
+            return ("output",)
+        case "loss":
+            return (_LOSS_OF[e.config.option("loss")],)
+        case "output":
+            return ("loss", _LOSS_OF[e.config.option("loss")])
+        case "context":
+            return ("d_output",)
+        case "values":
+            return (source(e, "context"), "d_context")
+        case "jacobian":
+            return ("weights",)
+        case "W_q" | "W_k" | "W_v":
+            return (keyed if of != "W_q" else "inputs", f"d_{_PROJECTED[of]}")
+        case "W_o":
+            return ("merged" if has_stage(e, "merged") else "context", "d_output")
+        case "inputs" | "memory":
+            own = ("d_keys", "d_values") if of == keyed else ()
+            flowing = (("d_queries",) if of == "inputs" else ()) + own
+            return tuple(each for each in flowing if has_stage(e, each))
+    consumer = find_consumer(e, of)
+    if consumer == "weights":
+        return ("d_weights", "jacobian")
+    if consumer in ("loss", "context"):
+        return ("loss",) if consumer == "loss" else ("d_context", "values")
+    if consumer == "scores":
+        return ("d_scores", source(e, "scores", 1 if of.endswith("queries") else 0))
+    return (f"d_{consumer}",)
 
 
 def source(e: "Experiment", name: str, place: int = 0) -> str:
     """Return the name of a source of a stage in this configuration; ``place`` is the index of the source."""
     if name == "second_residual" and place == 0 and e.config.block == "before":
         return "residual"  # norms that come before a part are not on the residual stream
-    return next(candidate for candidate in SOURCES[name][place] if has_stage(e, candidate))
+    if name in SOURCES:
+        return next(candidate for candidate in SOURCES[name][place] if has_stage(e, candidate))
+    return sources(e, name)[place]
 
 
 def sources(e: "Experiment", name: str) -> tuple[str, ...]:
     """Return the names of all sources of a stage in this configuration."""
-    return tuple(dict.fromkeys(source(e, name, place) for place in range(len(SOURCES.get(name, ())))))
+    if name in SOURCES:
+        return tuple(dict.fromkeys(source(e, name, place) for place in range(len(SOURCES[name]))))
+    return () if name in ("inputs", "memory") else _find_backward_sources(e, name)

@@ -40,8 +40,8 @@ VARIABLES = {
 
 
 def variable(name: str) -> str:
-    """Return the variable name of a stage in code."""
-    return VARIABLES.get(name, name)
+    """Return the variable name of a stage in code; that of a gradient is d_ before that of its stage."""
+    return f"d_{variable(name[2:])}" if name.startswith("d_") else VARIABLES.get(name, name)
 
 
 def _x(e: "Experiment", name: str, place: int = 0) -> str:
@@ -49,7 +49,7 @@ def _x(e: "Experiment", name: str, place: int = 0) -> str:
     return variable(source(e, name, place))
 
 
-def _rename_variables(expression: str, **variables: str) -> str:
+def rename_variables(expression: str, **variables: str) -> str:
     """Return an expression with variables renamed, old name to new name."""
     for old, new in variables.items():
         expression = re.sub(rf"\b{old}\b", new, expression)
@@ -72,7 +72,7 @@ def _write_embeddings(e: "Experiment", variable_name: str, given: str) -> str:
     if position.encode is None:
         return f"{variable_name} = {given}"
     lines = (*position.setup, f"{variable_name} = {position.code}")
-    return _fill_options("\n".join(_rename_variables(line, x=given) for line in lines), e, position)
+    return fill_options("\n".join(rename_variables(line, x=given) for line in lines), e, position)
 
 
 def write_inputs_code(e: "Experiment") -> str:
@@ -129,7 +129,7 @@ def make_normed_code(of: str) -> Callable[["Experiment"], str]:
     def code(e: "Experiment") -> str:
         norm = NORMS[e.config.qk_norm]
         gain = f" * {norm.tables[place].name}" if norm.tables else ""
-        expression = _rename_variables(_fill_options(norm.code, e, norm), x=_x(e, f"normed_{of}"))
+        expression = rename_variables(fill_options(norm.code, e, norm), x=_x(e, f"normed_{of}"))
         return f"{variable(f'normed_{of}')} = {expression}{gain}"
 
     return code
@@ -146,12 +146,12 @@ def make_rotated_code(of: str) -> Callable[["Experiment"], str]:
     def code(e: "Experiment") -> str:
         position, given = POSITIONS[e.config.positions], _x(e, f"rotated_{of}")
         lines = (*position.setup, f"{variable(f'rotated_{of}')} = {position.code}")
-        return _fill_options("\n".join(_rename_variables(line, x=given) for line in lines), e, position)
+        return fill_options("\n".join(rename_variables(line, x=given) for line in lines), e, position)
 
     return code
 
 
-def _fill_options(code: str, e: "Experiment", entry: Entry) -> str:
+def fill_options(code: str, e: "Experiment", entry: Entry) -> str:
     """Return the code of an entry with the values of its options in place of {name}."""
     for option in entry.options:
         code = code.replace(f"{{{option.name}}}", repr(e.config.option(option.name)))
@@ -166,7 +166,7 @@ def write_scores_formula(e: "Experiment") -> str:
 def write_scores_code(e: "Experiment") -> str:
     """Return the code of the score function."""
     score = SCORES[e.config.score]
-    return f"scores = {_rename_variables(_fill_options(score.code, e, score), Q=_x(e, 'scores'), K=_x(e, 'scores', 1))}"
+    return f"scores = {rename_variables(fill_options(score.code, e, score), Q=_x(e, 'scores'), K=_x(e, 'scores', 1))}"
 
 
 _DIVISORS = {"sqrt_d_k": (r"\sqrt{d_k}", "K.shape[-1]"), "sqrt_d_model": (r"\sqrt{d_{model}}", "X.shape[-1]")}
@@ -192,7 +192,7 @@ def write_biased_formula(e: "Experiment") -> str:
 def write_biased_code(e: "Experiment") -> str:
     """Return the code that adds a bias to the scores."""
     position = POSITIONS[e.config.positions]
-    return _fill_options("\n".join((*position.setup, f"biased = {_x(e, 'biased')} + {position.code}")), e, position)
+    return fill_options("\n".join((*position.setup, f"biased = {_x(e, 'biased')} + {position.code}")), e, position)
 
 
 def write_capped_formula(e: "Experiment") -> str:
@@ -261,8 +261,9 @@ def write_weights_code(e: "Experiment") -> str:
         column = f"sinks[:, None, None].expand(-1, {of}.shape[1], 1)"
         lines.append(f"logits = torch.cat([{x}, {column}], dim=-1)")
         x = "logits"
-    lines.append(_fill_options(normalizer.code, e, normalizer).replace("{x}", x))
+    lines.append(fill_options(normalizer.code, e, normalizer).replace("{x}", x))
     if e.config.option("sink"):
+        lines += ["with_sink = weights"] if has_stage(e, "loss") else []
         lines.append("weights = weights[..., :-1]  # the sink has no value")
     cells = e.hidden_cells()
     if has_stage(e, "masked") and e.config.option("fill") == "-inf" and cells is not None and cells.has_empty_rows:

@@ -1,11 +1,9 @@
 """The table of the stages of an attention layer, which is the program's only list of stages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
-
-from torch import Tensor
 
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.stages import (
@@ -18,57 +16,11 @@ from attnlab.attention.stages import (
     spell_block,
     spelling,
 )
-from attnlab.attention.stages.computed import Computed
+from attnlab.attention.stages.backward_table import BACKWARD_STAGES
+from attnlab.attention.stages.stage import Stage
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import AttentionConfig, Experiment
-    from attnlab.attention.stages.explanation import Cell, Explanation
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One stage of the computation.
-
-    ``axes`` are the names of the axes (see :mod:`attnlab.attention.axes`). ``kind`` is ``"signed"``, ``"probability"``
-    or ``"positive"``. ``about`` is one sentence for a lecture.
-
-    ``code(e)`` is PyTorch that assigns :attr:`variable`. The code of all stages in order needs ``torch``, ``x`` (the
-    embeddings), in cross-attention ``memory`` (its embeddings), and the weights, biases, tables of entries and ``mask``
-    of the experiment, by the names of their fields.
-    """
-
-    name: str
-    title: str
-    symbol: str
-    axes: tuple[str, ...]
-    role: str
-    kind: str
-    about: str
-    formula: Callable[["Experiment"], str]
-    compute: Callable[[Computed], Tensor]
-    explain: Callable[[Computed, "Cell", int | None], "Explanation"]
-    code: Callable[["Experiment"], str]
-    beside: bool = False
-    """Shown like any other, but not listed in a trace's ``stages``, whose names scripts rely on."""
-
-    @property
-    def has_heads(self) -> bool:
-        """Whether the first axis is the head."""
-        return self.axes[0] == "head"
-
-    @property
-    def is_map(self) -> bool:
-        """Whether it is a map of query by key."""
-        return self.axes[-2:] == ("query", "key")
-
-    @property
-    def variable(self) -> str:
-        """The variable name of the stage in ``code``."""
-        return spelling.variable(self.name)
-
-    def present(self, e: "Experiment") -> bool:
-        """Return whether a configuration has this stage."""
-        return presence.has_stage(e, self.name)
 
 
 _QUERY, _KEY, _VALUE = ("head", "query", "d_k"), ("head", "key", "d_k"), ("head", "key", "d_v")
@@ -237,6 +189,7 @@ STAGES: tuple[Stage, ...] = (
         spell_block.make_norm_formula("normed_second_residual"), evaluate_block.normed_second_residual,
         explain_block.normed, spell_block.make_norm_code("normed_second_residual"),
     ),
+    *BACKWARD_STAGES,
 )  # fmt: skip
 
 BY_NAME = {stage.name: stage for stage in STAGES}

@@ -1,0 +1,57 @@
+"""Explain cells of the backward pass as arithmetic with their numbers, as text and as steps with bars."""
+
+from dataclasses import replace
+
+from attnlab.attention.stages.arithmetic import Line, Products, Span, bracket, line, number, products
+from attnlab.attention.stages.backward_parts import Part, find_parts, write_words
+from attnlab.attention.stages.computed import Computed
+from attnlab.attention.stages.explanation import Cell, Explanation, make_explanation, result_line, value_of
+from attnlab.attention.stages.score_steps import end_step
+from attnlab.attention.stages.steps import Step, Steps, Term, write_products
+
+
+def explain(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
+    """Explain a number of the backward pass: each of its parts as a sum of products."""
+    parts = find_parts(trace, cell)
+    if not parts:
+        words = write_words(trace, cell)
+        end = () if cell.stage == "readout" else (line("= ", Span(number(value_of(trace, cell)), style="strong")),)
+        return make_explanation(trace, cell, *words, *end)
+    lines: list[Line] = []
+    for part in parts:
+        lines.append(line(f"{part.title}: ", part.note))
+        lines.append(line("= ", products(part.left, part.right, part.roles, limit)))
+        if len(parts) > 1:
+            lines.append(line(f"= {number(part.total)}"))
+    added = [part for part in parts if part.is_added]
+    if len(added) > 1:
+        lines.append(line("together: ", " + ".join(bracket(part.total) for part in added)))
+    exact = sum(part.total for part in added)
+    if len(parts) > 1 and len(added) == 1:
+        lines.pop()  # the result is written next
+    return make_explanation(trace, cell, *lines, result_line(trace, cell, exact))
+
+
+def find_backward_steps(trace: Computed, cell: Cell, limit: int | None) -> Steps | None:
+    """Return the steps that lead to a number of the backward pass, None if they are better said in words."""
+    parts = find_parts(trace, cell)
+    if not parts:
+        return None
+    role, added = trace.stage(cell.stage).role, [part for part in parts if part.is_added]
+    exact, value = sum(part.total for part in added), value_of(trace, cell)
+    steps = [_make_step(part, role, limit) for part in parts]
+    if len(added) == 1:
+        total, rounded = end_step(trace, value, exact)
+        steps[-1] = replace(steps[-1], terms=(*steps[-1].terms[:-1], total), words=rounded)
+    else:
+        terms = tuple(Term((), number(part.total), part.total, part.title) for part in added)
+        total, rounded = end_step(trace, value, exact)
+        steps.append(Step("Sum", (), (*terms, total), rounded, role))
+    return Steps(before=tuple(replace(step, is_numbered=len(steps) > 1) for step in steps))
+
+
+def _make_step(part: Part, role: str, limit: int | None) -> Step:
+    pairs = Products(part.left, part.right, part.roles)
+    terms, omitted = write_products(pairs, part.total, part.labels, limit)
+    total = Term((), number(part.total), part.total, is_total=True)
+    return Step(part.title, part.note, (*terms, total), (), role, omitted)
