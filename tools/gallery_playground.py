@@ -99,6 +99,35 @@ def _compare_scores(playground: "Playground", window: MainWindow) -> None:
     area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
 
 
+def _step_down(playground: "Playground", window: MainWindow) -> None:
+    """Let “sat” look at “cat”, hold a gradient of W_q, and take ten steps down."""
+    from attnlab.attention.stages.explain import Cell
+
+    _choose_loss("weight")(playground, window)
+    playground.document.select(Cell("d_W_q", 2, 0), pin=True)
+    lens = playground.lenses.stack.currentWidget()
+    lens.panel.options_changed.emit({"loss_wanted": 0.8})
+    wait_until(lambda: playground.reply is not None and not playground.lane.busy)
+    lens.panel.ten.click()
+    wait_until(lambda: not lens.curve.isHidden() and not playground.lane.busy)
+
+
+def _choose_loss(kind: str) -> Prepare:
+    """Choose a loss in the lens of the backward pass."""
+
+    def prepare(playground: "Playground", window: MainWindow) -> None:
+        from attnlab.ui.playground.lenses.backward_lens import BackwardLens
+
+        playground.lenses.open_lens("backward")
+        wait_until(lambda: playground.reply is not None and not playground.lane.busy)
+        lens = playground.lenses.stack.currentWidget()
+        assert isinstance(lens, BackwardLens)
+        lens.panel.loss_chosen.emit(kind)
+        wait_until(lambda: playground.reply is not None and "loss" in playground.reply.trace)
+
+    return prepare
+
+
 def _open_page(name: str) -> Prepare:
     """Open a page of the positions explorer."""
 
@@ -224,7 +253,14 @@ def list_views() -> Iterator[View]:
     yield View("lens-sensitivity-8", "multi-head-8", _open_lens("sensitivity"))
     yield View("lens-goal", "agreement-cat", _open_lens("goal"))
     yield View("lens-goal-reached", "agreement-cat", _reach_goal)
+<<<<<<< HEAD
     yield View("lens-goal-scores", "agreement-cat", _compare_scores)
+=======
+    yield View("lens-backward", "the-cat-sat", _open_lens("backward"))
+    yield View("lens-backward-weight", "the-cat-sat", _step_down)
+    yield View("lens-backward-output", "journey", _choose_loss("output"))
+    yield View("lens-backward-class", "multi-head-8", _choose_loss("class"))
+>>>>>>> d0ada3db (Show the backward pass in a lens, with steps down the gradient)
     yield View("lens-arrows-8", "multi-head-causal", _open_lens("arrows"))
     yield View("lens-statistics", "multi-head-8", _open_lens("statistics"))
     yield View("lens-positions", "journey", _open_lens("positions"))

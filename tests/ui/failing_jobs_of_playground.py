@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import attnlab
+from attnlab.attention.stages.explanation import Cell
 from attnlab.base import fault_log
 from attnlab.document.document import View
 from attnlab.document.saved_view import KEY, SavedView, to_plain
@@ -62,6 +63,28 @@ def search_goal(way: str) -> Case:
 
 case("playground/lenses/goal_lens.py GoalLens.reach", LENS)(search_goal("find_goal"))
 case("playground/lenses/goal_lens.py GoalLens._on_ways", LENS)(search_goal("find_ways"))
+
+
+def look_back(way: str) -> Case:
+    def look(program: FaultyProgram) -> None:
+        person = program.person()
+        program.plant(f"{WITHIN}.backward_lens.{way}")
+        person.playground.lenses.open_lens("backward")
+        person.settle()
+        lens = person.playground.lenses.stack.currentWidget()
+        lens.panel.loss_chosen.emit("weight")
+        person.settle()
+        if way == "find_steps_down":
+            lens.panel.step.click()
+        else:
+            person.playground.document.select(Cell("d_scores", 0, 0, 0), pin=True)
+        person.wait_for(lambda: not person.playground.lane.busy)
+
+    return look
+
+
+case("playground/lenses/backward_lens.py BackwardLens.step_down", LENS)(look_back("find_steps_down"))
+case("playground/lenses/backward_lens.py BackwardLens._ask_trial", LENS)(look_back("find_trial"))
 case("playground/lenses/positions_lens.py PositionsLens._refresh", LENS)(
     lens("positions/order", f"{WITHIN}.positions_order.measure_order_blindness")
 )

@@ -9,7 +9,7 @@ from attnlab.attention.edits.layer_tables import table, with_table
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries.losses import find_pair, is_on
 from attnlab.attention.stages.explanation import Cell
-from attnlab.attention.stages.presence import source
+from attnlab.attention.stages.presence import is_gradient, source
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import ExperimentError
 
@@ -44,18 +44,13 @@ class Trial:
         return (self.above - self.below) / (2 * self.by)
 
 
-def can_try(cell: Cell) -> bool:
-    """Return whether a cell holds a gradient, which can be found by trying."""
-    return cell.stage == "jacobian" or cell.stage.startswith("d_")
-
-
 def try_cell(e: Experiment, cell: Cell, by: float = STEP) -> Trial:
     """Return what happens when the number that a gradient belongs to goes up and down; for one head.
 
     Raises:
         ExperimentError: the layer has no loss, or the cell holds no gradient.
     """
-    if not is_on(e.config) or not can_try(cell):
+    if not is_on(e.config) or not is_gradient(cell.stage):
         raise ExperimentError(f"{cell.stage} holds no gradient; choose a loss and a number of a gradient.")
     exact = Trace(e, torch.device("cpu"), torch.float64)
     computed = exact[cell.stage]

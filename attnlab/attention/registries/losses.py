@@ -6,9 +6,9 @@ from attnlab.attention.registries.entries import Feature, Option, Table
 NONE, WEIGHT, OUTPUT, CLASS = "none", "weight", "output", "class"
 LOSSES = (
     (NONE, "none", "No loss, and no gradients"),
-    (WEIGHT, "a wanted weight", "The square of the distance of one weight from what it should be"),
-    (OUTPUT, "a wanted output", "The mean of the squared distances of the output from what it should be"),
-    (CLASS, "a wanted class", "Cross-entropy: the output of one token is read out as a class"),
+    (WEIGHT, "one weight", "The square of the distance of one weight from what it should be"),
+    (OUTPUT, "the output", "The mean of the squared distances of the output from what it should be"),
+    (CLASS, "a class", "Cross-entropy: the output of one token is read out as a class"),
 )
 LOSS = Option("loss", "Loss", "What the numbers should achieve; gradients start from it", "choice", NONE, choices=LOSSES)
 MOST_CLASSES = 64

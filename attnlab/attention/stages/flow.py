@@ -23,12 +23,26 @@ class Link:
 def stage_rows(stages: Sequence[Stage]) -> list[list[Stage]]:
     """Return stages in rows: projections, later steps on queries and keys, maps, what follows them, and the block.
 
-    The stages of a block stand in two rows: up to the hidden numbers, and from their activation on.
+    The stages of a block stand in two rows: up to the hidden numbers, and from their activation on. The rows of the
+    backward pass come last, see :func:`split_backward`.
     """
-    maps = [i for i, stage in enumerate(stages) if stage.is_map]
-    values = next(i for i, stage in enumerate(stages) if stage.name == "values") + 1
-    rows = stages[:values], stages[values : maps[0]], stages[maps[0] : maps[-1] + 1], *_split(stages[maps[-1] + 1 :])
-    return [list(row) for row in rows if row]
+    forward = [stage for stage in stages if not stage.is_backward]
+    maps = [i for i, stage in enumerate(forward) if stage.is_map]
+    values = next(i for i, stage in enumerate(forward) if stage.name == "values") + 1
+    first = forward[:values], forward[values : maps[0]], forward[maps[0] : maps[-1] + 1]
+    rows = [*first, *_split(forward[maps[-1] + 1 :])]
+    backward = split_backward([stage for stage in stages if stage.is_backward])
+    return [*(list(row) for row in rows if row), *backward]
+
+
+def split_backward(stages: Sequence[Stage]) -> list[list[Stage]]:
+    """Return the stages of the backward pass in rows: from the loss to the weights, other maps, vectors, and tables."""
+    names = [stage.name for stage in stages]
+    if "loss" not in names:
+        return []
+    jacobian, scores = names.index("jacobian"), names.index("d_scores") + 1
+    tables = next(i for i, stage in enumerate(stages) if i >= scores and not stage.has_heads)
+    return [list(row) for row in (stages[:jacobian], stages[jacobian:scores], stages[scores:tables], stages[tables:])]
 
 
 def _split(stages: Sequence[Stage]) -> list[Sequence[Stage]]:

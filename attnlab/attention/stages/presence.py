@@ -105,9 +105,14 @@ _FROM_OUTPUT = ("output", "context", "values", "zeroed", "dropped", "W_v", "W_o"
 """What a loss of one weight does not reach; the weights after masking or dropout are not what it is about."""
 
 
+def is_gradient(name: str) -> bool:
+    """Return whether a stage holds a gradient: of the loss, or of a weight in the Jacobian."""
+    return name == "jacobian" or name.startswith("d_")
+
+
 def has_stage(e: "Experiment", name: str) -> bool:
     """Return whether a configuration has a stage."""
-    if name in ("readout", "loss", "jacobian") or name.startswith("d_"):
+    if name in ("readout", "loss") or is_gradient(name):
         return _has_backward_stage(e, name)
     return name not in OPTIONAL or OPTIONAL[name](e)
 

@@ -21,7 +21,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.stages.flow import Link
-from attnlab.attention.stages.table import STAGES
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
 from attnlab.ui.base.themed import FollowsTheme
@@ -34,10 +33,12 @@ from attnlab.ui.playground.card_needs import (
     FOLD_WORDS,
     HEADS,
     Needs,
+    collect_backward_needs,
     collect_needs,
     count_digits,
     find_folded,
     find_form,
+    list_cards,
 )
 from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
@@ -68,10 +69,12 @@ class Canvas(FollowsTheme, QWidget):
     weight_dragged = Signal(object, float, QPoint)
     weight_dropped = Signal(object, float)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, is_backward: bool = False) -> None:
+        """``is_backward`` shows the loss and the gradients instead of the stages from the inputs to the output."""
         super().__init__(parent)
+        self._is_backward = is_backward
         self.heads = HeadsCard(self)  # first, as Tab follows the order of creation
-        self.cards = {stage.name: StageCard(stage, self) for stage in STAGES}
+        self.cards = {stage.name: StageCard(stage, self) for stage in list_cards(is_backward)}
         self.heads.head_clicked.connect(self.head_clicked)
         self.heads.head_ablated.connect(self.head_ablated)
         self._all: dict[str, StageCard | HeadsCard] = {**self.cards, HEADS: self.heads}
@@ -116,7 +119,8 @@ class Canvas(FollowsTheme, QWidget):
         self.setMinimumSize(240, 200)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setAccessibleName("Canvas: the stages of the computation")
+        what = "the loss and its gradients" if is_backward else "the stages of the computation"
+        self.setAccessibleName(f"Canvas: {what}")
 
     @property
     def zoom(self) -> float:
@@ -153,9 +157,10 @@ class Canvas(FollowsTheme, QWidget):
         for name, card in self.cards.items():
             if name in trace:
                 card.show_trace(trace, view)
-        self.heads.show_trace(trace, view)
+        if not self._is_backward:
+            self.heads.show_trace(trace, view)
         fresh = before is None or find_form(before) != find_form(trace)
-        self._digits = count_digits(trace, {} if fresh else self._digits)
+        self._digits = count_digits(trace, {} if fresh else self._digits, self.cards)
         self._arrange()
         self._follow(view)
 
@@ -170,7 +175,8 @@ class Canvas(FollowsTheme, QWidget):
         for name, card in self.cards.items():
             if name in self._trace:
                 card.show_view(view)
-        self.heads.show_view(view)
+        if not self._is_backward:
+            self.heads.show_view(view)
         self._arrange()
         self._follow(view)
         if before is not None and before.at != view.at:
@@ -265,7 +271,7 @@ class Canvas(FollowsTheme, QWidget):
             for name, rect in plan.places.items()
             if name != hidden
         }
-        folded = not self._pinned and self._view.alone is None
+        folded = not self._pinned and self._view.alone is None and not self._is_backward
         folds = find_folded(self._trace.experiment, self._view.at) if folded else {}
         for name, card in self._all.items():
             place = self._places.get(name)
@@ -285,10 +291,11 @@ class Canvas(FollowsTheme, QWidget):
     def _make_plan(self) -> CanvasPlan:
         assert self._trace is not None
         assert self._view is not None
-        alone = self._view.alone
+        alone = self._view.alone if self._view.alone in self._all else None
         asked = self._trace, self._view, self._digits, self._pinned or alone is not None
         if self._needs is None or any(a is not b for a, b in zip(asked, self._needed, strict=True)):
-            self._needs, self._needed = collect_needs(*asked), asked
+            collect = collect_backward_needs if self._is_backward else collect_needs
+            self._needs, self._needed = collect(*asked), asked
         return plan_canvas(self._needs, float(self.width()), float(self.height()), scale(), alone)
 
     @property

@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QPainter
+from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.colour_bar import BAR_HEIGHT, draw_colour_strip, write_colour_ends
@@ -152,13 +152,16 @@ class CanvasCard(HasCells, QWidget):
     def _paint_header(self, painter: QPainter) -> None:
         raise NotImplementedError
 
-    def _paint_title(self, painter: QPainter, title: str, role: str) -> float:
-        """Paint the mark of a role and the title; return the x at which the title ends."""
+    def _paint_title(self, painter: QPainter, title: str, role: str, *, is_hollow: bool = False) -> float:
+        """Paint the mark of a role, hollow for a gradient, and the title; return the x at which the title ends."""
         z, p = self._zoom, self._palette
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(p.role(role)))
         middle = self._title_middle()
-        painter.drawRoundedRect(QRectF(12 * z, middle - 4 * z, 8 * z, 8 * z), 2 * z, 2 * z)
+        mark = QRectF(12 * z, middle - 4 * z, 8 * z, 8 * z)
+        if is_hollow:
+            mark = mark.adjusted(z, z, -z, -z)
+        painter.setPen(QPen(QColor(p.role(role)), 2 * z) if is_hollow else Qt.PenStyle.NoPen)
+        painter.setBrush(Qt.BrushStyle.NoBrush if is_hollow else QColor(p.role(role)))
+        painter.drawRoundedRect(mark, 2 * z, 2 * z)
         pen = Pen(painter, face("title", z))
         painter.setPen(QColor(p.ink))
         shown = pen.elide(title, self.width() - 38 * z)

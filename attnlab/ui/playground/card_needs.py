@@ -9,12 +9,14 @@ import numpy as np
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from attnlab.attention import axes
-from attnlab.attention.stages.flow import stage_rows
+from attnlab.attention.stages.flow import split_backward, stage_rows
 from attnlab.attention.stages.table import BY_NAME, STAGES, Stage, sources
 from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.ui.base.theme import font
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.stages.trace import Trace
     from attnlab.attention.stages.walk import Place
@@ -63,6 +65,28 @@ class CardNeed:
         return self.count == 1 and max(self.rows, self.columns // self.states) <= LEGIBLE
 
 
+def list_cards(is_backward: bool = False) -> tuple[Stage, ...]:
+    """Return the stages with a card on the canvas, or on that of the backward pass, which begins with its source."""
+    return tuple(stage for stage in STAGES if stage.is_backward == is_backward or (is_backward and stage.name in _GIVEN))
+
+
+_GIVEN = ("weights", "output")
+"""The stages that a loss is about, which its canvas shows before it."""
+
+
+def collect_backward_needs(
+    trace: "Trace", view: "View", digits: dict[str, tuple[int, bool]], pinned: bool
+) -> "Needs":
+    """Return what the cards of the backward pass of a trace need, as :func:`collect_needs` does for the others."""
+    e, needs = trace.experiment, []
+    first, *others = split_backward([trace.stage(name) for name in trace if trace.stage(name).is_backward])
+    given = trace.stage("weights" if "d_output" not in trace else "output")
+    for stages in ([given, *first], *others):
+        found = [_measure_stage(e, stage, view, *digits[stage.name]) for stage in stages]
+        needs.append(tuple(_double(need) if pinned and view.look == "both" else need for need in found))
+    return Needs(tuple(needs), "", view.strips)
+
+
 def collect_needs(trace: "Trace", view: "View", digits: dict[str, tuple[int, bool]], pinned: bool) -> "Needs":
     """Return what the cards of a trace need, in the groups that begin a new line on the canvas.
 
@@ -75,7 +99,7 @@ def collect_needs(trace: "Trace", view: "View", digits: dict[str, tuple[int, boo
         pairs = digits["masked"], digits["scaled"]
         digits = {**digits, "masked": (max(pair[0] for pair in pairs), any(pair[1] for pair in pairs))}
     needs = {}
-    for stage in STAGES:
+    for stage in list_cards():
         if stage.name in trace and stage.name not in folds:
             below = tuple(name for name, host in folds.items() if host == stage.name)
             needs[stage.name] = replace(_measure_stage(e, stage, view, *digits[stage.name]), folded=below)
@@ -145,14 +169,17 @@ def can_share(e: "Experiment") -> bool:
     return masked.present(e) and e.divisor not in (None, 1.0) and [s.name for s in sources(masked, e)] == ["scaled"]
 
 
-def count_digits(trace: "Trace", known: dict[str, tuple[int, bool]]) -> dict[str, tuple[int, bool]]:
-    """Return the digits before the point of each stage's numbers and whether any is negative, never fewer than known.
+def count_digits(
+    trace: "Trace", known: dict[str, tuple[int, bool]], names: "Collection[str] | None" = None
+) -> dict[str, tuple[int, bool]]:
+    """Return the digits before the point of each named stage's numbers and whether any is negative, never fewer than
+    known; without names of all stages.
 
     Keeping the larger of the two prevents a layout that jumps while a number is dragged.
     """
     found = {}
     for stage in STAGES:
-        if stage.name not in trace:
+        if stage.name not in trace or (names is not None and stage.name not in names):
             continue
         array = trace.array(stage.name)
         digits, negative = known.get(stage.name, (1, False))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QPoint, Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.ui.playground.canvas import Canvas
@@ -19,6 +19,10 @@ class LensArea(QWidget):
     """Shows the canvas or one lens; emits the edits that lenses request, and the choice of state for the cards."""
 
     cell_clicked = Signal(object)
+    cell_hovered = Signal(object)
+    cell_moved = Signal(object)
+    alone_requested = Signal(object)
+    colours_asked = Signal(str, QPoint)
     edit_requested = Signal(str, object)
     gesture_requested = Signal(str, object, object)
     export_requested = Signal(object)
@@ -107,6 +111,10 @@ class LensArea(QWidget):
     def _make_lens(self, name: str) -> "Lens":
         lens = make_lens(name, self._run, self.stack)
         lens.cell_clicked.connect(self.cell_clicked)
+        lens.cell_hovered.connect(self.cell_hovered)
+        lens.cell_moved.connect(self.cell_moved)
+        lens.alone_requested.connect(self.alone_requested)
+        lens.colours_asked.connect(self.colours_asked)
         lens.edit_requested.connect(self.edit_requested)
         lens.gesture_requested.connect(self.gesture_requested)
         lens.export_requested.connect(self.export_requested)

@@ -4,6 +4,8 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QWidget
 
+from attnlab.attention.registries.losses import find_pair
+from attnlab.attention.stages.presence import is_gradient
 from attnlab.attention.stages.table import Stage, sources
 from attnlab.figures.colour_bar import write_colour_ends
 from attnlab.figures.map_data import MapData
@@ -46,13 +48,16 @@ class StageHeader(CanvasCard):
     @property
     def title(self) -> str:
         """The title in the header."""
+        if self.stage.name == "jacobian" and self._trace is not None and "jacobian" in self._trace:
+            e = self._trace.experiment
+            return f"{self.stage.title} of “{e.tokens[find_pair(e)[1]] or '∅'}”"
         return "Scaled, masked" if self._shares else self.stage.title
 
     def _paint_header(self, painter: QPainter) -> None:
         """Paint the title, the formula and the shape in one line, as far as there is room."""
         z, p = self._zoom, self._palette
         shape, formula = self._leave_for_scale()
-        left = self._paint_title(painter, self.title, self.stage.role) + 8 * z
+        left = self._paint_title(painter, self.title, self.stage.role, is_hollow=is_gradient(self.stage.name)) + 8 * z
         if self._folded:
             self._paint_fold(painter, left)
             return

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
@@ -35,6 +35,11 @@ class Lens(QWidget):
     """
 
     cell_clicked = Signal(object)
+    cell_hovered = Signal(object)
+    cell_moved = Signal(object)
+    alone_requested = Signal(object)
+    colours_asked = Signal(str, QPoint)
+    """The last three are those of a canvas, for a lens that has one."""
     edit_requested = Signal(str, object)
     gesture_requested = Signal(str, object, object)
     """Emitted like ``edit_requested`` with a gesture: the edits of one gesture are undone together."""

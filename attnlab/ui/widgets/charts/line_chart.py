@@ -41,6 +41,7 @@ class Line:
     faint: bool = False
     label: str = ""
     listed: bool = True
+    is_dashed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +270,8 @@ class LineChart(Drawn):
             draw_band(painter, scale, band, p)
         for line in self._lines:
             colour: str = getattr(p, line.colour)
-            painter.setPen(QPen(QColor(mix(colour, p.surface, FAINT) if line.faint else colour), line.width))
+            style = Qt.PenStyle.DashLine if line.is_dashed else Qt.PenStyle.SolidLine
+            painter.setPen(QPen(QColor(mix(colour, p.surface, FAINT) if line.faint else colour), line.width, style))
             x, y = cut(line.x, line.y, scale.left_value, scale.right_value, 1)
             x, y = decimate(x, y, scale.left_value, scale.right_value, int(scale.area.width() * ratio))
             for polyline in polylines(x, y, scale):

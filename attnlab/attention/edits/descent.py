@@ -1,0 +1,126 @@
+"""Edits by the backward pass: choose a loss, and move the numbers of tables one or more steps down its gradient."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from attnlab.attention.edits.layer_edits import configure
+from attnlab.attention.edits.layer_tables import table, with_table
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.registries.losses import NONE, WEIGHT, find_pair
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.errors import ExperimentError
+
+MOVABLE = ("W_q", "W_k", "W_v", "W_o", "embeddings", "memory_embeddings")
+"""The tables that a step may move, where the layer has them."""
+_STAGES = {"embeddings": "d_inputs", "memory_embeddings": "d_memory"}
+_RATES = tuple(10 ** (place / 2) for place in range(1, 9))
+"""How many times a rate the others are that :func:`find_better_rate` tries."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Descent:
+    """The layer after some steps, and the loss before each step and at the end, [steps + 1]."""
+
+    experiment: Experiment
+    losses: tuple[float, ...]
+
+
+def choose_loss(e: Experiment, kind: str, **options: Any) -> Experiment:
+    """Return the experiment with a loss of a kind, and options such as ``loss_wanted``.
+
+    Raises:
+        ExperimentError: an option is invalid, or the wanted weight is masked, so that no number moves it.
+    """
+    chosen = configure(e, loss=kind, **options)
+    head, query, key = find_pair(chosen)
+    hidden = chosen.hidden()
+    if kind == WEIGHT and hidden is not None and bool(hidden[query, key]) and chosen.config.option("fill") != "0":
+        pair = f"“{e.tokens[query] or '∅'}” → “{e.key_tokens[key] or '∅'}”"
+        raise ExperimentError(f"{pair} is masked, so its weight has no gradient; choose a pair that the mask allows.")
+    return chosen
+
+
+def list_movable(e: Experiment) -> tuple[str, ...]:
+    """Return the tables of a layer that have numbers; a projection that is the identity has none."""
+    held = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings}
+    return tuple(name for name in MOVABLE if (held[name] if name in held else getattr(e.weights, name)) is not None)
+
+
+def find_gradient_stage(name: str) -> str:
+    """Return the stage that holds the gradient of a table."""
+    return _STAGES.get(name, f"d_{name}")
+
+
+def descend(
+    e: Experiment,
+    rate: float,
+    names: Sequence[str],
+    steps: int = 1,
+    go_on: Callable[[float], bool] = lambda loss: True,
+) -> Descent:
+    """Return the layer after steps of gradient descent: each number of the named tables minus rate · gradient.
+
+    Gradients and losses are computed in float64. ``go_on`` is called with each loss; the steps end when it returns
+    False.
+
+    Raises:
+        ExperimentError: no loss, no table, a rate that is not positive, or a loss without a gradient.
+    """
+    if e.config.option("loss") == NONE:
+        raise ExperimentError("There is no loss to step down; choose a wanted weight, output or class.")
+    if not (math.isfinite(rate) and rate > 0):
+        raise ExperimentError(f"The rate is {rate:g}; it needs a number above 0, such as 0.5.".replace("-", "−"))
+    names = tuple(name for name in names if name in list_movable(e))
+    if not names:
+        raise ExperimentError("Nothing may move: choose W_q, W_k or another table.")
+    losses = []
+    for _ in range(steps):
+        trace = Trace(e, torch.device("cpu"), torch.float64)
+        losses.append(float(trace["loss"]))
+        if not go_on(losses[-1]):
+            break
+        e = _step(e, trace, rate, names)
+    return Descent(e, (*losses, float(Trace(e, torch.device("cpu"), torch.float64)["loss"])))
+
+
+def _step(e: Experiment, trace: Trace, rate: float, names: Sequence[str]) -> Experiment:
+    found = {name: trace[find_gradient_stage(name)] for name in names if find_gradient_stage(name) in trace}
+    if not math.isfinite(float(trace["loss"])) or not all(bool(torch.isfinite(d).all()) for d in found.values()):
+        raise ExperimentError("The loss or its gradient is ∞ or NaN; use smaller numbers. Nothing was changed.")
+    if not any(bool(d.any()) for d in found.values()):
+        raise ExperimentError(_explain_no_gradient(e, float(trace["loss"]), bool(found)))
+    for name, d in found.items():
+        given = table(e, name)
+        e = with_table(e, name, (given.double() - rate * d).to(given.dtype))
+    return e
+
+
+def _explain_no_gradient(e: Experiment, loss: float, reached: bool) -> str:
+    if not reached:
+        may = "W_q, W_k or X" if e.config.option("loss") == WEIGHT else "W_v or X"
+        return f"What may move does not reach the loss, so nothing was changed; let {may} move too."
+    if loss == 0:
+        return "The loss is 0: everything is as wanted, so nothing was changed."
+    return (
+        "The loss has no gradient here: the row is saturated, so a small change moves no weight, and nothing was "
+        "changed; begin with smaller scores."
+    )
+
+
+def find_better_rate(e: Experiment, rate: float, names: Sequence[str], steps: int) -> tuple[float, Descent] | None:
+    """Return the larger rate, of a few, that gets lowest in as many steps, if it gets lower than ``rate``."""
+    best = rate, descend(e, rate, names, steps)
+    for factor in _RATES:
+        try:
+            tried = descend(e, rate * factor, names, steps)
+        except ExperimentError:  # it overshoots, or arrives before the last step
+            continue
+        if math.isfinite(tried.losses[-1]) and tried.losses[-1] < 0.9 * best[1].losses[-1]:
+            best = rate * factor, tried
+    return best if best[0] != rate else None
+
+

@@ -1,0 +1,233 @@
+"""The backward lens: a loss is chosen, its gradients stand on cards, a held one is tried, and steps down are one edit."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+import attnlab
+from attnlab.attention import edits
+from attnlab.attention.edits import descent
+from attnlab.attention.stages.explain import Cell
+from attnlab.ui.playground.lenses.backward_lens import BackwardLens
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QAbstractButton, QWidget
+
+    from tests.ui.conftest import Person
+
+
+def finish(person: "Person") -> None:
+    person.settle()
+    person.wait_for(lambda: not person.playground.lane.busy)
+    person.settle()
+
+
+def open_lens(person: "Person") -> BackwardLens:
+    person.playground.lenses.open_lens("backward")
+    finish(person)
+    lens = person.playground.lenses.stack.currentWidget()
+    assert isinstance(lens, BackwardLens)
+    return lens
+
+
+def click(person: "Person", button: "QAbstractButton") -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    finish(person)
+
+
+def choose(person: "Person", lens: BackwardLens, title: str) -> None:
+    click(person, next(button for button in lens.panel.kind.buttons() if button.text() == title))
+
+
+def type_number(person: "Person", field: "QWidget", text: str) -> None:
+    field.setFocus()
+    field.lineEdit().selectAll()  # type: ignore[attr-defined]
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    finish(person)
+
+
+def click_cell(person: "Person", lens: BackwardLens, stage: str, row: int, column: int) -> None:
+    card = lens.canvas.cards[stage]
+    lens.canvas.show_card(stage)
+    person.settle()
+    QTest.mouseClick(card, Qt.MouseButton.LeftButton, pos=card.cell_rect(row, column).center().toPoint())
+    finish(person)
+
+
+def lose(e: attnlab.Experiment) -> float:
+    return float(attnlab.compute(e, dtype="float64")["loss"])
+
+
+@pytest.fixture
+def three(person: "Person") -> BackwardLens:
+    """Return the lens on the three tokens, with “sat” → “cat” wanted at 0.8."""
+    person.playground.open_preset("the-cat-sat")
+    finish(person)
+    person.document.select(Cell("weights", 2, 1, 0), pin=True)
+    lens = open_lens(person)
+    assert lens.welcome.isVisible()
+    assert not lens.canvas.isVisible()
+    choose(person, lens, "one weight")
+    type_number(person, lens.panel.wanted, "0.8")
+    return lens
+
+
+def test_a_wanted_weight_shows_its_gradients_on_cards(person: "Person", three: BackwardLens) -> None:
+    option = person.experiment.config.option
+    assert (option("loss"), option("loss_query"), option("loss_key"), option("loss_wanted")) == ("weight", 2, 1, 0.8)
+    assert three.panel.about.text() == (
+        "The weight “sat” → “cat” is 0.3362; the loss is 0.2151. W_v does not reach a weight."
+    )
+    shown = [name for name, card in three.canvas.cards.items() if card.isVisible()]
+    assert shown == [
+        "weights", "loss", "d_weights", "jacobian", "d_scaled", "d_scores", "d_queries", "d_keys", "d_W_q", "d_W_k",
+        "d_inputs",
+    ]  # fmt: skip
+    assert "loss" not in person.playground.canvas.cards
+    assert three.canvas.cards["jacobian"].title == "Jacobian of “sat”"
+    assert [name for name, chip in three.panel.chips.items() if chip.isVisible()] == ["W_q", "W_k", "embeddings"]
+    assert three.panel.may_move == ("W_q", "W_k")
+
+
+def test_a_held_gradient_is_explained_and_tried(person: "Person", three: BackwardLens) -> None:
+    click_cell(person, three, "d_W_q", 2, 0)
+    assert person.document.view.cell == Cell("d_W_q", 2, 0)
+    assert three.trial.title.text() == "Checked by trying: dW_q, row 2, column 0"
+    lines = three.trial.lines.text().splitlines()
+    assert lines[2:] == ["difference ÷ 0.002: −0.00516543", "computed backwards: −0.00516543"]
+    assert three.trial.told.text() == "They agree."
+    said = person.playground.explain.spoken_text() if hasattr(person.playground.explain, "spoken_text") else ""
+    assert "NaN" not in said
+    click_cell(person, three, "d_scores", 2, 1)
+    assert three.trial.title.text() == "Checked by trying: dScores, sat → cat"
+    click_cell(person, three, "weights", 0, 0)
+    assert not three.trial.lines.isVisible()
+
+
+def test_one_step_down_is_one_edit_and_lowers_the_loss(person: "Person", three: BackwardLens) -> None:
+    before = person.experiment
+    gradients = attnlab.compute(before, dtype="float64")
+    click(person, three.panel.step)
+    after = person.experiment
+    assert person.document.history.current.label == "One step down"
+    for name in ("W_q", "W_k"):
+        expected = getattr(before.weights, name).double() - 0.5 * gradients[f"d_{name}"]
+        torch.testing.assert_close(getattr(after.weights, name).double(), expected, rtol=1e-6, atol=1e-7)
+    assert after.embeddings is before.embeddings
+    assert lose(after) < lose(before)
+    assert three.panel.status.text() == "One step at rate 0.5: the loss went from 0.215067 to 0.214917."
+    person.document.undo()
+    finish(person)
+    assert person.experiment is before
+
+
+def test_ten_steps_are_one_edit_with_a_curve(person: "Person", three: BackwardLens) -> None:
+    before = person.experiment
+    click(person, three.panel.ten)
+    assert person.document.history.current.label == "10 steps down"
+    assert three.curve.isVisible()
+    own, better = three.curve.chart.lines
+    expected = descent.descend(before, 0.5, ("W_q", "W_k"), 10).losses
+    assert own.y.tolist() == list(expected)
+    assert len(own.y) == 11
+    assert lose(person.experiment) == pytest.approx(expected[-1], rel=1e-5)
+    assert better.is_dashed
+    assert better.y[-1] < own.y[-1]
+    assert three.curve.told.text().startswith(f"At {better.name} the same number of steps would reach ")
+    person.document.undo()
+    finish(person)
+    assert person.experiment is before
+    assert not three.curve.isVisible()
+
+
+def test_the_loss_moves_to_the_held_weight(person: "Person", three: BackwardLens) -> None:
+    person.document.select(None, pin=True)
+    click(person, three.panel.hold)
+    assert three.panel.status.text() == "Hold a weight on its card by a click first."
+    click_cell(person, three, "weights", 0, 2)
+    click(person, three.panel.hold)
+    assert "“The” → “sat”" in three.panel.about.text()
+    gradient = attnlab.compute(person.experiment)["d_weights"][0]
+    assert gradient.nonzero().tolist() == [[0, 2]]
+
+
+def test_a_masked_weight_is_refused_and_nothing_changes(person: "Person", three: BackwardLens) -> None:
+    person.document.edit("Causal", lambda e: edits.configure(e, causal=True))
+    finish(person)
+    before = person.experiment
+    person.document.select(Cell("weights", 0, 2, 0), pin=True)
+    click(person, three.panel.hold)
+    assert person.experiment is before
+    expected = "“The” → “sat” is masked, so its weight has no gradient; choose a pair that the mask allows."
+    assert three.panel.status.text() == expected
+
+
+def test_a_saturated_row_a_zero_loss_and_nothing_to_move_are_said(person: "Person", three: BackwardLens) -> None:
+    large = edits.with_table(person.experiment, "W_q", torch.eye(4) * 1e6)
+    person.document.edit("Large", lambda _: large)
+    finish(person)
+    click(person, three.panel.step)
+    assert person.experiment is large
+    assert three.panel.status.text().startswith("The loss has no gradient here: the row is saturated, so a small")
+    person.document.undo()
+    finish(person)
+    for chip in three.panel.chips.values():
+        chip.setChecked(False)
+    click(person, three.panel.step)
+    assert three.panel.status.text() == "Nothing may move: choose W_q, W_k or another table."
+
+
+def test_a_wrong_rate_is_refused_in_one_sentence(person: "Person", three: BackwardLens) -> None:
+    type_number(person, three.panel.rate, "-1")
+    assert "above 0" in three.panel.status.text()
+    type_number(person, three.panel.rate, "50")
+    before = person.experiment
+    click(person, three.panel.step)
+    assert person.experiment is not before
+    assert three.panel.status.text().startswith("One step at rate 50: the loss went from ")
+
+
+def test_a_wanted_output_and_a_class_reach_every_table(person: "Person") -> None:
+    lens = open_lens(person)
+    choose(person, lens, "the output")
+    assert lens.panel.about.text().startswith("The output is on average √0.")
+    assert "O_wanted" in edits.tables(person.experiment)
+    assert lens.panel.may_move == ("W_q", "W_k", "W_v")
+    choose(person, lens, "a class")
+    assert lens.panel.about.text().startswith("Class 0 has the probability 0.")
+    lens.panel.wanted_class.setValue(2)
+    finish(person)
+    assert person.experiment.config.option("loss_class") == 2
+    assert lens.canvas.cards["readout"].isVisible()
+    before = lose(person.experiment)
+    click(person, lens.panel.step)
+    assert lose(person.experiment) < before
+    choose(person, lens, "none")
+    assert lens.welcome.isVisible()
+    assert not any(name.startswith("d_") for name in person.playground.reply.trace)  # type: ignore[union-attr]
+
+
+def test_the_cards_are_pointed_at_magnified_and_walked(person: "Person", three: BackwardLens) -> None:
+    person.document.select(None, pin=True)
+    card = three.canvas.cards["d_scores"]
+    three.canvas.show_card("d_scores")
+    person.settle()
+    QTest.mouseMove(card, card.cell_rect(2, 1).center().toPoint())
+    person.settle()
+    assert person.document.view.cell == Cell("d_scores", 2, 1, 0)
+    assert not person.document.view.pinned
+    QTest.mouseDClick(card, Qt.MouseButton.LeftButton, pos=QPoint(50, 15))
+    person.settle()
+    assert person.document.view.alone == "d_scores"
+    assert [name for name, each in three.canvas.cards.items() if each.isVisible()] == ["d_scores"]
+    person.document.show(alone=None)
+    person.playground.step_bar.step_back()
+    finish(person)
+    assert person.document.view.at is not None
+    assert person.document.view.at.stage == "d_W_k"
+    assert three.canvas.cards["d_inputs"].data is None
+    assert three.canvas.cards["d_W_k"].data is not None
