@@ -10,6 +10,7 @@ from attnlab.ui.app.main_window import MainWindow
 from tools.gallery_window import Prepare, View, wait_until
 
 if TYPE_CHECKING:
+    from attnlab.ui.playground.lenses.backward_lens import BackwardLens
     from attnlab.ui.playground.lenses.goal_lens import GoalLens
     from attnlab.ui.playground.playground import Playground
 
@@ -105,25 +106,30 @@ def _step_down(playground: "Playground", window: MainWindow) -> None:
 
     _choose_loss("weight")(playground, window)
     playground.document.select(Cell("d_W_q", 2, 0), pin=True)
-    lens = playground.lenses.stack.currentWidget()
+    lens = _open_backward(playground)
     lens.panel.options_changed.emit({"loss_wanted": 0.8})
     wait_until(lambda: playground.reply is not None and not playground.lane.busy)
     lens.panel.ten.click()
     wait_until(lambda: not lens.curve.isHidden() and not playground.lane.busy)
 
 
+def _open_backward(playground: "Playground") -> "BackwardLens":
+    from attnlab.ui.playground.lenses.backward_lens import BackwardLens
+
+    playground.lenses.open_lens("backward")
+    wait_until(lambda: playground.reply is not None and not playground.lane.busy)
+    lens = playground.lenses.stack.currentWidget()
+    assert isinstance(lens, BackwardLens)
+    return lens
+
+
 def _choose_loss(kind: str) -> Prepare:
     """Choose a loss in the lens of the backward pass."""
 
     def prepare(playground: "Playground", window: MainWindow) -> None:
-        from attnlab.ui.playground.lenses.backward_lens import BackwardLens
-
-        playground.lenses.open_lens("backward")
-        wait_until(lambda: playground.reply is not None and not playground.lane.busy)
-        lens = playground.lenses.stack.currentWidget()
-        assert isinstance(lens, BackwardLens)
-        lens.panel.loss_chosen.emit(kind)
-        wait_until(lambda: playground.reply is not None and "loss" in playground.reply.trace)
+        _open_backward(playground).panel.loss_chosen.emit(kind)
+        e = playground.document.experiment
+        wait_until(lambda: playground.reply is not None and playground.reply.request.experiment is e)
 
     return prepare
 
@@ -253,14 +259,11 @@ def list_views() -> Iterator[View]:
     yield View("lens-sensitivity-8", "multi-head-8", _open_lens("sensitivity"))
     yield View("lens-goal", "agreement-cat", _open_lens("goal"))
     yield View("lens-goal-reached", "agreement-cat", _reach_goal)
-<<<<<<< HEAD
-    yield View("lens-goal-scores", "agreement-cat", _compare_scores)
-=======
     yield View("lens-backward", "the-cat-sat", _open_lens("backward"))
     yield View("lens-backward-weight", "the-cat-sat", _step_down)
     yield View("lens-backward-output", "journey", _choose_loss("output"))
     yield View("lens-backward-class", "multi-head-8", _choose_loss("class"))
->>>>>>> d0ada3db (Show the backward pass in a lens, with steps down the gradient)
+    yield View("lens-goal-scores", "agreement-cat", _compare_scores)
     yield View("lens-arrows-8", "multi-head-causal", _open_lens("arrows"))
     yield View("lens-statistics", "multi-head-8", _open_lens("statistics"))
     yield View("lens-positions", "journey", _open_lens("positions"))

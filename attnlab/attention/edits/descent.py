@@ -36,7 +36,7 @@ def choose_loss(e: Experiment, kind: str, **options: Any) -> Experiment:
         ExperimentError: an option is invalid, or the wanted weight is masked, so that no number moves it.
     """
     chosen = configure(e, loss=kind, **options)
-    head, query, key = find_pair(chosen)
+    _, query, key = find_pair(chosen)
     hidden = chosen.hidden()
     if kind == WEIGHT and hidden is not None and bool(hidden[query, key]) and chosen.config.option("fill") != "0":
         pair = f"“{e.tokens[query] or '∅'}” → “{e.key_tokens[key] or '∅'}”"
@@ -122,5 +122,3 @@ def find_better_rate(e: Experiment, rate: float, names: Sequence[str], steps: in
         if math.isfinite(tried.losses[-1]) and tried.losses[-1] < 0.9 * best[1].losses[-1]:
             best = rate * factor, tried
     return best if best[0] != rate else None
-
-

@@ -120,7 +120,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature(Entry):
-    """One feature; ``group`` is its switch: normalizer, masks, heads, loss. ``on(config)`` returns whether it is active."""
+    """One feature; ``group`` is its switch: normalizer, masks, heads, loss. ``on(config)`` says if it is active."""
 
     group: str
     on: Callable[[LayerConfig], bool]

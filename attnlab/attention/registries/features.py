@@ -5,7 +5,6 @@ from attnlab.attention.registries.entries import Feature, Option, Table
 from attnlab.attention.registries.losses import LOSS_FEATURES
 from attnlab.attention.registries.normalizers import NORMALIZERS
 
-
 FILLS = (
     (
         "-inf",

@@ -10,7 +10,9 @@ LOSSES = (
     (OUTPUT, "the output", "The mean of the squared distances of the output from what it should be"),
     (CLASS, "a class", "Cross-entropy: the output of one token is read out as a class"),
 )
-LOSS = Option("loss", "Loss", "What the numbers should achieve; gradients start from it", "choice", NONE, choices=LOSSES)
+LOSS = Option(
+    "loss", "Loss", "What the numbers should achieve; gradients start from it", "choice", NONE, choices=LOSSES
+)
 MOST_CLASSES = 64
 
 
@@ -32,7 +34,9 @@ def find_class(e: Layer) -> int:
     return int(min(e.config.option("loss_class"), e.config.option("loss_classes") - 1))
 
 
-_INDEX = {"kind": "whole", "default": 0, "least": 0, "most": 2**31 - 1}
+def _make_index(name: str, title: str, about: str) -> Option:
+    return Option(name, title, about, "whole", 0, 0, 2**31 - 1)
+
 
 LOSS_FEATURES = (
     Feature(
@@ -42,11 +46,11 @@ LOSS_FEATURES = (
         group="loss",
         options=(
             LOSS,
-            Option("loss_head", "Head", "The head of the wanted weight", **_INDEX),
-            Option("loss_query", "Token", "The token of the wanted weight or class", **_INDEX),
-            Option("loss_key", "Looks at", "The key of the wanted weight", **_INDEX),
+            _make_index("loss_head", "Head", "The head of the wanted weight"),
+            _make_index("loss_query", "Token", "The token of the wanted weight or class"),
+            _make_index("loss_key", "Looks at", "The key of the wanted weight"),
             Option("loss_wanted", "Wanted", "What the weight should be", "number", 1.0, -1e6, 1e6),
-            Option("loss_class", "Class", "The wanted class", **_INDEX),
+            _make_index("loss_class", "Class", "The wanted class"),
             Option("loss_classes", "Classes", "The number of classes", "whole", 3, 2, MOST_CLASSES),
         ),
         on=is_on,

@@ -52,8 +52,8 @@ class Normalizer(Entry):
     is the weight, for entries that divide by a sum; None where the division is undefined.
 
     ``backward(logits, weights, d)`` is the gradient of the logits from that of the weights, ``d``, all of one shape;
-    ``backward_code`` are lines of PyTorch, the last one an expression for it, with ``{x}``, ``{a}`` and ``{d}``. Without
-    them the backward pass differentiates ``apply`` automatically.
+    ``backward_code`` are lines of PyTorch, the last one an expression for it, with ``{x}``, ``{a}`` and ``{d}``.
+    Without them the backward pass differentiates ``apply`` automatically.
     """
 
     formula: str

@@ -23,9 +23,9 @@ class Norm(Entry):
 
     An entry with tables has two: gains [d_k] for queries and for keys, in this order, which multiply the result.
     ``explain(x [d_k], column, p)`` writes out one number before the gain. ``p`` holds the entry's options by name.
-    ``code`` is an expression of ``x``, with options as ``{name}``. ``backward(x, d)`` is the gradient of x from that of
-    the result before the gain, ``d``; ``backward_code`` are lines of PyTorch, the last one an expression, with ``x`` and
-    ``{d}``. Without them the backward pass differentiates ``apply`` automatically.
+    ``code`` is an expression of ``x``, with options as ``{name}``. ``backward(x, d)`` is the gradient of x from that
+    of the result before the gain, ``d``; ``backward_code`` are lines of PyTorch, the last one an expression, with
+    ``x`` and ``{d}``. Without them the backward pass differentiates ``apply`` automatically.
     """
 
     formula: str = ""

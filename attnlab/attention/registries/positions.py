@@ -33,8 +33,8 @@ class Position(Entry):
     """One scheme, which acts in one of three places; the functions for the other two are None.
 
     ``encode(T, d_model, p)`` returns the encoding added to the embeddings, [T, d_model]; ``rotate(x [h, T, d_k], p)``
-    the rotated queries or keys, token i at position i, and ``rotate_back(d, p)`` their gradient from that of the result; ``bias(h, T_q, T_k, p)`` the bias added to the scores,
-    broadcastable to [h, T_q, T_k]. ``p`` holds the entry's tables and options by name: tensors on the device, or
+    the rotated queries or keys, token i at position i, and ``rotate_back(d, p)`` their gradient from that of the
+    result; ``bias(h, T_q, T_k, p)`` the bias added to the scores, broadcastable to [h, T_q, T_k]. ``p`` holds the entry's tables and options by name: tensors on the device, or
     float64 arrays for ``explain_…``. ``explain_rotated(x [d_k], position, column, p, limit)`` and
     ``explain_bias(head, h, query, key, p)`` write out one cell.
 

@@ -38,7 +38,8 @@ def loss(t: Computed) -> Tensor:
             found = miss_output(t).square().mean()
         case _:
             found = -torch.log_softmax(_score_classes(t)[find_pair(e)[1]], -1)[find_class(e)]
-    return found.reshape(1, 1)
+    made: Tensor = found.reshape(1, 1)
+    return made
 
 
 def miss_output(t: Computed) -> Tensor:
@@ -69,7 +70,7 @@ def d_context(t: Computed) -> Tensor:
     e, d = t.experiment, t["d_output"]
     if e.weights.W_o is not None:
         d = matmul(d, t.take(e.weights.W_o).mT)
-    return d.unflatten(-1, (e.n_heads, -1)).transpose(0, 1).contiguous()
+    return d.view(e.T_q, e.n_heads, -1).transpose(0, 1).contiguous()
 
 
 def _pass_heads(t: Computed) -> Tensor:
@@ -108,17 +109,18 @@ def pull_map(t: Computed, name: str) -> Tensor:
 
 
 def find_slopes(t: Computed, consumer: str) -> Tensor:
-    """Return how much each number of a map moves with the number it is computed from, broadcastable to [h, T_q, T_k]."""
+    """Return how much each number of a map moves with the one it comes from, broadcastable to [h, T_q, T_k]."""
     e = t.experiment
     ones = torch.ones((), dtype=t.dtype, device=t.device)
     match consumer:
         case "masked" | "zeroed":
             return ones if t.hidden is None else ones.masked_fill(t.hidden, 0)
         case "dropped":
-            kept = ~evaluate.find_dropped(e).to(t.device)
+            kept: Tensor = ~evaluate.find_dropped(e).to(t.device)
             return torch.where(kept, ones / (1 - e.config.option("dropout")), 0)
         case "capped":
-            return 1 - (t["capped"] / e.config.option("soft_cap")).square()
+            cap: float = e.config.option("soft_cap")
+            return 1 - (t["capped"] / cap).square()
         case "scaled":
             return ones / (e.divisor or 1.0)
     return ones
@@ -224,7 +226,7 @@ def merge_gradient(t: Computed, name: str) -> Tensor:
     """
     d, heads = t[f"d_{name}"], t.experiment.n_kv_heads
     if name != "queries" and heads != len(d):
-        d = d.unflatten(0, (heads, -1)).sum(1)
+        d = d.reshape(heads, -1, *d.shape[1:]).sum(1)
     return _merge(d)
 
 

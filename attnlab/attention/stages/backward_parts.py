@@ -1,6 +1,6 @@
 """What each number of the backward pass is the sum of: a gradient from the stage after it, times a slope.
 
-A gradient is always such a sum (the chain rule), so one kind of table explains every stage, whatever the layer computes.
+A gradient is always such a sum, by the chain rule, so one kind of table explains every stage of every layer.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,8 @@ def find_parts(t: Computed, cell: Cell) -> tuple[Part, ...]:
 
 def _row(t: Computed, name: str, head: int | None, row: int) -> Floats:
     array = t.array(name)
-    return (array[head or 0, row] if array.ndim == 3 else array[row]).astype(np.float64)
+    found: Floats = (array[head or 0, row] if array.ndim == 3 else array[row]).astype(np.float64)
+    return found
 
 
 def _column(t: Computed, name: str, head: int | None, column: int) -> Floats:
@@ -162,10 +163,10 @@ def _of_map(t: Computed, cell: Cell, of: str) -> tuple[Part, ...]:
         return (Part("Each column’s part", note, d, values, ("", "value")),)
     if consumer == "weights":
         return _of_scores(t, cell)
-    d = _number(t, f"d_{consumer}", cell)
+    received = _number(t, f"d_{consumer}", cell)
     slopes = backward.find_slopes(t, consumer).expand(t["weights"].shape)
     slope = float(slopes[cell.head or 0, cell.row, cell.column])
-    return (_single(t.stage(f"d_{consumer}").title, _describe_slope(t, consumer, slope), d, slope),)
+    return (_single(t.stage(f"d_{consumer}").title, _describe_slope(t, consumer, slope), received, slope),)
 
 
 def _describe_slope(t: Computed, consumer: str, slope: float) -> Line:

@@ -190,7 +190,7 @@ def make_vectors_formula(name: str, of: str) -> Writer:
         if consumer.startswith("rotated"):
             return rf"R_{{t}}^{{\top}}\, d{letter}"
         if consumer.startswith("normed"):
-            return rf"\mathrm{{through\ the\ norm}}"
+            return r"\mathrm{through\ the\ norm}"
         if e.config.score == "dot":
             return (r"dS\, K", r"dS^{\top} Q")[place]
         return rf"\Sigma\, dS\; \partial s \div \partial {letter}"

@@ -22,6 +22,7 @@ from attnlab.attention.stages.stage import Stage
 if TYPE_CHECKING:
     from attnlab.attention.experiment import AttentionConfig, Experiment
 
+__all__ = ["BY_NAME", "STAGES", "Plan", "Stage", "about", "kind_of", "new_plan", "plan", "sources"]
 
 _QUERY, _KEY, _VALUE = ("head", "query", "d_k"), ("head", "key", "d_k"), ("head", "key", "d_v")
 _MAP = ("head", "query", "key")

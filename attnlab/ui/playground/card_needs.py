@@ -67,16 +67,16 @@ class CardNeed:
 
 def list_cards(is_backward: bool = False) -> tuple[Stage, ...]:
     """Return the stages with a card on the canvas, or on that of the backward pass, which begins with its source."""
-    return tuple(stage for stage in STAGES if stage.is_backward == is_backward or (is_backward and stage.name in _GIVEN))
+    return tuple(
+        stage for stage in STAGES if stage.is_backward == is_backward or (is_backward and stage.name in _GIVEN)
+    )
 
 
 _GIVEN = ("weights", "output")
 """The stages that a loss is about, which its canvas shows before it."""
 
 
-def collect_backward_needs(
-    trace: "Trace", view: "View", digits: dict[str, tuple[int, bool]], pinned: bool
-) -> "Needs":
+def collect_backward_needs(trace: "Trace", view: "View", digits: dict[str, tuple[int, bool]], pinned: bool) -> "Needs":
     """Return what the cards of the backward pass of a trace need, as :func:`collect_needs` does for the others."""
     e, needs = trace.experiment, []
     first, *others = split_backward([trace.stage(name) for name in trace if trace.stage(name).is_backward])

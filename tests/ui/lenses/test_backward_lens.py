@@ -1,4 +1,4 @@
-"""The backward lens: a loss is chosen, its gradients stand on cards, a held one is tried, and steps down are one edit."""
+"""The backward lens: a loss is chosen, its gradients stand on cards, one is tried, and steps down are one edit."""
 
 from typing import TYPE_CHECKING
 

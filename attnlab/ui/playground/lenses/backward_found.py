@@ -76,7 +76,9 @@ def _describe_wanted(trace: "Trace") -> str:
     if kind == OUTPUT:
         return f"The output is on average √{loss} from O_wanted, which you edit under Numbers; the loss is {loss}."
     now = number(float(trace.array("readout")[query, find_class(e)]))
-    return f"Class {find_class(e)} has the probability {now} for {token}; the loss is {loss}. Edit W_read under Numbers."
+    return (
+        f"Class {find_class(e)} has the probability {now} for {token}; the loss is {loss}. Edit W_read under Numbers."
+    )
 
 
 def _describe_unreached(trace: "Trace") -> str:

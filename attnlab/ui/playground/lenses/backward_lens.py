@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 WELCOME = (
-    "Choose what should come out. The gradients then stand here, one card for each step back from the loss to W_q, W_k, "
-    "W_v and X: how much the loss would rise if a number rose. Point at a number, and Explain writes it out."
+    "Choose what should come out. The gradients then stand here, one card for each step from the loss back to W_q, "
+    "W_k, W_v and X: how much the loss would rise if a number rose. Point at a number, and Explain writes it out."
 )
 LEAST_CANVAS = 260
 """The least height of the cards, in pixels; a lower lens scrolls."""
@@ -146,7 +146,7 @@ class BackwardLens(Lens):
     def _on_held_requested(self) -> None:
         if self._of is None:
             return
-        trace, view = self._of
+        view = self._of[1]
         cell = view.cell
         if cell is None or cell.stage != "weights" or not view.pinned:
             self.panel.say("Hold a weight on its card by a click first.")

@@ -14,7 +14,9 @@ from attnlab.ui.widgets.charts.line_chart import Line, LineChart
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
-INVITATION = "Hold a number of a gradient by a click: it is checked by trying, with the number a little higher and lower."
+INVITATION = (
+    "Hold a number of a gradient by a click: it is checked by trying, with the number a little higher and lower."
+)
 
 
 class TrialCard(Card):
