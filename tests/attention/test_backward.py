@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnlab
+from attnlab.attention import edits
 from attnlab.attention.edits import configure
 from attnlab.attention.measures.loss_trials import GivenTrace, try_cell
 from attnlab.attention.measures.sensitivity import LeafTrace, part_tables
@@ -36,7 +37,10 @@ TABLES = ("W_q", "W_k", "W_v", "W_o")
 def build(loss: str, cross: bool = False, **config: Any) -> attnlab.Experiment:
     """Return a layer of 4 heads on 2 with random tables and a loss; skip a layer that is refused."""
     try:
-        return with_random_tables(configure(layer(cross, **config), **LOSSES[loss]))
+        e = layer(cross)
+        if "block" in config:
+            e = edits.with_table(e, "W_o", e.weights.W_o.repeat(1, 2)[:, :8])  # type: ignore[union-attr]
+        return with_random_tables(configure(e, **config, **LOSSES[loss]))
     except attnlab.ExperimentError as refused:
         pytest.skip(str(refused))
 
@@ -99,6 +103,13 @@ def test_gradients_equal_autograd_for_every_position_scheme_and_norm(positions: 
 @pytest.mark.parametrize("normalizer", NORMALIZERS)
 def test_gradients_equal_autograd_across_two_sequences(normalizer: str, loss: str) -> None:
     check_gradients(build(loss, cross=True, normalizer=normalizer))
+
+
+@pytest.mark.parametrize("cross", [False, True])
+@pytest.mark.parametrize("norm", ["layer", "rms", "none"])
+@pytest.mark.parametrize("block", ["before", "after"])
+def test_gradients_equal_autograd_within_a_block(block: str, norm: str, cross: bool) -> None:
+    check_gradients(build("output", cross, block=block, block_norm=norm, norm_eps=1e-3))
 
 
 SWITCHES: dict[str, dict[str, Any]] = {
@@ -198,6 +209,7 @@ EXPLAINED = {
     "class": ("class", {"positions": "alibi", "normalizer": "entmax15"}),
     "turned": ("class", {"positions": "rope", "qk_norm": "rms", "score": "additive", "normalizer": "sigmoid"}),
     "after": ("output", {"fill": "after", "causal": True, "score": "cosine", "qk_norm": "l2", "temperature": 0.5}),
+    "block": ("weight", {"block": "before"}),
     "cross": ("output", {"cross": True, "normalizer": "sparsemax", "ablated": (1,)}),
 }
 

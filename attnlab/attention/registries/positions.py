@@ -34,8 +34,10 @@ class Position(Entry):
 
     ``encode(T, d_model, p)`` returns the encoding added to the embeddings, [T, d_model]; ``rotate(x [h, T, d_k], p)``
     the rotated queries or keys, token i at position i, and ``rotate_back(d, p)`` their gradient from that of the
-    result; ``bias(h, T_q, T_k, p)`` the bias added to the scores, broadcastable to [h, T_q, T_k]. ``p`` holds the entry's tables and options by name: tensors on the device, or
-    float64 arrays for ``explain_…``. ``explain_rotated(x [d_k], position, column, p, limit)`` and
+    result; ``bias(h, T_q, T_k, p)`` the bias added to the scores, broadcastable to [h, T_q, T_k].
+
+    ``p`` holds the entry's tables and options by name: tensors on the device, or float64 arrays for ``explain_…``.
+    ``explain_rotated(x [d_k], position, column, p, limit)`` and
     ``explain_bias(head, h, query, key, p)`` write out one cell.
 
     ``frequencies(d_k, p)`` are the turns of the pairs of columns in rad per position, [d_k/2], for the lens of RoPE.

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.products import bmm, matmul
+from attnlab.attention.registries.blocks import BLOCK_NORMS
 from attnlab.attention.registries.losses import CLASS, OUTPUT, WEIGHT, find_class, find_pair
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.norms import NORMS
@@ -245,6 +246,17 @@ def find_flows(t: Computed, name: str) -> tuple[str, ...]:
     return tuple(each.removeprefix("d_") for each in t.sources(f"d_{name}"))
 
 
+def pull_block_norm(t: Computed, x: Tensor, d: Tensor) -> Tensor:
+    """Return the gradient of the inputs x [n, d_model] from that of the inputs normalised by the block."""
+    config = t.experiment.config
+    d = d * t.take(t.experiment.weights.extra["gamma_1"])
+    if BLOCK_NORMS[config.block_norm].is_centred:
+        x, d = x - x.mean(-1, keepdim=True), d - d.mean(-1, keepdim=True)
+    root = torch.rsqrt(x.square().mean(-1, keepdim=True) + config.option("norm_eps"))
+    found: Tensor = root * d - x * root**3 * (x * d).mean(-1, keepdim=True)
+    return found
+
+
 PROJECTIONS = {"queries": "W_q", "keys": "W_k", "values": "W_v"}
 
 
@@ -252,6 +264,8 @@ def make_inputs(name: str) -> Callable[[Computed], Tensor]:
     """Return the function that computes the gradient of the inputs or of the second sequence, [T, d]."""
 
     def compute(t: Computed) -> Tensor:
+        if t.sources(f"d_{name}") == ("d_normed_inputs",):
+            return pull_block_norm(t, t["inputs"], t["d_normed_inputs"])
         found = torch.zeros_like(t[name])
         for of in find_flows(t, name):
             weight, d = getattr(t.experiment.weights, PROJECTIONS[of]), merge_gradient(t, of)

@@ -264,8 +264,19 @@ def _of_output_weight(t: Computed, cell: Cell) -> tuple[Part, ...]:
     return (Part("Each token’s part", note, x, d, ("attention", ""), _name(t.experiment.tokens)),)
 
 
+def _of_normed(t: Computed, cell: Cell) -> tuple[Part, ...]:
+    """Return the parts of the gradient of an input that the block normalises first."""
+    count = t.experiment.d_model
+    eye = torch.eye(count, dtype=t.dtype, device=t.device)
+    slopes = backward.pull_block_norm(t, t["inputs"][cell.row].expand(count, -1), eye)[:, cell.column]
+    note = line("dNormed inputs × how the normalised number moves")
+    return (Part("Each column’s part", note, _row(t, "d_normed_inputs", None, cell.row), _float(slopes)),)
+
+
 def _make_inputs(name: str) -> Callable[[Computed, Cell], tuple[Part, ...]]:
     def find(t: Computed, cell: Cell) -> tuple[Part, ...]:
+        if t.sources(cell.stage) == ("d_normed_inputs",):
+            return _of_normed(t, cell)
         parts = []
         for of in backward.find_flows(t, name):
             weight, role = getattr(t.experiment.weights, backward.PROJECTIONS[of]), t.stage(of).role
@@ -293,6 +304,7 @@ _PARTS: dict[str, Callable[[Computed, Cell], tuple[Part, ...]]] = {
     "d_W_v": _make_weight("values"),
     "d_W_o": _of_output_weight,
     "d_inputs": _make_inputs("inputs"),
+    "d_normed_inputs": _make_inputs("normed_inputs"),
     "d_memory": _make_inputs("memory"),
 }
 

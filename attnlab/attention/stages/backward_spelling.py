@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from attnlab.attention.registries.blocks import BLOCK_NORMS
 from attnlab.attention.registries.entries import Entry
 from attnlab.attention.registries.losses import CLASS, OUTPUT, WEIGHT, find_class, find_pair
 from attnlab.attention.registries.normalizers import NORMALIZERS
@@ -279,6 +280,8 @@ def make_inputs_formula(name: str) -> Writer:
     """Return the formula of the gradient of the inputs or of the second sequence."""
 
     def formula(e: "Experiment") -> str:
+        if sources(e, f"d_{name}") == ("d_normed_inputs",):
+            return r"\mathrm{through\ the\ norm}"
         terms = []
         for each in sources(e, f"d_{name}"):
             of = each.removeprefix("d_")
@@ -290,10 +293,24 @@ def make_inputs_formula(name: str) -> Writer:
     return formula
 
 
+def _write_block_norm(e: "Experiment") -> str:
+    """Return the code of the gradient of the inputs from that of the inputs normalised by the block."""
+    centred = BLOCK_NORMS[e.config.block_norm].is_centred
+    lines = [f"centred, d_row = X, d_{variable('normed_inputs')} * gamma_1"]
+    if centred:
+        lines.append("centred, d_row = (each - each.mean(-1, keepdim=True) for each in (centred, d_row))")
+    eps = e.config.option("norm_eps")
+    lines.append(f"root = torch.rsqrt(centred.square().mean(-1, keepdim=True) + {eps!r})")
+    lines.append("d_X = root * d_row - centred * root**3 * (centred * d_row).mean(-1, keepdim=True)")
+    return "\n".join(lines)
+
+
 def make_inputs_code(name: str) -> Writer:
     """Return the code of the gradient of the inputs or of the second sequence."""
 
     def code(e: "Experiment") -> str:
+        if sources(e, f"d_{name}") == ("d_normed_inputs",):
+            return _write_block_norm(e)
         terms = []
         for each in sources(e, f"d_{name}"):
             of = each.removeprefix("d_")

@@ -95,8 +95,14 @@ BACKWARD_STAGES: tuple[Stage, ...] = (
         _write(r"Z^{\top} dO"), backward.d_output_weight, explain, spelling.write_output_weight_code, is_backward=True,
     ),
     Stage(
+        "d_normed_inputs", "dNormed inputs", "dX", ("token", "d_model"), "neutral", "signed",
+        "How much the loss moves with each normalised input, through queries, keys and values together.",
+        spelling.make_inputs_formula("normed_inputs"), backward.make_inputs("normed_inputs"), explain,
+        spelling.make_inputs_code("normed_inputs"), is_backward=True,
+    ),
+    Stage(
         "d_inputs", "dInputs", "dX", ("token", "d_model"), "neutral", "signed",
-        "How much the loss moves with each input, through queries, keys and values together.",
+        "How much the loss moves with each number of the inputs, through queries, keys and values together.",
         spelling.make_inputs_formula("inputs"), backward.make_inputs("inputs"), explain,
         spelling.make_inputs_code("inputs"), is_backward=True,
     ),

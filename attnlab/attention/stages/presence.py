@@ -138,7 +138,7 @@ def find_consumer(e: "Experiment", name: str) -> str:
 
 def _find_backward_sources(e: "Experiment", name: str) -> tuple[str, ...]:
     """Return the sources of a stage of the backward pass."""
-    of, keyed = name.removeprefix("d_"), "memory" if has_stage(e, "memory") else "inputs"
+    of, keyed = name.removeprefix("d_"), source(e, "keys")
     match of:
         case "readout":
             return ("output",)
@@ -153,12 +153,14 @@ def _find_backward_sources(e: "Experiment", name: str) -> tuple[str, ...]:
         case "jacobian":
             return ("weights",)
         case "W_q" | "W_k" | "W_v":
-            return (keyed if of != "W_q" else "inputs", f"d_{_PROJECTED[of]}")
+            return (source(e, _PROJECTED[of]), f"d_{_PROJECTED[of]}")
         case "W_o":
             return ("merged" if has_stage(e, "merged") else "context", "d_output")
-        case "inputs" | "memory":
+        case "inputs" | "normed_inputs" | "memory":
+            if of == "inputs" and has_stage(e, "normed_inputs"):
+                return ("d_normed_inputs",)
             own = ("d_keys", "d_values") if of == keyed else ()
-            flowing = (("d_queries",) if of == "inputs" else ()) + own
+            flowing = (("d_queries",) if of == source(e, "queries") else ()) + own
             return tuple(each for each in flowing if has_stage(e, each))
     consumer = find_consumer(e, of)
     if consumer == "weights":

@@ -33,7 +33,6 @@ from attnlab.ui.playground.card_needs import (
     FOLD_WORDS,
     HEADS,
     Needs,
-    collect_backward_needs,
     collect_needs,
     count_digits,
     find_folded,
@@ -69,12 +68,13 @@ class Canvas(FollowsTheme, QWidget):
     weight_dragged = Signal(object, float, QPoint)
     weight_dropped = Signal(object, float)
 
-    def __init__(self, parent: QWidget | None = None, *, is_backward: bool = False) -> None:
-        """``is_backward`` shows the loss and the gradients instead of the stages from the inputs to the output."""
+    is_backward = False  # whether it shows the loss and the gradients instead of the stages up to the output
+    collect = staticmethod(collect_needs)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._is_backward = is_backward
         self.heads = HeadsCard(self)  # first, as Tab follows the order of creation
-        self.cards = {stage.name: StageCard(stage, self) for stage in list_cards(is_backward)}
+        self.cards = {stage.name: StageCard(stage, self) for stage in list_cards(self.is_backward)}
         self.heads.head_clicked.connect(self.head_clicked)
         self.heads.head_ablated.connect(self.head_ablated)
         self._all: dict[str, StageCard | HeadsCard] = {**self.cards, HEADS: self.heads}
@@ -119,8 +119,7 @@ class Canvas(FollowsTheme, QWidget):
         self.setMinimumSize(240, 200)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        what = "the loss and its gradients" if is_backward else "the stages of the computation"
-        self.setAccessibleName(f"Canvas: {what}")
+        self.setAccessibleName("Canvas: the stages of the computation")
 
     @property
     def zoom(self) -> float:
@@ -157,8 +156,7 @@ class Canvas(FollowsTheme, QWidget):
         for name, card in self.cards.items():
             if name in trace:
                 card.show_trace(trace, view)
-        if not self._is_backward:
-            self.heads.show_trace(trace, view)
+        self.heads.show_trace(trace, view)
         fresh = before is None or find_form(before) != find_form(trace)
         self._digits = count_digits(trace, {} if fresh else self._digits, self.cards)
         self._arrange()
@@ -175,8 +173,7 @@ class Canvas(FollowsTheme, QWidget):
         for name, card in self.cards.items():
             if name in self._trace:
                 card.show_view(view)
-        if not self._is_backward:
-            self.heads.show_view(view)
+        self.heads.show_view(view)
         self._arrange()
         self._follow(view)
         if before is not None and before.at != view.at:
@@ -271,7 +268,7 @@ class Canvas(FollowsTheme, QWidget):
             for name, rect in plan.places.items()
             if name != hidden
         }
-        folded = not self._pinned and self._view.alone is None and not self._is_backward
+        folded = not self._pinned and self._view.alone is None and not self.is_backward
         folds = find_folded(self._trace.experiment, self._view.at) if folded else {}
         for name, card in self._all.items():
             place = self._places.get(name)
@@ -294,8 +291,7 @@ class Canvas(FollowsTheme, QWidget):
         alone = self._view.alone if self._view.alone in self._all else None
         asked = self._trace, self._view, self._digits, self._pinned or alone is not None
         if self._needs is None or any(a is not b for a, b in zip(asked, self._needed, strict=True)):
-            collect = collect_backward_needs if self._is_backward else collect_needs
-            self._needs, self._needed = collect(*asked), asked
+            self._needs, self._needed = self.collect(*asked), asked
         return plan_canvas(self._needs, float(self.width()), float(self.height()), scale(), alone)
 
     @property

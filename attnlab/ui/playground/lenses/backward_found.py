@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.stages.trace import Trace
 
-TEN = 10
+BLOCK = "The gradients are those of attention: the residuals and the feed-forward after it are not part of the loss."
 _AGREES = 1e-4
 """How far a difference quotient may be from the gradient, relative to it: it is exact only for a straight line."""
 
@@ -61,7 +61,8 @@ def find_steps_down(
 
 def describe_loss(trace: "Trace") -> str:
     """Return what the loss is about, its value, and what does not reach it."""
-    return f"{_describe_wanted(trace)} {_describe_unreached(trace)}".rstrip()
+    block = BLOCK if trace.experiment.config.block != "none" else ""
+    return " ".join(filter(None, (_describe_wanted(trace), _describe_unreached(trace), block)))
 
 
 def _describe_wanted(trace: "Trace") -> str:

@@ -12,7 +12,7 @@ from attnlab.attention.edits.descent import choose_loss
 from attnlab.attention.registries.losses import CLASS, LOSSES, NONE, WEIGHT, is_on
 from attnlab.attention.stages.presence import is_gradient
 from attnlab.base.errors import ExperimentError
-from attnlab.ui.playground.canvas import Canvas
+from attnlab.ui.playground.backward_canvas import BackwardCanvas
 from attnlab.ui.playground.lenses.arrows_content import find_held
 from attnlab.ui.playground.lenses.backward_found import (
     Stepped,
@@ -59,7 +59,7 @@ class BackwardLens(Lens):
         self._asked: tuple[Experiment, object] | None = None
         self.panel, self.trial, self.curve = BackwardPanel(), TrialCard(), CurveCard()
         self.welcome = sentence_label(WELCOME, "muted")
-        self.canvas = Canvas(is_backward=True)
+        self.canvas = BackwardCanvas()
         self.foot = SideBySide(self.trial, self.curve)
         column = scrolling_column(self)
         column.setContentsMargins(16, 8, 16, 12)
