@@ -63,6 +63,11 @@ def take_changes(
                 found[part][layer] = after
     for part, layer, e in _list_edited(edited, layers):
         check_edited(e, n_heads, d_model, d_model if part == "cross" else None)
+        if part == "decoder" and "cross" in layers and e.config.block != "none" and e.config.feed_forward != "none":
+            raise ArgumentError(
+                "The edited layer has a feed-forward, which comes after cross-attention in this model; "
+                "edit it in the part cross, and choose feed-forward none here."
+            )
         of_part = found.setdefault(part, {})
         of_part[layer] = of_part.get(layer, Off())._replace(edited=e)
     return Changes(found)

@@ -38,7 +38,7 @@ def place(
 ) -> Experiment:
     """Return an edited layer of a model on what the model's queries read, x [T_q, d], and its keys, None for the same.
 
-    ``arrows`` are hidden in all heads.
+    It is the attention alone: what a block has around it is not computed. ``arrows`` are hidden in all heads.
 
     Raises:
         ArgumentError: its mask is painted for another number of tokens.
@@ -51,7 +51,7 @@ def place(
     for arrow in arrows:
         mask = torch.ones(sizes, dtype=torch.bool) if mask is None else mask.clone()
         mask[arrow] = False
-    config = replace(config, mask=mask, ablated=tuple(sorted({*config.ablated, *off.heads})))
+    config = replace(config, mask=mask, ablated=tuple(sorted({*config.ablated, *off.heads})), block="none")
     if memory is None:
         return Experiment(tokens[0], x, weights, config)
     return Experiment(tokens[0], x, weights, config, tokens[1], memory)

@@ -1,6 +1,7 @@
 """What a model makes of one text: tokens, hidden states, attention, predictions, and the experiment of a layer."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from operator import index
 from reprlib import repr
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -13,6 +14,7 @@ from attnlab.attention.measures.shares import find_after
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ArgumentError
 from attnlab.pretrained.attend import find_hidden
+from attnlab.pretrained.block_in import find_surroundings, with_block
 from attnlab.pretrained.changes import NOTHING_CHANGED, Changes
 from attnlab.pretrained.edited import find_edited_hidden
 from attnlab.pretrained.layer_edits import LayerEdit, list_edits
@@ -131,7 +133,11 @@ class Run:
         if off is None or off.edited is None:
             return ()
         e = off.edited
-        return list_edits(read_definition(self.model.find_attention(which, part), e.T_q, e.T_k), e)
+        own = read_definition(self.model.find_attention(which, part), e.T_q, e.T_k)
+        if e.config.block != "none":
+            whole, cross = self.model.stack(part).layer(which), part == "cross"
+            own = with_block(*own, find_surroundings(whole), cross, cross or whole.cross is None)
+        return list_edits(own, e)
 
     def label_pairs(self, part: Part | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the tokens of the queries and of the keys of a part."""
@@ -139,11 +145,14 @@ class Run:
         own = self.tokens if part == self.model.parts[0] else self.target_tokens
         return own, self.tokens if part == "cross" else own
 
-    def experiment(self, layer: SupportsIndex, part: Part | None = None) -> Experiment:
+    def experiment(self, layer: SupportsIndex, part: Part | None = None, block: bool = False) -> Experiment:
         """Return a layer as an experiment, with the model's weights and hidden states, that computes its attention.
 
+        With ``block`` it has the norms and feed-forward around it too, and its embeddings are what enters the layer.
+
         Raises:
-            ArgumentError: there is no such layer, or arrows are off in some of its heads, which masks cannot say.
+            ArgumentError: there is no such layer, arrows are off in some of its heads, which masks cannot say, or a
+                block of the playground has no such norms or feed-forward.
             ExperimentError: the text has more tokens than an experiment can have.
         """
         part = self._take_part(part)
@@ -151,7 +160,20 @@ class Run:
         attention, x, memory = self._pass(part).read(which, part == "cross")
         queries, keys = self.label_pairs(part)
         across = (keys, memory) if part == "cross" else None
-        return to_experiment(attention, queries, x, across, self.changes.of(part).get(which))
+        e = to_experiment(attention, queries, x, across, self.changes.of(part).get(which))
+        if not block:
+            return e
+        around, residual, _, is_last = self._pass(part).read_block(which, part == "cross")
+        weights, config = with_block(e.weights, e.config, around, part == "cross", is_last)
+        return replace(e, embeddings=residual, weights=weights, config=config)
+
+    def leaving(self, layer: SupportsIndex, part: Part | None = None) -> Tensor:
+        """Return what leaves a part of a layer [T, d_model]: what the last stage of its block computes.
+
+        That is before the last norm of the model, and in a decoder with cross-attention before or after that.
+        """
+        part = self._take_part(part)
+        return self._pass(part).read_block(self._take_layer(layer, part), part == "cross")[2]
 
     def predictions(self, position: SupportsIndex = -1, k: SupportsIndex = 5) -> list[tuple[str, float]]:
         """Return the ``k`` likeliest tokens with their probabilities, the likeliest first.

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from attnlab.pretrained.architecture import Stack
 from attnlab.pretrained.attend import NOTHING_OFF, Off, attend, find_weights
-from attnlab.pretrained.layers import AttentionLayer, Layer, Map
+from attnlab.pretrained.block_in import Surroundings, find_surroundings
+from attnlab.pretrained.layers import AttentionLayer
 from attnlab.pretrained.outputs import HeadOutputs, find_outputs
 
 Part = Literal["encoder", "decoder", "cross"]
@@ -82,18 +83,34 @@ class StackPass:
 
     def _read(self, layer: int, cross: bool) -> tuple[AttentionLayer, Tensor, Tensor, Tensor]:
         """Return an attention layer, what its output is added to, and what its queries and keys are made from."""
-        part = self.stack.layer(layer)
+        part, around = self.stack.layer(layer), self._find_surroundings(layer)
         x = self.hidden(layer)
         with torch.no_grad():
-            own = part.attention_norm(x) if part.norm_first else x
             if not cross:
+                own = around.attention.read(x)
                 return part.attention, x, own, own
             assert part.cross is not None
-            assert part.cross_norm is not None
+            assert around.cross is not None
             assert self.memory is not None
             off = self._off.get(layer, NOTHING_OFF)
-            x = _add(part, part.attention_norm, x, lambda y: attend(part.attention, y, y, off)[0])
-            return part.cross, x, part.cross_norm(x) if part.norm_first else x, self.memory()
+            x = around.attention.add(x, lambda y: attend(part.attention, y, y, off)[0])
+            return part.cross, x, around.cross.read(x), self.memory()
+
+    def _find_surroundings(self, layer: int) -> Surroundings:
+        off, cross_off = (each.get(layer, NOTHING_OFF) for each in (self._off, self._cross_off))
+        return find_surroundings(self.stack.layer(layer), off, cross_off)
+
+    def read_block(self, layer: int, cross: bool = False) -> tuple[Surroundings, Tensor, Tensor, bool]:
+        """Return what stands around the attention of a layer, what enters the part and what leaves it, [T, d_model].
+
+        The last one is whether the feed-forward follows this part. What leaves the last layer is that before the norm
+        of the stack.
+        """
+        residual = self._read(layer, cross)[1]
+        is_last = cross or self.stack.layer(layer).cross is None
+        with torch.no_grad():
+            after = self._step(layer, self.hidden(layer))[0] if is_last else self._read(layer, True)[1]
+        return self._find_surroundings(layer), residual, after, is_last
 
     def weights(self, layer: int, cross: bool = False) -> Tensor:
         """Return the softmax weights of a layer, [h, T_q, T_k]."""
@@ -114,14 +131,10 @@ class StackPass:
             made.append(weights)
             return output
 
-        x = _add(layer, layer.attention_norm, x, lambda y: read(layer.attention, y, y, off))
-        if cross is not None and layer.cross_norm is not None and memory is not None:
-            x = _add(layer, layer.cross_norm, x, lambda y: read(cross, y, memory(), cross_off))
-        if layer.feed_forward is not None:
-            x = _add(layer, layer.feed_forward_norm, x, layer.feed_forward)
+        around = self._find_surroundings(index)
+        x = around.attention.add(x, lambda y: read(layer.attention, y, y, off))
+        if cross is not None and around.cross is not None and memory is not None:
+            x = around.cross.add(x, lambda y: read(cross, y, memory(), cross_off))
+        if around.feed_forward is not None:
+            x = around.last.add(x, around.feed_forward)
         return x, made
-
-
-def _add(layer: Layer, norm: Map, x: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
-    """Add what a part of the layer makes of x, with the norm on its input, or on the sum."""
-    return x + part(norm(x)) if layer.norm_first else norm(x + part(x))

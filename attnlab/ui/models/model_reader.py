@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.base.errors import AttnlabError
+from attnlab.base.errors import ArgumentError, AttnlabError
 from attnlab.figures.raster import reduce_cells, reduce_maps
 from attnlab.figures.scales import find_sinks
 from attnlab.ui.models.capture_reader import describe_capture, read_captured
@@ -101,7 +101,7 @@ class ModelReader(EffectReader):
         weights, outputs, hidden = run.attention(layer, part), run.outputs(layer, part), run.hidden_pairs(layer, part)
         difference, why = None, ""
         try:
-            difference = _compare(run.experiment(layer, part), weights.numpy())
+            difference = _compare(_read_block(run, layer, part), weights.numpy(), run.leaving(layer, part).numpy())
         except AttnlabError as error:
             why = str(error)
         return LayerMaps(
@@ -159,8 +159,16 @@ class ModelReader(EffectReader):
         return model.read_texts(texts, part, state.list_off(heads=True), state.list_unmasked())
 
     def read_experiment(self, state: ModelState, part: "Part", layer: int) -> "Experiment":
-        """Return a layer as an experiment that computes the model's attention."""
-        return self._make_run(state).experiment(layer, part)
+        """Return a layer as an experiment that computes the model's attention, and what stands around it."""
+        return _read_block(self._make_run(state), layer, part)
+
+
+def _read_block(run: "Run", layer: int, part: "Part") -> "Experiment":
+    """Return a layer as a whole block, or its attention alone if the playground has no such norms or feed-forward."""
+    try:
+        return run.experiment(layer, part, block=True)
+    except ArgumentError:
+        return run.experiment(layer, part)
 
 
 def _find_facts(model: "Model") -> Facts:
@@ -190,9 +198,16 @@ def _stack_hidden(hidden: "list[Tensor | None]", t_q: int, t_k: int) -> list[NDA
     return [np.zeros((t_q, t_k), bool) if each is None else each.numpy() for each in hidden]
 
 
-def _compare(e: "Experiment", weights: Floats) -> float:
-    """Return the largest difference between the weights of an experiment, computed, and others."""
+def _compare(e: "Experiment", weights: Floats, leaving: Floats) -> float:
+    """Return the largest difference between the weights of an experiment, computed, and others.
+
+    Of a whole block, what leaves it counts too: its difference relative to the largest number of ``leaving``.
+    """
     from attnlab.compute.engine import compute
 
-    found = compute(e).array("weights")
-    return float(np.abs(found.reshape(weights.shape) - weights).max(initial=0.0))
+    trace = compute(e)
+    difference = float(np.abs(trace.array("weights").reshape(weights.shape) - weights).max(initial=0.0))
+    if e.config.block == "none":
+        return difference
+    gap = np.abs(trace.array(trace.stages[-1]) - leaving).max(initial=0.0)
+    return max(difference, float(gap / max(np.abs(leaving).max(initial=0.0), 1e-12)))
