@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat, SupportsIndex
 import numpy as np
 from torch import Tensor
 
-from attnlab.attention.arrays import ArrayLike, is_written, make_write_error, take, take_mask
+from attnlab.attention.arrays import ArrayLike, take, take_mask
 from attnlab.attention.frozen import NOTHING
 from attnlab.attention.registries import masks, registry
 from attnlab.attention.validation import (
@@ -34,6 +34,7 @@ from attnlab.attention.validation_entries import (
     take_options,
     take_others,
 )
+from attnlab.attention.validation_layers import check_layers, take_layer, take_layers
 from attnlab.base.arguments import explain_calls
 from attnlab.base.counted import divisors, format_count
 from attnlab.base.errors import ExperimentError
@@ -208,7 +209,9 @@ class Experiment:
     embeddings [T_q, d_model], one row per token. With ``memory_tokens`` and ``memory_embeddings`` [T_k, d_memory], keys
     and values come from there (cross-attention). Arrays may be tensors, NumPy arrays or nested lists; they are copied.
     In a batch, ``others`` are the sequences besides this one, whose index in the batch is ``item``; all have the same
-    number of tokens and share weights and configuration. Two are equal only when they are the same object.
+    number of tokens and share weights and configuration. In a stack, ``other_layers`` are the weights and
+    configurations of the layers besides this one, whose index is ``layer``; each reads what leaves the one below, and
+    the first reads the embeddings. Two are equal only when they are the same object.
 
     Raises:
         ExperimentError: fields that are wrong or disagree; the sentence names the field, what it got, what it needs.
@@ -222,6 +225,8 @@ class Experiment:
     memory_embeddings: Tensor | None = None
     others: tuple[Sample, ...] = ()
     item: int = 0
+    other_layers: tuple[tuple[Weights, AttentionConfig], ...] = ()
+    layer: int = 0
 
     @explain_calls
     def __init__(
@@ -234,6 +239,8 @@ class Experiment:
         memory_embeddings: ArrayLike | None = None,
         others: Iterable[Sample] = (),
         item: SupportsIndex = 0,
+        other_layers: Iterable[tuple[Weights, AttentionConfig]] = (),
+        layer: SupportsIndex = 0,
     ) -> None:
         if not isinstance(weights, Weights):
             raise ExperimentError(f"weights is {type(weights).__name__}; it needs attnlab.Weights.")
@@ -251,6 +258,9 @@ class Experiment:
         check_entries(self)
         check_ablated(self)
         check_others(self)
+        put(self, "other_layers", take_layers(other_layers, Weights, AttentionConfig))
+        put(self, "layer", take_layer(layer, len(self.other_layers) + 1))
+        check_layers(self)
 
     def __repr__(self) -> str:
         """Return one line with the sizes; the matrices can hold thousands of numbers."""
@@ -336,6 +346,11 @@ class Experiment:
         return len(self.others) + 1
 
     @property
+    def n_layers(self) -> int:
+        """Number of layers in the stack; 1 without a stack."""
+        return len(self.other_layers) + 1
+
+    @property
     def divisor(self) -> float | None:
         """The number that scores are divided by; None if they are not scaled."""
         scale = self.config.scale
@@ -358,23 +373,6 @@ class Experiment:
     def hidden_cells(self) -> masks.Hidden | None:
         """Return the masked cells and whether a query has no key left; None without a mask."""
         return masks.find_hidden(self.T_q, self.T_k, self.config.causal, self.config.masks, self.config.mask)
-
-
-def check_unwritten(e: Experiment) -> None:
-    """Check that no array of an experiment was changed in place since its creation.
-
-    Raises:
-        ExperimentError: one was; the sentence names it.
-    """
-    given = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings, "config.mask": e.config.mask}
-    given |= {f"weights.{name}": getattr(e.weights, name) for name in PROJECTIONS}
-    given |= {f"weights.extra[{name!r}]": array for name, array in e.weights.extra.items()}
-    for place, other in enumerate(e.others):
-        given[f"others[{place}].embeddings"] = other.embeddings
-        given[f"others[{place}].memory_embeddings"] = other.memory_embeddings
-    for name, array in given.items():
-        if array is not None and is_written(array):
-            raise make_write_error(name)
 
 
 def _put_sequence(holder: Experiment | Sample, tokens: Iterable[str], embeddings: ArrayLike) -> None:

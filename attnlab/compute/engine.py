@@ -86,7 +86,8 @@ def estimate_bytes(e: Experiment, dtype: str | torch.dtype = "float32") -> int:
     maps = sum(stage.is_map and stage.present(e) for stage in STAGES) + 2  # two more for temporaries and for display
     between = max((e.weights.extra[table.name].shape[-1] for table in SCORES[e.config.score].tables), default=0)
     heads = e.n_heads * (e.T_q * (e.d_k + between) + e.T_k * (e.d_k + e.d_v + between) + e.T_q * e.d_v)
-    return size * (maps * e.n_heads * e.T_q * e.T_k + heads)
+    block = 0 if e.config.block == "none" else e.T_q * (6 * e.d_model + 3 * e.d_ff)
+    return e.n_layers * size * (maps * e.n_heads * e.T_q * e.T_k + heads + block)
 
 
 def check_size(e: Experiment, dtype: str | torch.dtype = "float32") -> None:

@@ -27,5 +27,6 @@ def count_bytes(e: Experiment) -> int:
     """Return the size in bytes of all numbers of an experiment."""
     sequences: tuple[Experiment | Sample, ...] = (e, *e.others)
     given = [table for each in sequences for table in (each.embeddings, each.memory_embeddings)]
-    own = [getattr(e.weights, name) for name in PROJECTIONS]
-    return sum(t.nbytes for t in (*own, *e.weights.extra.values(), *given, e.config.mask) if t is not None)
+    for weights, config in ((e.weights, e.config), *e.other_layers):
+        given += [*(getattr(weights, name) for name in PROJECTIONS), *weights.extra.values(), config.mask]
+    return sum(t.nbytes for t in given if t is not None)

@@ -9,6 +9,7 @@ from attnlab.attention import edits
 from attnlab.attention.edits import token_edits
 from attnlab.attention.edits.batches import select, set_length
 from attnlab.attention.edits.second_sequence import toggle_memory
+from attnlab.attention.edits.stack_edits import select_layer
 from attnlab.attention.examples.example import Draws
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import PROJECTIONS, AttentionConfig
@@ -237,6 +238,7 @@ _SPECIAL: Mapping[str, Callable[["Experiment", Any], "Experiment"]] = {
     "sentence": lambda e, value: token_edits.set_tokens(e, _to_tokens("sentence", value)),
     "memory": _set_memory,
     "output": lambda e, value: edits.toggle_output(e, _to_switch("output", value)),
+    "layer": lambda e, value: select_layer(e, _to_whole("layer", value) - 1),
     "biases": lambda e, value: edits.toggle_biases(e, _to_switch("biases", value)),
     "valid": _set_valid,
     "ablate": lambda e, value: edits.configure(e, ablated=tuple(sorted(set(_to_wholes("ablate", value))))),

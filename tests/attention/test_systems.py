@@ -522,6 +522,28 @@ def agreement(e: attnlab.Experiment, t: Trace) -> None:
     assert 0 < verb[1] < verb.mean()
 
 
+@shows("", "whole-block", "block-after", "block-llama")
+def whole_blocks(e: attnlab.Experiment, t: Trace) -> None:
+    last = t["second_residual"]
+    if e.config.block == "before":
+        close(last, t["inputs"] + t["output"] + t["feed_forward"])
+        normed = t["normed_inputs"]
+    else:
+        close(last, t["normed_residual"] + t["feed_forward"])
+        normed = t["normed_second_residual"]
+    assert ((normed.square().mean(-1) - 1).abs() < 1e-3).all()
+    if e.config.block_norm == "layer":
+        assert (normed.mean(-1).abs() < 1e-6).all()
+    if "gates" in t:
+        close(t["activated"], t["gates"] * t["gates"].sigmoid() * t["hidden"])
+
+
+@shows("", "induction")
+def induction(e: attnlab.Experiment, t: Trace) -> None:
+    assert e.tokens[:4] == e.tokens[4:]
+    assert all(t["weights"][0, 4 + i, 1 + i] > 0.9 for i in range(4))
+
+
 # --- the tests ------------------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 import attnlab
+from attnlab.attention.edits import stack_edits
 from attnlab.attention.experiment import Experiment, Weights
 from attnlab.files.sessions.session_archive import MANIFEST, SUMS, TENSORS
 from attnlab.files.sessions.session_file import save
@@ -39,6 +40,10 @@ def assert_same(one: Experiment, other: Experiment) -> None:
                 assert len(a) == len(b)
                 for sample, other_sample in zip(a, b, strict=True):
                     assert_same_sample(sample, other_sample)
+            elif field.name == "other_layers":
+                assert len(a) == len(b)
+                for layer in range(len(a) + 1 if a else 0):
+                    assert_same(stack_edits.only_layer(one, layer), stack_edits.only_layer(other, layer))
             elif field.name not in ("weights", "config"):
                 assert a == b, field.name
                 assert type(a) is type(b), field.name

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 import attnlab
 from attnlab.attention import edits
+from attnlab.attention.edits import stack_edits
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries import registry
 from attnlab.ui.widgets.fields.number_edit import NumberEdit
@@ -488,3 +489,26 @@ def test_a_setting_can_be_reached_by_keyboard_alone(person: "Person") -> None:
     assert person.experiment.config.option("temperature") == 3
     close(person, "Weights")
     person.settle()
+
+
+# Layers of a stack
+
+
+def test_layers_are_added_chosen_and_removed(person: "Person") -> None:
+    person.choose("Block", "norms before")
+    one = person.experiment
+    person.choose("Layer", "add a layer")
+    assert (person.experiment.n_layers, person.experiment.layer) == (2, 1)
+    assert person.find(Pill, "Layer").value_text() == "2 of 2"
+    check(person, stack_edits.add_layer(one))
+    person.choose("Weights", "÷ sum")
+    person.choose("Layer", "1 of 2")
+    assert person.experiment.config.normalizer == "softmax"
+    check(person, stack_edits.select_layer(person.experiment, 0))
+    person.choose("Layer", "remove this layer")
+    assert person.experiment.n_layers == 1
+    assert person.experiment.config.normalizer == "sum"
+    assert person.history()[-4:] == ["Add a layer", "Weights ÷ sum", "Layer 1", "Remove layer 1"]
+    for _ in range(5):
+        person.undo()
+    check(person, attnlab.preset("journey"))

@@ -9,6 +9,7 @@ from torch import Tensor
 from attnlab.attention.arrays import own
 from attnlab.attention.edits import resize_matrix
 from attnlab.attention.edits.assemble import assemble
+from attnlab.attention.edits.stack_edits import in_every_layer
 from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, Weights
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ExperimentError
@@ -132,6 +133,7 @@ def remove_item(e: Experiment, place: int) -> Experiment:
     return _join(e, samples, item, config)
 
 
+@in_every_layer
 def set_length(e: Experiment, length: int) -> Experiment:
     """Return the experiment with another valid length of the present sequence's keys; T_k means all of them.
 
@@ -153,6 +155,7 @@ def with_length(config: AttentionConfig, length: int | None, size: int) -> Atten
     return replace(config, masks=masks if length is None else {**masks, "padding": length})
 
 
+@in_every_layer
 def with_sequence(
     e: Experiment,
     side: Side,
@@ -183,6 +186,7 @@ def with_sequence(
     return _join(e, level, e.item, _move_mask(e, e.config, side, places))
 
 
+@in_every_layer
 def reorder(e: Experiment, side: Side, order: Sequence[int]) -> Experiment:
     """Return the experiment with all tokens of a side in another order; a mask drawn by hand moves with its tokens,
     except in a batch, whose sequences share it.

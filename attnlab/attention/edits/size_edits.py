@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attnlab.attention.edits.assemble import assemble, free_sizes
 from attnlab.attention.edits.layer_tables import shape, table
+from attnlab.attention.edits.stack_edits import in_every_layer
 from attnlab.attention.experiment import Experiment, Sample
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ExperimentError
@@ -39,11 +40,25 @@ def resize(
 
     An implied identity (None) stays implied if its size does not change, or if d_model changes in a layer without any
     weights, whose head size then changes too. Otherwise it becomes an explicit table. All sequences of a batch change
-    alike; d_memory is the number of columns of the second sequence, or d_model without one.
+    alike, and all layers of a stack have one d_model; d_memory is the number of columns of the second sequence, or
+    d_model without one.
 
     Raises:
         ExperimentError: a size below 1, or one that makes a table wider than MAX_COLUMNS.
     """
+    if e.other_layers and d_model is not None:
+        e = in_every_layer(_resize)(e, d_model=d_model)
+    return _resize(e, d_model=d_model, d_k=d_k, d_v=d_v, d_memory=d_memory)
+
+
+def _resize(
+    e: Experiment,
+    *,
+    d_model: int | None = None,
+    d_k: int | None = None,
+    d_v: int | None = None,
+    d_memory: int | None = None,
+) -> Experiment:
     w, h, h_kv = e.weights, e.n_heads, e.n_kv_heads
     for name, size, most in (
         ("d_model", d_model, MAX_COLUMNS),

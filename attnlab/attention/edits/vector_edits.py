@@ -24,8 +24,13 @@ def move_token(e: Experiment, table_name: str, row: int, step: Floats) -> Experi
     """Return the experiment with a step [d] added to a row of the embeddings or of the memory's.
 
     Raises:
-        ExperimentError: a number that does not fit the table's dtype.
+        ExperimentError: the layer reads another layer, or a number that does not fit the table's dtype.
     """
+    if e.layer:
+        raise ExperimentError(
+            f"The tokens of layer {e.layer + 1} are what leaves the layer below; let the matrix follow, or move the "
+            "token in layer 1."
+        )
     numbers = table(e, table_name)[row].detach().to(torch.float64).numpy() + step
     return set_block(e, table_name, row, 0, numbers[None])
 

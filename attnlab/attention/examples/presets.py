@@ -4,6 +4,7 @@ from difflib import get_close_matches
 from itertools import chain
 from reprlib import repr
 
+from attnlab.attention.examples.block_examples import BLOCKS
 from attnlab.attention.examples.example import Preset, draw_experiment
 from attnlab.attention.examples.head_examples import HEADS
 from attnlab.attention.examples.mask_examples import MASKS
@@ -19,7 +20,7 @@ from attnlab.base.errors import UnknownPresetError
 __all__ = ["PRESETS", "Preset", "draw_experiment", "find_preset", "preset", "presets"]
 
 PRESETS: dict[str, Preset] = {
-    preset.name: preset for preset in chain(STEPS, MASKS, HEADS, SOURCES, POSITIONS, WEIGHTS, SENTENCES)
+    preset.name: preset for preset in chain(STEPS, MASKS, HEADS, SOURCES, POSITIONS, WEIGHTS, SENTENCES, BLOCKS)
 }
 
 

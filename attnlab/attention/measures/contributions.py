@@ -146,7 +146,8 @@ def _with_bias(x: Floats, bias: Tensor | None) -> Floats:
 def _split(exact: Trace, embedding: Tensor, x: Tensor, whole: Floats) -> dict[str, Floats]:
     """Return the parts of a token's vector by name, each as long as ``whole``."""
     content = np.zeros_like(whole)
-    is_normed = "normed_inputs" in exact  # a norm mixes content and position
+    # a norm mixes content and position, and so does the layer below
+    is_normed = "normed_inputs" in exact or exact.experiment.layer > 0
     content[: len(x)] = _array(x if is_normed else embedding)
     if is_normed or POSITIONS[exact.experiment.config.positions].encode is None:
         parts = {"content": content}

@@ -34,6 +34,9 @@ class LeafTrace(Trace):
         super().__init__(e, torch.device("cpu"), torch.float64)
         self._leaves = leaves
 
+    def _make_below(self, e: Experiment) -> Trace:
+        return LeafTrace(e, self._leaves)
+
     def take(self, tensor: Tensor) -> Tensor:
         """Return a tensor of the experiment; the given ones with gradients."""
         found = next((leaf for own, leaf in self._leaves if own is tensor), None)

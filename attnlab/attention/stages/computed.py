@@ -57,6 +57,14 @@ class Computed(Protocol):
     def has_empty_rows(self) -> bool:
         """Whether the mask leaves a query nothing to attend to."""
 
+    @property
+    def below(self) -> "Computed | None":
+        """The stages of the layer below in a stack; None for the first."""
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The names of the stages, in order."""
+
     def __getitem__(self, name: str) -> Tensor:
         """Return a stage as a tensor."""
 

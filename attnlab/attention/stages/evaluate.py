@@ -26,23 +26,30 @@ def _source(t: Computed, name: str, place: int = 0) -> Tensor:
     return t[t.sources(name)[place]]
 
 
-def _add_positions(t: Computed, embeddings: Tensor) -> Tensor:
-    """Return embeddings [T, d] with positions added, never the experiment's own tensor."""
+def _add_positions(t: Computed, x: Tensor) -> Tensor:
+    """Return x [T, d] with positions added, or x itself."""
     position = POSITIONS[t.experiment.config.positions]
-    x = t.take(embeddings)
-    if position.encode is not None:
-        return x + t.take(position.encode(embeddings.shape[-2], embeddings.shape[-1], t.parameters(position)))
+    if position.encode is None:
+        return x
+    return x + t.take(position.encode(x.shape[-2], x.shape[-1], t.parameters(position)))
+
+
+def _embed(t: Computed, embeddings: Tensor) -> Tensor:
+    """Return embeddings [T, d] with positions added, never the experiment's own tensor."""
+    x = _add_positions(t, t.take(embeddings))
     return x.clone() if x.data_ptr() == embeddings.data_ptr() else x  # callers may change results
 
 
 def inputs(t: Computed) -> Tensor:
-    """Return the embeddings with positions added, [T_q, d_model]."""
-    return _add_positions(t, t.experiment.embeddings)
+    """Return the embeddings, or what leaves the layer below, with positions added, [T_q, d_model]."""
+    if t.experiment.layer and (below := t.below) is not None:
+        return _add_positions(t, below[below.stages[-1]].clone())
+    return _embed(t, t.experiment.embeddings)
 
 
 def memory(t: Computed) -> Tensor:
     """Return the second sequence with positions added, [T_k, d_memory]."""
-    return _add_positions(t, t.experiment.memory)
+    return _embed(t, t.experiment.memory)
 
 
 def _project(t: Computed, x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:

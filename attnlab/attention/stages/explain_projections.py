@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 
 def inputs(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain an input: the number given plus the encoding of its position."""
-    return make_explanation(trace, cell, *_explain_given(trace, cell, trace.experiment.embeddings))
+    e = trace.experiment
+    if e.layer and (below := trace.below) is not None:
+        return make_explanation(trace, cell, *_explain_given(trace, cell, below[below.stages[-1]], f"layer {e.layer}"))
+    return make_explanation(trace, cell, *_explain_given(trace, cell, e.embeddings))
 
 
 def memory(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
@@ -49,17 +52,20 @@ def memory(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     return make_explanation(trace, cell, *_explain_given(trace, cell, trace.experiment.memory))
 
 
-def _explain_given(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[Line, ...]:
+def _explain_given(trace: Computed, cell: Cell, embeddings: "Tensor", origin: str = "") -> tuple[Line, ...]:
     given = number_of(trace, embeddings[cell.row, cell.column])
-    position = POSITIONS[trace.experiment.config.positions]
+    position, said = POSITIONS[trace.experiment.config.positions], f"what leaves {origin}" if origin else "given"
     if position.encode is None:
-        return (line("given: ", Span(short(given), style="strong")),)
+        return (line(f"{said}: ", Span(short(given), style="strong")),)
     encoding = position.encode(embeddings.shape[0], embeddings.shape[1], trace.parameters(position))
     added, total = float(encoding[cell.row, cell.column]), value_of(trace, cell)
     digits = decimals_for([given, added], lambda x: float(x.sum()))
     rounded = describe_rounding(total, given + added, dtype_name(trace))
     return (
-        line("given + ", Span(f"{position.title} position {cell.row}", style="muted")),
+        line(
+            f"what leaves {origin} + " if origin else "given + ",
+            Span(f"{position.title} position {cell.row}", style="muted"),
+        ),
         line(f"= {short(given, digits)} + {bracket(added, digits)} = ", Span(number(total), style="strong"), rounded),
     )
 

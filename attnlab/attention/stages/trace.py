@@ -55,6 +55,7 @@ class Trace:
         self._tensors: dict[str, Tensor] = {}
         self._arrays: dict[str, NDArray[np.floating]] = {}
         self._as_given = self._kind == "cpu"  # where experiments' tensors are
+        self._below: Trace | None = None
         self._masks: Hidden | None = None
         self._hidden: Tensor | None = None
 
@@ -149,9 +150,21 @@ class Trace:
         return tensor if self._as_given and tensor.dtype is self.dtype else tensor.to(self.device, self.dtype)
 
     def _refuse_written(self) -> None:
-        from attnlab.attention.experiment import check_unwritten  # that module imports this one's parts
+        from attnlab.attention.unwritten import check_unwritten  # that module imports this one's parts
 
         check_unwritten(self.experiment)
+
+    @property
+    def below(self) -> "Trace | None":
+        """The trace of the layer below in a stack; None for the first."""
+        if self._below is None and self.experiment.layer > 0:
+            from attnlab.attention.edits.stack_edits import select_layer  # that module imports this one's parts
+
+            self._below = self._make_below(select_layer(self.experiment, self.experiment.layer - 1))
+        return self._below
+
+    def _make_below(self, e: "Experiment") -> "Trace":
+        return Trace(e, self.device, self.dtype)
 
     def parameters(self, entry: Entry) -> Mapping[str, Any]:
         """Return the tables of an entry as tensors on this trace's device, and its options, by name."""

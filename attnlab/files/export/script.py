@@ -10,10 +10,12 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.edits.batches import select
-from attnlab.attention.experiment import PROJECTIONS, Experiment, check_unwritten
+from attnlab.attention.edits.stack_edits import select_layer
+from attnlab.attention.experiment import PROJECTIONS, Experiment
 from attnlab.attention.registries.registry import all_tables, tables
 from attnlab.attention.stages.remarks import find_stage_remarks
 from attnlab.attention.stages.table import STAGES, Stage, about
+from attnlab.attention.unwritten import check_unwritten
 
 _PRINT_OTHERS = (
     "for place, each in enumerate(batch):",
@@ -59,19 +61,25 @@ def code(e: Experiment, dtype: str = "float32") -> Code:
     """
     check_unwritten(e)
     arrays = _sequence(e) | _find_shared(e)
-    packed = any(array.numel() > LITERAL_LIMIT for array in arrays.values())
-    lines = [line for stage in STAGES if stage.present(e) for line in stage.code(e).splitlines()]
+    lower = [select_layer(e, layer) for layer in range(e.layer)]
+    every = [*arrays.values(), *(array for each in lower for array in _find_shared(each).values())]
+    packed = any(array.numel() > LITERAL_LIMIT for array in every)
+    lines = [line for each in (e, *lower) for stage in STAGES if stage.present(each) for line in _lines(stage, each)]
     places = [place for place in range(e.n_items) if place != e.item]
     names = [f"sequence_{place}()" if place != e.item else "stages" for place in range(e.n_items)]
     return Code(
         standard=tuple(sorted({*(("import base64", "import zlib") if packed else ()), *filter(_is_import, lines)})),
-        helpers=_UNPACK if packed else "",
+        helpers=(_UNPACK if packed else "") + "".join(f"\n\n{_layer_function(e, i)}" for i in range(e.layer)),
         setup=("torch.set_printoptions(precision=4, sci_mode=False)", f"dtype = torch.{dtype}"),
         given=(*_tokens(e), *_write_given(arrays)),
-        stages=_stages(e),
+        stages=_read_below(_stages(e), e.layer),
         others=tuple(_function(select(e, place)) for place in places),
         batch=f"[{', '.join(names)}]" if places else "",
     )
+
+
+def _lines(stage: Stage, e: Experiment) -> list[str]:
+    return stage.code(e).splitlines()
 
 
 def list_stages(stages: tuple[tuple[Stage, tuple[str, ...]], ...]) -> str:
@@ -82,6 +90,23 @@ def list_stages(stages: tuple[tuple[Stage, tuple[str, ...]], ...]) -> str:
 def _stages(e: Experiment) -> tuple[tuple[Stage, tuple[str, ...]], ...]:
     present = ((stage, stage.code(e).splitlines()) for stage in STAGES if stage.present(e))
     return tuple((stage, tuple(line for line in lines if not _is_import(line))) for stage, lines in present)
+
+
+def _read_below(
+    stages: tuple[tuple[Stage, tuple[str, ...]], ...], layer: int
+) -> tuple[tuple[Stage, tuple[str, ...]], ...]:
+    """Return the stages, of which the first reads what leaves the layers below."""
+    (first, lines), *rest = stages
+    return ((first, (*(f"x = layer_{i + 1}(x)" for i in range(layer)), *lines)), *rest)
+
+
+def _layer_function(e: Experiment, layer: int) -> str:
+    """Return the code of a function that computes what leaves a lower layer of a stack from what enters it."""
+    below = select_layer(e, layer)
+    stages = _stages(below)
+    lines = [f'"""Return what leaves layer {layer + 1} for x, what enters it."""', *_write_given(_find_shared(below))]
+    body = "\n".join((*lines, *(line for _, each in stages for line in each), f"return {stages[-1][0].variable}"))
+    return f"def layer_{layer + 1}(x):\n{indent(body, '    ')}\n"
 
 
 def _function(e: Experiment) -> str:

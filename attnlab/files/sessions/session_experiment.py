@@ -13,8 +13,8 @@ from attnlab.attention.experiment import (
     Experiment,
     Sample,
     Weights,
-    check_unwritten,
 )
+from attnlab.attention.unwritten import check_unwritten
 from attnlab.base.errors import ExperimentError
 from attnlab.files.atomic import format_name
 
@@ -26,8 +26,8 @@ _LEFT_OUT = {
     if field.name in ("qk_norm", "block", "block_norm", "feed_forward")
 }
 """Settings that a session does not name at their default, so that versions without them can read it."""
-_EXTRA, _OTHERS = "extra/", "others/"
-"""Prefixes of the names of registry entries' tables, and of arrays of the other sequences of a batch."""
+_EXTRA, _OTHERS, _LAYERS = "extra/", "others/", "layers/"
+"""Prefixes of the names of registry entries' tables, of the other sequences of a batch, of other layers of a stack."""
 _OF_SAMPLE = ("tokens", "memory_tokens", "length")
 _KINDS: Mapping[str, Any] = {
     "tokens": list,
@@ -35,6 +35,8 @@ _KINDS: Mapping[str, Any] = {
     "config": dict,
     "others": list,
     "item": int,
+    "layers": list,
+    "layer": int,
     "shared": dict,
 }
 """The keys of an experiment and their types; ``shared`` maps names of its arrays to their stored names."""
@@ -82,13 +84,20 @@ def experiments_from_json(plain: Sequence[Any], arrays: Mapping[str, Tensor]) ->
 
 def arrays_of(e: Experiment) -> dict[str, Tensor]:
     """Return all arrays of an experiment by their names in a session."""
-    given = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings, "mask": e.config.mask}
-    given |= {name: getattr(e.weights, name) for name in PROJECTIONS}
-    given |= {f"{_EXTRA}{name}": array for name, array in e.weights.extra.items()}
+    given = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings}
+    given |= _arrays_of_layer("", e.weights, e.config)
+    for place, (weights, config) in enumerate(e.other_layers):
+        given |= _arrays_of_layer(f"{_LAYERS}{place}/", weights, config)
     for place, other in enumerate(e.others):
         given[f"{_OTHERS}{place}/embeddings"] = other.embeddings
         given[f"{_OTHERS}{place}/memory_embeddings"] = other.memory_embeddings
     return {name: array for name, array in given.items() if array is not None}
+
+
+def _arrays_of_layer(prefix: str, weights: Weights, config: AttentionConfig) -> dict[str, Tensor | None]:
+    given = {"mask": config.mask, **{name: getattr(weights, name) for name in PROJECTIONS}}
+    given |= {f"{_EXTRA}{name}": array for name, array in weights.extra.items()}
+    return {prefix + name: array for name, array in given.items()}
 
 
 def _prefix(place: int) -> str:
@@ -101,14 +110,20 @@ def _is_own(name: str, place: int) -> bool:
 
 def _experiment_to_json(e: Experiment) -> dict[str, Any]:
     """Return an experiment as JSON, without empty settings."""
-    plain = {name: getattr(e.config, name) for name in _SETTINGS}
-    plain |= {"masks": dict(e.config.masks), "options": dict(e.config.options), "ablated": list(e.config.ablated)}
-    config = {
-        name: value for name, value in plain.items() if value not in ({}, []) and (name, value) not in _LEFT_OUT.items()
-    }
     others = [{name: getattr(other, name) for name in _OF_SAMPLE} for other in e.others]
     batch = {"others": others, "item": e.item} if others else {}
-    return {"tokens": e.tokens, "memory_tokens": e.memory_tokens, "config": config, **batch}
+    stack = [_config_to_json(config) for _, config in e.other_layers]
+    layers = {"layers": stack, "layer": e.layer} if stack else {}
+    config = _config_to_json(e.config)
+    return {"tokens": e.tokens, "memory_tokens": e.memory_tokens, "config": config, **batch, **layers}
+
+
+def _config_to_json(config: AttentionConfig) -> dict[str, Any]:
+    plain = {name: getattr(config, name) for name in _SETTINGS}
+    plain |= {"masks": dict(config.masks), "options": dict(config.options), "ablated": list(config.ablated)}
+    return {
+        name: value for name, value in plain.items() if value not in ({}, []) and (name, value) not in _LEFT_OUT.items()
+    }
 
 
 def _find_shared(plain: Mapping[str, Any], known: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
@@ -133,6 +148,10 @@ def _check(plain: Any, where: str) -> None:
             raise ValueError(f"{where}{key} has the wrong type")
     _check_config(plain["config"], where)
     _check_others(plain.get("others", []), where)
+    for place, config in enumerate(plain.get("layers", [])):
+        if not isinstance(config, dict):
+            raise ValueError(f"{where}layers, the settings of the other layers, must be a list of objects")
+        _check_config(config, f"{where}layers[{place}] ")
 
 
 def _check_config(config: Mapping[str, Any], where: str) -> None:
@@ -158,14 +177,15 @@ def _check_others(others: Sequence[Any], where: str) -> None:
 
 
 def _experiment(plain: dict[str, Any], arrays: dict[str, Tensor], where: str) -> Experiment:
-    others = plain.get("others", [])
+    others, layers = plain.get("others", []), plain.get("layers", [])
     of_batch = {f"{_OTHERS}{i}/{name}" for i in range(len(others)) for name in ("embeddings", "memory_embeddings")}
-    extra = {name.removeprefix(_EXTRA): array for name, array in arrays.items() if name.startswith(_EXTRA)}
-    unknown = {name for name in arrays if not name.startswith(_EXTRA)} - _ARRAYS - of_batch
+    prefixes = ("", *(f"{_LAYERS}{place}/" for place in range(len(layers))))
+    known = {prefix + name for prefix in prefixes for name in ("mask", *PROJECTIONS)} | _ARRAYS | of_batch
+    unknown = {name for name in arrays if not name.startswith(tuple(p + _EXTRA for p in prefixes))} - known
     if unknown:
         raise ValueError(f"{where or 'it '}has arrays that this attnlab does not know: {_list(unknown)}")
     for name, array in arrays.items():
-        if name != "mask" and not array.is_floating_point():
+        if name.rpartition("/")[2] != "mask" and not array.is_floating_point():
             raise ValueError(f"{where}{name} contains booleans; it needs numbers")
     for name in ("embeddings", *(f"{_OTHERS}{i}/embeddings" for i in range(len(others)))):
         if name not in arrays:
@@ -174,15 +194,32 @@ def _experiment(plain: dict[str, Any], arrays: dict[str, Tensor], where: str) ->
         return Experiment(
             tokens=plain["tokens"],
             embeddings=arrays["embeddings"],
-            weights=Weights(**{name: arrays.get(name) for name in PROJECTIONS}, extra=extra),
+            weights=_weights("", arrays),
             config=AttentionConfig(**plain["config"], mask=arrays.get("mask")),
             memory_tokens=plain["memory_tokens"],
             memory_embeddings=arrays.get("memory_embeddings"),
             others=[_sample(other, place, arrays) for place, other in enumerate(others)],
             item=plain.get("item", 0),
+            other_layers=[_layer(config, place, arrays) for place, config in enumerate(layers)],
+            layer=plain.get("layer", 0),
         )
     except ExperimentError as error:
         raise ExperimentError(f"{where}{error}") from None
+
+
+def _weights(prefix: str, arrays: Mapping[str, Tensor]) -> Weights:
+    extra = {
+        name.removeprefix(prefix + _EXTRA): array for name, array in arrays.items() if name.startswith(prefix + _EXTRA)
+    }
+    return Weights(**{name: arrays.get(prefix + name) for name in PROJECTIONS}, extra=extra)
+
+
+def _layer(config: dict[str, Any], place: int, arrays: Mapping[str, Tensor]) -> tuple[Weights, AttentionConfig]:
+    prefix = f"{_LAYERS}{place}/"
+    try:
+        return _weights(prefix, arrays), AttentionConfig(**config, mask=arrays.get(f"{prefix}mask"))
+    except ExperimentError as error:
+        raise ExperimentError(f"layers[{place}]: {error}") from None
 
 
 def _sample(other: dict[str, Any], place: int, arrays: Mapping[str, Tensor]) -> Sample:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from attnlab.attention import edits
+from attnlab.attention.edits import stack_edits
 from attnlab.attention.registries import registry
 from attnlab.attention.registries.entries import Entry, Option, accept_all
 from attnlab.attention.registries.features import FEATURES
@@ -14,6 +15,8 @@ from attnlab.ui.widgets.fields.option_field import Field
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
+ADD, REMOVE = "add", "remove"
+"""The values of the choices that add a layer and remove the present one."""
 KV_HEADS = "n_kv_heads"
 PAINTED, PAINTING = "painted", "painting"
 MASK = "mask "
@@ -124,6 +127,23 @@ def head_choices(e: "Experiment") -> list[Choice]:
     reasons = dict.fromkeys(range(1, off + 1), f"Head {off} is switched off; switch it on first.")
     return [
         Choice(n, str(n), f"d_k = {e.d_k * e.n_heads // n}", reason=reasons.get(n, "")) for n in edits.fitting_heads(e)
+    ]
+
+
+def layer_choices(e: "Experiment") -> list[Choice]:
+    """Return the layers of the stack, and the choices to add one and to remove the present one."""
+    reason = ""
+    try:
+        stack_edits.add_layer(e)
+    except ExperimentError as error:
+        reason = str(error)
+    about = "A copy of this layer, which reads what leaves it"
+    alone = "" if e.n_layers > 1 else "This is the only layer."
+    every = [Choice(i, f"{i + 1} of {e.n_layers}", "") for i in range(e.n_layers)]
+    return [
+        *every,
+        Choice(ADD, "add a layer", about, reason=reason),
+        Choice(REMOVE, "remove this layer", "The others stay", reason=alone),
     ]
 
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
+from attnlab.attention.edits import stack_edits
 from attnlab.attention.registries import registry
 from attnlab.attention.registries.masks import MASKS
 from attnlab.base.errors import AttnlabError, ExperimentError
@@ -62,9 +63,12 @@ class LayerSwitches(QWidget):
                 pill = self.pills[choice.field] = self._pill(choice.title, choice.about)
                 pill.setProperty("field", choice.field)
                 pill.chosen.connect(self._on_registry)
+        self.layer = self._pill("Layer", "The layer of the stack that is shown; each reads what leaves the one below")
+        self.layer.chosen.connect(self._on_layer)
         for pill in (self.scale, self.shown_heads, self.pills["normalizer"]):
             pill.drops_label = True
         self.by_name = {"masks": self.masks, "scale": self.scale, "heads": self.heads, **self.pills}
+        self.by_name["layer"] = self.layer
         document.scene_changed.connect(self.refresh)
         document.view_changed.connect(self._on_view_changed)
         self.refresh()
@@ -85,7 +89,7 @@ class LayerSwitches(QWidget):
     def refresh(self) -> None:
         """Show the document's configuration; a dragged number changes none of it."""
         e = self._document.experiment
-        shown = (e.config, e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.memory.shape)
+        shown = (e.config, e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.memory.shape, e.layer, e.n_layers, e.n_items)
         if shown == self._shown_state:
             return
         self._shown_state = shown
@@ -102,6 +106,9 @@ class LayerSwitches(QWidget):
                 pill.set_choices(layer_fields.choices(e, choice))
                 pill.set_value(getattr(e.config, choice.field))
                 pill.set_fields(layer_fields.fields(e, choice.field))
+        self.layer.set_choices(layer_fields.layer_choices(e))
+        self.layer.set_value(e.layer)
+        self.layer.setVisible(e.n_layers > 1 or e.config.block != "none")
         heads = [Choice("all", "all heads", "One small map per head"), Choice("mean", "mean", "Their average")]
         self.shown_heads.set_choices([*heads, *(Choice(i, f"head {i}", "") for i in range(e.n_heads))])
         self.shown_heads.setVisible(e.n_heads > 1)
@@ -143,6 +150,17 @@ class LayerSwitches(QWidget):
     def _on_heads(self, count: object) -> None:
         if self._configure(f"Heads {count}", n_heads=count):
             self.head_chosen.emit("all" if self._document.experiment.n_heads > 1 else 0)
+
+    @Slot(object)
+    def _on_layer(self, value: object) -> None:
+        if value == layer_fields.ADD:
+            self._document.edit("Add a layer", stack_edits.add_layer)
+        elif value == layer_fields.REMOVE:
+            self._document.edit(
+                f"Remove layer {self._document.experiment.layer + 1}", lambda e: stack_edits.remove_layer(e, e.layer)
+            )
+        elif isinstance(value, int):
+            self._document.edit(f"Layer {value + 1}", lambda e: stack_edits.select_layer(e, value))
 
     @Slot(object)
     def _on_registry(self, value: object) -> None:

@@ -12,7 +12,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font as font_of
 from attnlab.ui.base.themed import FollowsTheme
 
-_SUBSCRIPT = re.compile(r"(?<![A-Za-z_])([A-Za-z])_((?:[A-Za-z]+|\d+)(?:,(?:[A-Za-z]+|\d+))*)(?![A-Za-z0-9_])")
+_SUBSCRIPT = re.compile(r"(?<![A-Za-z_])([A-Za-zβγ])_((?:[A-Za-z]+|\d+)(?:,(?:[A-Za-z]+|\d+))*)(?![A-Za-z0-9_])")
 _SMALLER, _LOWER = 0.78, 0.22
 
 
