@@ -21,12 +21,11 @@ def match(query: str, text: str) -> Match | None:
     letters = [c.lower() for c in text]
     if not wanted:
         return Match(0.0, ())
-    if len(wanted) > len(letters):
+    remaining = iter(letters)
+    if not all(letter in remaining for letter in wanted):
         return None
     best, came_from = _table(wanted, letters, [_at_start(text, i) for i in range(len(text))])
-    end = max(range(len(letters)), key=lambda i: best[-1][i])
-    if best[-1][end] == _NEVER:
-        return None
+    end = max(range(len(letters)), key=best[-1].__getitem__)
     places = [end]
     for row in range(len(wanted) - 1, 0, -1):
         places.append(came_from[row][places[-1]])
