@@ -61,13 +61,12 @@ def test_the_size_of_type_has_shortcuts(person: "Person") -> None:
     assert start < larger < largest
     assert smaller == larger
     assert usual == start
-    for _ in range(16):
-        person.key(Key.Key_Plus, CTRL)
-    assert person.window.settings.type_size == 250
-    person.window.grab()
-    for _ in range(19):
-        person.key(Key.Key_Minus, CTRL)
-    assert person.window.settings.type_size == 70
+    for near, key, bound in ((240, Key.Key_Plus, 250), (80, Key.Key_Minus, 70)):
+        person.window.change_settings(type_size=near)
+        for _ in range(2):
+            person.key(key, CTRL)
+            assert person.window.settings.type_size == bound
+        person.window.grab()
 
 
 def test_the_causal_mask_and_the_sentence_have_shortcuts(person: "Person") -> None:
@@ -223,11 +222,12 @@ def test_every_action_of_the_palette_can_run(section: str, sit_down: Callable[..
 
 
 def do_by_palette(person: "Person", action: Action) -> None:
-    """Type the name of an action, press Enter, and close what opened."""
+    """Write the name of an action into the palette, press Enter, and close what opened."""
     person.window.show_palette()
-    person.type(action.current_title())
+    field = person.find(QLineEdit, "Search the commands")
+    field.insert(action.current_title())  # all at once: other tests type letter by letter
     assert action.id in [found.id for found in person.window.command_palette.list_found()]
-    person.key(Key.Key_Return, widget=person.find(QLineEdit, "Search the commands"))
+    person.key(Key.Key_Return, widget=field)
     for dialog in person.window.findChildren(QDialog):
         dialog.reject()
     if (popup := QApplication.activePopupWidget()) is not None:
