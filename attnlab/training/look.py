@@ -23,7 +23,7 @@ from attnlab.training.models.base_model import OwnAnswers, pick_tokens
 from attnlab.training.residual_stream import read_stream
 from attnlab.training.specs import RunSpec
 from attnlab.training.stream_view import Stream
-from attnlab.training.tasks.data import Data
+from attnlab.training.tasks.data import Data, join_tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,8 +189,7 @@ class Viewer:
         batch = self._prompt(self.data.make_probe(prompt))
         generator = torch.Generator().manual_seed(seed)
         row = self.model.write(batch, n, generator=generator, temperature=temperature, top_k=top_k)[0]
-        words = any(len(token) > 1 for token in self.data.vocabulary)
-        return (" " if words else "").join(self.data.decode(_cut_at_end(row)))
+        return join_tokens(self.data.decode(_cut_at_end(row)), self.data.vocabulary)
 
     def write_examples(self, weights: Arrays, n: int) -> tuple[Written, ...]:
         """Return the first n held-out examples with what the model writes for them."""

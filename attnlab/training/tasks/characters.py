@@ -1,8 +1,10 @@
-"""The task of predicting the next character of a text: a small language model."""
+"""The task of predicting the next character, or piece, of a text: a small language model."""
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 import torch
@@ -12,9 +14,10 @@ from attnlab.attention.registries.entries import Option
 from attnlab.base.errors import TrainingError
 from attnlab.training.batch import IGNORED, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
-from attnlab.training.tasks import texts
+from attnlab.training.tasks import pieces, texts
 from attnlab.training.tasks.data import Data, TokenData
-from attnlab.training.tasks.task import Task
+from attnlab.training.tasks.pieces import Pieces
+from attnlab.training.tasks.task import Task, Variant
 
 NAME = "characters"
 HELD_OUT_SHARE = 10
@@ -24,7 +27,16 @@ MOST_CHARACTERS = 1000
 """The maximum number of different characters; a small model cannot learn a larger alphabet."""
 OPTIONS = (
     Option("text", "Text", "Your own file, UTF-8, up to 2 MB; leave empty for Shakespeare’s sonnets", "file", ""),
-    Option("context", "Context", "How many characters the model sees at once", "whole", 64, 8, 512),
+    Option("context", "Context", "How many characters or pieces the model sees at once", "whole", 64, 8, 512),
+    Option(
+        "level",
+        "Tokens",
+        "Single characters, or pieces of words",
+        "choice",
+        "character",
+        choices=(("character", "characters", "Each character is a token"), pieces.CHOICE),
+    ),
+    pieces.VOCABULARY,
 )
 
 
@@ -35,18 +47,21 @@ class CharacterData(TokenData):
     causal = True
     held_out_lengths: tuple[int, ...] = ()
 
-    def __init__(self, text: str, context: int) -> None:
-        self.longest = context
-        characters = sorted(set(text))
-        self.vocabulary = (*SPECIAL, *characters)
-        self._numbers = {character: number for number, character in enumerate(characters, len(SPECIAL))}
-        whole = torch.tensor([self._numbers[character] for character in text])
+    def __init__(self, text: str, context: int, cutter: Pieces | None = None) -> None:
+        self.longest, self._cutter = context, cutter
+        tokens = self._split(text)
+        self.vocabulary = cutter.vocabulary if cutter is not None else (*SPECIAL, *sorted(set(text)))
+        self._numbers = {token: number for number, token in enumerate(self.vocabulary) if number >= len(SPECIAL)}
+        whole = torch.tensor([self._numbers[token] for token in tokens])
         cut = len(whole) - max(len(whole) // HELD_OUT_SHARE, context + 1)
         self._learned = whole[:cut]
         self.held_out = self._cut_windows(whole[cut:])
         self.baselines: Mapping[str, float] = self._measure_baselines()
-        start = text.find("\n", cut) + 1
+        start = text.find("\n", sum(map(len, tokens[:cut]))) + 1
         self.probe_text = text[start : start + min(context, 24)].split("\n")[0] or text[:8]
+
+    def _split(self, text: str) -> Sequence[str]:
+        return text if self._cutter is None else self._cutter.split(text)
 
     def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` windows that begin at random positions of the training part."""
@@ -55,15 +70,17 @@ class CharacterData(TokenData):
         return Batch(rows[:, :-1], rows[:, 1:])
 
     def make_probe(self, text: str) -> Batch:
-        """Return a text as a batch of one; each character's target is the next one, and the last has none."""
-        strange = next((character for character in text if character not in self._numbers), "")
+        """Return a text as a batch of one; each token's target is the next one, and the last has none."""
+        tokens = self._split(text)
+        strange = next((token for token in tokens if token not in self._numbers), "")
         if strange:
             raise TrainingError(
                 f"{strange!r} does not occur in the training text; a probe can use only its characters."
             )
-        if not 1 <= len(text) <= self.longest:
-            raise TrainingError(f"The probe has {len(text)} characters; the model reads 1 to {self.longest} at once.")
-        row = torch.tensor([[self._numbers[character] for character in text]])
+        if not 1 <= len(tokens) <= self.longest:
+            what = "characters" if self._cutter is None else "pieces"
+            raise TrainingError(f"The probe has {len(tokens)} {what}; the model reads 1 to {self.longest} at once.")
+        row = torch.tensor([[self._numbers[token] for token in tokens]])
         return Batch(row, torch.cat([row[:, 1:], torch.full((1, 1), IGNORED)], 1))
 
     def _cut_windows(self, part: Tensor) -> Batch:
@@ -74,7 +91,7 @@ class CharacterData(TokenData):
         return Batch(rows[:, :-1], rows[:, 1:])
 
     def _measure_baselines(self) -> dict[str, float]:
-        """Return the held-out losses of the unigram and bigram counts of characters, with add-one smoothing."""
+        """Return the held-out losses of the unigram and bigram counts of tokens, with add-one smoothing."""
         size = len(self.vocabulary) - len(SPECIAL)
         learned = self._learned.tolist()
         inputs, targets = self.held_out.inputs.flatten().tolist(), self.held_out.targets.flatten().tolist()
@@ -91,7 +108,21 @@ def average_loss(shares: list[float]) -> float:
 
 def make(spec: RunSpec) -> Data:
     """Return the windows of a run's text."""
-    return CharacterData(_read_text(spec), _get_context(spec))
+    return CharacterData(_read_text(spec), _get_context(spec), _find_pieces(spec))
+
+
+def _find_pieces(spec: RunSpec) -> Pieces | None:
+    """Return the pieces of a run's text; None if its tokens are characters."""
+    if spec.options.get("level", "character") != pieces.PIECE:
+        return None
+    path = str(spec.options.get("text", ""))
+    size = int(spec.options.get(pieces.VOCABULARY.name, pieces.VOCABULARY.default))
+    return _cut_text(_read_text(spec), size, f"The text {path}" if path else "The included text")
+
+
+@lru_cache(maxsize=2)
+def _cut_text(text: str, size: int, name: str) -> Pieces:
+    return Pieces([text], size, name)
 
 
 def _read_text(spec: RunSpec) -> str:
@@ -106,15 +137,17 @@ def _get_context(spec: RunSpec) -> int:
 def check(spec: RunSpec) -> str:
     """Return why the text is unsuitable for training, "" if it is suitable."""
     path, context = str(spec.options.get("text", "")), _get_context(spec)
-    if not path:
-        return ""
     try:
+        cutter = _find_pieces(spec)
+        if not path:
+            return ""
         text = _read_text(spec)
     except TrainingError as error:
         return str(error)
-    needed = 4 * (context + 1)
-    if len(text) < needed:
-        return f"The text {path} has {len(text)} characters, and a context of {context} needs {needed} or more."
+    needed, count = 4 * (context + 1), len(text if cutter is None else cutter.split(text))
+    if count < needed:
+        what = "characters" if cutter is None else "pieces"
+        return f"The text {path} has {count} {what}, and a context of {context} needs {needed} or more."
     if len(set(text)) > MOST_CHARACTERS:
         return f"The text {path} has {len(set(text))} different characters; the maximum is {MOST_CHARACTERS}."
     return ""
@@ -125,6 +158,17 @@ def choose_settings(kind: str) -> RunSpec:
     options = {option.name: option.default for option in OPTIONS}
     model = ModelSpec(kind, layers=2, heads=4, d_model=64, d_ff=256, dropout=0.1)
     return RunSpec(NAME, options, model, TrainSpec(rate=3e-3, batch=16, steps=3000, warmup=100, evaluate_every=200))
+
+
+def choose_pieces() -> RunSpec:
+    """Return the settings of a small language model as courses build it: 1,000 pieces, 128 positions, norms after."""
+    spec = choose_settings("decoder")
+    return replace(
+        spec,
+        options={**spec.options, "context": 128, "level": pieces.PIECE, pieces.VOCABULARY.name: 1000},
+        model=replace(spec.model, norm="after"),
+        train=replace(spec.train, rate=2e-3, steps=1500),
+    )
 
 
 TASK = Task(
@@ -140,4 +184,13 @@ TASK = Task(
     settings=choose_settings,
     make=make,
     check=check,
+    variants=(
+        Variant(
+            "pieces",
+            "Pieces of words",
+            "Tokens are the 1,000 most frequent pieces of words, found by byte-pair encoding, as in large models. The "
+            "model reads 128 of them, has its norms after each part, and uses ReLU.",
+            choose_pieces(),
+        ),
+    ),
 )

@@ -1,6 +1,6 @@
 """The protocol of a task's examples, which is all that the rest of the training knows of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import torch
@@ -65,3 +65,9 @@ class TokenData:
     def decode(self, row: Tensor) -> tuple[str, ...]:
         """Return the text of each token in a row, "" at positions without a target."""
         return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
+
+
+def join_tokens(tokens: Sequence[str], vocabulary: Sequence[str]) -> str:
+    """Return tokens as a text: words of a vocabulary with spaces between them, characters and pieces as they are."""
+    has_pieces = any(len(token) > 1 and token.startswith(" ") for token in vocabulary)
+    return (" " if not has_pieces and any(len(token) > 1 for token in vocabulary) else "").join(tokens)

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING
 
 from attnlab.figures.diagram.scene import Box, Label, Polyline, Scene, Sign, shorten
 from attnlab.figures.diagram.scene_painter import measure_label
-from attnlab.ui.train.answer_words import Column, describe_answer, make_columns, make_number_columns, show_sign
+from attnlab.ui.train.answer_words import (
+    Column,
+    describe_answer,
+    has_spaces,
+    make_columns,
+    make_number_columns,
+    show_sign,
+)
 from attnlab.ui.train.coloured_text import DEEPEST, ColouredToken
 from attnlab.ui.train.predictions_panel import PredictionRow, describe_rows
 
@@ -44,7 +51,7 @@ def draw_examples(rows: Sequence[PredictionRow], width: float) -> Scene:
         scene.add(Label(place * across, scene.height + LINE / 2, head))
     scene.height += LINE
     for row in rows:
-        gap = 0.0 if " " in row.expected else 4.0
+        gap = 0.0 if has_spaces(row.expected) else 4.0
         for place, tokens in enumerate((row.source, row.expected, row.predicted)):
             x, end = place * across, (place + 1) * across - GAP
             for at, token in enumerate(tokens):

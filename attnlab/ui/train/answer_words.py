@@ -158,4 +158,10 @@ def _count_right(places: "Sequence[Place]") -> int:
 
 def join_tokens(tokens: Sequence[str]) -> str:
     """Return tokens as a text; words are separated by spaces."""
-    return (" " if any(len(token) > 1 for token in tokens) else "").join(map(show_sign, tokens))
+    words = any(len(token) > 1 for token in tokens) and not has_spaces(tokens)
+    return (" " if words else "").join(map(show_sign, tokens))
+
+
+def has_spaces(tokens: Sequence[str]) -> bool:
+    """Return whether tokens have the spaces of their text in them, as characters and pieces do, but not words."""
+    return any(token.startswith(" ") for token in tokens)

@@ -13,6 +13,7 @@ from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.train.answer_words import has_spaces
 
 SPACE, GAP, HEAD = 4, 12, 18
 """Pixels at 100 % between two tokens, between two columns, and of the line with the headings."""
@@ -35,7 +36,7 @@ class PredictionRow:
     @property
     def gap(self) -> int:
         """Pixels between two tokens: none within a text, whose spaces are tokens."""
-        return 0 if " " in self.expected else px(SPACE)
+        return 0 if has_spaces(self.expected) else px(SPACE)
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -254,7 +255,7 @@ def _fit_tokens(tokens: Sequence[str], width: float, gap: int, pen: Pen) -> list
 
 
 def _join_tokens(tokens: Sequence[str]) -> str:
-    return ("" if " " in tokens else " ").join(tokens)
+    return ("" if has_spaces(tokens) else " ").join(tokens)
 
 
 def _describe_row(row: PredictionRow) -> str:
