@@ -140,7 +140,7 @@ def test_a_missing_file_and_too_many_words_are_refused(tmp_path: Path) -> None:
     assert "cannot be read" in check(spec_of("pairs", tmp_path / "none.tsv"))
     many = tmp_path / "many.txt"
     many.write_text("".join(f"word{number} and x{number}\n" for number in range(6000)))
-    assert "many.txt has 12,001 different words; the maximum is 10,000. Use characters" in check(spec_of("lines", many))
+    assert "many.txt has 12,001 different words; the maximum is 10,000. Use pieces" in check(spec_of("lines", many))
     assert check(spec_of("lines", many, level="character")) == ""
     assert MOST_LINES == 50_000
 

@@ -144,3 +144,25 @@ def test_a_probe_is_cut_into_pieces_and_the_text_written_has_its_spaces() -> Non
     assert not written.startswith("  ")
     with pytest.raises(TrainingError, match="'ż' does not occur in the training text"):
         viewer.look(0, weights, "ż")
+
+
+def test_lines_and_pairs_of_ones_own_are_cut_into_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "own.tsv"
+    path.write_text("".join(f"{s}{e}\t{e} {s}\n" for s in ("to", "be", "or", "not") for e in ("ing", "er", "ed")))
+    for task, vocabulary in (("pairs", 28), ("lines", 28)):
+        spec = make_spec(task)
+        spec = replace(spec, options={**spec.options, "data": str(path), "level": "piece", "vocabulary": 32})
+        problem = check(spec)
+        assert "the vocabulary is 32. Make it smaller, or use more text." in problem, problem
+        assert vocabulary < 32
+    path.write_text("".join(f"{n} bottles of beer\t{n} Flaschen Bier\n" for n in range(40)))
+    for task in ("pairs", "lines"):
+        spec = make_spec(task)
+        spec = replace(spec, options={**spec.options, "data": str(path), "level": "piece", "vocabulary": 50})
+        assert check(spec) == ""
+        data = make_data(spec)
+        assert len(data.vocabulary) == 50
+        assert " beer" in data.vocabulary
+        source = data.make_probe(data.probe_text)
+        row = source.inputs if source.source is None else source.source
+        assert join_tokens(data.decode(row[0]), data.vocabulary) == data.probe_text

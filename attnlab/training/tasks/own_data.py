@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,27 +13,29 @@ from attnlab.base.errors import TrainingError
 from attnlab.files.atomic import format_name
 from attnlab.training.batch import SPECIAL
 from attnlab.training.specs import RunSpec
-from attnlab.training.tasks import texts
+from attnlab.training.tasks import pieces, texts
+from attnlab.training.tasks.pieces import Pieces
 
 Part = TypeVar("Part")
 
 WORD, CHARACTER = "word", "character"
-THINGS = {WORD: "words", CHARACTER: "characters"}
+THINGS = {WORD: "words", CHARACTER: "characters", pieces.PIECE: "pieces"}
 LEVEL = Option(
     "level",
     "Tokens",
-    "Words and punctuation marks, or single characters",
+    "Words and punctuation marks, single characters, or pieces of words",
     "choice",
     WORD,
     choices=(
         (WORD, "words", "Each word or punctuation mark is a token"),
         (CHARACTER, "characters", "Each character is"),
+        pieces.CHOICE,
     ),
 )
 LONGEST = Option("longest", "Longest", "The most tokens of a line, or of one side of a pair", "whole", 64, 4, 256)
 HELD_OUT = Option("held_out", "Held out, %", "The share of the examples that is never trained on", "whole", 10, 1, 50)
 MOST_LINES, LEAST_EXAMPLES = 50_000, 10
-MOST_TOKENS = {WORD: 10_000, CHARACTER: 1000}
+MOST_TOKENS = {WORD: 10_000, CHARACTER: 1000, pieces.PIECE: 10_000}
 """The most different tokens; a small model cannot learn more."""
 MOST_HELD_OUT, SEED = 512, 24
 """The most held-out examples that are evaluated, and the seed of their choice, the same for every run."""
@@ -45,9 +48,52 @@ def get(spec: RunSpec, option: Option) -> int:
     return int(spec.options.get(option.name, option.default))
 
 
-def get_level(spec: RunSpec) -> str:
-    """Return "word" or "character"."""
-    return str(spec.options.get(LEVEL.name, LEVEL.default))
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What the tokens of a run are: its ``level``, and how many tokens pieces have, 0 for other levels."""
+
+    level: str
+    size: int = 0
+
+    @property
+    def things(self) -> str:
+        """What messages call them: "words", "characters" or "pieces"."""
+        return THINGS[self.level]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cutter:
+    """Cuts text into tokens, and joins them again; ``pieces`` are None unless the tokens are pieces."""
+
+    tokens: Tokens
+    pieces: Pieces | None = None
+
+    def split(self, text: str) -> tuple[str, ...]:
+        """Return the tokens of a line, without the characters that stand for padding, begin and end."""
+        if self.pieces is None:
+            return split(text, self.tokens.level)
+        return self.pieces.split(text.translate(_RESERVED).strip())
+
+    def join(self, tokens: Sequence[str]) -> str:
+        """Return tokens as a text that :meth:`split` reads again."""
+        return join(tokens, self.tokens.level)
+
+
+def get_tokens(spec: RunSpec) -> Tokens:
+    """Return what the tokens of a run are."""
+    level = str(spec.options.get(LEVEL.name, LEVEL.default))
+    return Tokens(level, get(spec, pieces.VOCABULARY) if level == pieces.PIECE else 0)
+
+
+def make_cutter(tokens: Tokens, lines: Iterable[str], name: str) -> Cutter:
+    """Return what cuts the lines of a text, called ``name`` in messages, into tokens.
+
+    Raises:
+        TrainingError: the tokens are pieces, and the text cannot give as many.
+    """
+    if tokens.level != pieces.PIECE:
+        return Cutter(tokens)
+    return Cutter(tokens, Pieces([line.translate(_RESERVED).strip() for line in lines], tokens.size, name))
 
 
 def name_file(path: str, shipped: str) -> str:
@@ -63,7 +109,7 @@ def split(text: str, level: str) -> tuple[str, ...]:
 
 def join(tokens: Sequence[str], level: str) -> str:
     """Return tokens as a text that :func:`split` reads again."""
-    return ("" if level == CHARACTER else " ").join(tokens)
+    return (" " if level == WORD else "").join(tokens)
 
 
 def read_lines(path: str, text: str, name: str) -> list[tuple[int, str]]:
@@ -79,16 +125,19 @@ def read_lines(path: str, text: str, name: str) -> list[tuple[int, str]]:
     return found
 
 
-def number_tokens(rows: Iterable[Sequence[str]], level: str, name: str) -> tuple[str, ...]:
+def number_tokens(rows: Iterable[Sequence[str]], cutter: Cutter, name: str) -> tuple[str, ...]:
     """Return the vocabulary of rows of tokens.
 
     Raises:
         TrainingError: there are too many different tokens.
     """
+    if cutter.pieces is not None:
+        return cutter.pieces.vocabulary
+    level = cutter.tokens.level
     found = sorted({token for row in rows for token in row})
     if len(found) > MOST_TOKENS[level]:
         told = f"{name} has {len(found):,} different {THINGS[level]}; the maximum is {MOST_TOKENS[level]:,}"
-        raise TrainingError(f"{told}. " + ("Use characters, or fewer lines." if level == WORD else "Use fewer lines."))
+        raise TrainingError(f"{told}. " + ("Use pieces, or fewer lines." if level == WORD else "Use fewer lines."))
     return (*SPECIAL, *found)
 
 
@@ -115,17 +164,17 @@ def find_fault(read: Callable[[RunSpec], object], spec: RunSpec) -> str:
     return ""
 
 
-def read_probe(text: str, level: str, numbers: dict[str, int], longest: int, name: str) -> list[int]:
+def read_probe(text: str, cutter: Cutter, numbers: dict[str, int], longest: int, name: str) -> list[int]:
     """Return the token numbers of a text that the user typed.
 
     Raises:
         TrainingError: a token that the data do not have, no token at all, or too many.
     """
-    tokens = split(text, level)
+    tokens, things = cutter.split(text), cutter.tokens.things
     strange = next((token for token in tokens if token not in numbers), "")
     if strange:
         shown = strange if len(strange) <= 40 else f"{strange[:40]}…"
-        raise TrainingError(f"{shown!r} does not occur in {name}; a probe can use only its {THINGS[level]}.")
+        raise TrainingError(f"{shown!r} does not occur in {name}; a probe can use only its {things}.")
     if not 1 <= len(tokens) <= longest:
-        raise TrainingError(f"The probe has {len(tokens)} {THINGS[level]}; the model reads 1 to {longest} at once.")
+        raise TrainingError(f"The probe has {len(tokens)} {things}; the model reads 1 to {longest} at once.")
     return [numbers[token] for token in tokens]

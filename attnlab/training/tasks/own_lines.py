@@ -1,4 +1,4 @@
-"""The task of predicting the next token in lines of the user's own text: words or characters."""
+"""The task of predicting the next token in lines of the user's own text: words, characters or pieces."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,6 +15,8 @@ from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import own_data, texts
 from attnlab.training.tasks.characters import average_loss
 from attnlab.training.tasks.data import Data, TokenData
+from attnlab.training.tasks.own_data import Cutter, Tokens
+from attnlab.training.tasks.pieces import PIECE, VOCABULARY
 from attnlab.training.tasks.rows import pad
 from attnlab.training.tasks.task import Task
 
@@ -23,24 +25,25 @@ INCLUDED = "the included sonnets"
 DATA = Option(
     "data", "Lines", "Your own text, UTF-8, up to 2 MB; each line is an example; leave empty for sonnets", "file", ""
 )
-OPTIONS = (DATA, own_data.LEVEL, own_data.LONGEST, own_data.HELD_OUT)
-LONGEST_PROBE = {own_data.WORD: 10, own_data.CHARACTER: 24}
+OPTIONS = (DATA, own_data.LEVEL, VOCABULARY, own_data.LONGEST, own_data.HELD_OUT)
+LONGEST_PROBE = {own_data.WORD: 10, own_data.CHARACTER: 24, PIECE: 12}
 
 Row = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The lines of a file as tokens: those to learn from, the held-out ones, and the name of the file in messages."""
+    """The lines of a file as tokens: those to learn from, the held-out ones, what cuts them, and the file's name."""
 
     learned: tuple[Row, ...]
     away: tuple[Row, ...]
     vocabulary: tuple[str, ...]
+    cutter: Cutter
     name: str
 
 
 @lru_cache(maxsize=4)
-def _read_file(path: str, _stamp: tuple[int, int], level: str, share: int) -> _File:
+def _read_file(path: str, _stamp: tuple[int, int], tokens: Tokens, share: int) -> _File:
     """Return the lines of a file; equal ones count once.
 
     Raises:
@@ -48,16 +51,18 @@ def _read_file(path: str, _stamp: tuple[int, int], level: str, share: int) -> _F
     """
     name = own_data.name_file(path, INCLUDED)
     included = "" if path else assets.read_text(texts.SHIPPED)
-    rows = (own_data.split(line, level) for _, line in own_data.read_lines(path, included, name))
+    lines = [line for _, line in own_data.read_lines(path, included, name)]
+    cutter = own_data.make_cutter(tokens, lines, name)
+    rows = map(cutter.split, lines)
     found = list(dict.fromkeys(row for row in rows if row))
     learned, away = own_data.hold_out(found, share, name, "lines")
-    return _File(tuple(learned), tuple(away), own_data.number_tokens(found, level, name), name)
+    return _File(tuple(learned), tuple(away), own_data.number_tokens(found, cutter, name), cutter, name)
 
 
 def _read_spec(spec: RunSpec) -> _File:
     path = str(spec.options.get(DATA.name, ""))
     stamp = texts.stamp(path) if path else (0, 0)
-    return _read_file(path, stamp, own_data.get_level(spec), own_data.get(spec, own_data.HELD_OUT))
+    return _read_file(path, stamp, own_data.get_tokens(spec), own_data.get(spec, own_data.HELD_OUT))
 
 
 class LineData(TokenData):
@@ -67,8 +72,8 @@ class LineData(TokenData):
     causal = True
     held_out_lengths: tuple[int, ...] = ()
 
-    def __init__(self, file: _File, level: str, longest: int) -> None:
-        self._level, self._name = level, file.name
+    def __init__(self, file: _File, longest: int) -> None:
+        self._cutter, self._name = file.cutter, file.name
         self.vocabulary = file.vocabulary
         self._numbers = {token: number for number, token in enumerate(file.vocabulary) if number >= len(SPECIAL)}
         self.longest = min(longest, max(map(len, (*file.learned, *file.away))))
@@ -76,8 +81,8 @@ class LineData(TokenData):
         away = self._cut(file.away)[: own_data.MOST_HELD_OUT]
         self.held_out = _lay_out(pad(away, self.longest + 1))
         self.baselines: Mapping[str, float] = self._measure_baselines(away)
-        most = min(LONGEST_PROBE[level], self.longest)
-        self.probe_text = own_data.join(max(file.away[:20], key=len)[:most], level).strip()
+        most = min(LONGEST_PROBE[file.cutter.tokens.level], self.longest)
+        self.probe_text = file.cutter.join(max(file.away[:20], key=len)[:most]).strip()
 
     def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` random training lines, as wide as the longest of them."""
@@ -86,7 +91,7 @@ class LineData(TokenData):
 
     def make_probe(self, text: str) -> Batch:
         """Return a text as a batch of one; each token's target is the next one, and the last has none."""
-        row = torch.tensor([own_data.read_probe(text, self._level, self._numbers, self.longest, self._name)])
+        row = torch.tensor([own_data.read_probe(text, self._cutter, self._numbers, self.longest, self._name)])
         return Batch(row, torch.cat([row[:, 1:], torch.full((1, 1), IGNORED)], 1))
 
     def _cut(self, lines: Iterable[Row]) -> list[list[int]]:
@@ -119,7 +124,7 @@ def _lay_out(rows: torch.Tensor) -> Batch:
 
 def make(spec: RunSpec) -> Data:
     """Return the lines of a run's text."""
-    return LineData(_read_spec(spec), own_data.get_level(spec), own_data.get(spec, own_data.LONGEST))
+    return LineData(_read_spec(spec), own_data.get(spec, own_data.LONGEST))
 
 
 def check(spec: RunSpec) -> str:
@@ -137,8 +142,8 @@ def choose_settings(kind: str) -> RunSpec:
 TASK = Task(
     name=NAME,
     title="Own lines",
-    about="The model predicts the next word or character in each line of your own text, and where the line ends. Whole "
-    "lines are held out. Without a file it learns the lines of Shakespeare’s sonnets.",
+    about="The model predicts the next word, character or piece in each line of your own text, and where the line "
+    "ends. Whole lines are held out. Without a file it learns the lines of Shakespeare’s sonnets.",
     look_for="In the first layer a stripe just below the diagonal: a head that attends to the previous token, which "
     "says most about the next one.",
     row="G3, G5",
