@@ -21,6 +21,7 @@ def list_views() -> Iterator[View]:
     yield View("models-characters", prepare=_show("characters"))
     yield View("models-off", prepare=_show("hidden-words", _switch))
     yield View("models-edited", prepare=_show("hidden-words", _edit))
+    yield View("models-diagram", prepare=_show("hidden-words", _draw))
     yield View("models-sorted", prepare=_show("reverse", _sort))
     yield View("dialog-texts", prepare=_show("hidden-words"), open=_open_texts)
     yield View("dialog-model-page", prepare=_show("characters"), open=partial(run_action, "model-export-all"))
@@ -77,6 +78,10 @@ def _edit(models: "ModelsWorkspace") -> None:
     models.session.edit("edit a layer", lambda state: state.send(view.part or "encoder", view.layer, e))
     _wait(models)
     models.toggle_shown()
+
+
+def _draw(models: "ModelsWorkspace") -> None:
+    models.session.show(drawn=True)
 
 
 def _sort(models: "ModelsWorkspace") -> None:

@@ -72,9 +72,14 @@ class Stack:
     layers: tuple[tuple[Part, ...], ...]
     residual: bool = True
 
-    def count_layer(self) -> int:
-        """Return the number of parameters of one layer."""
-        return sum(block.total for block in _list_parts(self.layers[0]))
+    def count_layer(self, number: int) -> int:
+        """Return the number of parameters of a layer, counted from 0."""
+        return sum(block.total for block in _list_parts(self.layers[number]))
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all layers have equally many parameters."""
+        return len({self.count_layer(number) for number in range(len(self.layers))}) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,7 @@ class ModelTree:
     ``reading`` is the encoder beside it, whose output is the ``memory``.
 
     A recurrent model has as ``memory`` the one vector from which the decoder starts, and its ``attention`` if any.
+    ``first`` is the number of the first layer: 1, or 0 for a model of the transformers library, which counts from 0.
     """
 
     kind: str
@@ -113,6 +119,7 @@ class ModelTree:
     reading: Side | None = None
     memory: Block | None = None
     attention: Block | None = None
+    first: int = 1
 
     def list_blocks(self) -> Iterator[Block]:
         """Yield all blocks of the model."""

@@ -75,7 +75,7 @@ def test_blocks_have_the_counts_of_their_modules() -> None:
     assert find(tree, "memory").total == 0
     stack = tree.writing.stack
     assert stack is not None
-    assert stack.count_layer() == 264_576
+    assert stack.count_layer(0) == 264_576
     assert tree.total == 1_393_549
 
 

@@ -44,6 +44,14 @@ def run_model(program: FaultyProgram) -> None:
     assert models.session.state.text == "c a d b f e c a d"
 
 
+@case("models/models_session.py ModelsSession._ask_diagram", "drawing the model")
+def draw_model(program: FaultyProgram) -> None:
+    reader = open_models(program)
+    models = reader.models
+    draw = partial(models.session.show, drawn=True)
+    fail(program, reader, "attnlab.pretrained.model_blocks.describe_model", draw, models.cards.diagram.message)
+
+
 @case("models/models_tools.py ModelsTools.choose_model", "listing models")
 def list_models(program: FaultyProgram) -> None:
     reader = open_models(program)

@@ -67,7 +67,7 @@ class _Half:
         self.data, self.side, self.mirrored = data, side, mirrored
         self.opened, self.measure = opened, measure
         self.x, self.width = place
-        self.norm = data.inside.tree.norm
+        self.norm, self.first = data.inside.tree.norm, data.inside.tree.first
         self.scene, self.y = Scene(), 0.0
         self.gutter = 88.0 if self.norm == "before" else 66.0 if self.norm == "after" else 44.0
         inset = NORM[0] / 2 if self.norm == "before" else self.gutter / 2 + 4
@@ -140,11 +140,11 @@ class _Half:
         scene, measure, count = self.scene, self.measure, len(stack.layers)
         left, width = self.block
         x = left
-        title = stack.title if count == 1 or folded else f"{stack.title} {number + 1}"
+        title = stack.title if count == 1 or folded else f"{stack.title} {number + self.first}"
         scene.add(Label(x, y, title, "title", "ink"))
         x += measure(title, "title") + 8
         right = left + width
-        total = f"{stack.count_layer():,}" + (" each" if folded else "")
+        total = f"{stack.count_layer(number):,}" + (" each" if folded and stack.is_even else "")
         if count > 1:
             foldable = folded or number == count - 1
             if foldable:
@@ -161,10 +161,11 @@ class _Half:
                 chosen = each == number
                 fill, ink = ("accent", "on_accent") if chosen else ("surface", "muted")
                 scene.add(Box((x, y - side / 2, side, side), fill, "" if chosen else "hairline", 5))
-                scene.add(Label(x + side / 2, y, str(each + 1), "caption", ink, 0.5))
-                spoken = f"Layer {each + 1} of {count}" + (", open" if chosen else "")
+                scene.add(Label(x + side / 2, y, str(each + self.first), "caption", ink, 0.5))
+                called = f"layer {each + self.first}"
+                spoken = f"{called.capitalize()}, one of {count}" + (", open" if chosen else "")
                 name = f"layer {stack.title} {each}"
-                scene.regions.append(Region(name, (x, y - side / 2, side, side), spoken, f"Open layer {each + 1}", 5))
+                scene.regions.append(Region(name, (x, y - side / 2, side, side), spoken, f"Open {called}", 5))
                 x += side + 2
             scene.add(Label(x + 5, y, f"× {count}", "strong", "ink"))
             x += 5 + measure(f"× {count}", "strong")

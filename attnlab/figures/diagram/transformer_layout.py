@@ -37,7 +37,8 @@ def _lay_out_pair(data: DiagramData, width: float, opened: Opened, measure: Meas
     memory = reading.top - height / 2
     _draw_output(data, writing, right, column, measure)
     headline = measure_headline(tree, column) + 18
-    tall = max(CHIP - writing.top, CHIP - (reading.top - height) + headline + MASKS + 10)
+    masks = MASKS if inside.masks else 0.0
+    tall = max(CHIP - writing.top, CHIP - (reading.top - height) + headline + masks + 10)
     whole = Scene(width, tall + 2 * EDGE - CHIP)
     base = whole.height - EDGE
     whole.put(reading.scene, 0, base)
@@ -98,7 +99,7 @@ def _lay_out_single(data: DiagramData, width: float, opened: Opened, measure: Me
     at = EDGE + column + 36 if beside else EDGE
     room = min(width - EDGE - at, MOST_SINGLE)
     headline = measure_headline(tree, room) + 18
-    more = headline + MASKS
+    more = headline + (MASKS if inside.masks else 0.0)
     tall = max(-side.top, more) if beside else -side.top + more
     whole = Scene(width, tall + 2 * EDGE)
     whole.put(side.scene, 0, whole.height - EDGE)

@@ -13,10 +13,18 @@ WIDE, ROOMY = 880, 1180
 
 
 class BodyLayout:
-    """Owns the splitter ``body``; ``first`` are the cards of the first column from above, ``second`` of the second."""
+    """Owns the splitter ``body``; ``first`` are the cards of the first column from above, ``second`` of the second.
+
+    ``diagram`` takes the place of the first column when it is shown.
+    """
 
     def __init__(
-        self, panel: QWidget, overview: QWidget, below: tuple[QWidget, ...], second: tuple[QWidget, ...]
+        self,
+        panel: QWidget,
+        overview: QWidget,
+        below: tuple[QWidget, ...],
+        second: tuple[QWidget, ...],
+        diagram: QWidget,
     ) -> None:
         self._panel, self._width = panel, 0
         self.narrow = False
@@ -35,6 +43,9 @@ class BodyLayout:
         for card in below:
             self._pair.addWidget(card, 1)
         left.addLayout(self._pair, 2)
+        left.addWidget(diagram, 5)
+        diagram.hide()
+        self._left, self._maps, self._diagram = left, (overview, *below), diagram
         right.addWidget(second[0], 3)
         right.addWidget(second[1], 2)
         self._columns.addLayout(left, 1)
@@ -50,6 +61,15 @@ class BodyLayout:
         self.body.addWidget(self.area)
         self.body.setStretchFactor(1, 1)
         self._arranged: tuple[bool, bool, int] | None = None
+
+    def show_diagram(self, on: bool) -> None:
+        """Show the diagram in place of the first column, or the column again."""
+        for card in self._maps:
+            card.setVisible(not on)
+        self._left.setStretchFactor(self._pair, 0 if on else 2)
+        for column, stretch in enumerate((3, 2) if on else (1, 1)):
+            self._columns.setStretch(column, stretch)
+        self._diagram.setVisible(on)
 
     def arrange(self, width: int | None = None) -> bool:
         """Lay the cards out for a width, or for the current one; return whether the panel needs a button."""

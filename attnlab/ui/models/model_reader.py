@@ -11,6 +11,7 @@ from attnlab.base.errors import ArgumentError, AttnlabError
 from attnlab.figures.raster import reduce_cells, reduce_maps
 from attnlab.figures.scales import find_sinks
 from attnlab.ui.models.capture_reader import describe_capture, read_captured
+from attnlab.ui.models.diagram_reader import read_diagram
 from attnlab.ui.models.effect_reader import EffectReader
 from attnlab.ui.models.model_state import Edited, ModelState
 from attnlab.ui.models.model_values import Facts, Floats, LayerMaps, Overview
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from attnlab.attention.experiment import Experiment
+    from attnlab.figures.diagram.diagram_data import DiagramData
     from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.layer_edits import LayerEdit
     from attnlab.pretrained.many_texts import ManyTexts
@@ -114,6 +116,14 @@ class ModelReader(EffectReader):
             why,
             outputs.difference,
         )
+
+    def read_diagram(self, state: ModelState) -> "DiagramData":
+        """Return what the diagram of the model is drawn from.
+
+        Raises:
+            AttnlabError: it is a capture, which has no weights.
+        """
+        return read_diagram(None if self._find_capture(state.source) is not None else self._make_run(state))
 
     def read_patterns(self, overview: Overview) -> "tuple[HeadPatterns, ...]":
         """Return the scores of every head of a part; () for cross-attention, whose texts differ."""

@@ -24,9 +24,12 @@ from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
 from attnlab.ui.models.model_values import LayerMaps
 from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.segments import Segments
 
 Group = tuple[str, Sequence[tuple[str, object]]]
 """The title of some models, and the name and value of each."""
+DIAGRAM = Choice(True, "Model", "The blocks of the model, with shapes and parameters")
 OPEN_TIP = "The layer with its true weights and hidden states, to step through and to edit"
 
 
@@ -39,6 +42,7 @@ class ModelsBar(FollowsTheme, QFrame):
     panel_toggled = Signal(bool)
     open_requested = Signal()
     export_requested = Signal()
+    drawn_chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,10 +57,14 @@ class ModelsBar(FollowsTheme, QFrame):
         self.folder.setToolTip("Open a folder with a config.json, its weights and its tokenizer")
         self.place, self.badge = QLabel(), ElidedLabel()
         self.place.setProperty("role", "title")
+        self.pages = Segments("Show")
+        self.pages.set_choices([Choice(False, "Maps", "All heads, what each does, and the answer"), DIAGRAM])
+        self.pages.set_value(False)
+        self.pages.chosen.connect(self.drawn_chosen)
         self.open, self.export = QPushButton("Open in Playground"), QPushButton("Export")
         self.open.setProperty("primary", "true")
         self.open.setToolTip(OPEN_TIP)
-        self.export.setToolTip("Export this layer's maps as a figure or a table (Ctrl+E)")
+        self.export.setToolTip("Export this layer's maps as a figure or a table, or the diagram (Ctrl+E)")
         self.panel.toggled.connect(self.panel_toggled)
         self.model.clicked.connect(self.menu_requested)
         self.folder.clicked.connect(self.folder_requested)
@@ -70,6 +78,7 @@ class ModelsBar(FollowsTheme, QFrame):
         for widget in (self.panel, self.model, self.folder, self.place):
             row.addWidget(widget)
         row.addWidget(self.badge, 1)
+        row.addWidget(self.pages)
         row.addWidget(self.open)
         row.addWidget(self.export)
         self.panel.hide()

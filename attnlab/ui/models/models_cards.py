@@ -1,9 +1,12 @@
 """The cards of the workspace of models, and what they show of the session."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Slot
 
 from attnlab.ui.models.body_layout import BodyLayout
 from attnlab.ui.models.change_words import describe_change, list_changes
+from attnlab.ui.models.diagram_card import DiagramCard
 from attnlab.ui.models.effect_card import EffectCard
 from attnlab.ui.models.head_card import HeadCard
 from attnlab.ui.models.head_maps import Place, make_head, make_lattice, make_overview, order_heads
@@ -21,6 +24,9 @@ from attnlab.ui.models.targets_card import TargetsCard
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.fields.pill import Pill
+
+if TYPE_CHECKING:
+    from attnlab.figures.diagram.diagram_data import DiagramData
 
 ORDERS = {"layer": "Layer", "entropy": "Entropy", "distance": "Distance"} | {
     name: title.capitalize() for name, (title, _) in SCORES.items()
@@ -48,11 +54,16 @@ class ModelsCards(QObject):
         )
         self.overview_card.column.addWidget(self.overview, 1)
         self.overview_card.column.addWidget(self.legend)
-        self.room = BodyLayout(self.panel, self.overview_card, (self.patterns, self.effect), (self.head, self.targets))
+        self.diagram = DiagramCard()
+        self.room = BodyLayout(
+            self.panel, self.overview_card, (self.patterns, self.effect), (self.head, self.targets), self.diagram
+        )
         session.overview_changed.connect(self._on_overview)
         session.layer_changed.connect(self._on_layer)
         session.patterns_changed.connect(self._on_patterns)
         session.effect_changed.connect(self._on_effect)
+        session.diagram_changed.connect(self._on_diagram)
+        session.diagram_failed.connect(self.diagram.say)
         session.state_changed.connect(self._show_state)
         session.view_changed.connect(self._show_view)
         session.busy_changed.connect(self.footer.show_busy)
@@ -91,6 +102,17 @@ class ModelsCards(QObject):
             self.effect.show_effect(effect, found.facts.predicts)
 
     @Slot(object)
+    def _on_diagram(self, data: "DiagramData") -> None:
+        self.diagram.show_model(data)
+        self._show_diagram(self.session.view)
+
+    def _show_diagram(self, view: ModelView) -> None:
+        self.header.pages.set_value(view.drawn)
+        self.room.show_diagram(view.drawn)
+        if view.part is not None:
+            self.diagram.show_head(view.part, view.layer, view.head)
+
+    @Slot(object)
     def _show_state(self, state: ModelState) -> None:
         self.panel.text.show_text(state.text)
         self.panel.target.show_text(state.target)
@@ -113,6 +135,7 @@ class ModelsCards(QObject):
         self.panel.show_part(view.part)
         self.panel.show_colouring(view.colouring)
         self.order.set_value(view.sort)
+        self._show_diagram(view)
         if found is None:
             return
         self._show_overview()

@@ -16,6 +16,7 @@ from attnlab.ui.models.model_values import Effect, LayerMaps, Overview
 from attnlab.ui.train.model_worker import ModelWorker
 
 if TYPE_CHECKING:
+    from attnlab.figures.diagram.diagram_data import DiagramData
     from attnlab.pretrained.patterns import HeadPatterns
     from attnlab.pretrained.stack_pass import Part
 
@@ -25,6 +26,7 @@ KINDS = {
     "effect": "predicting",
     "patterns": "measuring the heads",
     "open": "opening a layer in the playground",
+    "diagram": "drawing the model",
     "texts": "reading several texts",
     "answers": "predicting every token",
 }
@@ -41,7 +43,8 @@ class ModelView:
     """What is looked at: a part, a layer and a head of it, the row of a query, and the colours. Not undone.
 
     ``centre`` is the cell around which a map that is too large is shown; None for the chosen row, or the end.
-    ``wanted`` is a part of the names of the predicted tokens that are listed.
+    ``wanted`` is a part of the names of the predicted tokens that are listed. ``drawn`` says whether the diagram of the
+    model is shown in place of all heads.
     """
 
     part: "Part | None" = None
@@ -52,6 +55,7 @@ class ModelView:
     sort: str = "layer"
     values: str = "weights"
     wanted: str = ""
+    drawn: bool = False
     colouring: Colouring = FIRST_COLOURING
 
 
@@ -62,6 +66,8 @@ class ModelsSession(QObject):
     layer_changed = Signal(object)
     patterns_changed = Signal(object)
     effect_changed = Signal(object)
+    diagram_changed = Signal(object)
+    diagram_failed = Signal(str)
     state_changed = Signal(object)
     view_changed = Signal(object)
     busy_changed = Signal(bool)
@@ -166,6 +172,8 @@ class ModelsSession(QObject):
         if self.view == before:
             return
         self.view_changed.emit(self.view)
+        if self.view.drawn and not before.drawn:
+            self._ask_diagram()
         if self.view.part != before.part:
             self._ask_overview()
         elif self.view.layer != before.layer:
@@ -207,6 +215,7 @@ class ModelsSession(QObject):
         self.view_changed.emit(self.view)
         self._ask_layer()
         self._ask_effect()
+        self._ask_diagram()
         self._ask("patterns", partial(self._reader.read_patterns, found), partial(self._take_patterns, found))
 
     def _take_first_look(self, found: Overview) -> None:
@@ -258,6 +267,21 @@ class ModelsSession(QObject):
         if self.overview is not None and found.state == self.overview.state:
             self.effect = found
             self.effect_changed.emit(found)
+        self._settle()
+
+    def _ask_diagram(self) -> None:
+        if (found := self.overview) is not None and self.view.drawn:
+            job = partial(self._reader.read_diagram, found.state)
+            self._worker.ask("diagram", job, partial(self._take_diagram, found), self._refuse_diagram)
+            self.busy_changed.emit(True)
+
+    def _take_diagram(self, of: Overview, found: "DiagramData") -> None:
+        if of is self.overview:
+            self.diagram_changed.emit(found)
+        self._settle()
+
+    def _refuse_diagram(self, sentence: str) -> None:
+        self.diagram_failed.emit(sentence)
         self._settle()
 
     def find_place(self) -> int:

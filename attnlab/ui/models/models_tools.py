@@ -19,6 +19,7 @@ from attnlab.ui.models.models_trip import ModelsTrip
 from attnlab.ui.models.models_workspace import ModelsWorkspace
 from attnlab.ui.models.texts_files import TextFiles
 from attnlab.ui.playground.session_state import WaitingModel
+from attnlab.ui.train.scene_export import SceneExport
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -39,6 +40,7 @@ class ModelsTools(QObject):
         super().__init__(workspace)
         self._workspace, self._window = workspace, window
         self._files = TextFiles(self)
+        self._scenes = SceneExport(window, lambda said, _wrong: workspace.say(said))
         self._waiting = playground.files.models
         playground.files.models = self
         self.trip = ModelsTrip(workspace, window, playground)
@@ -206,10 +208,16 @@ class ModelsTools(QObject):
         return Sheets((*sheets, make_all_heads(found, colouring)), found.facts.name, "Maps")
 
     def export_figure(self, *, everything: bool = False) -> None:
-        """Show the export dialog for the head that is looked at, or for all heads of all layers on a page."""
+        """Show the export dialog for the head that is looked at, or for all heads of all layers on a page; ask where to
+        save the diagram of the model if it is shown.
+        """
         from attnlab.ui.export.export_dialog import ExportDialog
 
         maps, view = self.make_sheets(), self._workspace.session.view
+        diagram = self._workspace.cards.diagram
+        if view.drawn and not everything and diagram.is_drawn:
+            self._scenes.ask("the diagram", "model", diagram.lay_out, diagram.heading)
+            return
         if maps is None:
             self._workspace.say(NOTHING)
             return

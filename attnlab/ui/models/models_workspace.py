@@ -92,6 +92,8 @@ class ModelsWorkspace(QObject):
         self.effect.switched.connect(self._on_switched)
         self.effect.wanted_changed.connect(lambda wanted: session.show(wanted=wanted))
         self.effect.token_chosen.connect(self._on_token_chosen)
+        self.header.drawn_chosen.connect(lambda drawn: session.show(drawn=drawn))
+        self.cards.diagram.head_wanted.connect(self._on_block_chosen)
         self.targets.row_chosen.connect(lambda row: session.show(row=row))
         session.failed.connect(self._on_failed)
         session.overview_changed.connect(self._on_overview)
@@ -195,6 +197,13 @@ class ModelsWorkspace(QObject):
     def _on_head_chosen(self, place: int) -> None:
         layer, head = self.places[place]
         self.session.show(layer=layer, head=head)
+
+    @Slot(str, int, int)
+    def _on_block_chosen(self, part: "Part", layer: int, head: int) -> None:
+        """Show the maps of a block of the diagram."""
+        if part != self.session.view.part:
+            self.session.look_first_at(part, layer, head)
+        self.session.show(part=part, layer=layer, head=head)
 
     @Slot(bool)
     def _on_switched(self, off: bool) -> None:

@@ -1,8 +1,7 @@
-"""Saves and copies scenes of a training as figures: the diagram of the model, the curves, the answers."""
+"""Saves and copies scenes of a workspace as figures: the diagram of the model, the curves, the answers."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData
 
@@ -15,23 +14,19 @@ from attnlab.ui.base.dialog_parts import ask_where
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.figure_choices import read_words
 
-if TYPE_CHECKING:
-    from attnlab.ui.train.train_workspace import TrainWorkspace
-
 
 class SceneExport:
-    """Exports scenes of one workspace in the theme of the last figure; messages appear below the time line."""
+    """Exports scenes in the theme of the last figure; ``say`` shows a sentence, and whether something failed."""
 
-    def __init__(self, workspace: "TrainWorkspace", window: Host) -> None:
-        self._workspace, self._window = workspace, window
+    def __init__(self, window: Host, say: Callable[[str, bool], object]) -> None:
+        self._window, self._say = window, say
 
     def ask(self, what: str, name: str, make: Callable[[], Scene], title: str) -> None:
         """Ask where to save ``what``, such as "the diagram", and write the scene that ``make`` returns then."""
         from attnlab.figures.diagram.diagram_file import list_scene_formats
 
         names = ";;".join(f"{each.title} (*{ending})" for ending, each in list_scene_formats().items())
-        parent = self._workspace.body.window()
-        ask_where(parent, f"Export {what}", names, f"{name}.png", lambda path: self.save(make(), title, path))
+        ask_where(self._window, f"Export {what}", names, f"{name}.png", lambda path: self.save(make(), title, path))
 
     def save(self, scene: Scene, title: str, path: Path) -> None:
         """Write a scene in the format of the file's ending, or say why not."""
@@ -40,9 +35,9 @@ class SceneExport:
         try:
             write_bytes(path, encode_diagram(scene, self._find_palette(), path.suffix.lower(), title))
         except AttnlabError as error:
-            self._workspace.footer.show_message(str(error))
+            self._say(str(error), True)
             return
-        self._workspace.footer.show_message(f"Saved {path}", wrong=False)
+        self._say(f"Saved {path}", False)
 
     def copy(self, what: str, scene: Scene, title: str) -> None:
         """Copy a scene as pixels and as SVG."""
@@ -52,13 +47,12 @@ class SceneExport:
         try:
             image = draw_diagram(scene, palette)
         except AttnlabError as error:
-            self._workspace.footer.show_message(str(error))
+            self._say(str(error), True)
             return
         data.setImageData(image)
         data.setData("image/svg+xml", encode_diagram(scene, palette, ".svg", title))
         copy_data(data)
-        said = f"Copied {what} as a picture, {image.width()} × {image.height()} pixels"
-        self._workspace.footer.show_message(said, wrong=False)
+        self._say(f"Copied {what} as a picture, {image.width()} × {image.height()} pixels", False)
 
     def _find_palette(self) -> Palette:
         return PALETTES["dark" if read_words(self._window.settings.figure)[0].dark else "light"]

@@ -52,7 +52,7 @@ class TrainTools(QObject):
         workspace.settings.add_section(self.queue_panel)
         self.keeper.take_queue(self._offer_queue)
         workspace.settings.add_section(self.runs)
-        scenes = SceneExport(workspace, window)
+        scenes = SceneExport(window, lambda said, wrong: workspace.footer.show_message(said, wrong=wrong))
         self.diagram, self.figures = DiagramExport(workspace, scenes), RunFigures(workspace, scenes)
         self.keeper.text_asked.connect(self.runs.ask_for_text)
         self.keeper.failed.connect(workspace.footer.show_message)

@@ -1,0 +1,154 @@
+"""The card with the diagram of the open model: its blocks on the text, and below them the chosen block."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from attnlab.figures.diagram.diagram_data import Opened
+from attnlab.figures.diagram.scene import Scene
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
+from attnlab.ui.models.model_card import ModelCard
+from attnlab.ui.train.block_details import BlockDetails
+from attnlab.ui.train.diagram_view import DiagramView
+from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
+
+if TYPE_CHECKING:
+    from attnlab.figures.diagram.diagram_data import DiagramData
+    from attnlab.training.model_tree import Block
+
+
+@guarded
+class DiagramCard(ModelCard):
+    """Shows the model. ``head_wanted`` carries the part, the layer and the head of a map that was clicked."""
+
+    head_wanted = Signal(str, int, int)
+
+    def __init__(self) -> None:
+        super().__init__("The model", "neutral")
+        self.view, self.details = DiagramView(), BlockDetails(opens=False)
+        self.message = make_wrapped_label("muted")
+        self.message.setAccessibleName("Why there is no diagram")
+        self._opened, self._block, self._head = Opened(), "", 0
+        inside = self._inside = QWidget()
+        inside.setProperty("ground", "surface")
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        for widget in (self.message, self.view, self.details):
+            column.addWidget(widget)
+        column.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setAccessibleName("Diagram of the model, scrolled")
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setWidget(inside)
+        self.column.addWidget(self.area, 1)
+        self.area.viewport().installEventFilter(self)
+        self.view.chosen.connect(self.enter)
+        self.view.walked.connect(self._on_walked)
+        self.say("")
+
+    def restyle(self) -> None:
+        """Set the least height, so that a narrow window shows more of the diagram than its head."""
+        super().restyle()
+        self.setMinimumHeight(px(420))
+
+    def say(self, sentence: str) -> None:
+        """Show one sentence in place of the diagram; "" shows it again."""
+        self.message.setText(sentence)
+        self.message.setVisible(bool(sentence))
+        self.about.setText("")
+        for widget in (self.view, self.details):
+            widget.setVisible(not sentence)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether there is a diagram."""
+        return self.view.data is not None and not self.message.text()
+
+    @property
+    def heading(self) -> str:
+        """The title of a figure of the diagram: the name and the kind of the model."""
+        data = self.view.data
+        return "" if data is None else f"{data.heading}, {data.inside.tree.title}"
+
+    def lay_out(self) -> Scene:
+        """Return the diagram as it is on the screen, for a figure."""
+        return self.view.lay_out(self.view.scene.width)
+
+    def show_model(self, data: "DiagramData") -> None:
+        """Show a model on a text."""
+        self.say("")
+        if self.isVisible() and self.view.data is None:
+            self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)  # the arrow keys walk at once
+        tree = data.inside.tree
+        self.about.setText(f"{tree.title}, {tree.total:,} parameters")
+        self.view.show_model(data, self._opened)
+        if tree.find(self._block) is None:
+            self._block, self._head = tree.writing.embedding.name, 0
+        self._show_block()
+
+    def show_head(self, part: str, layer: int, head: int) -> None:
+        """Open the layer whose maps are looked at, and choose its block and the head."""
+        data = self.view.data
+        block = next((each for each in self._list_attention() if each.layer == f"{part} {layer}"), None)
+        if data is None or block is None or (block.name, head) == (self._block, self._head):
+            return
+        self._block, self._head = block.name, head
+        stack = block.name.split(" ")[0].capitalize()
+        self._open(self._opened.choose(stack, layer))
+
+    @Slot(str)
+    def enter(self, name: str) -> None:
+        """Choose a block or a head, whose map is then looked at; open another layer; fold or unfold a stack."""
+        kind, _, rest = name.partition(" ")
+        if kind == "layer":
+            stack, _, number = rest.rpartition(" ")
+            self._open(self._opened.choose(stack, int(number)))
+        elif kind == "fold":
+            self._open(self._opened.toggle(rest))
+        else:
+            self._choose(*name.partition(" · head ")[::2])
+
+    def _choose(self, name: str, head: str) -> None:
+        data = self.view.data
+        block = data.inside.tree.find(name) if data is not None else None
+        if block is None:
+            return
+        self._block, self._head = name, int(head or 0)
+        self._show_block()
+        if block.layer:
+            part, _, layer = block.layer.partition(" ")
+            self.head_wanted.emit(part, int(layer), self._head)
+
+    def _open(self, opened: Opened) -> None:
+        """Show the diagram with something else open."""
+        self._opened = opened
+        if (data := self.view.data) is None:
+            return
+        self.view.show_model(data, opened)
+        self._show_block()
+
+    def _list_attention(self) -> "list[Block]":
+        data = self.view.data
+        return [] if data is None else [block for block in data.inside.tree.list_blocks() if block.layer]
+
+    def _show_block(self) -> None:
+        data = self.view.data
+        assert data is not None
+        if (block := data.inside.tree.find(self._block)) is not None:
+            self.details.show_block(block, data.inside.tree, None)
+            self.view.select(block.name, *([f"{block.name} · head {self._head}"] if block.layer else []))
+
+    @Slot(QRectF)
+    def _on_walked(self, rect: QRectF) -> None:
+        at = self.view.mapTo(self._inside, rect.center().toPoint())
+        self.area.ensureVisible(at.x(), at.y(), round(rect.width() / 2) + 24, round(rect.height() / 2) + 24)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self.view.set_room(self.area.viewport().width() - 8)
+        return super().eventFilter(watched, event)

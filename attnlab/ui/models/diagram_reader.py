@@ -1,0 +1,62 @@
+"""Reads what the diagram of an open model is drawn from: its blocks, small maps of every layer, and its answers."""
+
+from typing import TYPE_CHECKING
+
+from attnlab.base.errors import AttnlabError
+from attnlab.ui.models.token_names import show_token
+
+if TYPE_CHECKING:
+    from attnlab.figures.diagram.diagram_data import DiagramData, Maps
+    from attnlab.pretrained.model_run import Run
+    from attnlab.training.model_view import Guess
+
+NO_WEIGHTS = "A capture has no weights, so its model cannot be drawn; open the model itself."
+FINEST = 30
+"""The cells per side of a map in the diagram; larger maps keep the largest of each block."""
+MOST_PLACES = 24
+"""The tokens of a text up to which the answers of all places are drawn; more would have no room."""
+CHOICES = 3
+
+
+def read_diagram(run: "Run | None") -> "DiagramData":
+    """Return the diagram of a model on a text, with what is off or edited in it; None stands for a capture.
+
+    Raises:
+        AttnlabError: it is a capture; or the text cannot be run.
+    """
+    from attnlab.figures.diagram.diagram_data import DiagramData
+    from attnlab.pretrained.model_blocks import describe_model
+    from attnlab.training.model_view import Inside
+
+    if run is None:
+        raise AttnlabError(NO_WEIGHTS)
+    tree = describe_model(run)
+    source = tuple(map(show_token, run.tokens)) if tree.reading is not None else ()
+    inputs = tuple(map(show_token, run.target_tokens or run.tokens))
+    inside = Inside(tree, source, inputs, _list_guesses(run), (), 0, {}, reads_before=False)
+    return DiagramData(inside, _read_maps(run), heading=run.model.name)
+
+
+def _read_maps(run: "Run") -> "Maps":
+    from attnlab.figures.raster import reduce_cells, reduce_maps
+
+    found = {}
+    for part in run.model.parts:
+        for layer, weights in enumerate(run.walk(part)):
+            hidden = run.hidden_pairs(layer, part)
+            small = reduce_maps(weights.numpy(), FINEST, FINEST)
+            cells = None if hidden is None else reduce_cells(hidden.numpy(), *small.shape[1:])
+            found[f"{part} {layer}"] = small, cells
+            del weights  # before the next layer's are computed
+    return found
+
+
+def _list_guesses(run: "Run") -> "tuple[Guess, ...]":
+    """Return the likeliest tokens at each place; () for a model that predicts none, or a text of many tokens."""
+    from attnlab.training.model_view import Guess
+
+    count = len(run.target_tokens or run.tokens)
+    if run.model.architecture.predict is None or count > MOST_PLACES:
+        return ()
+    found = [run.predictions(place, CHOICES) for place in range(count)]
+    return tuple(Guess("", tuple((show_token(name), p) for name, p in each)) for each in found)

@@ -1,0 +1,140 @@
+"""The diagram of the open model: its blocks are read and clicked, its maps are those that the cards show."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QFileDialog, QRadioButton
+
+import attnlab
+from attnlab.pretrained.model import read_model
+from attnlab.ui.models.diagram_card import DiagramCard
+from attnlab.ui.models.diagram_reader import NO_WEIGHTS
+from tests.pretrained.conftest import make_model, save_tokenizer
+from tests.ui.models.reader import ModelReader
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+
+@pytest.fixture
+def card(reader: ModelReader) -> DiagramCard:
+    """The diagram of the induction model."""
+    reader.click(reader.find(QRadioButton, "Model", reader.models.header))
+    reader.wait()
+    return reader.models.cards.diagram
+
+
+def click(reader: ModelReader, card: DiagramCard, name: str) -> None:
+    """Click a region of the diagram."""
+    region = card.view.scene.find(name)
+    assert region is not None, [each.name for each in card.view.scene.regions]
+    x, y, width, height = region.rect
+    at = QPoint(round((x + width / 2) * card.view.zoom), round((y + min(height / 2, 9)) * card.view.zoom))
+    reader.qtbot.mouseClick(card.view, Qt.MouseButton.LeftButton, pos=at)
+    reader.wait()
+
+
+def read(card: DiagramCard) -> list[str]:
+    """Return what a screen reader reads of the diagram."""
+    return [card.view.name_cell(place) for place in range(card.view.count_cells())]
+
+
+def test_the_diagram_takes_the_place_of_the_heads_and_gives_it_back(reader: ModelReader, card: DiagramCard) -> None:
+    assert card.isVisible()
+    assert not reader.models.overview.isVisible()
+    assert reader.models.head.isVisible()
+    said = read(card)
+    assert "Attention only, 21,552 parameters, all trainable" in said
+    assert "Masked self-attention, shape 9 by 48, 9,408 parameters, mask: causal" in said
+    assert "Output, shape 9 by 19, 48 to 19, the embedding again" in said
+    assert any(each.startswith("Place 9: b 100 %") for each in said)
+    reader.click(reader.find(QRadioButton, "Maps", reader.models.header))
+    assert reader.models.overview.isVisible()
+    assert not card.isVisible()
+
+
+def test_a_click_on_a_map_opens_it_and_layers_count_from_0(reader: ModelReader, card: DiagramCard) -> None:
+    assert reader.place == (1, 1)
+    click(reader, card, "decoder 1 attention · head 0")
+    assert reader.place == (1, 0)
+    click(reader, card, "layer Decoder 0")
+    click(reader, card, "decoder 0 attention · head 1")
+    assert reader.place == (0, 1)
+    expected = read_model("induction").run("c a d b f e c a d").attention(0)[1].numpy()
+    np.testing.assert_array_equal(reader.in_map(), expected)
+    assert card.details.title.text() == "Decoder 0 · masked self-attention"
+    assert "9,408 of 21,552" in card.details._parameters_head.text()
+    assert card.view.data is not None
+    np.testing.assert_array_equal(card.view.data.maps["decoder 0"][0][1], expected)
+
+
+def test_a_head_chosen_elsewhere_is_ringed_and_a_change_is_drawn(reader: ModelReader, card: DiagramCard) -> None:
+    reader.models.session.show(layer=0, head=0)
+    reader.wait()
+    assert card.view._selected == ("decoder 0 attention", "decoder 0 attention · head 0")
+    assert card.view.data is not None
+    before = card.view.data.maps["decoder 1"][0]
+    reader.models.toggle_head(0, 0)
+    reader.wait()
+    after = card.view.data.maps["decoder 1"][0]
+    assert abs(after - before).max() > 0.01
+
+
+def test_arrow_keys_walk_and_enter_opens_a_block(reader: ModelReader, card: DiagramCard) -> None:
+    reader.wait_for(card.view.hasFocus)
+    names = set()
+    for key in (Key.Key_Down, *(Key.Key_Down,) * 12):
+        reader.qtbot.keyClick(card.view, key)
+        place = card.view.current_cell
+        assert place is not None
+        names.add(card.view.scene.regions[place].name)
+        if card.view.scene.regions[place].name == "embedding":
+            break
+    assert "embedding" in names
+    reader.qtbot.keyClick(card.view, Key.Key_Return)
+    assert card.details.title.text() == "Embedding"
+
+
+def test_stacks_unfold_and_a_block_of_cross_attention_opens_its_part(
+    reader: ModelReader, card: DiagramCard, tmp_path: Path
+) -> None:
+    make_model("t5").save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "t5")
+    reader.open(str(tmp_path), "the cat sat on the mat")
+    click(reader, card, "decoder 1 cross-attention · head 2")
+    assert reader.models.session.view.part == "cross"
+    assert reader.place == (1, 2)
+    run = read_model(str(tmp_path)).run("the cat sat on the mat", "")
+    np.testing.assert_array_equal(reader.in_map(), run.attention(1, "cross")[2].numpy())
+    before = len(card.view.scene.regions)
+    click(reader, card, "fold Encoder")
+    assert len(card.view.scene.regions) > before
+    assert card.view.scene.find("encoder 0 attention") is not None
+    click(reader, card, "fold Encoder")
+    assert card.view.scene.find("encoder 0 attention") is None
+
+
+def test_the_diagram_is_saved_as_a_figure(reader: ModelReader, card: DiagramCard, tmp_path: Path) -> None:
+    reader.click(reader.models.header.export)
+    (dialog,) = reader.window.findChildren(QFileDialog)
+    path = tmp_path / "model.svg"
+    dialog.fileSelected.emit(str(path))
+    dialog.close()
+    reader.wait_for(lambda: reader.models.footer.note.text() == f"Saved {path}")
+    text = path.read_text()
+    assert "induction, Attention only" in text
+    assert "21,552" in text
+
+
+def test_a_capture_says_why_there_is_no_diagram(reader: ModelReader, card: DiagramCard, tmp_path: Path) -> None:
+    path = tmp_path / "mine.safetensors"
+    attnlab.capture(make_model("gpt2"), input_ids=torch.tensor([[5, 6, 7]])).save(path)
+    reader.models.open_model(str(path))
+    reader.wait()
+    assert card.message.text() == NO_WEIGHTS
+    assert not card.view.isVisible()
+    reader.open()
+    assert card.view.isVisible()
+    assert not card.message.isVisible()
