@@ -42,6 +42,8 @@ SIZES: Mapping[str, Callable[["Experiment"], int]] = {
     "d_k": lambda e: e.d_k,
     "d_v": lambda e: e.d_v,
     "d_out": lambda e: e.d_out,
+    "d_ff": lambda e: e.d_ff,
+    "n_layers": lambda e: e.n_layers,
     "n_heads": lambda e: e.n_heads,
     "n_kv_heads": lambda e: e.n_kv_heads,
 }

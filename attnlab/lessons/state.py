@@ -14,6 +14,7 @@ from attnlab.attention.examples.example import Draws
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import PROJECTIONS, AttentionConfig
 from attnlab.attention.registries import registry
+from attnlab.attention.registries.blocks import BLOCKS
 from attnlab.attention.registries.masks import MASKS
 from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError, ExperimentError
@@ -184,6 +185,13 @@ def _to_tokens(key: str, value: object) -> tuple[str, ...]:
     raise ExperimentError(f"{key} is {str(value)[:60]!r}; it needs a sentence, or a list of tokens.")
 
 
+def _set_block(e: "Experiment", value: object) -> "Experiment":
+    """Return the experiment with a block of norms "before" or "after", or with a mask of blocks of so many tokens."""
+    if isinstance(value, str) and value in BLOCKS and not (value == "none" and "block" in e.config.masks):
+        return edits.configure(e, block=value)
+    return edits.configure(e, masks={"block": None if _is_nothing(value) else value})
+
+
 def _set_memory(e: "Experiment", value: object) -> "Experiment":
     if _is_nothing(value):
         return toggle_memory(e, False)
@@ -238,6 +246,7 @@ _SPECIAL: Mapping[str, Callable[["Experiment", Any], "Experiment"]] = {
     "sentence": lambda e, value: token_edits.set_tokens(e, _to_tokens("sentence", value)),
     "memory": _set_memory,
     "output": lambda e, value: edits.toggle_output(e, _to_switch("output", value)),
+    "block": lambda e, value: _set_block(e, value),
     "layer": lambda e, value: select_layer(e, _to_whole("layer", value) - 1),
     "biases": lambda e, value: edits.toggle_biases(e, _to_switch("biases", value)),
     "valid": _set_valid,

@@ -12,12 +12,14 @@ import attnlab
 from attnlab.attention import edits
 from attnlab.attention.edits import stack_edits, token_edits
 from attnlab.attention.edits.batches import add_item
+from attnlab.attention.edits.descent import choose_loss, list_movable
 from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.edits.vector_edits import move_token
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.measures.sensitivity import Number, measure_by_trying, measure_effects
 from attnlab.attention.stages.arithmetic import plain
 from attnlab.attention.stages.explain import Cell, explain
+from attnlab.attention.stages.presence import find_last
 from attnlab.compute.engine import estimate_bytes
 from attnlab.document.history import _memories
 from attnlab.document.scene import Scene
@@ -27,7 +29,7 @@ from attnlab.lessons.budget import count_bytes
 
 def leaving(e: Experiment) -> torch.Tensor:
     trace = attnlab.compute(e, dtype="float64")
-    return trace[trace.stages[-1]]
+    return trace[find_last(e)]
 
 
 def stack(n: int = 3) -> Experiment:
@@ -162,6 +164,15 @@ def test_a_number_below_moves_the_weights_above() -> None:
     found, tried = measure_effects(soft, number), measure_by_trying(soft, number)
     np.testing.assert_allclose(found, tried, atol=1e-6)
     assert np.abs(found).max() > 1e-3
+
+
+def test_a_loss_in_a_layer_below_changes_nothing_above() -> None:
+    e = stack()
+    below = choose_loss(stack_edits.select_layer(e, 0), "weight", loss_wanted=0.5)
+    assert any(name.startswith("d_") for name in attnlab.compute(below).stages)
+    assert torch.equal(leaving(stack_edits.select_layer(below, 1)), leaving(e))
+    assert "embeddings" in list_movable(below)
+    assert "embeddings" not in list_movable(choose_loss(e, "weight", loss_wanted=0.5))
 
 
 def test_a_stack_is_saved_counted_and_written_as_code(tmp_path: Path) -> None:

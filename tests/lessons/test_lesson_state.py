@@ -47,6 +47,12 @@ def after(key: str, value: object, of: str = "journey") -> Experiment:
         ("ablate", [], lambda e: e.config.ablated == ()),
         ("n_kv_heads", None, lambda e: e.n_kv_heads == 1),
         ("output", True, lambda e: e.weights.W_o is not None),
+        ("block", "before", lambda e: e.config.block == "before" and e.weights.W_o is not None),
+        ("block", 2, lambda e: dict(e.config.masks) == {"block": 2} and e.config.block == "none"),
+        ("block", "none", lambda e: e.config.block == "none"),
+        ("block_norm", "rms", lambda e: e.config.block_norm == "rms"),
+        ("feed_forward", None, lambda e: e.config.feed_forward == "none"),
+        ("layer", 1, lambda e: e.layer == 0),
         ("biases", True, lambda e: e.weights.b_q is not None),
         ("T", 4, lambda e: e.T_q == 4),
         ("d_model", 5, lambda e: e.d_model == 5),
@@ -265,3 +271,19 @@ def test_a_state_too_large_to_compute_is_a_problem_and_is_not_computed() -> None
     (problem,) = check(lesson_of(step))
     assert "GiB" in problem.reason
     assert problem.line == 3
+
+
+def test_a_block_and_a_mask_of_blocks_are_switched_off_one_by_one() -> None:
+    both = apply_edit(after("block", "after"), Edit("block", 2))
+    assert (both.config.block, dict(both.config.masks)) == ("after", {"block": 2})
+    block = apply_edit(both, Edit("block", "none"))
+    assert (block.config.block, dict(block.config.masks)) == ("after", {})
+    assert apply_edit(block, Edit("block", "none")).config.block == "none"
+
+
+def test_edits_of_a_stack_change_the_layer_that_is_chosen() -> None:
+    e = apply_edit(apply_edit(preset("induction"), Edit("layer", 1)), Edit("W_q[4, 0]", 7))
+    assert e.layer == 0
+    assert edits.table(e, "W_q")[4, 0] == 7
+    with pytest.raises(ExperimentError, match="There is no layer 3; they are numbered from 1 to 2"):
+        apply_edit(e, Edit("layer", 3))

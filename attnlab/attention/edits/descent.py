@@ -45,8 +45,11 @@ def choose_loss(e: Experiment, kind: str, **options: Any) -> Experiment:
 
 
 def list_movable(e: Experiment) -> tuple[str, ...]:
-    """Return the tables of a layer that have numbers; a projection that is the identity has none."""
-    held = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings}
+    """Return the tables of a layer that have numbers; a projection that is the identity has none.
+
+    In a stack, the tokens of a layer are the embeddings only in the first.
+    """
+    held = {"embeddings": None if e.layer else e.embeddings, "memory_embeddings": e.memory_embeddings}
     return tuple(name for name in MOVABLE if (held[name] if name in held else getattr(e.weights, name)) is not None)
 
 

@@ -61,10 +61,6 @@ class Computed(Protocol):
     def below(self) -> "Computed | None":
         """The stages of the layer below in a stack; None for the first."""
 
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """The names of the stages, in order."""
-
     def __getitem__(self, name: str) -> Tensor:
         """Return a stage as a tensor."""
 

@@ -16,6 +16,7 @@ from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.computed import Computed
+from attnlab.attention.stages.presence import find_last
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -43,7 +44,7 @@ def _embed(t: Computed, embeddings: Tensor) -> Tensor:
 def inputs(t: Computed) -> Tensor:
     """Return the embeddings, or what leaves the layer below, with positions added, [T_q, d_model]."""
     if t.experiment.layer and (below := t.below) is not None:
-        return _add_positions(t, below[below.stages[-1]].clone())
+        return _add_positions(t, below[find_last(below.experiment)].clone())
     return _embed(t, t.experiment.embeddings)
 
 

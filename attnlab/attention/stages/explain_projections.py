@@ -32,7 +32,7 @@ from attnlab.attention.stages.explanation import (
     result_line,
     value_of,
 )
-from attnlab.attention.stages.presence import source
+from attnlab.attention.stages.presence import find_last, source
 from attnlab.base.counted import format_range
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ def inputs(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain an input: the number given plus the encoding of its position."""
     e = trace.experiment
     if e.layer and (below := trace.below) is not None:
-        return make_explanation(trace, cell, *_explain_given(trace, cell, below[below.stages[-1]], f"layer {e.layer}"))
+        return make_explanation(
+            trace, cell, *_explain_given(trace, cell, below[find_last(below.experiment)], f"layer {e.layer}")
+        )
     return make_explanation(trace, cell, *_explain_given(trace, cell, e.embeddings))
 
 

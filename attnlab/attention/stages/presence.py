@@ -110,6 +110,14 @@ def is_gradient(name: str) -> bool:
     return name == "jacobian" or name.startswith("d_")
 
 
+_LAST = ("normed_second_residual", "second_residual", "normed_residual", "residual", "output")
+
+
+def find_last(e: "Experiment") -> str:
+    """Return the name of the stage that leaves the layer, which the one above in a stack reads."""
+    return next(name for name in _LAST if has_stage(e, name))
+
+
 def has_stage(e: "Experiment", name: str) -> bool:
     """Return whether a configuration has a stage."""
     if name in ("readout", "loss") or is_gradient(name):

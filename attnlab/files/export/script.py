@@ -13,7 +13,9 @@ from attnlab.attention.edits.batches import select
 from attnlab.attention.edits.stack_edits import select_layer
 from attnlab.attention.experiment import PROJECTIONS, Experiment
 from attnlab.attention.registries.registry import all_tables, tables
+from attnlab.attention.stages.presence import find_last
 from attnlab.attention.stages.remarks import find_stage_remarks
+from attnlab.attention.stages.spelling import variable
 from attnlab.attention.stages.table import STAGES, Stage, about
 from attnlab.attention.unwritten import check_unwritten
 
@@ -105,7 +107,7 @@ def _layer_function(e: Experiment, layer: int) -> str:
     below = select_layer(e, layer)
     stages = _stages(below)
     lines = [f'"""Return what leaves layer {layer + 1} for x, what enters it."""', *_write_given(_find_shared(below))]
-    body = "\n".join((*lines, *(line for _, each in stages for line in each), f"return {stages[-1][0].variable}"))
+    body = "\n".join((*lines, *(line for _, each in stages for line in each), f"return {variable(find_last(below))}"))
     return f"def layer_{layer + 1}(x):\n{indent(body, '    ')}\n"
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 
 from attnlab.attention import edits
-from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.attention.edits.stack_edits import Layer
+from attnlab.attention.experiment import PROJECTIONS, AttentionConfig, Experiment
 from attnlab.attention.registries.registry import CHOICES
 from attnlab.lessons.lesson import Edit
 
@@ -34,12 +35,29 @@ def is_same(a: Experiment, b: Experiment) -> bool:
         return False
     if any(not _is_equal(edits.table(a, name), edits.table(b, name)) for name in edits.tables(a)):
         return False
+    if (a.layer, len(a.other_layers)) != (b.layer, len(b.other_layers)) or not _has_same_layers(a, b):
+        return False
     return _has_same_config(a.config, b.config) and all(
         (one.tokens, one.memory_tokens, one.length) == (two.tokens, two.memory_tokens, two.length)
         and _is_equal(one.embeddings, two.embeddings)
         and _is_equal(one.memory_embeddings, two.memory_embeddings)
         for one, two in zip(a.others, b.others, strict=True)
     )
+
+
+def _has_same_layers(a: Experiment, b: Experiment) -> bool:
+    """Return whether the other layers of two stacks are the same."""
+    pairs = zip(a.other_layers, b.other_layers, strict=True)
+    return all(one is two or _is_same_layer(one, two) for one, two in pairs)
+
+
+def _is_same_layer(one: Layer, two: Layer) -> bool:
+    (weights, config), (other_weights, other_config) = one, two
+    tables = set(weights.extra) == set(other_weights.extra) and all(
+        _is_equal(weights.extra[name], other_weights.extra[name]) for name in weights.extra
+    )
+    same = all(_is_equal(getattr(weights, name), getattr(other_weights, name)) for name in PROJECTIONS)
+    return tables and same and _has_same_config(config, other_config)
 
 
 def _is_equal(a: torch.Tensor | None, b: torch.Tensor | None) -> bool:
@@ -51,6 +69,13 @@ def _is_equal(a: torch.Tensor | None, b: torch.Tensor | None) -> bool:
 def _has_same_config(a: AttentionConfig, b: AttentionConfig) -> bool:
     names = [field.name for field in fields(AttentionConfig) if field.name != "mask"]
     return _is_equal(a.mask, b.mask) and all(getattr(a, name) == getattr(b, name) for name in names)
+
+
+def find_layer_edits(a: Experiment, b: Experiment) -> Found:
+    """Return the choice of the layer of a stack."""
+    if len(a.other_layers) != len(b.other_layers):
+        return None
+    return (Edit("layer", b.layer + 1),) if a.layer != b.layer else ()
 
 
 def find_token_edits(a: Experiment, b: Experiment) -> Found:

@@ -13,7 +13,13 @@ from attnlab.base.errors import AttnlabError
 from attnlab.files.atomic import write_text
 from attnlab.files.sessions.session_file import save_scene
 from attnlab.lessons.lesson import Lesson, Step
-from attnlab.ui.lessons.differences import find_config_edits, find_table_edits, find_token_edits, is_same
+from attnlab.ui.lessons.differences import (
+    find_config_edits,
+    find_layer_edits,
+    find_table_edits,
+    find_token_edits,
+    is_same,
+)
 from attnlab.ui.lessons.draft import carry_files, get_session_folder
 
 if TYPE_CHECKING:
@@ -192,6 +198,7 @@ def _make_edited_step(before: Lesson, start: Step, wanted: Experiment) -> Step |
     """Return a step with the edits from its start to the given content; None if edits cannot express it exactly."""
     made, found = start, _compute_result(before, start)
     for difference in (
+        find_layer_edits,
         find_token_edits,
         find_config_edits,
         find_table_edits,

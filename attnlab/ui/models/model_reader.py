@@ -213,11 +213,12 @@ def _compare(e: "Experiment", weights: Floats, leaving: Floats) -> float:
 
     Of a whole block, what leaves it counts too: its difference relative to the largest number of ``leaving``.
     """
+    from attnlab.attention.stages.presence import find_last
     from attnlab.compute.engine import compute
 
     trace = compute(e)
     difference = float(np.abs(trace.array("weights").reshape(weights.shape) - weights).max(initial=0.0))
     if e.config.block == "none":
         return difference
-    gap = np.abs(trace.array(trace.stages[-1]) - leaving).max(initial=0.0)
+    gap = np.abs(trace.array(find_last(e)) - leaving).max(initial=0.0)
     return max(difference, float(gap / max(np.abs(leaving).max(initial=0.0), 1e-12)))

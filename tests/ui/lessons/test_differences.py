@@ -9,9 +9,16 @@ import pytest
 import attnlab
 from attnlab.attention import edits
 from attnlab.attention.edits.batches import add_item, select
+from attnlab.attention.edits.stack_edits import only_layer, select_layer
 from attnlab.attention.experiment import Experiment
 from attnlab.lessons.lesson import Edit
-from attnlab.ui.lessons.differences import find_config_edits, find_table_edits, find_token_edits, is_same
+from attnlab.ui.lessons.differences import (
+    find_config_edits,
+    find_layer_edits,
+    find_table_edits,
+    find_token_edits,
+    is_same,
+)
 
 Change = Callable[[Experiment], Experiment]
 CHANGES: dict[str, Change] = {
@@ -22,6 +29,7 @@ CHANGES: dict[str, Change] = {
     "a mask by hand": lambda e: edits.paint_mask(e, 0, 1, allowed=False),
     "an output": lambda e: edits.toggle_output(e, True),
     "biases": lambda e: edits.toggle_biases(e, True),
+    "a whole block": lambda e: edits.configure(e, block="after"),
     "a second sequence in the batch": lambda e: select(add_item(e), 0),
 }
 
@@ -63,3 +71,14 @@ def test_changed_switches_and_words_become_edits() -> None:
     assert find_config_edits(e, edits.paint_mask(e, 0, 1, allowed=False)) is None, "which a lesson has no words for"
     other = replace(e, tokens=("new", *e.tokens[1:]))
     assert find_token_edits(e, other) == (Edit("tokens", ["new", *e.tokens[1:]]),)
+
+
+def test_the_layer_of_a_stack_is_an_edit_and_its_other_layers_count() -> None:
+    e = attnlab.preset("induction")
+    assert is_same(e, attnlab.preset("induction"))
+    first = select_layer(e, 0)
+    assert not is_same(e, first)
+    assert find_layer_edits(e, first) == (Edit("layer", 1),)
+    assert find_layer_edits(e, only_layer(e, 1)) is None
+    below = select_layer(edits.set_block(first, "W_q", 4, 0, [[3.0]]), 1)
+    assert not is_same(e, below)
