@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from attnlab.figures.arrows.arrow_data import ArrowsData
 from attnlab.figures.slides.slide_content import SlideMap
 
 
@@ -135,4 +136,13 @@ class Table:
     sentence: str = ""
 
 
-LensPicture = Charts | MapRows | Circles | Table
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """Arrows in a plane under a title, and what they say, below it."""
+
+    title: str
+    arrows: ArrowsData
+    caption: str
+
+
+LensPicture = Charts | MapRows | Circles | Table | Plane

@@ -6,7 +6,8 @@ from PySide6.QtGui import QColor, QPainter
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.lens_chart import draw_chart
 from attnlab.figures.slides.lens_circles import CirclesLook, draw_circles
-from attnlab.figures.slides.lens_content import Bar, Charts, LensPicture, MapRow, MapRows, Table
+from attnlab.figures.slides.lens_content import Bar, Charts, LensPicture, MapRow, MapRows, Plane, Table
+from attnlab.figures.slides.lens_plane import draw_plane
 from attnlab.figures.slides.lens_table import draw_table
 from attnlab.figures.slides.slide_layout import Box, Sheet, stack_boxes
 from attnlab.figures.slides.slide_maps import Formulas, draw_map
@@ -37,6 +38,8 @@ def draw_lens(
             return _draw_charts(painter, box, picture, sheet, palette, formulas)
         if isinstance(picture, MapRows):
             return _draw_rows(painter, box, picture, sheet, palette, formulas)
+        if isinstance(picture, Plane):
+            return draw_plane(painter, box, picture, find_type(sheet), palette, answered=look.numbers)
         if isinstance(picture, Table):
             return draw_table(painter, box, picture, find_type(sheet), palette)
         return draw_circles(painter, box, picture, find_type(sheet), palette, look)

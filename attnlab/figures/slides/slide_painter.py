@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.lens_circles import CirclesLook
-from attnlab.figures.slides.lens_content import Circles, LensPicture
+from attnlab.figures.slides.lens_content import Circles, LensPicture, Plane
 from attnlab.figures.slides.lens_painter import draw_lens
 from attnlab.figures.slides.slide_choices import draw_cards, lay_out_cards
 from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
@@ -38,6 +38,8 @@ MOST_NUMBERED, MOST_BESIDE = 8, 6
 """The columns of sources that get the width for their numbers, and of the map beside them."""
 WIDE = 1.5
 """On screens narrower than this, in heights, sources get no extra width for their numbers."""
+LENS_SHARE = 0.58
+"""The part of the width for a lens beside the text."""
 NARROW = 1.2
 """On screens narrower than this, in heights, three columns do not fit, so arithmetic replaces the sources."""
 
@@ -66,11 +68,15 @@ def draw_slide(
         cards = lay_out_cards(sheet, content.choices, palette)
         missing += draw_cards(painter, cards, content.choices, sheet, palette, answered=content.answered)
         sheet = replace(sheet, kept=cards.kept)
-    y, more = _draw_words(painter, sheet, content, palette)
+    if content.beside and sheet.width < NARROW * sheet.height:
+        content = replace(content, beside=False)
+    top, y, more = _draw_words(painter, sheet, content, palette)
     missing += more
     if content.whole:
-        free = lay_out_columns(sheet, y, sources=False, side=False).main
-        if content.picture is not None and (content.answered or can_walk(content.picture)):
+        free = lay_out_columns(sheet, top if content.beside else y, sources=False, side=False).main
+        if content.beside:
+            free = replace(free, x=free.x + free.width * (1 - LENS_SHARE), width=free.width * LENS_SHARE)
+        if content.picture is not None and (content.answered or begins_before_answer(content.picture)):
             look = CirclesLook(content.turned, content.labels, content.answered)
             missing += draw_lens(painter, free, content.picture, sheet, palette, formulas, look)
         return Drawn(side=free, left_out=missing, top=free.y)
@@ -120,9 +126,9 @@ def draw_slide(
     return Drawn(grid, table, parts.side, missing, top)
 
 
-def can_walk(picture: LensPicture) -> bool:
+def begins_before_answer(picture: LensPicture) -> bool:
     """Return whether a picture begins before its answer; any other picture would give the answer before the reveal."""
-    return isinstance(picture, Circles) and bool(picture.walk)
+    return isinstance(picture, Plane) or (isinstance(picture, Circles) and bool(picture.walk))
 
 
 def _need_numbers(content: SlideContent) -> bool:
@@ -153,8 +159,8 @@ def _draw_heading(painter: QPainter, sheet: Sheet, content: SlideContent, palett
 
 def _draw_words(
     painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette
-) -> tuple[float, tuple[str, ...]]:
-    """Write title, text, question and answer; return the y of their end, and the parts that did not fit.
+) -> tuple[float, float, tuple[str, ...]]:
+    """Write title, text, question and answer; return the y below the title, that of their end, and what did not fit.
 
     The place of an answer that is still covered stays empty.
     """
@@ -162,6 +168,7 @@ def _draw_words(
     title = _fit_title(content, sheet, palette)
     title.draw(painter, sheet.left, y, palette.ink)
     y += title.height + 0.6 * sheet.unit
+    top = y
     missing: tuple[str, ...] = () if title.fits and title.lines <= 2 else ("the title",)
     ask_runs = content.ask_runs or (Run(content.ask, style="strong"),)
     ask = (Paragraph(ask_runs),) if content.ask else ()
@@ -169,12 +176,12 @@ def _draw_words(
     paragraphs = before + content.answer
     end = draw_pictures(painter, sheet, y, content.pictures, palette) if content.pictures else y
     if not paragraphs:
-        return end, missing
+        return top, end, missing
     text = _fit_text(paragraphs, sheet, content, palette, sheet.foot - y)
     text.draw(painter, sheet.left, y, palette.muted, None if content.answered else len(before))
     if y + text.height > sheet.foot or not text.fits:
         missing += ("the text",)
-    return max(y + text.height, end), missing
+    return top, max(y + text.height, end), missing
 
 
 def _fit_title(content: SlideContent, sheet: Sheet, palette: Palette) -> Block:
@@ -190,10 +197,11 @@ def _fit_text(
     paragraphs: tuple[Paragraph, ...], sheet: Sheet, content: SlideContent, palette: Palette, room: float
 ) -> Text:
     """Return the text, larger if nothing is below it, smaller if the content below needs the space."""
-    alone = content.main is None and not content.side and not content.whole
+    alone = content.main is None and not content.side and (not content.whole or content.beside)
     sizes = (1.35 * sheet.body, sheet.body, sheet.least_body) if alone else (sheet.body, sheet.least_body)
     kept = 0.0 if alone else (LEAST_PART + 14 + GAP) * sheet.unit
-    width = sheet.inner * (1 - WIDTH - 0.03) if content.pictures else sheet.inner
+    width = sheet.inner * (1 - (LENS_SHARE if content.beside else WIDTH) - 0.03)
+    width = width if content.beside or content.pictures else sheet.inner
     for size in sizes:
         laid = Text(paragraphs, size, min(width, TEXT_EM * size), palette)
         if laid.height <= room - kept and laid.fits:

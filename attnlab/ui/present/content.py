@@ -29,6 +29,7 @@ from attnlab.figures.slides.slide_content import (
 from attnlab.figures.slides.slide_markdown import read_paragraphs, split_runs, split_subscripts
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
+from attnlab.ui.present.lens_values import ARROWS
 from attnlab.ui.present.run_charts import make_charts
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
 from attnlab.ui.present.slide_bars import make_bar_row
@@ -107,7 +108,7 @@ def make_content(
         note="changed live  ·  R restores" if moment.changed else "",
     )
     if trace is None or moment.lens:
-        return replace(words, whole=moment.lens)
+        return replace(words, whole=moment.lens, beside=moment.lens and slide.step.lens == ARROWS)
     numbers = SlideNumbers(slide, trace, moment, before if step.beside is not None else None)
     main = numbers.make_map()
     if moment.sheet:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from attnlab.ui.base.jobs import run
-from attnlab.ui.present.lens_values import has_picture, make_picture
+from attnlab.ui.present.lens_values import Shown, has_picture, make_picture
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -29,9 +29,9 @@ class LensPictures(QObject):
         self._asked: dict[str, object] = {}
         self._failed: dict[str, object] = {}
 
-    def find(self, lens: str, trace: "Trace", *, wanted: bool) -> "LensPicture | None":
+    def find(self, lens: str, trace: "Trace", shown: Shown, *, wanted: bool) -> "LensPicture | None":
         """Return the picture of a lens for a trace; if it is ``wanted``, compute it, and meanwhile return the last."""
-        key, (known, picture) = _make_key(lens, trace), self._kept.get(lens, (None, None))
+        key, (known, picture) = (_make_key(lens, trace), shown), self._kept.get(lens, (None, None))
         if known == key:
             return picture
         if not wanted or not self.has_picture(lens, trace):
@@ -42,6 +42,7 @@ class LensPictures(QObject):
                 make_picture,
                 lens,
                 trace,
+                shown,
                 on_done=partial(self._keep, lens, key),
                 on_failed=partial(self._give_up, lens, key),
                 latest=(self, lens),
@@ -59,8 +60,8 @@ class LensPictures(QObject):
         self._kept[lens] = key, picture
         self.ready.emit()
 
-    def _give_up(self, lens: str, key: object, _sentence: str) -> None:
-        self._failed[lens] = key  # the lens is then shown as in the window, which says why
+    def _give_up(self, lens: str, key: tuple[object, Shown], _sentence: str) -> None:
+        self._failed[lens] = key[0]  # the lens is then shown as in the window, which says why
         self.ready.emit()
 
 

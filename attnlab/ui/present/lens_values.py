@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,11 +28,14 @@ from attnlab.figures.slides.lens_content import (
     MapRows,
 )
 from attnlab.figures.slides.slide_content import SlideMap
+from attnlab.ui.present.lens_arrows import make_arrows
 from attnlab.ui.present.lens_tables import make_precision, make_statistics
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
+    from attnlab.attention.stages.explanation import Cell
     from attnlab.attention.stages.trace import Trace
+    from attnlab.lessons.slides import Slide
 
 SEED = 123
 """The seed of random scores and of the shuffle: those with which the lenses of the window begin."""
@@ -39,6 +43,7 @@ OFFSET, STARTS = 10, (5, 15)
 """The distance of the two positions on each circle, and the first ones."""
 ROPE_AHEAD, ROPE_QUERIES = 2, (3, 6)
 """How many words a key stands before its query, and the queries of the two circles."""
+ARROWS = "arrows"
 ROTATION = "positions/rotation"
 """The lens with labels, which a key hides and shows."""
 MOST_DIALS = 8
@@ -48,12 +53,31 @@ WAVES = (0, 4, 16, 32)
 _POSITIONS = "none"
 
 
-def make_picture(lens: str, trace: "Trace") -> LensPicture | None:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a slide shows beside its lens: the stage, the cell and the head of the step."""
+
+    stage: str = "weights"
+    cell: "Cell | None" = None
+    head: int | str = "all"
+
+
+ANYTHING = Shown()
+
+
+def find_shown(slide: "Slide") -> Shown:
+    """Return what a slide shows; most lenses draw the same whatever it is, so for them it is the same."""
+    return Shown(slide.stage, slide.cell, slide.head) if slide.step.lens == ARROWS else ANYTHING
+
+
+def make_picture(lens: str, trace: "Trace", shown: Shown = ANYTHING) -> LensPicture | None:
     """Return the picture of a lens, written "positions/order"; None for a lens without one. Runs on any thread.
 
     Raises:
         AttnlabError: it cannot be computed.
     """
+    if lens == ARROWS:
+        return make_arrows(trace, shown.stage, shown.cell, shown.head)
     make = _PICTURES.get(lens)
     return None if make is None else make(trace)
 
@@ -67,7 +91,7 @@ def count_words(lens: str, e: "Experiment") -> int:
 
 def has_picture(lens: str) -> bool:
     """Return whether a lens is drawn for slides."""
-    return lens in _PICTURES
+    return lens == ARROWS or lens in _PICTURES
 
 
 def _make_saturation(trace: "Trace") -> LensPicture:

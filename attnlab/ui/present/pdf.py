@@ -23,7 +23,7 @@ from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, fill_text, make_content
 from attnlab.ui.present.formulas import FORMULAS
 from attnlab.ui.present.lens_page import LensPage, make_paper_lens
-from attnlab.ui.present.lens_values import has_picture, make_picture
+from attnlab.ui.present.lens_values import find_shown, has_picture, make_picture
 from attnlab.ui.present.paper import Paper
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _make_page(slide: "Slide", trace: "Trace", before: "Trace", moment: Moment) 
         return page
     if has_picture(slide.step.lens):
         try:
-            picture = make_picture(slide.step.lens, trace)
+            picture = make_picture(slide.step.lens, trace, find_shown(slide))
         except AttnlabError:
             return page
         return replace(make_content(slide, trace, before, replace(moment, lens=True)), picture=picture)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from attnlab.ui.present.lens_pictures import LensPictures
-from attnlab.ui.present.lens_values import ROTATION, count_words
+from attnlab.ui.present.lens_values import ROTATION, count_words, find_shown
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -47,7 +47,7 @@ class SlideLens(QObject):
         """Return what the lens of a slide shows; computed only if it is ``wanted``."""
         if trace is None or self.is_operated:
             return None
-        return self._pictures.find(slide.step.lens or "", trace, wanted=wanted)
+        return self._pictures.find(slide.step.lens or "", trace, find_shown(slide), wanted=wanted)
 
     def is_drawn(self, slide: "Slide", trace: "Trace | None") -> bool:
         """Return whether the lens of a slide is drawn, now or as soon as it is computed."""

@@ -43,8 +43,8 @@ def pull(person: "Person", plane: ArrowPlane, key: "Hashable", *by: tuple[int, i
 
 def unit(plane: ArrowPlane) -> float:
     """Return the pixels per unit of a plane."""
-    assert plane._sight is not None
-    return plane._sight.unit
+    assert plane._layout is not None
+    return plane._layout.sight.unit
 
 
 def test_the_arrows_are_the_vectors_and_the_score_is_a_projection(person: "Person") -> None:

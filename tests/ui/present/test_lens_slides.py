@@ -29,7 +29,7 @@ from attnlab.lessons.parse import parse
 from attnlab.lessons.slides import make_slides
 from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, make_content
-from attnlab.ui.present.lens_values import count_words, has_picture, make_picture
+from attnlab.ui.present.lens_values import count_words, find_shown, has_picture, make_picture
 from attnlab.ui.present.pdf import compute_pages
 
 Key = Qt.Key
@@ -43,7 +43,7 @@ def test_every_lens_of_the_included_lessons_is_drawn_for_a_hall() -> None:
 
 
 @pytest.mark.parametrize("size", [(1024, 640), (1366, 768), (1920, 1080)])
-@pytest.mark.parametrize("name", ["scaling", "positions", "trainable-weights"])
+@pytest.mark.parametrize("name", ["scaling", "positions", "trainable-weights", "attention-is-geometry"])
 def test_a_lens_fits_its_slide(qapp: QApplication, name: str, size: tuple[int, int]) -> None:
     from dataclasses import replace
 
@@ -55,7 +55,7 @@ def test_a_lens_fits_its_slide(qapp: QApplication, name: str, size: tuple[int, i
         trace = compute(slide.experiment)
         content = replace(
             make_content(slide, trace, compute(slide.before or slide.experiment), Moment(lens=True)),
-            picture=make_picture(slide.step.lens, trace),
+            picture=make_picture(slide.step.lens, trace, find_shown(slide)),
         )
         image = QImage(QSize(*size), QImage.Format.Format_RGB32)
         painter = QPainter(image)

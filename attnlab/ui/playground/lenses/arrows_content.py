@@ -16,8 +16,8 @@ from attnlab.attention.measures.planes import (
 )
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.spoken_text import speak_number, speak_token
+from attnlab.figures.arrows.arrow_data import Arrow, ArrowsData, Mixture, Projection
 from attnlab.ui.playground.example_cell import find_example_pair
-from attnlab.ui.widgets.arrows.arrow_data import Arrow, ArrowsData, Mixture, Projection
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace

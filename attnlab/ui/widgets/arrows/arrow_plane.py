@@ -6,14 +6,14 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from attnlab.figures.arrows.arrow_data import ArrowsData
+from attnlab.figures.arrows.arrow_layout import PlaneLayout, lay_out_plane
+from attnlab.figures.arrows.arrow_painter import paint_plane
 from attnlab.figures.text import measure_text
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, px, scale
-from attnlab.ui.widgets.arrows.arrow_data import ArrowsData
-from attnlab.ui.widgets.arrows.arrow_layout import Sight, fit_sight, spread_names
-from attnlab.ui.widgets.arrows.arrow_painter import ArrowPainter
 from attnlab.ui.widgets.maps.drawn import Drawn
 from attnlab.ui.widgets.matrix.matrix_gestures import new_gesture
 
@@ -45,9 +45,7 @@ class ArrowPlane(HasCells, Drawn):
         super().__init__(parent)
         self._title = title
         self._data: ArrowsData | None = None
-        self._sight: Sight | None = None
-        self._names: dict[int, float] = {}
-        self._column = QRectF()
+        self._layout: PlaneLayout | None = None
         self._place: int | None = None
         self._hovered: int | None = None
         self._ringed, self._told = False, ""
@@ -89,34 +87,18 @@ class ArrowPlane(HasCells, Drawn):
     def tip(self, key: Hashable) -> QPointF:
         """Return the pixel of the tip of an arrow."""
         assert self._data is not None
-        assert self._sight is not None
-        return self._sight.place(next(arrow.tip for arrow in self._data.arrows if arrow.key == key))
+        assert self._layout is not None
+        return self._layout.sight.place(next(arrow.tip for arrow in self._data.arrows if arrow.key == key))
 
     def _arrange(self) -> None:
         super()._arrange()
         if self._data is None or self.size().isEmpty():
             return
-        z, area = scale(), QRectF(self.rect())
-        strong = face("strong", z).toString()
-        widest = max((measure_text(arrow.label, strong) for arrow in self._data.list_named()), default=0.0)
-        wide = min(widest + 14 * z, area.width() * 0.28)
-        room = area.adjusted(46 * z, 30 * z, -wide - 40 * z, -40 * z)
-        if self._sight is None or not self.dragging or self._sight.room != room:
-            self._sight = fit_sight(self._data.points(), room.adjusted(14 * z, 12 * z, -14 * z, -12 * z))
-            self._sight = Sight(self._sight.origin, self._sight.unit, room)
-        self._column = QRectF(area.right() - wide - 2 * z, area.top(), wide, area.height())
-        self._place_names(self._data, self._sight, z)
-
-    def _place_names(self, data: ArrowsData, sight: Sight, z: float) -> None:
-        """Give every arrow a name if there is room, otherwise only those that are held."""
-        top, bottom = 12 * z, self.height() - 12 * z
-        arrows = data.list_named()
-        named = list(range(len(arrows)))
-        gap = min(21 * z, (bottom - top) / max(len(named) - 1, 1))
-        if gap < 14 * z:
-            named, gap = [i for i in named if arrows[i].held], 21 * z
-        heights = spread_names([sight.place(arrows[i].tip).y() for i in named], gap, top, bottom)
-        self._names = dict(zip(named, heights, strict=True))
+        strong = face("strong", scale()).toString()
+        kept = self._layout.sight if self._layout is not None and self.dragging else None
+        self._layout = lay_out_plane(
+            self._data, QRectF(self.rect()), scale(), lambda text: measure_text(text, strong), kept
+        )
 
     # Cells for screen readers
 
@@ -128,26 +110,28 @@ class ArrowPlane(HasCells, Drawn):
         return self._data.arrows[place].spoken
 
     def locate_cell(self, place: int) -> QRectF:
-        if self._data is None or self._sight is None:
+        if self._data is None or self._layout is None:
             return QRectF()
-        at, near = self._sight.place(self._data.arrows[place].tip), NEAR * scale()
+        at, near = self._layout.sight.place(self._data.arrows[place].tip), NEAR * scale()
         return QRectF(at.x() - near / 2, at.y() - near / 2, near, near)
 
     def find_cell(self, at: QPointF) -> int | None:
         """Return the arrow whose tip is near a point: a held one first, then the nearest; or whose name is there."""
-        if self._data is None or self._sight is None:
+        if self._data is None or self._layout is None:
             return None
         near, found = NEAR * scale(), []
         for index, arrow in enumerate(self._data.arrows):
-            offset = self._sight.place(arrow.tip) - at
+            offset = self._layout.sight.place(arrow.tip) - at
             away = (offset.x() ** 2 + offset.y() ** 2) ** 0.5
             if away <= near:
                 found.append((away - (5 * scale() if arrow.held else 0), index))
         if found:
             return min(found)[1]
-        if self._column.contains(at):
+        if self._layout.column.contains(at):
             count = len(self._data.arrows)
-            return next((i for i, y in self._names.items() if abs(y - at.y()) <= 9 * scale() and i < count), None)
+            return next(
+                (i for i, y in self._layout.names.items() if abs(y - at.y()) <= 9 * scale() and i < count), None
+            )
         return None
 
     @property
@@ -175,12 +159,12 @@ class ArrowPlane(HasCells, Drawn):
             self.setCursor(Qt.CursorShape.OpenHandCursor if hovered is not None else Qt.CursorShape.ArrowCursor)
             return
         key, start = self._pressed
-        if self._data is None or self._sight is None or not self._data.movable:
+        if self._data is None or self._layout is None or not self._data.movable:
             return
         if not self._gesture and (event.position() - start).manhattanLength() < THRESHOLD:
             return
         self._gesture = self._gesture or new_gesture()
-        self.arrow_moved.emit(key, *self._sight.step(start, event.position()), self._gesture)
+        self.arrow_moved.emit(key, *self._layout.sight.step(start, event.position()), self._gesture)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._pressed is None or event.button() != Qt.MouseButton.LeftButton:
@@ -231,24 +215,20 @@ class ArrowPlane(HasCells, Drawn):
         """Move the tip by 8 pixels of the plane, or by 1; each press is an edit of its own."""
         assert self._data is not None
         assert self._place is not None
-        if self._sight is None or not self._data.movable:
+        if self._layout is None or not self._data.movable:
             return
-        step, (x, y) = (1 if fine else 8) * scale() / self._sight.unit, _MOVE[key]
+        step, (x, y) = (1 if fine else 8) * scale() / self._layout.sight.unit, _MOVE[key]
         self._ringed = True
         self.arrow_moved.emit(self._data.arrows[self._place].key, x * step, y * step, new_gesture())
         self.move_ended.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        if self._data is not None and self._sight is not None:
-            parts = ArrowPainter(painter, self._data, self._sight, self._palette, scale())
-            parts.paint_grid()
-            if self._data.mixture is not None:
-                parts.paint_mixture(self._data.mixture)
-            parts.paint_projection()
-            parts.paint_names(self._names, self._column)
-            parts.paint_arrows(self._place if self._ringed and self.hasFocus() else None)
-            parts.paint_context()
+        if self._data is not None and self._layout is not None:
+            ringed = self._place if self._ringed and self.hasFocus() else None
+            paint_plane(
+                painter, self._data, self._layout, self._palette, scale(), lambda role: face(role, scale()), ringed
+            )
         if self.hasFocus() and self._ringed:
             draw_focus_ring(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), self._palette)
         painter.end()

@@ -1,12 +1,12 @@
 """The layout of a plane of arrows: one scale for both axes, round numbers, and a column of names beside the tips."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
 
-from attnlab.ui.widgets.arrows.arrow_data import Point
+from attnlab.figures.arrows.arrow_data import ArrowsData, Point
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,44 @@ class Sight:
         left, down = self.step(self.origin, self.room.bottomLeft())
         right, up = self.step(self.origin, self.room.topRight())
         return left, right, down, up
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneLayout:
+    """Where the parts of a plane are: the sight, the column of names, and the height of the name of each arrow."""
+
+    sight: Sight
+    column: QRectF
+    names: dict[int, float]
+
+
+def lay_out_plane(
+    data: ArrowsData, area: QRectF, zoom: float, measure: Callable[[str], float], kept: Sight | None = None
+) -> PlaneLayout:
+    """Return the layout of a plane in an area; ``measure`` returns the width of a name, in pixels.
+
+    ``kept`` is a sight to keep if its room is still the same.
+    """
+    z, widest = zoom, max((measure(arrow.label) for arrow in data.list_named()), default=0.0)
+    wide = min(widest + 14 * z, area.width() * 0.28)
+    room = area.adjusted(46 * z, 30 * z, -wide - 40 * z, -40 * z)
+    if kept is None or kept.room != room:
+        fitted = fit_sight(data.points(), room.adjusted(14 * z, 12 * z, -14 * z, -12 * z))
+        kept = Sight(fitted.origin, fitted.unit, room)
+    column = QRectF(area.right() - wide - 2 * z, area.top(), wide, area.height())
+    return PlaneLayout(kept, column, _place_names(data, kept, column, z))
+
+
+def _place_names(data: ArrowsData, sight: Sight, column: QRectF, z: float) -> dict[int, float]:
+    """Give every arrow a name if there is room, otherwise only those that are held."""
+    top, bottom = column.top() + 12 * z, column.bottom() - 12 * z
+    arrows = data.list_named()
+    named = list(range(len(arrows)))
+    gap = min(21 * z, (bottom - top) / max(len(named) - 1, 1))
+    if gap < 14 * z:
+        named, gap = [i for i in named if arrows[i].held], 21 * z
+    heights = spread_names([sight.place(arrows[i].tip).y() for i in named], gap, top, bottom)
+    return dict(zip(named, heights, strict=True))
 
 
 def fit_sight(points: Sequence[Point], room: QRectF) -> Sight:

@@ -1,34 +1,65 @@
 """Paints a plane of arrows: grid, hull and mixture, projection, arrows, and names with leaders."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QPolygonF
 
+from attnlab.figures.arrows.arrow_data import Arrow, ArrowsData, Mixture, find_foot
+from attnlab.figures.arrows.arrow_layout import PlaneLayout, Sight, find_round_step, list_multiples
 from attnlab.figures.palette import Palette
-from attnlab.figures.text import Pen
-from attnlab.ui.base.fonts import face
-from attnlab.ui.widgets.arrows.arrow_data import Arrow, ArrowsData, Mixture, find_foot
-from attnlab.ui.widgets.arrows.arrow_layout import Sight, find_round_step, list_multiples
+from attnlab.figures.text import Face, Pen
 
 FAINT = 0.55
 """The opacity of arrows that are not held."""
 
 
+FindFace = Callable[[str], Face | QFont]
+"""Returns the font of a role, "caption" or "strong"."""
+
+
+def paint_plane(
+    painter: QPainter,
+    data: ArrowsData,
+    layout: PlaneLayout,
+    palette: Palette,
+    zoom: float,
+    find_face: FindFace,
+    ringed: int | None = None,
+) -> None:
+    """Paint a plane of arrows; ``ringed`` is the arrow that has the keyboard."""
+    parts = ArrowPainter(painter, data, layout.sight, palette, zoom, find_face)
+    parts.paint_grid()
+    if data.mixture is not None:
+        parts.paint_mixture(data.mixture)
+    parts.paint_projection()
+    parts.paint_names(layout.names, layout.column)
+    parts.paint_arrows(ringed)
+    parts.paint_context()
+
+
 class ArrowPainter:
     """Paints the parts of one plane in one palette; ``zoom`` is the size of type."""
 
-    def __init__(self, painter: QPainter, data: ArrowsData, sight: Sight, palette: Palette, zoom: float) -> None:
+    def __init__(
+        self,
+        painter: QPainter,
+        data: ArrowsData,
+        sight: Sight,
+        palette: Palette,
+        zoom: float,
+        find_face: FindFace,
+    ) -> None:
         self._painter, self._data, self._sight = painter, data, sight
-        self._palette, self._zoom = palette, zoom
+        self._palette, self._zoom, self._find_face = palette, zoom, find_face
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def paint_grid(self) -> None:
         """Paint lines at round numbers, their numbers, and the names of the axes."""
         z, sight, painter, room = self._zoom, self._sight, self._painter, self._sight.room
         left, right, down, up = sight.ends()
-        pen = Pen(painter, face("caption", z))
+        pen = Pen(painter, self._find_face("caption"))
         size = find_round_step(64 * z / sight.unit)
         for x in list_multiples(size, left, right):
             at = sight.place((x, 0)).x()
@@ -145,7 +176,7 @@ class ArrowPainter:
             painter.setBrush(colour)
             painter.drawEllipse(QPointF(x + 3 * z, y), 3 * z, 3 * z)
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            pen = Pen(painter, face("strong" if arrow.held else "caption", z))
+            pen = Pen(painter, self._find_face("strong" if arrow.held else "caption"))
             painter.setPen(QColor(p.role_ink(arrow.role) if arrow.held and not arrow.hidden else p.muted))
             pen.draw(x + 10 * z, y, pen.elide(arrow.label, column.width() - 10 * z))
 

@@ -1,0 +1,1 @@
+"""Arrows in a plane, on the screen and on slides."""

@@ -1,0 +1,59 @@
+"""Draws a plane of arrows on a slide, under its title and with its sentence below it."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QPainter
+
+from attnlab.figures.arrows.arrow_data import ArrowsData
+from attnlab.figures.arrows.arrow_layout import lay_out_plane
+from attnlab.figures.arrows.arrow_painter import paint_plane
+from attnlab.figures.palette import Palette
+from attnlab.figures.slides.lens_content import Plane
+from attnlab.figures.slides.slide_layout import Box
+from attnlab.figures.slides.slide_text import make_face
+from attnlab.figures.text import find_key, measure_text
+
+AT_100 = 12.0
+"""The size of labels, in pixels, in which the plane's own sizes are those of a window at 100 %."""
+MOST_CAPTION = 0.5
+"""The largest part of the box's height for a caption; one that needs more did not fit."""
+
+
+def draw_plane(
+    painter: QPainter, box: Box, plane: Plane, size: float, palette: Palette, *, answered: bool
+) -> tuple[str, ...]:
+    """Draw a plane into a box, with type of a size in pixels; return the parts that did not fit.
+
+    Before the answer neither the context and its weights nor the sentence with the numbers are drawn; their place stays
+    empty.
+    """
+    title = QRectF(box.x, box.y, box.width, 1.5 * size)
+    painter.setFont(make_face(1.1 * size, bold=True))
+    painter.setPen(QColor(palette.ink))
+    painter.drawText(title, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), plane.title)
+    flags = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop)
+    painter.setFont(make_face(size))
+    room = QRectF(box.x, box.y, box.width, box.height)
+    needed = painter.boundingRect(room, flags, plane.caption).height() if plane.caption else 0.0
+    fits = needed <= MOST_CAPTION * box.height
+    below = needed if fits else 0.0
+    if below and answered:
+        painter.setPen(QColor(palette.muted))
+        painter.drawText(QRectF(box.x, box.bottom - below, box.width, below), flags, plane.caption)
+    area = QRectF(box.x, title.bottom(), box.width, box.height - title.height() - below)
+    zoom, key = size / AT_100, find_key(make_face(size, bold=True))
+
+    def find_face(role: str) -> QFont:
+        return make_face(size, bold=role == "strong")
+
+    layout = lay_out_plane(plane.arrows, area, zoom, lambda text: measure_text(text, key))
+    shown = plane.arrows if answered else _cover(plane.arrows)
+    names = {index: y for index, y in layout.names.items() if index < len(shown.list_named())}
+    paint_plane(painter, shown, replace(layout, names=names), palette, zoom, find_face)
+    return () if fits else (plane.caption,)
+
+
+def _cover(data: ArrowsData) -> ArrowsData:
+    """Return arrows that do not tell the weights: without the mixture, and with rings of the usual size."""
+    return replace(data, mixture=None, arrows=tuple(replace(arrow, size=0.0) for arrow in data.arrows))
