@@ -17,6 +17,7 @@ from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app.main_window import MainWindow
 from tests.ears import ears, listening  # noqa: F401
+from tests.ui.short_runs import _make_once, short_runs  # noqa: F401
 from tests.ui.viewed import after_view, look  # noqa: F401
 
 if TYPE_CHECKING:

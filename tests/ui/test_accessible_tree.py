@@ -15,7 +15,6 @@ from attnlab.ui.playground.canvas_card import CanvasCard
 from tests.ears import NAME
 from tests.ui.alike import ALIKE
 from tests.ui.reach import LEFT_OUT, find_out_of_reach
-from tools import gallery_train
 from tools.gallery import list_views
 from tools.gallery_window import View, list_others, settle
 
@@ -119,9 +118,8 @@ def leave(person: "Person") -> None:
 
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in VIEWS])
 def test_everything_to_act_on_has_a_name_and_is_reached_by_tab(
-    name: str, sit_down: Callable[..., "Person"], listening: None, monkeypatch: pytest.MonkeyPatch
+    name: str, sit_down: Callable[..., "Person"], listening: None, short_runs: None
 ) -> None:
-    monkeypatch.setattr(gallery_train, "STEPS", 20)
     view = VIEWS[name]
     person = sit_down(view.preset, remember=view.remember)
     show(view, person)

@@ -1,7 +1,6 @@
 """Every view of the gallery in a small window with large type, and in a usual one: nothing is cut, covered or lost."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRect
@@ -11,28 +10,16 @@ from pytestqt.qtbot import QtBot
 from attnlab.ui.app.main_window import MainWindow
 from tests.ui.alike import ALIKE
 from tests.ui.layout_faults import find_layout_faults
-from tools import gallery, gallery_train
+from tools import gallery
 from tools.gallery_window import Variant, View, close, do_nothing, open_view, show
 
 USUAL, SMALL = Variant((1366, 768), 100, "light"), Variant((1024, 640), 175, "light")
 VIEWS = {view.name: view for view in gallery.list_views() if view.name not in ALIKE}
-STEPS = 20
-"""The training steps of runs, whose numbers are of no matter here."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for settings and runs, so that each run is trained once."""
-    return tmp_path_factory.mktemp("gallery")
 
 
 @pytest.fixture
-def open_gallery(
-    open_window: Callable[..., MainWindow], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[View], MainWindow]]:
+def open_gallery(open_window: Callable[..., MainWindow], short_runs: None) -> Iterator[Callable[[View], MainWindow]]:
     """Open views as the gallery does; the fixture of windows restores the theme afterwards."""
-    monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(folder))
-    monkeypatch.setattr(gallery_train, "STEPS", STEPS)
     windows: list[MainWindow] = []
 
     def make(view: View) -> MainWindow:
