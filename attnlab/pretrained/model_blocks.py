@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from attnlab.pretrained.model_run import Run
 
 _OUTPUT = re.compile(r"(^|\.)(lm_head|cls\.predictions|vocab_\w+|output)\.")
+_TASKS = ("cls.", "classifier.", "qa_outputs.", "lm_head.", "vocab_")
 _NUMBERED = re.compile(r"\.\d+\.")
 _ACTIVATION_NAMES = {function: name for name, function in reversed(ACTIVATIONS.items())}
 
@@ -29,7 +30,7 @@ def describe_model(run: "Run") -> ModelTree:
     """Return the blocks of a model with their shapes on the tokens of a run; layers count from 0.
 
     Every tensor of the model's files is counted in one block: those of no layer belong to the embedding or the output
-    by their names, and what attnlab does not use is named there.
+    by their names, and what attnlab does not use is counted apart.
     """
     return _Describer(run).describe()
 
@@ -46,14 +47,14 @@ class _Describer:
         run, architecture = self._run, self._architecture
         stacks = [self._describe_stack(stack) for stack in architecture.stacks]
         norms = [self._describe_last_norm(stack) for stack in architecture.stacks]
-        output = self._describe_output()
+        output, unused = self._describe_output(), self._describe_unused()
         sides: list[Side] = []
         for stack, layers, last in zip(architecture.stacks, stacks, norms, strict=True):
             first = not sides and len(stacks) > 1
             sides.append(Side(self._describe_embedding(stack, source=first), layers, last))
         path = "before" if architecture.stacks[0].layer(0).norm_first else "after"
         norm = path if stacks[0].layers[0][0].norm is not None else "none"
-        tree = ModelTree("", architecture.about, norm, sides[-1], output, first=0)
+        tree = ModelTree("", architecture.about, norm, sides[-1], output, first=0, unused=unused)
         if len(sides) == 1:
             return tree
         shape = len(run.tokens), self._d
@@ -149,20 +150,22 @@ class _Describer:
         )
 
     def _describe_output(self) -> Block | None:
-        """Return the block of the predictions, with the tensors that no other part uses; None without either."""
+        """Return the block of the predictions; None for a model without."""
         model, length = self._run.model, self._count(self._architecture.stacks[-1])
-        found = [name for name in self._rest if _OUTPUT.search(name)] if model.architecture.predict else []
-        unused = [name for name in self._rest if name not in found and _is_unused(name)]
-        tables = tuple(Table(_shorten(name), self._rest.pop(name)) for name in (*found, *unused))
-        left = sum(table.count for table in tables[len(found) :])
-        more = f" Its files have {left:,} more numbers of no layer, which attnlab does not use." if left else ""
         if model.architecture.predict is None:
-            about = f"The model predicts no tokens.{more}"
-            return Block("output", "Not used", (), tables, "of no layer", about) if tables else None
+            return None
+        names = [name for name in self._rest if _OUTPUT.search(name)]
+        tables = tuple(Table(_shorten(name), self._rest.pop(name)) for name in names)
         words = self._architecture.words
-        tied = "" if found else ", the embedding again"
-        about = f"A probability for each of the {words:,} tokens, at each place.{more}"
+        tied = "" if tables else ", the embedding again"
+        about = f"A probability for each of the {words:,} tokens, at each place."
         return Block("output", "Output", (length, words), tables, f"{self._d} → {words:,}{tied}", about)
+
+    def _describe_unused(self) -> Block | None:
+        """Return the tensors of the files that attnlab does not use; None without any."""
+        names = [name for name in self._rest if _is_unused(name)]
+        tables = tuple(Table(_shorten(name), self._rest.pop(name)) for name in names)
+        return Block("unused", "Not used", (), tables) if tables else None
 
     def _describe_embedding(self, stack: Layers, *, source: bool) -> Block:
         """Return what a stack begins with: all tensors that are left, or in the first of two those of the source."""
@@ -219,7 +222,7 @@ def _shorten(name: str) -> str:
 
 def _is_unused(name: str) -> bool:
     """Return whether a tensor that is left is of no embedding: in a layer, or a pooler of whole texts."""
-    return bool(_NUMBERED.search(name)) or "pooler" in name or name.startswith(("cls.", "classifier.", "qa_outputs."))
+    return bool(_NUMBERED.search(name)) or "pooler" in name or name.startswith(_TASKS)
 
 
 def _list_linear(named: dict[str, Linear]) -> Iterator[tuple[str, Tensor]]:

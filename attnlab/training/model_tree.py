@@ -109,6 +109,7 @@ class ModelTree:
 
     A recurrent model has as ``memory`` the one vector from which the decoder starts, and its ``attention`` if any.
     ``first`` is the number of the first layer: 1, or 0 for a model of the transformers library, which counts from 0.
+    ``unused`` has tables that are in the model's files and in no other block; it is counted, but not drawn.
     """
 
     kind: str
@@ -120,6 +121,7 @@ class ModelTree:
     memory: Block | None = None
     attention: Block | None = None
     first: int = 1
+    unused: Block | None = None
 
     def list_blocks(self) -> Iterator[Block]:
         """Yield all blocks of the model."""
@@ -128,7 +130,7 @@ class ModelTree:
         if self.memory is not None:
             yield self.memory
         yield from self.writing.list_blocks()
-        yield from (each for each in (self.attention, self.output) if each is not None)
+        yield from (each for each in (self.attention, self.output, self.unused) if each is not None)
 
     def find(self, name: str) -> Block | None:
         """Return the block with a name, None if there is none."""

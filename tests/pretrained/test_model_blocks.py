@@ -115,5 +115,6 @@ def test_tensors_that_no_layer_uses_are_named(make: Make, tmp_path: object) -> N
     assert (
         tree.total == model.n_parameters == sum(math.prod(each.shape) for each in (*tensors.values(), *more.values()))
     )
-    assert tree.output is not None
-    assert tree.output.about.endswith("Its files have 73 more numbers of no layer, which attnlab does not use.")
+    assert tree.unused is not None
+    assert [table.name for table in tree.unused.tables] == ["dense", "attn.bias"]
+    assert tree.unused.total == 73

@@ -33,8 +33,19 @@ def measure_card(block: Block, width: float, measure: Measure, maps: Maps) -> fl
     return height + (LINE if block.note or not _shape_fits(block, width, measure) else 0)
 
 
-def draw_card(scene: Scene, at: tuple[float, float], width: float, block: Block, measure: Measure, maps: Maps) -> None:
-    """Draw a block's card with its top left at a point, and make it and its maps regions of the scene."""
+def draw_card(
+    scene: Scene,
+    at: tuple[float, float],
+    width: float,
+    block: Block,
+    measure: Measure,
+    maps: Maps,
+    limit: float = 1.0,
+) -> None:
+    """Draw a block's card with its top left at a point, and make it and its maps regions of the scene.
+
+    The colours of the maps end at the weight ``limit``, which is written below them unless it is 1.
+    """
     x, y = at
     height = measure_card(block, width, measure, maps)
     scene.add(Box((x, y, width, height), "surface", "hairline", 8))
@@ -55,12 +66,13 @@ def draw_card(scene: Scene, at: tuple[float, float], width: float, block: Block,
     scene.add(Label(x + PAD + 14, line, title, "title", "ink"))
     rows = _count_rows(block, width, maps)
     if rows:
-        _draw_maps(scene, (x + PAD, line + LINE / 2 + 2), width - 2 * PAD, block, maps)
+        _draw_maps(scene, (x + PAD, line + LINE / 2 + 2), width - 2 * PAD, block, maps, limit)
     end = x + width - PAD
     last = y + height - PAD + 2 - LINE / 2
     said = "" if fits else shape
     if rows and fits:
         said = f"heads 0–{block.heads - 1}" if block.heads > 1 else "one head"
+        said += f", darkest from {limit:.2g}" if limit < 1 else ""
     if said:
         scene.add(Label(end, last, said, "caption", "muted", 1))
         end -= measure(said, "caption") + 8
@@ -137,7 +149,7 @@ def _count_rows(block: Block, width: float, maps: Maps) -> int:
     return math.ceil(block.heads / _count_per_row(width)) if block.layer in maps else 0
 
 
-def _draw_maps(scene: Scene, at: tuple[float, float], width: float, block: Block, maps: Maps) -> None:
+def _draw_maps(scene: Scene, at: tuple[float, float], width: float, block: Block, maps: Maps, limit: float) -> None:
     weights, hidden = maps[block.layer]
     per_row = _count_per_row(width + 2 * PAD)
     lines = math.ceil(block.heads / per_row)
@@ -149,7 +161,7 @@ def _draw_maps(scene: Scene, at: tuple[float, float], width: float, block: Block
         line, place = divmod(head, per_row)
         left, top = at[0] + place * step, at[1] + line * (THUMB + 4)
         rect = (left, top, side * columns, side * rows)
-        scene.add(Cells(rect, _fit(values), "probability", 1.0, None if hidden is None else _fit_cells(hidden)))
+        scene.add(Cells(rect, _fit(values), "probability", limit, None if hidden is None else _fit_cells(hidden)))
         name, spoken = f"{block.name} · head {head}", f"{block.title}, head {head}, map"
         scene.regions.append(Region(name, rect, spoken, f"Head {head}; click to choose it", 2))
 

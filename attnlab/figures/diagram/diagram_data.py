@@ -37,9 +37,13 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DiagramData:
-    """A model on a probe after ``step`` steps, with its maps. ``heading`` names the model in a figure."""
+    """A model on a probe after ``step`` steps, with its maps, whose colours end at the weight ``limit``.
+
+    ``heading`` names the model in a figure.
+    """
 
     inside: Inside
     maps: Maps
     step: int = 0
     heading: str = ""
+    limit: float = 1.0

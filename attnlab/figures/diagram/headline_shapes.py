@@ -39,8 +39,9 @@ def list_shares(tree: ModelTree) -> list[tuple[str, int, str]]:
         rest -= tree.memory.total
     if output:
         found.append(("Output", output, "muted"))
-    if rest - output:
-        found.append(("Norms at the end", rest - output, "hatch"))
+    unused = tree.unused.total if tree.unused is not None else 0
+    found.append(("Norms at the end", rest - output - unused, "hatch"))
+    found.append(("Not used", unused, "hairline"))
     return [each for each in found if each[1]]
 
 

@@ -34,7 +34,8 @@ def read_diagram(run: "Run | None") -> "DiagramData":
     source = tuple(map(show_token, run.tokens)) if tree.reading is not None else ()
     inputs = tuple(map(show_token, run.target_tokens or run.tokens))
     inside = Inside(tree, source, inputs, _list_guesses(run), (), 0, {}, reads_before=False)
-    return DiagramData(inside, _read_maps(run), heading=run.model.name)
+    maps = _read_maps(run)
+    return DiagramData(inside, maps, heading=run.model.name, limit=_find_limit(maps))
 
 
 def _read_maps(run: "Run") -> "Maps":
@@ -49,6 +50,18 @@ def _read_maps(run: "Run") -> "Maps":
             found[f"{part} {layer}"] = small, cells
             del weights  # before the next layer's are computed
     return found
+
+
+def _find_limit(maps: "Maps") -> float:
+    """Return the weight at which the colours of all maps end: the 99th percentile, or 1 if that is close.
+
+    The first and the last column, which take much of the weight of a long text, are left out.
+    """
+    import numpy as np
+
+    inner = [weights[..., 1:-1] if weights.shape[-1] > 3 else weights for weights, _ in maps.values()]
+    limit = float(np.percentile(np.concatenate([each.ravel() for each in inner]), 99))
+    return 1.0 if limit > 0.9 else max(limit, 0.01)
 
 
 def _list_guesses(run: "Run") -> "tuple[Guess, ...]":
