@@ -28,7 +28,7 @@ def paint_plane(
     find_face: FindFace,
     ringed: int | None = None,
 ) -> None:
-    """Paint a plane of arrows; ``ringed`` is the arrow that has the keyboard."""
+    """Paint a plane of arrows, of which the layout may know more; ``ringed`` is the arrow that has the keyboard."""
     parts = ArrowPainter(painter, data, layout.sight, palette, zoom, find_face)
     parts.paint_grid()
     if data.mixture is not None:
@@ -164,6 +164,8 @@ class ArrowPainter:
         painter, z, p = self._painter, self._zoom, self._palette
         named = self._data.list_named()
         for index, y in heights.items():
+            if index >= len(named):
+                continue
             arrow = named[index]
             tip, x = self._sight.place(arrow.tip), column.left()
             leader = QPainterPath(tip)

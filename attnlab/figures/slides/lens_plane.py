@@ -49,8 +49,7 @@ def draw_plane(
 
     layout = lay_out_plane(plane.arrows, area, zoom, lambda text: measure_text(text, key))
     shown = plane.arrows if answered else _cover(plane.arrows)
-    names = {index: y for index, y in layout.names.items() if index < len(shown.list_named())}
-    paint_plane(painter, shown, replace(layout, names=names), palette, zoom, find_face)
+    paint_plane(painter, shown, layout, palette, zoom, find_face)
     return () if fits else (plane.caption,)
 
 

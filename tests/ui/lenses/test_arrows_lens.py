@@ -10,11 +10,14 @@ from PySide6.QtWidgets import QRadioButton
 import attnlab
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import Cell
+from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
 from attnlab.ui.widgets.arrows.arrow_plane import ArrowPlane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
+
+    from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Person
 
@@ -231,3 +234,38 @@ def test_numbers_that_overflow_are_told_and_an_undo_draws_again(person: "Person"
     person.settle()
     assert lens.coverage.text() == "Shows all of the lengths."
     assert lens.table.isVisible()
+
+
+def test_tokens_move_to_their_queries_and_keys_and_a_key_ends_the_motion(
+    person: "Person", qtbot: "QtBot", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnlab.ui.widgets.arrows.arrow_motion.motion_ms", lambda _: 150)
+    lens = open_lens(person)
+    person.click(person.find(QRadioButton, "Tokens", lens))
+    person.settle()
+    lens.plane.motion.skip()
+    assert lens.plane.data is not None
+    tips = {arrow.key: arrow.tip for arrow in lens.plane.data.arrows}
+    person.click(person.find(QRadioButton, "Queries and keys", lens))
+    moved = lens.plane.motion.data
+    assert moved is not None
+    starts = {arrow.key: arrow.tip for arrow in moved.arrows}
+    assert starts["queries", 1] == pytest.approx(tips["inputs", 1], abs=1e-3)
+    assert moved.projection is None
+    with qtbot.waitSignal(lens.plane.motion.animation.finished):
+        pass
+    assert lens.plane.motion.data is None
+    person.click(person.find(QRadioButton, "Tokens", lens))
+    assert lens.plane.motion.data is not None
+    person.key(Qt.Key.Key_Down, widget=lens.plane)
+    assert lens.plane.motion.data is None
+
+
+def test_with_reduced_motion_the_arrows_are_there_at_once(person: "Person") -> None:
+    lens = open_lens(person)
+    set_reduced_motion(True)
+    try:
+        person.click(person.find(QRadioButton, "Tokens", lens))
+    finally:
+        set_reduced_motion(False)
+    assert lens.plane.motion.data is None

@@ -52,7 +52,7 @@ class ArrowsLens(Lens):
         self._planes: dict[ArrowPlane, Plane] = {}
         self._gesture: tuple[int, Plane, list[Experiment]] | None = None
         self.controls = ArrowControls()
-        self.controls.changed.connect(self._refresh)
+        self.controls.changed.connect(self._on_choice_changed)
         self.plane, self.values = ArrowPlane("Queries and keys"), ArrowPlane("Values and context")
         for plane in (self.plane, self.values):
             plane.arrow_chosen.connect(self._on_arrow_chosen)
@@ -99,7 +99,10 @@ class ArrowsLens(Lens):
         self._refresh()
 
     @Slot()
-    def _refresh(self) -> None:
+    def _on_choice_changed(self) -> None:
+        self._refresh(moving=True)
+
+    def _refresh(self, *, moving: bool = False) -> None:
         if self._trace is None or self._view is None:
             return
         trace, held = self._trace, content.find_held(self._trace, self._view)
@@ -115,8 +118,8 @@ class ArrowsLens(Lens):
             for label in (self.score, self.context, self.values_shown, self.drag):
                 label.clear()
             return
-        self._show_pairs(trace, held)
-        self._show_values(trace, held)
+        self._show_pairs(trace, held, moving=moving)
+        self._show_values(trace, held, moving=moving)
         self.table.set_columns(list_projections(trace, held, content.find_stages(trace, self.controls.choices)))
         self.drag.setText(describe_drag(trace, self.controls.drawn, self.controls.follows))
 
@@ -126,7 +129,7 @@ class ArrowsLens(Lens):
             return f"Tokens: rows of {trace.experiment.d_model} numbers"
         return f"Queries and keys{head}: d_k = {trace.experiment.d_k}"
 
-    def _show_pairs(self, trace: "Trace", held: content.Held) -> None:
+    def _show_pairs(self, trace: "Trace", held: content.Held, *, moving: bool) -> None:
         stages = content.find_stages(trace, self.controls.choices)
         if self.controls.drawn == "inputs":
             vectors = trace.array("inputs").astype(np.float64)
@@ -140,15 +143,15 @@ class ArrowsLens(Lens):
             chosen = content.choose_plane(self.controls.choices, vectors, queries[held.query], best)
             plane = self._hold(self.plane, chosen)
             data = content.make_pairs_data(trace, held, stages, plane, movable=can_move(trace))
-        self.plane.show_arrows(data)
+        self.plane.show_arrows(data, moving=moving)
         self.coverage.setText(describe_shown(measure_shown(vectors, plane)))
         projected = None if self.controls.drawn == "inputs" else data.projection is not None
         self.score.setText(describe_score(trace, held, stages, projected=projected))
 
-    def _show_values(self, trace: "Trace", held: content.Held) -> None:
+    def _show_values(self, trace: "Trace", held: content.Held, *, moving: bool) -> None:
         vectors = trace.array("values")[held.head].astype(np.float64)
         plane = self._hold(self.values, content.choose_plane(self.controls.choices, vectors))
-        self.values.show_arrows(content.make_values_data(trace, held, plane))
+        self.values.show_arrows(content.make_values_data(trace, held, plane), moving=moving)
         self.values_shown.setText(describe_shown(measure_shown(vectors, plane)))
         self.context.setText(describe_context(trace, held))
 

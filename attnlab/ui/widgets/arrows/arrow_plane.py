@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.arrows.arrow_data import ArrowsData
@@ -14,6 +14,7 @@ from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, px, scale
+from attnlab.ui.widgets.arrows.arrow_motion import ArrowMotion
 from attnlab.ui.widgets.maps.drawn import Drawn
 from attnlab.ui.widgets.matrix.matrix_gestures import new_gesture
 
@@ -46,6 +47,8 @@ class ArrowPlane(HasCells, Drawn):
         self._title = title
         self._data: ArrowsData | None = None
         self._layout: PlaneLayout | None = None
+        self.motion = ArrowMotion(self)
+        self.motion.moved.connect(self.update)
         self._place: int | None = None
         self._hovered: int | None = None
         self._ringed, self._told = False, ""
@@ -70,9 +73,12 @@ class ArrowPlane(HasCells, Drawn):
         self.setMinimumSize(px(220), px(300))
         super().restyle()
 
-    def show_arrows(self, data: ArrowsData | None) -> None:
-        """Show other arrows, or none."""
-        self._data = data
+    def show_arrows(self, data: ArrowsData | None, *, moving: bool = False) -> None:
+        """Show other arrows, or none; if ``moving``, the tips travel to their new places."""
+        before, self._data = self._data, data
+        self.motion.skip()
+        if moving and before is not None and data is not None:
+            self.motion.begin(before, data)
         count = len(data.arrows) if data is not None else 0
         if self._place is not None and self._place >= count:
             self._place = None
@@ -145,6 +151,7 @@ class ArrowPlane(HasCells, Drawn):
     # Mouse
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.motion.skip()
         place = self.find_cell(event.position())
         if event.button() != Qt.MouseButton.LeftButton or place is None or self._data is None:
             event.ignore()
@@ -177,6 +184,9 @@ class ArrowPlane(HasCells, Drawn):
         else:
             self.arrow_chosen.emit(key)
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.motion.skip()
+
     def leaveEvent(self, event: QEvent) -> None:
         self.unsetCursor()
 
@@ -196,6 +206,7 @@ class ArrowPlane(HasCells, Drawn):
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        self.motion.skip()
         key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if self._data is None or self._place is None:
             super().keyPressEvent(event)
@@ -225,10 +236,9 @@ class ArrowPlane(HasCells, Drawn):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._data is not None and self._layout is not None:
+            shown, zoom = self.motion.data or self._data, scale()
             ringed = self._place if self._ringed and self.hasFocus() else None
-            paint_plane(
-                painter, self._data, self._layout, self._palette, scale(), lambda role: face(role, scale()), ringed
-            )
+            paint_plane(painter, shown, self._layout, self._palette, zoom, lambda role: face(role, zoom), ringed)
         if self.hasFocus() and self._ringed:
             draw_focus_ring(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), self._palette)
         painter.end()

@@ -1,0 +1,77 @@
+"""The short motion of arrows from one picture to the next: from tokens to queries and keys, or to another plane."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import QEasingCurve, QObject, QVariantAnimation, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from attnlab.figures.arrows.arrow_data import Arrow, ArrowsData, Point
+from attnlab.ui.base.motion import motion_ms
+
+
+class ArrowMotion(QObject):
+    """Moves every tip on a straight line; ``moved`` says that ``data`` is another picture."""
+
+    moved = Signal()
+
+    def __init__(self, plane: QWidget) -> None:
+        super().__init__(plane)
+        self._plane = plane
+        self._starts: tuple[Point, ...] = ()
+        self._end: ArrowsData | None = None
+        self._share = 1.0
+        self.animation = QVariantAnimation(self)
+        self.animation.setStartValue(0.0)
+        self.animation.setEndValue(1.0)
+        self.animation.setEasingCurve(QEasingCurve.Type.InOutCubic)
+        self.animation.valueChanged.connect(self._on_value_changed)
+        self.animation.finished.connect(self.skip)
+
+    @property
+    def data(self) -> ArrowsData | None:
+        """What to paint while arrows move; None at rest."""
+        if self._end is None:
+            return None
+        arrows = (
+            replace(arrow, tip=_blend(start, arrow.tip, self._share))
+            for start, arrow in zip(self._starts, self._end.arrows, strict=True)
+        )
+        return replace(self._end, arrows=tuple(arrows), projection=None, mixture=None)
+
+    def begin(self, before: ArrowsData, after: ArrowsData) -> None:
+        """Move from one picture to another, unless motion is reduced or the plane is hidden."""
+        self.skip()
+        duration_ms = 2 * motion_ms(self._plane)
+        if not duration_ms or not self._plane.isVisible():
+            return
+        self._starts = tuple(_find_start(arrow, before) for arrow in after.arrows)
+        self._end, self._share = after, 0.0
+        self.animation.setDuration(duration_ms)
+        self.animation.start()
+
+    @Slot()
+    def skip(self) -> None:
+        """Show all arrows where they belong."""
+        self.animation.stop()
+        if self._end is not None:
+            self._end = None
+            self.moved.emit()
+
+    @Slot(object)
+    def _on_value_changed(self, share: object) -> None:
+        assert isinstance(share, float)
+        self._share = share
+        self.moved.emit()
+
+
+def _find_start(arrow: Arrow, before: ArrowsData) -> Point:
+    """Return where an arrow begins: at its old tip, else at that of the same token, else at the origin."""
+    same = next((old.tip for old in before.arrows if old.key == arrow.key), None)
+    if same is not None or not isinstance(arrow.key, tuple):
+        return same or (0.0, 0.0)
+    token = (old.tip for old in before.arrows if isinstance(old.key, tuple) and old.key[1:] == arrow.key[1:])
+    return next(token, (0.0, 0.0))
+
+
+def _blend(start: Point, end: Point, share: float) -> Point:
+    return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
