@@ -14,8 +14,10 @@ from attnlab.ui.playground.card_needs import PAIR_GAP
 
 LABELLED_CELL = 6.0
 """Maps side by side have token labels if their cells are at least this high at zoom 1."""
-WIDEST_GAP = 6
-"""The greatest gap between two maps in a line, in columns."""
+WORTH = 1.15
+"""How much larger cells must be in more lines without column labels for these to be left out."""
+LEAST_GAP = 6
+"""Maps in a line may be this many columns apart, or as far as a map is wide, to fill the width of their card."""
 SMALL_CELL = 11.0
 """Columns narrower than this at zoom 1 have no labels."""
 WIDEST_MAP_CELL = 4.0
@@ -118,11 +120,11 @@ def _fit_many(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple
     role = "map" if shape[0] <= FEW_MAPS else SMALL_LABEL
     left = min(_widest(rows, z, role) + 8, 0.3 * room.area[2]) if room.tokens_down else 0.0
     top = min(_widest(columns, z, role) + 10, 0.3 * room.area[3]) if room.tokens_across else 0.0
-    for labels in ((left, top), (left, 0.0), (0.0, 0.0)):
-        grid = _arrange(shape, room, *labels, title)
-        if grid.cell_height >= LABELLED_CELL * z or labels == (0.0, 0.0):
-            break
-    return _spread(grid, room.area[0] + room.area[2])
+    grids = [_arrange(shape, room, *labels, title) for labels in ((left, top), (left, 0.0), (0.0, 0.0))]
+    if grids[1].lines > grids[0].lines and grids[1].cell_height >= WORTH * grids[0].cell_height:
+        del grids[0]
+    chosen = next((grid for grid in grids if grid.cell_height >= LABELLED_CELL * z), grids[-1])
+    return _spread(chosen, room.area[0] + room.area[2])
 
 
 def _spread(grid: Grid, right: float) -> Grid:
@@ -130,7 +132,7 @@ def _spread(grid: Grid, right: float) -> Grid:
     if grid.per_row < 2:
         return grid
     spare = int((right - grid.x - grid.width) // ((grid.per_row - 1) * grid.cell_width))
-    return replace(grid, gap=(grid.gap[0], max(min(grid.gap[1] + spare, WIDEST_GAP), grid.gap[1])))
+    return replace(grid, gap=(grid.gap[0], max(min(grid.gap[1] + spare, max(grid.columns, LEAST_GAP)), grid.gap[1])))
 
 
 def _arrange(shape: tuple[int, int, int], room: CardRoom, left: float, top: float, title: float) -> Grid:

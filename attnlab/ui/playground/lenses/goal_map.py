@@ -30,7 +30,7 @@ class GoalMap(DerivativeMap):
     def show_weights(self, data: MapData, marks: list[tuple[int, int]]) -> None:
         """Show weights, and outline the rows and columns ``marks``."""
         self._marks = marks
-        self.fit_height(data.values.shape[1])
+        self.fit_height(*data.values.shape[1:])
         self.show_map(data)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -54,7 +54,7 @@ class WeightsCards(QWidget):
         self.now.show_weights(now, marks)
         self._before_card.setVisible(before is not None)
         if before is not None:
-            self.before.fit_height(before.shape[1])
+            self.before.fit_height(*before.shape[1:])
             self.before.show_map(MapData(before, now.kind, now.scale, now.masked, e.tokens, e.key_tokens))
 
 

@@ -1,9 +1,10 @@
 """The masks lens: the active masks one by one and together, or the three masks of an encoder and a decoder."""
 
+from math import ceil
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtCore import QRectF, QSize, Slot
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from attnlab.attention.measures.mask_parts import MaskPart, list_mask_parts
@@ -17,7 +18,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
-from attnlab.ui.playground.lenses.positions_map import MapFigure, MapRow
+from attnlab.ui.playground.lenses.positions_map import BAR, MapFigure, MapRow
 from attnlab.ui.playground.lenses.positions_parts import Card, sentence_label
 
 if TYPE_CHECKING:
@@ -26,9 +27,28 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 
+LEAST_HEIGHT, UNLIMITED = 220, 4000
+"""The least height of a mask in pixels at 100 %, and one that limits no mask."""
+
+
 @guarded
 class MaskFigure(MapFigure):
-    """One mask; the legend says what hatching means, and a tool tip whether a pair is seen."""
+    """One mask, as high as its width allows; the legend says what hatching means, a tool tip whether a pair is seen."""
+
+    def restyle(self) -> None:
+        super().restyle()
+        self.setMinimumHeight(px(LEAST_HEIGHT))
+
+    def sizeHint(self) -> QSize:
+        if self._data is None or self.width() <= 0:
+            return super().sizeHint()
+        grid = self._fit(self._data, QRectF(0, 0, self.width(), UNLIMITED))
+        return QSize(self.width(), ceil(grid.y + grid.height + BAR * scale()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
 
     def cell_text(self, cell: tuple[int, int, int]) -> str:
         if self._data is None or self._data.masked is None:
@@ -75,6 +95,7 @@ class MasksLens(Lens):
         head.addWidget(self.sentence, 1)
         head.addWidget(self.export)
         self._column.addLayout(head)
+        self._column.addStretch(1)
         self._row: MapRow | None = None
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
@@ -92,7 +113,6 @@ class MasksLens(Lens):
             figure, label = MaskFigure(), sentence_label(f"{part.about} {_write_share(part)}".strip(), "muted")
             figure.spoken_title = f"{part.title.lower()} mask"
             figure.setAccessibleName(f"{part.title}: {part.about}")
-            figure.setMinimumHeight(px(220))
             figure.show_map(make_mask_data(part))
             card = Card()
             card.column.addWidget(sentence_label(part.title, "title"))
@@ -103,7 +123,7 @@ class MasksLens(Lens):
             self.figures.append(figure)
             self.labels.append(label)
         self._row = MapRow(self._cards)
-        self._column.addWidget(self._row, 1)
+        self._column.insertWidget(1, self._row)
 
     @Slot()
     def _on_export(self) -> None:

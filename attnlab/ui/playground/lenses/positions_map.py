@@ -21,6 +21,7 @@ from attnlab.ui.base.theme import draw_focus_ring, px, scale
 from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.widgets.maps.map_widget import MapWidget, choose_longest
 from attnlab.ui.widgets.maps.spoken_maps import are_tokens, describe_value, name_cell, split_cell
+from attnlab.ui.widgets.subscripts import draw_text
 
 BAR = 32
 """Height of the colour bar below a map, with the space above it."""
@@ -132,8 +133,9 @@ class MapFigure(MapWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, z, data, grid = QPainter(self), scale(), self._data, self._grid
         painter.setPen(QColor(self._palette.muted))
-        pen = Pen(painter, face("caption", z))
-        pen.draw(0, 8 * z, pen.elide(self._title, self.width()) if self._title else "")
+        caption = face("caption", z)
+        if self._title:
+            draw_text(painter, 0, 8 * z, Pen(painter, caption).elide(self._title, self.width()), caption)
         if data is not None and grid is not None:
             draw_cells(painter, grid, data, self._palette)
             self._paint_numbers(painter, grid, data)

@@ -30,7 +30,7 @@ from attnlab.ui.playground.lenses.sensitivity_found import (
     fits,
     write_place,
 )
-from attnlab.ui.playground.lenses.sensitivity_maps import DerivativeMap
+from attnlab.ui.playground.lenses.sensitivity_maps import DerivativeMap, is_wide
 from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 from attnlab.ui.widgets.numbers.number_model import Column
 from attnlab.ui.widgets.numbers.number_table import NumberTable
@@ -68,10 +68,11 @@ class SensitivityLens(Lens):
         self.effects.cell_chosen.connect(self._on_weight_chosen)
         self.heads.cell_chosen.connect(self._on_weight_chosen)
         self.tables: dict[str, DerivativeMap] = {}
+        self._wide: tuple[str, ...] = ()
         self.largest = NumberTable("The numbers that move it most")
         self.largest.row_activated.connect(self._on_row_activated)
         self._tables_card = Card()
-        self._row: MapRow | None = None
+        self._rows: list[MapRow] = []
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -168,23 +169,29 @@ class SensitivityLens(Lens):
 
     def _show_tables(self, found: Found) -> None:
         e, held = found.experiment, list_tables(found.experiment)
-        if tuple(self.tables) != held:
-            self._make_tables(held)
+        wide = tuple(name for name in held if is_wide(len(found.causes[name]), len(found.list_columns(name))))
+        if (tuple(self.tables), self._wide) != (held, wide):
+            self._make_tables(held, wide)
         for name, figure in self.tables.items():
             columns = found.list_columns(name)
             causes = found.causes[name][:, columns.start : columns.stop]
             figure.show_derivatives(causes[None], row_labels(e, name), [str(column) for column in columns])
 
-    def _make_tables(self, names: tuple[str, ...]) -> None:
-        if self._row is not None:
-            self._tables_card.column.removeWidget(self._row)
-            self._row.deleteLater()
+    def _make_tables(self, names: tuple[str, ...], wide: tuple[str, ...]) -> None:
+        """Make a map for each table: those with many columns one below the other, then the others in a row."""
+        for row in self._rows:
+            self._tables_card.column.removeWidget(row)
+            row.deleteLater()
+        self._wide = wide
         self.tables = {name: DerivativeMap(title(name), f"derivative with respect to {title(name)}") for name in names}
         for name, figure in self.tables.items():
             figure.cell_pointed.connect(partial(self._on_number_pointed, name))
             figure.cell_chosen.connect(partial(self._on_number_chosen, name))
-        self._row = MapRow(tuple(self.tables.values()))
-        self._tables_card.column.addWidget(self._row, 1)
+        beside = [figure for name, figure in self.tables.items() if name not in wide]
+        self._rows = [MapRow(figures) for figures in (*([self.tables[name]] for name in wide), beside) if figures]
+        for row in self._rows[:-1]:
+            self._tables_card.column.addWidget(row)
+        self._tables_card.column.addWidget(self._rows[-1], 1)
 
     def _on_number_pointed(self, name: str, cell: object) -> None:
         self.pointed = self._find_number(name, cell) if isinstance(cell, tuple) else None

@@ -15,7 +15,14 @@ from attnlab.ui.playground.lenses.positions_map import MapFigure
 
 AROUND, ROW, LEAST, MOST_HEIGHT = 84, 30, 150, 420
 """Pixels at 100 %: the title, labels and colour bar of a map, one of its rows, and the ends of its height."""
+WIDE, LOW_ROW = 16, 12
+"""A map of more columns than this, and than twice its rows, has no room beside others, and low rows."""
 _CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+def is_wide(rows: int, columns: int) -> bool:
+    """Return whether a table has too many columns to be legible beside others."""
+    return columns > max(WIDE, 2 * rows)
 
 
 @guarded
@@ -45,12 +52,18 @@ class DerivativeMap(MapFigure):
         """Show derivatives on a signed scale, as high as their rows need."""
         titles = [str(head) for head in range(len(values))] if len(values) > 1 else []
         data = MapData(values, "signed", find_scale(values, "signed"), masked, rows, columns, titles)
-        self.fit_height(values.shape[1])
+        self.fit_height(*values.shape[1:])
         self.show_map(data)
 
-    def fit_height(self, rows: int) -> None:
-        """Set the least height for so many rows."""
-        self.setMinimumHeight(px(max(min(AROUND + rows * ROW, MOST_HEIGHT), LEAST)))
+    def restyle(self) -> None:
+        super().restyle()
+        if self._data is not None:
+            self.fit_height(*self._data.values.shape[1:])
+
+    def fit_height(self, rows: int, columns: int) -> None:
+        """Set the least height for a table of a size."""
+        row = LOW_ROW if is_wide(rows, columns) else ROW
+        self.setMinimumHeight(px(max(min(AROUND + rows * row, MOST_HEIGHT), LEAST)))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         cell = self.cell_at(event.position())
