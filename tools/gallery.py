@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attnlab.base.console import USER_ERROR, run_guarded
 from attnlab.cli.command_line import Parser
-from attnlab.ui.app.application import make_application
+from attnlab.ui.app.application import GarbageTimer, make_application
 from tools import gallery_dialogs, gallery_lessons, gallery_models, gallery_playground, gallery_train, gallery_weights
 from tools.gallery_window import Variant, View, close, open_view, show
 
@@ -61,7 +61,7 @@ def _make_parser() -> Parser:
 def main(arguments: list[str]) -> int:
     """Draw the gallery into a folder; with ``names``, only pictures whose names contain one of them."""
     options = _make_parser().parse_args(arguments)
-    make_application()
+    garbage = GarbageTimer(make_application())  # another thread must not collect widgets
     options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as own:  # for runs and settings, beside those of the user
         os.environ["ATTNLAB_CONFIG_DIR"] = own
@@ -69,6 +69,7 @@ def main(arguments: list[str]) -> int:
         for path in _draw_all(options):
             count += 1
             print(path, flush=True)
+    garbage.stop()
     if not count:
         names = ", ".join(each.name for each in (*list_views(), *gallery_playground.list_presets()))
         print(f"No picture's name contains {' or '.join(options.names)}. The views are {names}, and lesson-NAME-STEP.")

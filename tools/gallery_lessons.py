@@ -5,7 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.palette import PALETTES
 from attnlab.lessons.library import find, list_shipped
@@ -78,17 +80,39 @@ def _ask(playground: "Playground", window: MainWindow) -> None:
     _find_controller(window).open(*next(steps))
 
 
-def _present(theme: str, playground: "Playground", window: MainWindow) -> None:
+def _ask_with_choices(playground: "Playground", window: MainWindow) -> None:
+    """Open the first question with answers to choose from."""
+    steps = (
+        (name, index)
+        for name in list_shipped()
+        for index, step in enumerate(find(name).steps)
+        if step.question is not None and step.question.choices
+    )
+    _find_controller(window).open(*next(steps))
+
+
+def _present(theme: str, playground: "Playground", window: MainWindow) -> QWidget:
     """Present a step half way through its rows, as an audience sees it."""
-    _open_presentation(_find_controller(window), window.size()).set_theme(PALETTES[theme])
+    presentation = _open_presentation(_find_controller(window), window.size())
+    presentation.set_theme(PALETTES[theme])
+    return presentation
 
 
-def _open_speaker(playground: "Playground", window: MainWindow) -> None:
+def _vote(playground: "Playground", window: MainWindow) -> QWidget:
+    """Present a question with votes of the class."""
+    presentation = _open_presentation(_find_controller(window), window.size())
+    for key in (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_2, Qt.Key.Key_2):
+        QTest.keyClick(presentation, key)
+    return presentation
+
+
+def _open_speaker(playground: "Playground", window: MainWindow) -> QWidget:
     """Present, and open the window with the notes."""
     presentation = _open_presentation(_find_controller(window), window.size())
     presentation.toggle_speaker()
     assert presentation.speaker is not None
     presentation.speaker.resize(window.size())
+    return presentation.speaker
 
 
 def list_views() -> Iterator[View]:
@@ -102,6 +126,7 @@ def list_views() -> Iterator[View]:
     for theme in PALETTES:
         yield View(f"present-{theme}", prepare=_walk, open=partial(_present, theme))
     yield View("speaker", prepare=_walk, open=_open_speaker)
+    yield View("present-votes", prepare=_ask_with_choices, open=_vote)
 
 
 def list_step_names() -> Iterator[tuple[str, str, int]]:

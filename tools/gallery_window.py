@@ -81,9 +81,9 @@ def show(view: View, window: MainWindow, variant: Variant) -> QWidget:
         window.change_settings(theme=variant.theme, type_size=variant.type_size)
     settle(window)
     assert window.playground is not None
-    view.open(window.playground, window)
+    opened = view.open(window.playground, window)
     settle(window)
-    return next(reversed(list_others(window)), window)
+    return opened if isinstance(opened, QWidget) else next(iter(list_others(window)), window)
 
 
 def close(window: MainWindow) -> None:
@@ -96,7 +96,7 @@ def close(window: MainWindow) -> None:
 
 
 def list_others(window: MainWindow) -> list[QWidget]:
-    """Return the visible popups, dialogs and other windows beside the main one, the newest last."""
+    """Return the visible popups, dialogs and other windows beside the main one, in no order."""
     tops = [each for each in QApplication.topLevelWidgets() if each is not window and each.isVisible()]
     return [each for each in tops if not each.inherits("QTipLabel")]
 

@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.exercise_sheet import Blanked, Sheet, SheetTable
 from attnlab.figures.palette import LIGHT
+from attnlab.figures.subscripts import draw_text, text_width
 
 PAPERS = {"A4": QSizeF(5953, 8419), "Letter": QSizeF(6120, 7920)}
 MARGIN, GAP = 480.0, 200.0
@@ -287,13 +288,14 @@ def _make_table(table: SheetTable, room: QSizeF, solved: bool) -> Block:
             f"{table.title} has {len(table.rows)} rows and {len(table.columns)} columns, too many for the paper; "
             "use smaller sizes or fewer tokens."
         )
-    whole = max(width, QFontMetricsF(title).horizontalAdvance(table.title))
+    whole = max(width, text_width(table.title, title))
 
     def draw(painter: QPainter, at: QPointF) -> None:
         painter.translate(at)
         painter.scale(scale, scale)
         ink = LIGHT.role_ink(table.role) if table.role != "neutral" else LIGHT.ink
-        _write(painter, QRectF(0, 0, whole, _ROW), table.title, title, ink, Qt.AlignmentFlag.AlignVCenter)
+        painter.setPen(QColor(ink))
+        draw_text(painter, 0, _ROW / 2, table.title, title)
         for i, text in enumerate(table.columns):
             rect = QRectF(side + i * cell, _ROW, cell, _ROW)
             _write(painter, rect, text, label, LIGHT.muted, Qt.AlignmentFlag.AlignCenter)

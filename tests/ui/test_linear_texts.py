@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from attnlab.figures.slides.slide_markdown import read_paragraphs
+from attnlab.figures.subscripts import spans
 from attnlab.ui.lessons.draft_files import find_free_path
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.present import content
-from attnlab.ui.widgets.subscripts import spans
 from tests.hostile_texts import Parser, out_of_proportion
 
 SLIDE: Any = None

@@ -17,7 +17,8 @@ from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet
 from attnlab.figures.slides.slide_text import make_face
-from attnlab.figures.text import Pen, measure_text
+from attnlab.figures.subscripts import draw_text
+from attnlab.figures.text import measure_text
 
 NUMBERS = (3.4, 3.05, 2.75, 2.4, 2.1, 1.85, 1.6)
 """Font sizes of numbers in cells, in hundredths of the slide's height; smaller ones would be illegible."""
@@ -150,11 +151,8 @@ def _draw_caption(
     painter.drawRoundedRect(QRectF(box.x, middle - mark / 2, mark, mark), mark / 4, mark / 4)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    pen = Pen(painter, make_face(size))
     painter.setPen(QColor(palette.ink))
-    x = box.x + 1.6 * mark
-    pen.draw(x, middle, each.title)
-    x += pen.width(each.title)
+    x = draw_text(painter, box.x + 1.6 * mark, middle, each.title, make_face(size))
     if formulas is not None and each.formula and not source:
         room = formulas.size(each.formula, size)
         if x + size + room.width() <= box.right:

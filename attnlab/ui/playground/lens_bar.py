@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QRect, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLayoutItem, QPushButton, QSizePolicy, QWidget
 
+from attnlab.figures.subscripts import text_width
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font
@@ -11,7 +12,6 @@ from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout, flow
-from attnlab.ui.widgets.subscripts import text_width
 
 CANVAS = "canvas"
 LEAST_WIDTH = 240

@@ -19,10 +19,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import palette_of
-from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 BARS, THUMBNAILS, NAMES = range(3)
 """How much is shown of each stage."""

@@ -5,9 +5,9 @@ from PySide6.QtGui import QColor, QFont, QPainter
 
 from attnlab.attention.stages.arithmetic import Line, Span
 from attnlab.figures.palette import Palette
+from attnlab.figures.subscripts import spans
 from attnlab.ui.base.line_pen import LinePen
 from attnlab.ui.base.theme import scale
-from attnlab.ui.widgets.subscripts import spans
 
 _SMALLER = 0.78
 _SHIFT = {"sup": -0.34, "sub": 0.2, "": 0.0}

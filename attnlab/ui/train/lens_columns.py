@@ -8,13 +8,13 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.figures.subscripts import text_width
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mix, px
 from attnlab.ui.train.answer_columns import HEAD, ROW, AnswerColumns
 from attnlab.ui.train.stream_words import LensColumn
 from attnlab.ui.widgets.maps.drawn import Drawn
-from attnlab.ui.widgets.subscripts import text_width
 
 
 @guarded

@@ -10,6 +10,7 @@ from attnlab.base.spoken_text import speak_number
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData, Outline
 from attnlab.figures.map_painter import draw_cells, draw_outlines
+from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.base.themed import palette_of
@@ -17,7 +18,6 @@ from attnlab.ui.weights.trial import Small
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.maps.map_widget import PointedMaps
 from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, split_cell
-from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 _SIDE, _THIN, _LARGEST = 88, 8, 14
 """Pixels of a picture's longer side, of a bias, and the greatest size of a cell."""

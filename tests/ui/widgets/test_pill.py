@@ -9,12 +9,12 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.base.errors import ExperimentError
 from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.figures.subscripts import spans
 from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.fields.pill import Choice, Pill
 from attnlab.ui.widgets.fields.pill_popup import PillPopup
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout, flow
-from attnlab.ui.widgets.subscripts import spans
 
 Key, Button = Qt.Key, Qt.MouseButton
 CHOICES = (

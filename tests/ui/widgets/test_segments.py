@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QW
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.figures.subscripts import text_width
 from attnlab.ui.base.theme import font
 from attnlab.ui.base.themed import dress
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
-from attnlab.ui.widgets.subscripts import text_width
 
 Key, Button = Qt.Key, Qt.MouseButton
 CHOICES = (

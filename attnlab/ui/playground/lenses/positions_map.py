@@ -14,6 +14,7 @@ from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_data import MapData, Outline
 from attnlab.figures.map_labels import draw_labels, draw_titles
 from attnlab.figures.map_painter import draw_cells, draw_outlines
+from attnlab.figures.subscripts import draw_text
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
@@ -21,7 +22,6 @@ from attnlab.ui.base.theme import draw_focus_ring, px, scale
 from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.widgets.maps.map_widget import MapWidget, choose_longest
 from attnlab.ui.widgets.maps.spoken_maps import are_tokens, describe_value, name_cell, split_cell
-from attnlab.ui.widgets.subscripts import draw_text
 
 BAR = 32
 """Height of the colour bar below a map, with the space above it."""

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.figures.subscripts import draw_text, spans, text_width
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.charts.curve_axes import Floats, Plot, add_margins, log_ticks, on_axis
 from attnlab.ui.widgets.charts.plots import pg
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
-from attnlab.ui.widgets.subscripts import draw_text, spans, text_width
+from attnlab.ui.widgets.subscripts import FormulaLabel
 from attnlab.ui.widgets.surface import Surface
 
 Style = Literal["line", "points", "bars", "dashed"]
@@ -45,9 +46,7 @@ class Curves(FollowsTheme, Surface):
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = QLabel(title, self)  # with a parent: without one it would open as a window
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._title.setProperty("role", "title")
+        self._title = FormulaLabel(title, "title", self)  # with a parent: without one it would open as a window
         self._title.setVisible(bool(title))
         self._curves: tuple[Curve, ...] = ()
         self._lines: list[pg.PlotDataItem] = []
@@ -78,7 +77,7 @@ class Curves(FollowsTheme, Surface):
 
     def set_title(self, title: str) -> None:
         """Change the title; the next curves take it over for screen readers."""
-        self._title.setText(title)
+        self._title.show_formula(title)
 
     def show_curves(
         self,
@@ -98,7 +97,7 @@ class Curves(FollowsTheme, Surface):
         self._x_ticks = dict(x_ticks or ())
         self._draw()
         told = "; ".join(_describe_curve(curve) for curve in self._curves)
-        title = self._title.text() or f"{y_label} against {x_label}"
+        title = self._title.formula or f"{y_label} against {x_label}"
         self.setAccessibleName(f"{title}: {told}" if told else title)
         self.setAccessibleDescription(told)
 

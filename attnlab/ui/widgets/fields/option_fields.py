@@ -8,6 +8,7 @@ from itertools import pairwise
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QToolButton, QWidget
 
+from attnlab.figures.subscripts import spans
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
@@ -15,7 +16,6 @@ from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.fields.form_style import PILL, FormStyle
 from attnlab.ui.widgets.fields.option_controls import CONTROLS, Control
 from attnlab.ui.widgets.fields.option_field import Field
-from attnlab.ui.widgets.subscripts import spans
 
 __all__ = ["Field", "OptionFields"]
 

@@ -6,11 +6,11 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QRadioButton, QWidget
 
+from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mix_disabled, plain_tip, px, scale
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice
-from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 _WIDEST, _LEADING = 380, 15
 """The width of a description's lines and their distance, in pixels at 100 %."""
