@@ -296,6 +296,8 @@ class LessonController(QObject):
         if self.panel is not None:
             opens, closes = slide is not None and self.panel.isHidden(), slide is None and not self.panel.isHidden()
             self.panel.setVisible(slide is not None)
+            if closes:
+                self._playground.explain.show()  # the panel may have taken its room
             if opens:
                 self._playground.body.unfold(EXPLANATION)
             elif closes:

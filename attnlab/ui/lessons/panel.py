@@ -48,7 +48,8 @@ WIDTH, LEAST, SHARE = 300, 248, 0.24
 MARGIN, SPACING = 12, 8
 """Above and below the panel's parts, and between them, in pixels."""
 MOST, MOST_OF_ALL = 0.62, 0.78
-"""The share of the column that the lesson may take from the explanation, and from one that needs less than the rest."""
+"""The share of the column that the lesson may take from the explanation, and from one that needs less than the rest;
+a lesson that needs more takes all of it while no cell is explained."""
 
 
 @guarded
@@ -64,8 +65,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._filling = Filling(playground, self)
         self._arranged, self._divided = False, 0
         self._dividing = QTimer(self)
-        self._dividing.setSingleShot(True)
-        self._dividing.setInterval(0)
+        self._dividing.setSingleShot(True)  # with the interval 0
         self._dividing.timeout.connect(self._divide)
         self._told: tuple[int, int, tuple[Cell, ...], bool] | None = None
         self._asked = ""
@@ -180,6 +180,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._column.addWidget(self)
         self._column.addWidget(explain)
         explain.show()  # its place was taken, which hides it
+        explain.begun.connect(self._make_room)
 
     def restyle(self) -> None:
         """Set the icon, the fonts and the width."""
@@ -329,6 +330,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._question.show_widget(self._answers)
         return self._answers
 
+    @Slot()
     def _make_room(self) -> None:
         """Divide the column again when all that changes now has been laid out, unless the user moved the border."""
         if not self._arranged:
@@ -343,8 +345,10 @@ class LessonPanel(FollowsTheme, QFrame):
         self._divided = whole
         around = self._head.sizeHint().height() + self._foot.sizeHint().height() + 2 * SPACING + 2 * MARGIN
         wanted = self._inside.totalHeightForWidth(self._area.width()) + around + 2
-        left = min(whole - self._playground.explain.measure_need(), round(whole * MOST_OF_ALL))
-        wanted = min(wanted, max(left, round(whole * MOST)))
+        explain = self._playground.explain
+        most = max(min(whole - explain.measure_need(), round(whole * MOST_OF_ALL)), round(whole * MOST))
+        explain.setHidden(explain.is_idle and wanted > most)  # until there is a cell to explain
+        wanted = min(wanted, most if not explain.isHidden() else whole)
         if self._column.sizes()[0] != wanted:
             self._column.setSizes([wanted, whole - wanted])
 

@@ -55,6 +55,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
     """Explains the view's cell in a trace; emits the cell whose bar was clicked."""
 
     cell_clicked = Signal(object)
+    begun = Signal()
+    """Emitted when a cell is explained after none was."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -210,6 +212,11 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._guided = on
         self._refresh()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no cell is explained."""
+        return self._cell is None
+
     def measure_need(self) -> int:
         """Return the height in pixels at which nothing has to be scrolled."""
         return self._column.totalHeightForWidth(self.width())
@@ -229,7 +236,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         """Show what is said of a cell."""
         explanation = shown.explanation
         p, cell, trace = palette_of(self), explanation.cell, self._trace
-        self._cell = cell
+        idle, self._cell = self._cell is None, cell
         assert trace is not None
         stage = BY_NAME[cell.stage]
         set_sheet(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
@@ -256,6 +263,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             widget.show()
         self._show_row(cell, row)
         self._show_steps(shown.steps)
+        if idle:
+            self.begun.emit()
 
     def _show_steps(self, steps: "Steps | None") -> None:
         """Draw the steps: those up to the bars of the row, and those after them."""

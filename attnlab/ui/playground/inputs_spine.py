@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
 from attnlab.ui.base.guard import guarded
@@ -16,12 +16,16 @@ from attnlab.ui.playground.tab_button import TabButton
 if TYPE_CHECKING:
     from attnlab.document.document import Document
 
-WIDTH = 48
+WIDTH, AIR = 52, 5
+"""The width of the strip and the air beside a text on it, which leave room for a scroll bar."""
 
 
 @guarded
-class InputsSpine(FollowsTheme, QFrame):
-    """Emits the table to open in the inputs, "" for the one that was open, or that the sentence is to be edited."""
+class InputsSpine(FollowsTheme, QScrollArea):
+    """Emits the table to open in the inputs, "" for the one that was open, or that the sentence is to be edited.
+
+    It scrolls where a low window with large type has no room for every button.
+    """
 
     table_requested = Signal(str)
     sentence_requested = Signal()
@@ -29,9 +33,14 @@ class InputsSpine(FollowsTheme, QFrame):
     def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self.setProperty("ground", "surface")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 12, 0, 12)  # "Text" takes the whole width
+        self.setAccessibleName("Folded inputs")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        body = QWidget(self.viewport())
+        body.setProperty("ground", "surface")
+        self._column = QVBoxLayout(body)
+        self._column.setContentsMargins(0, 12, 0, 12)
         self._column.setSpacing(4)
         self.unfold_button = QToolButton()
         self.unfold_button.setAutoRaise(True)
@@ -39,7 +48,7 @@ class InputsSpine(FollowsTheme, QFrame):
         self.unfold_button.setToolTip("Show the sentence, the numbers and the shape")
         self.unfold_button.clicked.connect(self._on_unfold)
         self._column.addWidget(self.unfold_button, 0, Qt.AlignmentFlag.AlignHCenter)
-        self.text_button = TabButton("Text", "Edit the sentence (Ctrl+L)")
+        self.text_button = TabButton("Text", "Edit the sentence (Ctrl+L)", air=AIR)
         self.text_button.setAccessibleName("Edit the sentence")
         self.text_button.setCheckable(False)
         self.text_button.clicked.connect(self.sentence_requested)
@@ -47,13 +56,14 @@ class InputsSpine(FollowsTheme, QFrame):
         self._column.addStretch(1)
         self.buttons: dict[str, TabButton] = {}
         document.scene_changed.connect(self._on_scene_changed)
+        self.setWidget(body)
         self._show_tables()
 
     def _show_tables(self) -> None:
         e = self._document.experiment
         for name in edits.tables(e):
             if name not in self.buttons:
-                button = self.buttons[name] = TabButton(tables.title(name), f"Show {tables.title(name)}")
+                button = self.buttons[name] = TabButton(tables.title(name), f"Show {tables.title(name)}", air=AIR)
                 button.setCheckable(False)
                 button.setProperty("table", name)
                 button.clicked.connect(self._on_table)

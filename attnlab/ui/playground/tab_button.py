@@ -12,10 +12,11 @@ from attnlab.ui.base.themed import palette_of
 
 @guarded
 class TabButton(QToolButton):
-    """A checkable button of a tab row; the checked one is highlighted."""
+    """A checkable button of a tab row; the checked one is highlighted. ``air`` is the room beside its text."""
 
-    def __init__(self, title: str, about: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, about: str = "", parent: QWidget | None = None, *, air: int = 10) -> None:
         super().__init__(parent)
+        self._air = air
         self.setText(title)
         self.setCheckable(True)
         self.setAutoExclusive(True)
@@ -23,7 +24,7 @@ class TabButton(QToolButton):
         self.setToolTip(about)
 
     def sizeHint(self) -> QSize:
-        return QSize(round(text_width(self.text(), font("strong"))) + px(20), px(28))
+        return QSize(round(text_width(self.text(), font("strong"))) + 2 * px(self._air), px(28))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()

@@ -58,3 +58,26 @@ def test_while_a_lesson_is_open_the_explanation_shows_no_example(person: "Person
     panel_of(person).close_requested.emit()
     person.settle()
     assert "1.0000" in read_explain(person)
+
+
+def test_a_lesson_that_needs_all_the_room_has_it_until_a_cell_is_explained(person: "Person") -> None:
+    open_step(person, "causal-masks", 2, 200)
+    explain, text = person.playground.explain, person.find(QScrollArea, "The step's text")
+    person.wait_for(lambda: not explain.isVisible() and text.verticalScrollBar().maximum() == 0)
+    find_controller(person).player.finish()
+    person.settle()
+    person.click_cell("weights", 2, 1)
+    person.wait_for(explain.isVisible)
+    assert "sat" in read_explain(person)
+    panel_of(person).close_requested.emit()
+    person.settle()
+    assert not explain.isHidden()  # though its column may be folded
+
+
+def test_the_explanation_returns_when_a_lesson_that_took_its_room_is_closed(person: "Person") -> None:
+    open_step(person, "causal-masks", 2, 200)
+    explain = person.playground.explain
+    person.wait_for(lambda: not explain.isVisible())
+    panel_of(person).close_requested.emit()
+    person.window.resize(1920, 1080)
+    person.wait_for(explain.isVisible)

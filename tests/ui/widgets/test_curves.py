@@ -123,7 +123,7 @@ def test_a_plot_describes_its_name_and_every_curve(curves: Curves) -> None:
     assert curves.accessibleName().startswith("Growth: ")
     assert curves.accessibleDescription() == ("rising: 4 points, 1 to 8; falling: 4 points, 1 to 8; here: 6 at 2")
     names = [child.accessibleName() for child in curves.findChildren(QWidget) if child.isVisible()]
-    assert [name for name in names if name] == ["rising", "falling", "here"]
+    assert [name for name in names if name] == ["Growth", "rising", "falling", "here"]
 
 
 def test_the_legend_is_above_the_plot(curves: Curves) -> None:
