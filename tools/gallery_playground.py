@@ -108,9 +108,14 @@ def _step_down(playground: "Playground", window: MainWindow) -> None:
     playground.document.select(Cell("d_W_q", 2, 0), pin=True)
     lens = _open_backward(playground)
     lens.panel.options_changed.emit({"loss_wanted": 0.8})
-    wait_until(lambda: playground.reply is not None and not playground.lane.busy)
+    _wait_for_reply(playground)
     lens.panel.ten.click()
     wait_until(lambda: not lens.curve.isHidden() and not playground.lane.busy)
+
+
+def _wait_for_reply(playground: "Playground") -> None:
+    e = playground.document.experiment
+    wait_until(lambda: playground.reply is not None and playground.reply.request.experiment is e)
 
 
 def _open_backward(playground: "Playground") -> "BackwardLens":
@@ -128,8 +133,7 @@ def _choose_loss(kind: str) -> Prepare:
 
     def prepare(playground: "Playground", window: MainWindow) -> None:
         _open_backward(playground).panel.loss_chosen.emit(kind)
-        e = playground.document.experiment
-        wait_until(lambda: playground.reply is not None and playground.reply.request.experiment is e)
+        _wait_for_reply(playground)
 
     return prepare
 

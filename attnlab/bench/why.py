@@ -12,12 +12,13 @@ import torch
 from PySide6.QtCore import QEvent, QObject
 from torch import Tensor
 
-from attnlab.attention.edits import vector_edits
+from attnlab.attention.edits import configure, vector_edits
 from attnlab.attention.edits.layer_tables import table
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.measures.goal_seek import Goal, seek_goals
 from attnlab.attention.measures.sensitivity import Number, measure_causes, measure_effects
+from attnlab.attention.stages.trace import Trace
 from attnlab.bench.measure import Case, collect_garbage_like_the_program, make_case, run_in_turns
 from attnlab.bench.notebook import Notebook
 from attnlab.bench.window import open_window, wait_until
@@ -40,6 +41,7 @@ def run_cases(quick: bool = False) -> Iterator[Case]:
     prepare()
     try:
         yield from measure_derivatives(rounds)
+        yield from measure_backward(rounds)
         yield from measure_goals(rounds)
     finally:
         torch.set_num_threads(threads)
@@ -80,6 +82,29 @@ def _differentiate_bare(e: Experiment) -> None:
     along = torch.zeros_like(weights, requires_grad=True)
     pulled = torch.autograd.grad(weights, given[1], along, create_graph=True)[0]
     torch.autograd.grad(pulled[1, 2], along)
+
+
+def measure_backward(rounds: int) -> Iterator[Case]:
+    """Yield the case of the whole backward pass by formulas, compared with autograd, which keeps no gradient between.
+
+    The loss is a wanted output: it reaches every stage. Both compute forward and back in float64.
+    """
+    e = configure(make_layer(), loss="output")
+
+    def ours() -> None:
+        trace = Trace(e, torch.device("cpu"), torch.float64)
+        for name in trace:
+            trace[name]
+
+    mine, bare = run_in_turns(rounds, partial(_time, ours), partial(_time, partial(_go_back_bare, e)))
+    yield make_case("why", f"backward pass, T={TOKENS}, {HEADS} heads", mine, bare, "ms", "≤ 50 ms")
+
+
+def _go_back_bare(e: Experiment) -> None:
+    x, w_q, w_k, w_v = (table(e, name).double().requires_grad_() for name in ("embeddings", "W_q", "W_k", "W_v"))
+    values = (x @ w_v).view(TOKENS, HEADS, -1).transpose(0, 1)
+    output = (_attend(x, w_q, w_k) @ values).transpose(0, 1).flatten(1)
+    torch.autograd.grad((output - e.weights.extra["O_wanted"].double()).square().mean(), (x, w_q, w_k, w_v))
 
 
 def measure_goals(rounds: int) -> Iterator[Case]:

@@ -34,11 +34,14 @@ def draw_numbers(
         shown &= ~data.masked
     if data.least_number:
         shown &= np.abs(data.values) >= data.least_number
+    factor = 10.0 ** -(data.exponent or 0)
     written = data.values[shown] if data.under is None else np.where(shown, data.values, data.under)
-    chosen = _choose_format(painter, grid, written, fonts, (4, 2) if decimals is None else (decimals, 2))
+    most = 2 if data.exponent else 4 if decimals is None else decimals
+    chosen = _choose_format(painter, grid, written * factor, fonts, (most, 2))
     if chosen is None:
         return False
-    pen, form = chosen
+    pen, write = chosen
+    form = write if data.exponent is None else lambda value: write(factor * value) if value else "0"
     empty = data.empty
     for index in range(grid.count):
         x, y = grid.origin(index)

@@ -24,7 +24,8 @@ class MapData:
     ``filled`` cells are masked too but have an ordinary number, and are hatched over their colour; ``dropped`` ones
     are crossed out. ``muted`` columns are grey. Without ``has_numbers`` only colours are drawn, and no
     numbers are written whose magnitude is below ``least_number``. The last ``aside``
-    columns are no cells of the stage, such as the share of a sink.
+    columns are no cells of the stage, such as the share of a sink. With an ``exponent`` the numbers are written in this
+    power of ten, which stands beside the title, and exact zeros as "0"; it is for gradients, which may all be small.
     """
 
     values: NDArray[np.floating]
@@ -46,11 +47,17 @@ class MapData:
     least_number: float = 0.0
     aside: int = 0
     bold_rows: frozenset[int] = frozenset()
+    exponent: int | None = None
 
     @property
     def limit(self) -> float:
         """The number that the last colour stands for."""
         return self.scale.limit
+
+    @property
+    def power(self) -> str:
+        """The power of ten in which the numbers are written, "× 10⁻³"; "" if they are written as they are."""
+        return write_power_of_ten(self.exponent)
 
     @property
     def is_muted(self) -> NDArray[np.bool_] | None:
@@ -79,6 +86,14 @@ class MapData:
     def find_masked(self, index: int) -> NDArray[np.bool_] | None:
         """Return which cells [rows, columns] of a map are masked; None if none are."""
         return self.masked if self.masked is None or self.masked.ndim == 2 else self.masked[index]
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def write_power_of_ten(exponent: int | None) -> str:
+    """Return "× 10⁻³" for the exponent −3; "" for 0 or None."""
+    return f"× 10{str(exponent).translate(_RAISED)}" if exponent else ""
 
 
 @dataclass(frozen=True, slots=True)

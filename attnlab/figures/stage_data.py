@@ -1,5 +1,6 @@
 """The maps of a computed stage with everything that is drawn on them: labels, scale, masks, sinks and dropped cells."""
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from attnlab.attention.axes import labels
 from attnlab.attention.stages.evaluate import find_dropped
+from attnlab.attention.stages.presence import is_gradient
 from attnlab.attention.stages.table import Stage, kind_of
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import AUTOMATIC, Colouring, Scale, find_scale, find_sinks
@@ -57,8 +59,22 @@ def make_stage_data(
         filled=trace.find_filled(stage.name),
         dropped=_choose_dropped(trace, stage, head),
         muted=find_muted(trace, stage, colouring),
+        exponent=find_exponent(trace, stage),
     )
     return _add_sink(data) if stage.name == "weights" and e.config.option("sink") else data
+
+
+_SMALL = 0.1
+"""Gradients below this are written in a power of ten."""
+
+
+def find_exponent(trace: "Trace", stage: Stage) -> int | None:
+    """Return the power of ten in which the numbers of a gradient are written: 0 unless all are small; else None."""
+    if not is_gradient(stage.name):
+        return None
+    sizes = np.abs(trace.array(stage.name))
+    largest = float(sizes[np.isfinite(sizes)].max(initial=0.0))
+    return math.floor(math.log10(largest)) if 0 < largest < _SMALL else 0
 
 
 def find_muted(trace: "Trace", stage: Stage, colouring: Colouring) -> tuple[int, ...]:

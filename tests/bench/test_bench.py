@@ -242,6 +242,7 @@ def test_the_bench_of_explanations_seeks_the_same_goal_with_adam(capsys: pytest.
     cases = read_json(capsys.readouterr().out)
     assert [case["case"] for case in cases] == [
         "derivatives, T=16, 8 heads",
+        "backward pass, T=16, 8 heads",
         "one goal",
         "one goal, other rows held",
         "arrows, drag to picture, T=16",

@@ -17,19 +17,21 @@ def explain(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         words = write_words(trace, cell)
         end = () if cell.stage == "readout" else (line("= ", Span(number(value_of(trace, cell)), style="strong")),)
         return make_explanation(trace, cell, *words, *end)
-    lines: list[Line] = []
-    for part in parts:
-        lines.append(line(f"{part.title}: ", part.note))
-        lines.append(line("= ", products(part.left, part.right, part.roles, limit)))
-        if len(parts) > 1:
-            lines.append(line(f"= {number(part.total)}"))
     added = [part for part in parts if part.is_added]
-    if len(added) > 1:
-        lines.append(line("together: ", " + ".join(bracket(part.total) for part in added)))
-    exact = sum(part.total for part in added)
-    if len(parts) > 1 and len(added) == 1:
-        lines.pop()  # the result is written next
-    return make_explanation(trace, cell, *lines, result_line(trace, cell, exact))
+    result = result_line(trace, cell, sum(part.total for part in added))
+    if len(added) == 1:
+        lines = [*_write_part(added[0], limit), result]
+    else:
+        names = " + ".join(part.title[:1].lower() + part.title[1:] for part in added)
+        lines = [line(names), line("= ", " + ".join(bracket(part.total) for part in added)), result]
+    for part in parts:
+        if len(added) > 1 or not part.is_added:
+            lines += [*_write_part(part, limit), line(f"= {number(part.total)}")]
+    return make_explanation(trace, cell, *lines)
+
+
+def _write_part(part: Part, limit: int | None) -> list[Line]:
+    return [line(f"{part.title}: ", part.note), line("= ", products(part.left, part.right, part.roles, limit))]
 
 
 def find_backward_steps(trace: Computed, cell: Cell, limit: int | None) -> Steps | None:

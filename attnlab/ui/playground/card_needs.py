@@ -12,6 +12,7 @@ from attnlab.attention import axes
 from attnlab.attention.stages.flow import split_backward, stage_rows
 from attnlab.attention.stages.table import BY_NAME, STAGES, Stage, sources
 from attnlab.figures.map_labels import LABEL_LETTERS
+from attnlab.figures.stage_data import find_exponent
 from attnlab.ui.base.theme import font
 
 if TYPE_CHECKING:
@@ -182,6 +183,8 @@ def count_digits(
         if stage.name not in trace or (names is not None and stage.name not in names):
             continue
         array = trace.array(stage.name)
+        exponent = find_exponent(trace, stage)
+        array = array * 10.0**-exponent if exponent else array
         digits, negative = known.get(stage.name, (1, False))
         if max(array.shape[-2:]) <= LARGEST:
             mask = trace.find_shown_mask(stage.name)

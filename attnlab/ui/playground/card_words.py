@@ -3,17 +3,23 @@
 from typing import TYPE_CHECKING
 
 from attnlab.attention.stages.table import Stage, about
-from attnlab.figures.map_data import MapData
+from attnlab.figures.map_data import MapData, write_power_of_ten
+from attnlab.figures.stage_data import find_exponent
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
 
 def shape_text(trace: "Trace", name: str) -> str:
-    """Return the shape of a stage as a header shows it: ``8 × 6×6``, or ``6×6`` without heads."""
+    """Return the shape of a stage as a header shows it: ``8 × 6×6``, or ``6×6`` without heads.
+
+    Before it stands the power of ten of small gradients.
+    """
     shape = trace.array(name).shape
     text = f"{shape[-2]}×{shape[-1]}"
-    return f"{shape[0]} × {text}" if len(shape) == 3 and shape[0] > 1 else text
+    text = f"{shape[0]} × {text}" if len(shape) == 3 and shape[0] > 1 else text
+    power = write_power_of_ten(find_exponent(trace, trace.stage(name)))
+    return f"{power}   {text}" if power else text
 
 
 def describe_card(trace: "Trace", stage: Stage, shown: MapData, figures: str, *, painting: bool) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QStackedWidget, QVBoxLayout, QWidget
 
+from attnlab.attention.stages.table import BY_NAME
 from attnlab.ui.playground.canvas import Canvas
 from attnlab.ui.playground.lens_bar import CANVAS, LEAST_WIDTH, LensBar
 from attnlab.ui.playground.lenses import make_lens
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
     from attnlab.ui.playground.lenses.lens import Lens, Runner
+
+
+BACKWARD = "backward"
+"""The lens with the cards of the backward pass."""
 
 
 class LensArea(QWidget):
@@ -89,9 +94,15 @@ class LensArea(QWidget):
             self._lenses[self.current].show_trace(trace, view)
 
     def show_view(self, view: "View") -> None:
-        """Show the same trace with another view."""
+        """Show the same trace with another view; a walk goes on in the lens of the backward pass."""
+        before = self._shown[1].at if self._shown is not None else None
         if self._shown is not None:
             self._shown = self._shown[0], view
+        if view.at is not None and view.at != before:
+            is_backward = BY_NAME[view.at.stage].is_backward
+            if self.current == (CANVAS if is_backward else BACKWARD):
+                self.open_lens(BACKWARD if is_backward else CANVAS)
+                return
         if self.current != CANVAS:
             self._lenses[self.current].show_view(view)
 

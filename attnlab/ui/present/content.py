@@ -304,9 +304,10 @@ class SlideNumbers:
         head, title = self._view.head, self._stage.title
         if self._stage.has_heads and e.n_heads > 1 and head != "all":
             title += ", mean of the heads" if head == "mean" else f", head {head}"
+        shown = self._data if pair is None else pair
         return SlideMap(
-            self._data if pair is None else pair,
-            title,
+            shown,
+            f"{title}  {shown.power}".rstrip(),
             self._stage.role,
             outlines,
             (row, column),

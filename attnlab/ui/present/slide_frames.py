@@ -108,7 +108,7 @@ def _make_source(trace: "Trace", stage: Stage, view: "View", read: tuple[Region,
     data = replace(look.data, unknown=unknown(stage, look.heads))
     framed = tuple(Outline(None, each.row, each.column, each.role or stage.role) for each in read)
     strong = (read[0].row, read[0].column) if read else (None, None)
-    return SlideMap(data, stage.title, stage.role, framed, strong, stage.is_map)
+    return SlideMap(data, f"{stage.title}  {data.power}".rstrip(), stage.role, framed, strong, stage.is_map)
 
 
 def _make_table(e: "Experiment", name: str, cell: Cell | None) -> SlideMap:

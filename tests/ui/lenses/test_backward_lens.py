@@ -11,6 +11,7 @@ import attnlab
 from attnlab.attention import edits
 from attnlab.attention.edits import descent
 from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.walk import Place
 from attnlab.ui.playground.lenses.backward_lens import BackwardLens
 
 if TYPE_CHECKING:
@@ -231,3 +232,22 @@ def test_the_cards_are_pointed_at_magnified_and_walked(person: "Person", three: 
     assert person.document.view.at.stage == "d_W_k"
     assert three.canvas.cards["d_inputs"].data is None
     assert three.canvas.cards["d_W_k"].data is not None
+    person.document.show(at=Place("weights"))
+    finish(person)
+    assert person.playground.lenses.current == "canvas"
+    for _ in range(3):
+        person.playground.step_bar.step_next()
+        finish(person)
+    assert person.playground.lenses.current == "backward"
+    assert person.document.view.at == Place("loss")
+    assert three.canvas.cards["d_weights"].data is None
+
+
+def test_small_gradients_are_written_in_a_power_of_ten(person: "Person", three: BackwardLens) -> None:
+    card = three.canvas.cards["d_W_q"]
+    assert card.shape_text() == "× 10⁻³   4×4"
+    assert card.data is not None
+    assert card.data.exponent == -3
+    assert three.canvas.cards["d_scores"].shape_text() == "3×3"
+    assert three.canvas.cards["d_scores"].data.exponent == 0  # type: ignore[union-attr]
+    assert three.canvas.cards["weights"].data.exponent is None  # type: ignore[union-attr]
