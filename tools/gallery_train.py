@@ -23,6 +23,8 @@ PAUSED_AT = 20
 REVERSE = ("reverse",)
 CROSS = ("dates",)
 TEXT = ("characters",)
+PIECES = ("characters", "--set", "level=piece", "--set", "context=128", "--set", "norm=after")
+OWN = ("pairs", "--set", "level=character")
 LARGE = ("reverse", "--set", "layers=6", "--set", "heads=4")
 BOTH = ("reverse", "--model", "encoder-decoder")
 RECURRENT, LUONG = ("questions", "--model", "recurrent"), ("questions",)
@@ -36,6 +38,9 @@ def list_views() -> Iterator[View]:
     yield _make_view("train", _show_run(REVERSE))
     yield _make_view("train-cross", _show_run(CROSS))
     yield _make_view("train-text", _show_run(TEXT))
+    yield _make_view("train-pieces", _show_run(PIECES))
+    yield _make_view("train-own-pairs", _show_run(OWN))
+    yield _make_view("train-question", _show_run(REVERSE, _change_setting))
     yield _make_view("train-24-heads", _show_run(LARGE))
     yield _make_view("train-back", _show_run(REVERSE, _go_back))
     yield _make_view("train-one-map", _show_run(REVERSE, _show_last_map))
@@ -130,6 +135,15 @@ def _go_back(workspace: "TrainWorkspace") -> None:
             and workspace.session.inspection.seen.look.step == workspace.session.viewed_step
         )
     )
+
+
+def _change_setting(workspace: "TrainWorkspace") -> None:
+    """Change settings of the finished run, which asks whether it is a new run or this one."""
+    spec = workspace.session.spec
+    spec = replace(spec, train=replace(spec.train, rate=2 * spec.train.rate, batch=64))
+    workspace.settings.show_spec(spec)
+    workspace.settings.spec_changed.emit(spec)
+    wait_until(lambda: workspace.question.isVisible())
 
 
 def _show_last_map(workspace: "TrainWorkspace") -> None:

@@ -109,6 +109,7 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         column.addLayout(self._runs)
         column.addStretch(1)
         self.variant.setAccessibleName("Recommended settings")
+        self.variant.setPlaceholderText("other settings")
         return inside
 
     def open_data(self, path: str) -> None:
