@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from attnlab.training import models, tasks
-from attnlab.training.answers import Answer
-from attnlab.training.batch import IGNORED, PAD, Batch
+from attnlab.training.answers import Answer, read_answer
+from attnlab.training.batch import END, IGNORED, PAD, Batch
 from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.look import Viewer
+from attnlab.training.models.base_model import OwnAnswers
 from attnlab.training.specs import RunSpec
 from attnlab.training.tasks import TASKS
 
@@ -59,6 +60,20 @@ def test_a_date_is_written_by_the_model_itself_before_any_step(kind: str) -> Non
     assert tuple(written) == data.decode(alone[alone != PAD])
     assert [place.read for place in answer.written] == ["⟨", *written[:-1]]
     assert "".join(place.wanted for place in answer.places) == "2019-03-03⟩"
+
+
+def test_an_answer_of_the_models_own_ends_with_its_first_end() -> None:
+    """What a model predicts after it has said that it is done is no part of its answer."""
+    spec = tasks.make_spec("reverse")
+    viewer, batch = Viewer(spec), tasks.make_data(spec).make_probe("b e h f")
+    first = int((batch.targets[0] != IGNORED).nonzero()[0])
+    logits = torch.zeros(1, batch.inputs.shape[1], len(viewer.data.vocabulary))
+    logits[0, :, 5] = 1.0
+    logits[0, first + 2, END] = 2.0
+    own = OwnAnswers(batch.inputs, logits, logits.argmax(-1))
+    answer = read_answer(viewer.model, viewer.data, batch, logits, own)
+    assert len(answer.places) == 5
+    assert [place.likeliest[0][0] for place in answer.written] == [viewer.data.vocabulary[5]] * 2 + ["⟩"]
 
 
 def test_only_a_model_that_writes_after_the_begin_token_has_an_answer_of_its_own() -> None:
