@@ -29,16 +29,10 @@ def edit_table(e: "Experiment", name: str, indices: str | None, value: object) -
     Raises:
         AttnlabError: the indices do not exist, or the numbers do not fit.
     """
-    rows, columns = edits.shape(e, name)
     if indices is None:
         return _replace_table(e, name, value)
-    parts = [part.strip() for part in split_at_commas(indices)]
-    if len(parts) == 1 and rows == 1:
-        parts = ["0", *parts]
-    if len(parts) != 2:
-        raise ExperimentError(f"{name}[{indices}] is not a cell; {name}[0, 1] is one, {name}[0, :] a row.")
-    row = _find_index(e, name, parts[0], rows, "row")
-    column = _find_index(e, name, parts[1], columns, "column")
+    rows, columns = edits.shape(e, name)
+    row, column = find_place(e, name, indices)
     block = _to_rows(name, value)
     shape = (rows if row is None else 1, columns if column is None else 1)
     if len(block) == 1 and shape[0] > 1 and shape[1] == 1:
@@ -47,6 +41,21 @@ def edit_table(e: "Experiment", name: str, indices: str | None, value: object) -
         count = shape[0] * shape[1]
         raise ExperimentError(f"{name}[{indices}] got {sum(map(len, block))} numbers; it needs {count}.")
     return edits.set_block(e, name, row or 0, column or 0, block)
+
+
+def find_place(e: "Experiment", name: str, indices: str) -> tuple[int | None, int | None]:
+    """Return the row and the column that indices such as ``0, 1`` name in a table; None for all of them.
+
+    Raises:
+        AttnlabError: the text is no row and column, or the table has none of that number or token.
+    """
+    rows, columns = edits.shape(e, name)
+    parts = [part.strip() for part in split_at_commas(indices)]
+    if len(parts) == 1 and rows == 1:
+        parts = ["0", *parts]
+    if len(parts) != 2:
+        raise ExperimentError(f"{name}[{indices}] is not a cell; {name}[0, 1] is one, {name}[0, :] a row.")
+    return _find_index(e, name, parts[0], rows, "row"), _find_index(e, name, parts[1], columns, "column")
 
 
 def _find_index(e: "Experiment", name: str, text: str, count: int, what: str) -> int | None:

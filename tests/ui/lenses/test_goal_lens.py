@@ -136,6 +136,53 @@ def test_a_weight_is_dragged_up_in_the_map(person: "Person") -> None:
     assert weigh(person, 3, 4) == pytest.approx(start + up / px(FULL), abs=1e-3)
 
 
+def type_numbers(person: "Person", lens: GoalLens, text: str) -> None:
+    lens.panel.numbers.setFocus()
+    lens.panel.numbers.selectAll()
+    QTest.keyClicks(lens.panel.numbers, text)
+
+
+def test_only_chosen_numbers_change(person: "Person") -> None:
+    before = person.experiment
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    for name in ("W_q", "W_k"):
+        lens.panel.chips[name].click()
+    type_wanted(person, lens, f"{weigh(person, 1, 2) + 0.02:.4f}")
+    type_numbers(person, lens, 'W_q[0, 1], X["starts", :]')
+    wanted = weigh(person, 1, 2) + 0.02
+    QTest.keyClick(lens.panel.numbers, Qt.Key.Key_Return)
+    finish(person)
+    assert weigh(person, 1, 2) == pytest.approx(wanted, abs=1e-4)
+    for name, allowed in (("W_q", {(0, 1)}), ("W_k", set()), ("W_v", set())):
+        old, new = getattr(before.weights, name), getattr(person.experiment.weights, name)
+        assert {tuple(place) for place in (old != new).nonzero().tolist()} == allowed
+    assert (person.experiment.embeddings != before.embeddings).any(1).tolist() == [False, False, True] + 3 * [False]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("W_v[0, 1]", "“W_v[0, 1]” names no numbers of X, W_q, W_k; W_q[0, 1] and X[2, :] do."),
+        ("W_q[0, 9]", "The column of W_q is 9; it needs a number from 0 to 1, or :."),
+        (
+            'X["dog", :]',
+            "The row of embeddings is “dog”; there are “Your”, “journey”, “starts”, “with”, “one”, “step”.",
+        ),
+        ("[", "“[” names no numbers of X, W_q, W_k; W_q[0, 1] and X[2, :] do."),
+    ],
+)
+def test_numbers_that_do_not_exist_are_refused_in_a_sentence(person: "Person", text: str, sentence: str) -> None:
+    before = person.experiment
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    type_wanted(person, lens, "0.3")
+    type_numbers(person, lens, text)
+    click(person, lens.panel.reach)
+    assert lens.panel.status.text() == sentence
+    assert person.experiment is before
+
+
 def test_only_what_may_change_changes(person: "Person") -> None:
     before = person.experiment
     hold(person, 4, 0)
@@ -147,7 +194,7 @@ def test_only_what_may_change_changes(person: "Person") -> None:
     ]  # fmt: skip
     type_wanted(person, lens, "0.4")
     click(person, lens.panel.reach)
-    assert lens.panel.status.text() == "Nothing may change: choose W_q, W_k, X or a token."
+    assert lens.panel.status.text() == "Nothing may change: choose W_q, W_k, X or a token, or type some numbers."
     assert person.experiment is before
     lens.panel.chips["query token"].click()
     click(person, lens.panel.reach)

@@ -14,7 +14,10 @@ from attnlab.attention.measures.goal_seek import Goal, Reached, find_reason_agai
 from attnlab.attention.measures.sensitivity import list_largest, list_tables
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.trace import Trace
-from attnlab.base.errors import AttnlabError
+from attnlab.base.errors import AttnlabError, ExperimentError
+from attnlab.lessons.cell_references import split_at_commas, split_indices
+from attnlab.lessons.lookup import ALIASES
+from attnlab.lessons.table_edit import find_place
 from attnlab.ui.playground.input_tables import title
 from attnlab.ui.playground.lenses.sensitivity_found import write_place
 
@@ -29,11 +32,15 @@ MOST = 6
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A search: the goals, of which the first is that of the held weight, what may change, and whether to hold."""
+    """A search: the goals, of which the first is that of the held weight, what may change, and whether to hold.
+
+    ``numbers`` are further numbers that may change, as they are typed: ``W_q[0, 1], X["cat", :]``.
+    """
 
     goals: tuple[Goal, ...]
     may_change: tuple[str, ...]
     hold_others: bool
+    numbers: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +84,24 @@ def make_masks(e: "Experiment", goals: Sequence[Goal], names: Sequence[str]) -> 
     return masks
 
 
+def add_numbers(e: "Experiment", text: str, masks: dict[str, NDArray[np.bool_]]) -> None:
+    """Let the numbers that a text names change as well.
+
+    Raises:
+        AttnlabError: the text names no numbers of a table that moves weights; the sentence shows some.
+    """
+    names = [name for name in list_tables(e) if name != "W_v"]
+    for part in filter(None, map(str.strip, split_at_commas(text, outside_brackets=True))):
+        found = split_indices(part)
+        name = ALIASES.get(found[0], found[0]) if found is not None else ""
+        if found is None or name not in names:
+            there = ", ".join(map(title, names))
+            raise ExperimentError(f"“{part[:40]}” names no numbers of {there}; W_q[0, 1] and X[2, :] do.")
+        row, column = (None, None) if found[1] is None else find_place(e, name, found[1])
+        mask = masks.setdefault(name, np.zeros(tuple(table(e, name).shape), bool))
+        mask[slice(None) if row is None else row, slice(None) if column is None else column] = True
+
+
 def find_goal(e: "Experiment", ask: Ask, progress: Callable[[float], bool]) -> Found:
     """Return what a search found. Runs on any thread.
 
@@ -84,6 +109,7 @@ def find_goal(e: "Experiment", ask: Ask, progress: Callable[[float], bool]) -> F
         ExperimentError: the goals cannot be reached whatever changes, or nothing may change.
     """
     masks = make_masks(e, ask.goals, ask.may_change)
+    add_numbers(e, ask.numbers, masks)
     reached = seek_goals(e, ask.goals, masks, hold_others=ask.hold_others, progress=progress)
     goal = ask.goals[0]
     try:
@@ -115,8 +141,12 @@ def _try(e: "Experiment", ask: Ask, progress: Callable[[float], bool]) -> Reache
 
 def find_refusal(e: "Experiment", ask: Ask) -> str:
     """Return why a search cannot begin; "" if it can."""
-    if not ask.may_change:
-        return "Nothing may change: choose W_q, W_k, X or a token."
+    if not ask.may_change and not ask.numbers:
+        return "Nothing may change: choose W_q, W_k, X or a token, or type some numbers."
+    try:
+        add_numbers(e, ask.numbers, {})
+    except AttnlabError as error:
+        return str(error)
     return find_reason_against_goals(e, ask.goals)
 
 

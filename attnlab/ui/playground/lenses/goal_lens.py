@@ -139,7 +139,7 @@ class GoalLens(Lens):
         kept = [Goal(*at, wanted) for at, wanted in self._kept.items() if at != place]
         only_kept = self._wanted is None and bool(kept)
         goals = tuple(kept) if only_kept else (first, *kept)
-        return Ask(goals, self.panel.may_change, self.panel.hold.isChecked())
+        return Ask(goals, self.panel.may_change, self.panel.hold.isChecked(), self.panel.numbers.text().strip())
 
     @Slot()
     def reach(self) -> None:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.theme import px
@@ -42,6 +42,12 @@ class GoalPanel(FollowsTheme, Card):
         self.wanted.taken.connect(lambda value: self.wanted_taken.emit(float(value)))
         self.wanted.refused.connect(self.say)
         self.chips: dict[str, QCheckBox] = {}
+        self.numbers = QLineEdit()
+        self.numbers.setPlaceholderText("numbers, such as W_q[0, 1]")
+        self.numbers.setToolTip('Further numbers that may change: W_q[0, 1], a row W_k[2, :], a token X["cat", :]')
+        self.numbers.setAccessibleName("Further numbers that may change")
+        self.numbers.textChanged.connect(self.choice_changed)
+        self.numbers.returnPressed.connect(self.reach_requested)
         self.hold = Switch("Hold all other rows")
         self.hold.setToolTip("The weights of other rows move as little as they can; the change is then a bit larger")
         self.hold.toggled.connect(self.choice_changed)
@@ -90,8 +96,9 @@ class GoalPanel(FollowsTheme, Card):
         self.column.addWidget(self.status)
 
     def restyle(self) -> None:
-        """Set the least width of the field."""
+        """Set the least widths of the fields."""
         self.wanted.setMinimumWidth(px(90))
+        self.numbers.setMinimumWidth(px(220))
 
     @property
     def may_change(self) -> tuple[str, ...]:
@@ -111,6 +118,8 @@ class GoalPanel(FollowsTheme, Card):
                 chip.toggled.connect(self.choice_changed)
                 self.chips[name] = chip
                 self._may.addWidget(chip)
+        self._may.removeWidget(self.numbers)
+        self._may.addWidget(self.numbers)  # after all chips
 
     def show_goal(self, name: str, now: str, wanted: float, *, signed: bool) -> None:
         """Show the held weight and its goal."""
