@@ -360,12 +360,9 @@ class Canvas(FollowsTheme, QWidget):
             self._arrange()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        ground = self.ground()
+        painter, ground, rect = QPainter(self), self.ground(), event.rect()
         ratio = ground.devicePixelRatio()
-        rect = event.rect()
-        source = QRect(rect.topLeft() * ratio, rect.size() * ratio)
-        painter.drawPixmap(QRectF(rect), ground, QRectF(source))
+        painter.drawPixmap(QRectF(rect), ground, QRectF(QRect(rect.topLeft() * ratio, rect.size() * ratio)))
         painter.end()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -393,9 +390,8 @@ class Canvas(FollowsTheme, QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._pressed is not None:
-            moved = event.globalPosition() - self._pressed
-            self._pressed = event.globalPosition()
-            self.pan(moved)
+            before, self._pressed = self._pressed, event.globalPosition()
+            self.pan(self._pressed - before)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._pressed = None

@@ -1,5 +1,6 @@
 """What a cell of a map offers on the canvas: lenses that tell why it is what it is, and a goal for its weight."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,9 @@ from attnlab.attention.stages.table import BY_NAME
 from attnlab.ui.base.theme import plain_tip
 
 if TYPE_CHECKING:
-    from attnlab.ui.playground.playground import Playground
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.ui.playground.lens_area import LensArea
+    from attnlab.ui.playground.view_control import ViewControl
 
 ENTRIES = (
     ("goal", "Set a goal for this weight"),
@@ -24,13 +27,13 @@ ENTRIES = (
 
 
 class CellActions(QObject):
-    """Opens a lens for a cell of a playground's canvas, and turns a drag of a weight into a goal."""
+    """Opens a lens for a cell of the canvas, and turns a drag of a weight into a goal."""
 
-    def __init__(self, playground: "Playground") -> None:
-        super().__init__(playground)
-        self._playground = playground
-        playground.canvas.weight_dragged.connect(self._on_weight_dragged)
-        playground.canvas.weight_dropped.connect(self._on_weight_dropped)
+    def __init__(self, lenses: "LensArea", control: "ViewControl", find_trace: "Callable[[], Trace | None]") -> None:
+        super().__init__(lenses)
+        self._lenses, self._control, self._find_trace = lenses, control, find_trace
+        lenses.canvas.weight_dragged.connect(self._on_weight_dragged)
+        lenses.canvas.weight_dropped.connect(self._on_weight_dropped)
 
     def fill_menu(self, menu: QMenu, cell: Cell | None) -> None:
         """Add the lenses for a cell of a head's map to a menu, and a line below them."""
@@ -45,20 +48,19 @@ class CellActions(QObject):
 
     def _open(self, lens: str, cell: Cell) -> None:
         """Hold the weight of a cell's query and key, and show it in a lens."""
-        self._playground.view_control.hold_cell(Cell("weights", cell.row, cell.column, cell.head))
-        self._playground.lenses.open_lens(lens)
+        self._control.hold_cell(Cell("weights", cell.row, cell.column, cell.head))
+        self._lenses.open_lens(lens)
 
     @Slot(object, float, QPoint)
     def _on_weight_dragged(self, cell: Cell, wanted: float, at: QPoint) -> None:
         """Show beside the pointer what the weight is and what it would become."""
-        playground = self._playground
-        playground.view_control.hold_cell(cell)
-        trace = playground.reply.trace if playground.reply is not None else None
+        self._control.hold_cell(cell)
+        trace = self._find_trace()
         if trace is None or cell.head is None:
             return
         e, now = trace.experiment, float(trace.array("weights")[cell.head, cell.row, cell.column])
         pair = f"“{e.tokens[cell.row] or '∅'}” → “{e.key_tokens[cell.column] or '∅'}”"
-        QToolTip.showText(at, plain_tip(f"{pair}: {number(now)}, wanted {wanted:.3f}"), playground.canvas)
+        QToolTip.showText(at, plain_tip(f"{pair}: {number(now)}, wanted {wanted:.3f}"), self._lenses.canvas)
 
     @Slot(object, float)
     def _on_weight_dropped(self, cell: Cell, wanted: float) -> None:
@@ -67,6 +69,6 @@ class CellActions(QObject):
 
         QToolTip.hideText()
         self._open("goal", cell)
-        lens = self._playground.lenses.stack.currentWidget()
+        lens = self._lenses.stack.currentWidget()
         assert isinstance(lens, GoalLens)
         lens.seek(cell, wanted)

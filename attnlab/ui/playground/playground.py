@@ -77,7 +77,7 @@ class Playground(QObject):
         self.code = CodeExport(self, parent)
         self.comparison = Comparison(self.document, self._find_present, self)
         self.view_control = ViewControl(self.document, self)
-        self.mask, self.cells = MaskPainting(self), CellActions(self)
+        self.mask, self.cells = MaskPainting(self), CellActions(self.lenses, self.view_control, self._find_present)
         self.first_steps = FirstSteps(self)
         self.first_steps.watch(self.canvas, self.inputs, self.step_bar)
         self.first_steps_place = FirstStepsPlace(self.first_steps, self.inputs, self.lenses)
