@@ -51,6 +51,7 @@ def list_views() -> Iterator[View]:
     yield _make_view("train-model-recurrent", _show_run(RECURRENT, _show_model))
     yield _make_view("train-model-attention", _show_run(LUONG, _show_model))
     yield _make_view("train-model-compared", _show_run(RECURRENT, _compare_models))
+    yield _make_view("train-model-kinds", _show_run(REVERSE, _show_encoder))
     yield _make_view("train-inside", _show_run(REVERSE, _show_inside))
     yield _make_view("train-inside-both", _show_run(BOTH, _show_inside))
     yield _make_view("train-inside-text", _show_run(TEXT, _show_inside))
@@ -185,6 +186,14 @@ def _compare_models(workspace: "TrainWorkspace") -> None:
     assert second is not None
     wait_until(lambda: second.model.seen is not None)
     workspace.maps.model.view.chosen.emit("step 2")
+
+
+def _show_encoder(workspace: "TrainWorkspace") -> None:
+    """Show an untrained encoder beside the decoder, as diagrams."""
+    _show_model(workspace)
+    comparing = _find_tools(workspace).comparing
+    comparing.compare_kind("encoder")
+    wait_until(lambda: comparing.second is not None and comparing.second.model.seen is not None)
 
 
 def _show_gradients(workspace: "TrainWorkspace") -> None:

@@ -64,6 +64,16 @@ for _name, (_doing, _target, _act) in LOOKS.items():
     case(f"train/inspection.py Inspection.{_name}", _doing)(inspection(_doing, _target, _act))
 
 
+@case("train/run_comparison.py RunComparison.compare_kind", "making an untrained model")
+def untrained(program: FaultyProgram) -> None:
+    pupil = program.pupil()
+    trained(pupil, 0)
+    program.plant("attnlab.training.first_weights.draw_first_weights")
+    pupil.tools.comparing.compare_kind("encoder")
+    pupil.wait_for(lambda: bool(fault_log._untaken))
+    assert pupil.tools.comparing.second is None
+
+
 @case("train/second_run.py SecondRun.look", "computing the maps of the second run")
 def second_run(program: FaultyProgram) -> None:
     pupil = program.pupil()

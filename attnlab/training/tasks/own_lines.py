@@ -144,8 +144,8 @@ TASK = Task(
     title="Own lines",
     about="The model predicts the next word, character or piece in each line of your own text, and where the line "
     "ends. Whole lines are held out. Without a file it learns the lines of Shakespeare’s sonnets.",
-    look_for="In the first layer a stripe just below the diagonal: a head that attends to the previous token, which "
-    "says most about the next one.",
+    look_for="With characters as tokens, a stripe just below the diagonal: a head that attends to the previous one. "
+    "With words, a short text gives no clear pattern, because most of them are rare.",
     row="G3, G5",
     kinds=("decoder", "attention"),
     options=OPTIONS,

@@ -1,12 +1,18 @@
 """Two runs side by side: adds the second to the workspace, and shows both at the same step."""
 
+import math
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QMenu, QSplitter, QWidget
 
+from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
+from attnlab.ui.base import jobs
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.train.answer_pair import AnswerPair
 from attnlab.ui.train.inspector import Seen
@@ -38,6 +44,30 @@ class RunComparison(QObject):
     def compare(self, folder: Path) -> None:
         """Show a saved run beside the current one."""
         self._keeper.load(folder, self._show)
+
+    @Slot()
+    def ask_kind(self) -> None:
+        """Offer the other kinds of model that can learn the task, to show one untrained beside this one."""
+        from attnlab.training.models import KINDS
+        from attnlab.training.tasks import TASKS
+
+        spec, head = self._find_spec(), self._workspace.maps.head
+        menu = QMenu(head)
+        menu.aboutToHide.connect(menu.deleteLater)
+        for kind in TASKS[spec.task].kinds:
+            if kind != spec.model.kind:
+                menu.addAction(f"{KINDS[kind].title}, untrained", partial(self.compare_kind, kind))
+        menu.popup(head.mapToGlobal(head.rect().bottomLeft()))
+
+    def compare_kind(self, kind: str) -> None:
+        """Show a model of another kind for the same task, with its first weights, beside the current one."""
+        say = self._workspace.footer.show_message
+        doing = "making an untrained model"
+        jobs.run(_make_untrained, self._find_spec(), kind, on_done=self._show, on_failed=say, owner=self, doing=doing)
+
+    def _find_spec(self) -> RunSpec:
+        session = self._workspace.session
+        return session.spec if session.run is None else session.run.spec
 
     @Slot()
     def close(self) -> None:
@@ -158,6 +188,19 @@ class RunComparison(QObject):
             else:
                 QTimer.singleShot(0, self, self._share)  # once the splitter has distributed its new width
         return super().eventFilter(watched, event)
+
+
+def _make_untrained(spec: RunSpec, kind: str) -> Run:
+    """Return a run at step 0 with another kind of model: of the same sizes, or of its usual ones if it cannot."""
+    from attnlab.training.first_weights import draw_first_weights
+    from attnlab.training.tasks import check, make_spec
+
+    other = replace(spec, model=replace(spec.model, kind=kind))
+    if check(other):
+        other = replace(spec, model=make_spec(spec.task, kind).model)
+    run = Run(other, "Untrained")
+    run.recorder.add(Moment(0, draw_first_weights(other), math.nan))
+    return run
 
 
 def _share_evenly(body: QSplitter, place: int, right: int) -> None:

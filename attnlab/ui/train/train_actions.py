@@ -88,6 +88,14 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             hint="The answer after each layer, and what each head adds to it, in place of the maps",
         ),
         Action(
+            "train-beside",
+            "Show another kind of model beside this one…",
+            "Train",
+            tools,
+            lambda t: t.comparing.ask_kind(),
+            hint="Untrained, with the same probe, such as an encoder beside a decoder",
+        ),
+        Action(
             "train-gradients",
             "Gradients of the attention weights",
             "Train",

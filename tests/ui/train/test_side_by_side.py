@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from attnlab.training.look import Viewer
+from attnlab.training.models import KINDS
+from attnlab.training.tasks import TASKS
 from attnlab.ui.train.second_run import SecondRun
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
@@ -116,3 +118,37 @@ def level(pupil: Pupil) -> bool:
     assert second is not None
     tops = [view.mapTo(pupil.window, QPoint()).y() for view in (mine, second.view)]
     return tops[0] == tops[1] and abs(second.view.width() - mine.width()) <= 1
+
+
+@pytest.mark.slow
+def test_an_encoder_stands_beside_a_decoder_before_either_is_trained(pupil: Pupil) -> None:
+    pupil.begin(tiny(steps=30))
+    maps = pupil.trainer.maps
+    maps.show_page("model")
+    pupil.wait_for(lambda: maps.model.seen is not None)
+    pupil.window.actions_list["train-beside"].trigger()
+    menu = maps.head.findChild(QMenu)
+    assert menu is not None
+    titles = [each.text() for each in menu.actions()]
+    assert "GPT-style decoder, untrained" not in titles
+    assert len(titles) == len(TASKS["reverse"].kinds) - 1
+    next(each for each in menu.actions() if each.text() == f"{KINDS['encoder'].title}, untrained").trigger()
+    menu.close()
+    comparing = pupil.tools.comparing
+    pupil.wait_for(lambda: comparing.second is not None and comparing.second.model.seen is not None)
+    second = comparing.second
+    assert second is not None
+    assert second.title.text() == f"Untrained · seed 0 · {KINDS['encoder'].title}"
+    assert second.step.text() == "step 0"
+    mine, theirs = maps.model.seen, second.model.seen
+    assert mine is not None
+    assert theirs is not None
+    assert mine.probe == theirs.probe
+    hidden = [
+        [each.hidden is not None and bool(each.hidden.any()) for each in seen.look.maps] for seen in (mine, theirs)
+    ]
+    assert all(hidden[0])
+    assert not any(hidden[1])
+    assert (theirs.spec.model.d_model, theirs.spec.model.heads) == (16, 2)  # the same sizes
+    second.close_button.click()
+    assert comparing.second is None
