@@ -67,6 +67,8 @@ class LayerSwitches(QWidget):
         self.layer.chosen.connect(self._on_layer)
         for pill in (self.scale, self.shown_heads, self.pills["normalizer"]):
             pill.drops_label = True
+        for pill in (self.masks, self.pills["positions"], self.pills["block"]):
+            pill.drops_none = True
         self.by_name = {"masks": self.masks, "scale": self.scale, "heads": self.heads, **self.pills}
         self.by_name["layer"] = self.layer
         document.scene_changed.connect(self.refresh)

@@ -294,3 +294,16 @@ def test_a_flow_layout_has_as_many_rows_as_needed(qtbot: QtBot) -> None:
     rows.removeWidget(fields[1])
     assert rows.count() == 3
     assert rows.itemAt(9) is None
+
+
+def test_a_narrow_pill_drops_none_and_keeps_its_label(qtbot: QtBot) -> None:
+    pill = Pill("Mask")
+    qtbot.addWidget(pill)
+    pill.set_choices([Choice("none", "none", ""), Choice("window", "window 3", "")])
+    pill.set_value("none")
+    assert pill.minimumSizeHint() == pill.sizeHint()
+    pill.drops_none = True
+    assert pill.minimumSizeHint().width() < pill.sizeHint().width()
+    assert pill.accessibleName() == "Mask: none"
+    pill.set_value("window")
+    assert pill.minimumSizeHint() == pill.sizeHint()

@@ -37,6 +37,8 @@ class Pill(KeepsKeys, QPushButton):
         self._label = label
         self.drops_label = False
         """Whether any value but "none" is clear alone, so that the pill may be too narrow for its label."""
+        self.drops_none = False
+        """Whether the label alone says that nothing is chosen, so that the pill may be too narrow for "none"."""
         self._name = name or label
         self._choices: tuple[Choice, ...] = ()
         self._entry: Entry | None = None
@@ -165,12 +167,15 @@ class Pill(KeepsKeys, QPushButton):
         return self._measure(label)
 
     def minimumSizeHint(self) -> QSize:
-        return self._measure(0) if self.drops_label and self.value_text() != "none" else self.sizeHint()
+        is_none = self.value_text() == "none"
+        if is_none and self.drops_none:
+            return self._measure(text_width(self._label, font("text")), "")
+        return self._measure(0) if self.drops_label and not is_none else self.sizeHint()
 
-    def _measure(self, label: float) -> QSize:
-        """Return the size with a label of a width in pixels."""
-        value = text_width(self._write_value(), font("strong"))
-        return QSize(round(px(10) + label + value + self._dot_room() + px(6) + px(10) + px(8)), px(32))
+    def _measure(self, label: float, value: str | None = None) -> QSize:
+        """Return the size with a label of a width in pixels, and another value than the present one if it is given."""
+        wide = text_width(self._write_value() if value is None else value, font("strong"))
+        return QSize(round(px(10) + label + wide + self._dot_room() + px(6) + px(10) + px(8)), px(32))
 
     def keeps_key(self, event: QKeyEvent) -> bool:
         return _opens(event)
@@ -203,11 +208,13 @@ class Pill(KeepsKeys, QPushButton):
         painter.setBrush(QColor(mix(p.control, p.ink, 0.06) if lit else p.control))
         painter.drawRoundedRect(QRectF(self.rect()), px(8), px(8))
         middle, x = self.height() / 2, float(px(10))
-        if self._label and self.width() >= self.sizeHint().width():
+        is_whole, alone = self.width() >= self.sizeHint().width(), self.drops_none and self.value_text() == "none"
+        if self._label and (is_whole or alone):
             painter.setPen(QColor(p.muted if live else mix_disabled(p)))
-            x = draw_text(painter, x, middle, self._label, font("text")) + px(6)
-        painter.setPen(QColor(p.ink if live else mix_disabled(p)))
-        x = draw_text(painter, x, middle, self._write_value(), font("strong"))
+            x = draw_text(painter, x, middle, self._label, font("text")) + (px(6) if is_whole else 0)
+        if is_whole or not alone:
+            painter.setPen(QColor(p.ink if live else mix_disabled(p)))
+            x = draw_text(painter, x, middle, self._write_value(), font("strong"))
         if self._dot_room():
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(p.accent if live else mix_disabled(p)))
