@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 import attnlab
 from attnlab.attention import edits
+from attnlab.attention.edits.token_edits import add_token, remove_token
 from attnlab.attention.edits.vector_edits import move_by_matrix, move_by_token
 from attnlab.attention.measures.contributions import measure_contributions
 from attnlab.attention.measures.head_matrices import measure_output
@@ -211,6 +212,15 @@ def test_a_block_that_is_off_leaves_the_layer_as_it_was() -> None:
     one, other = attnlab.compute(e), attnlab.compute(there_and_back)
     assert one.stages == other.stages
     assert all(torch.equal(one[name], other[name]) for name in one.stages)
+
+
+def test_an_edit_that_needs_no_new_table_keeps_the_weights() -> None:
+    e = attnlab.preset("whole-block")
+    shorter = remove_token(e, 0)
+    assert shorter.weights is e.weights
+    assert shorter.config is e.config
+    learned = edits.configure(e, positions="learned")
+    assert add_token(learned, "mat").weights is not learned.weights  # P has one row more
 
 
 def test_a_missing_table_is_named() -> None:

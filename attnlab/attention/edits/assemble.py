@@ -30,7 +30,10 @@ def assemble(e: Experiment, free: Mapping[str, int] = NOTHING, **changes: Any) -
     if not registry.tables(config):
         return replace(e, **changes)
     bare = replace(e, **{**changes, "config": _remove_tables(config)})
-    extra = {**bare.weights.extra, **_make_tables(bare, config, free)}
+    made = _make_tables(bare, config, free)
+    if all(bare.weights.extra.get(name) is table for name, table in made.items()):
+        return replace(bare, config=config)  # its weights stay the same object, as no table is new
+    extra = {**bare.weights.extra, **made}
     return replace(bare, config=config, weights=replace(bare.weights, extra=extra))
 
 

@@ -186,5 +186,5 @@ def test_words_typed_in_the_playground_are_read_by_the_model_with_its_other_chan
     reader.playground.inputs.query_box.tokens.token_removed.emit(0)
     reader.wait_for(lambda: trip.truth == "changed")
     reader.settle()
-    expected = read_model("induction").run("a d b f e c a d", heads_off=[(0, 0)]).experiment(1)
+    expected = read_model("induction").run("a d b f e c a d", heads_off=[(0, 0)]).experiment(1, block=True)
     torch.testing.assert_close(reader.experiment.embeddings, expected.embeddings)
