@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from attnlab.attention.axes import SIZES
 from attnlab.attention.layer import LayerConfig
@@ -52,10 +53,19 @@ CHOICES = (
 _BY_FIELD = {choice.field: choice for choice in CHOICES}
 
 
+_ENTRIES: "WeakKeyDictionary[LayerConfig, tuple[Entry, ...]]" = WeakKeyDictionary()
+
+
 def list_entries(config: LayerConfig) -> tuple[Entry, ...]:
-    """Return the entries that a configuration uses: one of each choice, and the active features."""
-    entries = [choice.entries[getattr(config, choice.field)] for choice in CHOICES if choice.is_on(config)]
-    return (*entries, *(feature for feature in FEATURES.values() if feature.on(config)))
+    """Return the entries that a configuration uses: one of each choice that has an effect, and the active features.
+
+    They are cached by configuration, as every edit of a number asks for them.
+    """
+    found = _ENTRIES.get(config)
+    if found is None:
+        chosen = (choice.entries[getattr(config, choice.field)] for choice in CHOICES if choice.is_on(config))
+        found = _ENTRIES[config] = (*chosen, *(feature for feature in FEATURES.values() if feature.on(config)))
+    return found
 
 
 def tables(config: LayerConfig) -> dict[str, Table]:
