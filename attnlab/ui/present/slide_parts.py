@@ -1,9 +1,10 @@
 """Widgets above a slide, in areas it keeps free: a table of numbers, answer fields, a lens, and the help card."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.ui.base.themed import palette_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.figures.slides.slide_layout import Box
     from attnlab.lessons.lesson import Step
+    from attnlab.lessons.slides import Slide
     from attnlab.ui.playground.playground import Playground
     from attnlab.ui.present.answer_area import AnswerArea
     from attnlab.ui.present.lens_sheet import LensSheet
@@ -65,6 +67,8 @@ class SlideParts(QObject):
         presenter.refresh()
         self.table.setVisible(presenter.table)
         self.place()  # again: when first shown, a widget gets the window's font
+        if presenter.table and (cell := find_changed_cell(presenter.slide, self.table.name)) is not None:
+            QTimer.singleShot(0, self.table, partial(self.table.table.select, *cell))  # when it has its place
         (self.table.table if presenter.table else self._over).setFocus()
 
     def forget(self) -> None:
@@ -147,6 +151,18 @@ def find_changed_table(step: "Step", trace: "Trace") -> str:
     names = [ALIASES.get(name, name) for edit in step.edits for name, _ in (split_indices(edit.key) or ("", None),)]
     tables = [name for name in names if name in edits.tables(trace.experiment)]
     return tables[-1] if tables else ""
+
+
+def find_changed_cell(slide: "Slide", table: str) -> tuple[int, int] | None:
+    """Return the row and the column of the first number of a table that a step changes, None if it changes none."""
+    from attnlab.attention import edits
+
+    states = [e for e in (slide.before, slide.experiment) if e is not None and table in edits.tables(e)]
+    before, now = [edits.array(e, table) for e in states] if len(states) == 2 else (None, None)
+    if before is None or now is None or before.shape != now.shape:
+        return None
+    changed = [(int(row), int(column)) for row, column in zip(*(before != now).nonzero(), strict=True)]
+    return changed[0] if changed else None
 
 
 def _round_box(box: "Box") -> tuple[int, int, int, int]:

@@ -3,16 +3,17 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_text import make_face
+from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import set_sheet
-from attnlab.ui.base.themed import dress
+from attnlab.ui.base.theme import draw_focus_ring, set_sheet
+from attnlab.ui.base.themed import dress, palette_of
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
@@ -36,6 +37,25 @@ _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "past
 
 
 @guarded
+class _TableButton(QToolButton):
+    """The name of a table, with its subscript; the name of the open table is coloured."""
+
+    def sizeHint(self) -> QSize:
+        size_px = self.font().pixelSize()
+        return QSize(round(text_width(self.text(), self.font()) + size_px), round(1.6 * size_px))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, palette = QPainter(self), palette_of(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(palette.accent if self.isChecked() else palette.ink))
+        left = (self.width() - text_width(self.text(), self.font())) / 2
+        draw_text(painter, left, self.height() / 2, self.text(), self.font())
+        if self.hasFocus():
+            draw_focus_ring(painter, QRectF(self.rect()), palette, 6)
+        painter.end()
+
+
+@guarded
 class TableSheet(QWidget):
     """Shows one table of the document's experiment and edits it; a clicker's keys and letters go to the presentation:
     no number begins with a letter, and R and E work as the hint says."""
@@ -48,7 +68,7 @@ class TableSheet(QWidget):
         self._palette: Palette | None = None
         self._button_font = make_face(20)
         self.setAccessibleName("Numbers to change")
-        self._buttons: dict[str, QToolButton] = {}
+        self._buttons: dict[str, _TableButton] = {}
         self._row = FlowLayout(gap=4)
         self.table = MatrixTable()
         self.table.edited.connect(self._on_edited)
@@ -121,8 +141,8 @@ class TableSheet(QWidget):
             button.setVisible(name in names)
             button.setChecked(name == self._name)
 
-    def _make_button(self, name: str, about: str) -> QToolButton:
-        button = QToolButton()
+    def _make_button(self, name: str, about: str) -> _TableButton:
+        button = _TableButton()
         button.setText(tables.title(name))
         button.setAccessibleName(f"Table {tables.title(name)}")
         button.setToolTip(about)

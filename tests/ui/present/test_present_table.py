@@ -104,3 +104,35 @@ def test_the_table_that_the_step_changes_opens_beside_the_maps(lecture: Lecture)
     assert talk.presentation.view.drawn.left_out == ()
     table = talk.presentation.view.drawn.table
     assert talk.presentation.parts.table.geometry().bottom() <= table.bottom + 1
+
+
+CHANGED = """---
+title: A number changes
+---
+
+## As it was
+
+```state
+preset: causal-5x8
+stage: context
+```
+
+## The last word changes
+
+```state
+edits:
+  - embeddings[4, 3]: 5
+stage: context
+```
+"""
+
+
+def test_the_table_opens_at_the_number_that_the_step_changes(lecture: Lecture) -> None:
+    talk = lecture(parse(CHANGED, "changed"), size=(1366, 768))
+    talk.press(Key.Key_PageDown)
+    while talk.content.title != "The last word changes":
+        talk.press(Key.Key_PageDown)
+    talk.press(Key.Key_E)
+    table = talk.presentation.parts.table.table
+    talk.person.wait_for(lambda: table.selection() == (4, 3, 1, 1))
+    assert table.viewport().rect().contains(table.grid().cell(4, 3))
