@@ -1,7 +1,8 @@
 """Layout of the small maps of all layers and heads: in cards of equal width, up to four per line. Arithmetic only."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -78,21 +79,21 @@ def _fit_height(
 ) -> tuple[tuple[Card, ...], int] | None:
     """Return the largest cards that fit into a height, or None if their labels would not."""
     lines = _break_lines(shapes, pairs, across)
+    wide, gap = _divide(width, lines), px(GAP)
+    alike = Counter(frozenset(shapes[layer] for layer, _ in line) for line in lines)
     cells = range(max(_find_least_cell(shape) for shape in shapes), px(LARGEST_CELL) + 1)
-    fitting = bisect_right(cells, height, key=lambda cell: _measure_height(shapes, lines, width, cell))
+
+    def measure_height(cell: int) -> int:
+        return sum(count * (_measure_line(line, wide, cell) + gap) for line, count in alike.items()) - gap
+
+    fitting = bisect_right(cells, height, key=measure_height)  # the height grows with the cells
     return _place_lines(shapes, lines, width, cells[fitting - 1]) if fitting else None
 
 
-def _measure_height(shapes: tuple[Shape, ...], lines: list[list[Pair]], width: int, largest_cell: int) -> int:
-    """Return the height of all lines, which grows with the largest cell."""
-    wide = _divide(width, lines)
-    return sum(_measure_line(shapes, line, wide, largest_cell) + px(GAP) for line in lines) - px(GAP)
-
-
-def _measure_line(shapes: tuple[Shape, ...], line: list[Pair], wide: int, largest_cell: int) -> int:
-    layers = [shapes[layer] for layer in {layer for layer, _ in line}]
-    cells = (_fit_cell(shape, wide, largest_cell) * shape.rows + shape.above for shape in layers)
-    return round(px(HEAD) + max(cells) + px(PAD))
+def _measure_line(shapes: Iterable[Shape], wide: int, largest_cell: int) -> int:
+    """Return the height of cards of these shapes beside each other."""
+    tall = max(_fit_cell(shape, wide, largest_cell) * shape.rows + shape.above for shape in shapes)
+    return round(px(HEAD) + tall + px(PAD))
 
 
 def _divide(width: int, lines: list[list[Pair]]) -> int:
@@ -108,7 +109,7 @@ def _place_lines(
     wide, gap = _divide(width, lines), px(GAP)
     y = 0
     for line in lines:
-        tall = _measure_line(shapes, line, wide, largest_cell)
+        tall = _measure_line({shapes[layer] for layer, _ in line}, wide, largest_cell)
         for place, (layer, head) in enumerate(line):
             rect = QRect(place * (wide + gap), y, wide, tall)
             cards.append(Card(layer, head, rect, _place_grid(shapes[layer], rect, largest_cell)))
