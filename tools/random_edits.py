@@ -161,7 +161,7 @@ def _configure(e: "Experiment", r: random.Random) -> "Experiment":
 
 def _make_edits() -> dict[str, Any]:
     from attnlab.attention import edits
-    from attnlab.attention.edits import batches, layer_edits, table_edits, token_edits
+    from attnlab.attention.edits import batches, layer_edits, stack_edits, table_edits, token_edits
     from attnlab.attention.edits.second_sequence import toggle_memory
     from attnlab.attention.measures import order
 
@@ -209,6 +209,9 @@ def _make_edits() -> dict[str, Any]:
         "resize": lambda e, r: edits.resize(
             e, **{r.choice(("d_model", "d_k", "d_v", "d_memory")): r.choice((1, 2, 4, 6, 8, 0))}
         ),
+        "add layer": lambda e, r: stack_edits.add_layer(e),
+        "select layer": lambda e, r: stack_edits.select_layer(e, r.randrange(1 + e.n_layers)),
+        "remove layer": lambda e, r: stack_edits.remove_layer(e, r.randrange(e.n_layers)),
         "shuffle": lambda e, r: order.shuffle(e, r.randint(0, 9)),
     }
 

@@ -21,8 +21,10 @@ from torch import Tensor
 import attnlab
 from attnlab.attention.edits.layer_edits import configure
 from attnlab.attention.edits.second_sequence import toggle_memory
+from attnlab.attention.edits.stack_edits import add_layer
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.base.errors import FileError
+from attnlab.attention.registries.blocks import BLOCK_NORMS, BLOCKS, FEED_FORWARDS
+from attnlab.base.errors import ExperimentError, FileError
 from attnlab.files.sessions.session_archive import MANIFEST, SUMS, TENSORS
 from attnlab.files.sessions.session_file import Session, load, load_scene, load_session, save, save_scene, save_session
 from tests.files.sessions import INTEGERS, SMALL, WHOLE, assert_same, rebuilt
@@ -75,7 +77,7 @@ def experiments(draw: st.DrawFn) -> Experiment:
         positions=draw(st.sampled_from(["none", "sinusoidal"])),
         mask=mask if draw(st.booleans()) else None,
     )
-    return Experiment(
+    e = Experiment(
         tuple(draw(st.lists(tokens, min_size=t_q, max_size=t_q))),
         numbers(draw, t_q, d_model),
         weights,
@@ -83,6 +85,12 @@ def experiments(draw: st.DrawFn) -> Experiment:
         tuple(draw(st.lists(tokens, min_size=t_k, max_size=t_k))) if cross else None,
         numbers(draw, t_k, d_memory) if cross else None,
     )
+    kinds = {"block": BLOCKS, "block_norm": BLOCK_NORMS, "feed_forward": FEED_FORWARDS}
+    try:
+        e = configure(e, **{name: draw(st.sampled_from(list(kind))) for name, kind in kinds.items()})
+        return add_layer(e) if draw(st.booleans()) else e
+    except ExperimentError:
+        return e  # its output has other columns than its inputs
 
 
 @given(experiments())
