@@ -39,6 +39,7 @@ PROMISED = {
     ("masked", "verb"): 0.5,
     ("characters", "previous token"): 0.5,
     ("questions", "diagonal"): 0.9,
+    ("pairs", "diagonal"): 0.9,
     ("sum", "previous two"): 0.8,
 }
 """The least score of the best head that the texts on a task promise, by task and pattern, whatever the seed; that of

@@ -194,9 +194,10 @@ def test_another_window_takes_no_queue_of_a_living_one(pupil: Pupil, sit_down: C
     pupil.wait_for(lambda: not pupil.tools.keeper.busy)
     assert queue_file.list_files()[0].is_file()
     person = sit_down(remember=True)
-    person.window.show_workspace("train")
     other = Pupil(person.window, person.qtbot)
-    other.wait_for(lambda: not other.tools.keeper.busy)
+    other.begin(tiny())
+    with person.qtbot.waitSignal(other.tools.keeper.listed):  # after the queue was looked for, in the same lane
+        other.tools.keeper.refresh()
     assert not queue_of(other).entries
     queue_of(other).begin("Seed 7", [replace(vary(tiny(), "seed", (7,))[0], spec=tiny())])
     other.wait_for(lambda: queue_of(other).alive and not other.tools.keeper.busy)
