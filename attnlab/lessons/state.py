@@ -148,9 +148,12 @@ def _describe_unknown(e: "Experiment", key: str) -> str:
 
 def _to_option(key: str, value: Any) -> Any:
     """Return a value for the configuration; the choices "0" and "-1e9" of a fill are numbers in a file."""
-    if value is None:
-        return "none" if key in {choice.field for choice in registry.CHOICES} | {"scale"} else None
     option = registry.all_options().get(key)
+    if value is None:
+        named = {choice.field for choice in registry.CHOICES} | {"scale"}
+        return (
+            "none" if key in named or (option is not None and "none" in [name for name, *_ in option.choices]) else None
+        )
     if option is not None and option.kind == "choice" and isinstance(value, int | float):
         return next((name for name, *_ in option.choices if to_number(name) == value), value)
     return value

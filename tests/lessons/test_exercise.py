@@ -374,3 +374,24 @@ def test_a_file_without_one_of_its_fields_is_refused(key: str, tmp_path: Path) -
     path.write_text(json.dumps(plain), encoding="utf-8")
     with pytest.raises(FileError, match=key):
         read_exercise(path)
+
+
+def test_a_student_calculates_a_gradient_by_hand_and_it_is_graded(tmp_path: Path) -> None:
+    e = edits.configure(attnlab.preset("the-cat-sat"), loss="weight", loss_query=2, loss_key=1, loss_wanted=0.8)
+    blanks = tuple(Cell("d_W_q", 2, column) for column in range(4))
+    made = Exercise(e, blanks, 1e-4, seed=4, students=("Ada",))
+    save_exercise(made, tmp_path / "gradient.json")
+    exercise = read_exercise(tmp_path / "gradient.json")
+    own = make_variant(exercise, "Ada")
+    x, w_q, w_k = (edits.table(own, name).double().numpy() for name in ("embeddings", "W_q", "W_k"))
+    q, k = x @ w_q, x @ w_k
+    powers = np.exp(q[2] @ k.T / 2)
+    w = powers / powers.sum()
+    d_score = 2 * (w[1] - 0.8) * w[1] * (np.array([0.0, 1.0, 0.0]) - w) / 2
+    by_hand = x[2, 2] * (d_score @ k)
+    answers = {letter: f"{value:.4f}" for letter, value in zip("abcd", by_hand, strict=True)}
+    assert all(each.right for each in grade(exercise, own, answers, "Ada").marks)
+    wrong = grade(exercise, own, {**answers, "b": f"{-by_hand[1]:.4f}"}, "Ada")
+    assert [each.right for each in wrong.marks] == [True, False, True, True]
+    assert describe_cell(own, blanks[0]) == "row 2 → column 0"
+    assert describe_cell(own, Cell("loss", 0, 0)) == "the number"

@@ -61,8 +61,8 @@ class CurveCard(FollowsTheme, Card):
         self.column.addWidget(self.told)
 
     def restyle(self) -> None:
-        """Set the least height of the chart."""
-        self.chart.setMinimumHeight(px(110))
+        """Set the height of the chart."""
+        self.chart.setFixedHeight(px(96))
 
     def show_steps(self, found: Stepped) -> None:
         """Show the losses of some steps."""
