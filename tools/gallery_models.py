@@ -22,6 +22,7 @@ def list_views() -> Iterator[View]:
     yield View("models-off", prepare=_show("hidden-words", _switch))
     yield View("models-edited", prepare=_show("hidden-words", _edit))
     yield View("models-diagram", prepare=_show("hidden-words", _draw))
+    yield View("models-presented", prepare=_show("hidden-words", _draw), open=_present)
     yield View("models-sorted", prepare=_show("reverse", _sort))
     yield View("dialog-texts", prepare=_show("hidden-words"), open=_open_texts)
     yield View("dialog-model-page", prepare=_show("characters"), open=partial(run_action, "model-export-all"))
@@ -78,6 +79,12 @@ def _edit(models: "ModelsWorkspace") -> None:
     models.session.edit("edit a layer", lambda state: state.send(view.part or "encoder", view.layer, e))
     _wait(models)
     models.toggle_shown()
+
+
+def _present(playground: "Playground", window: MainWindow) -> None:
+    models = window.workspace(MODELS)
+    assert models is not None
+    models.cards.diagram.present()
 
 
 def _draw(models: "ModelsWorkspace") -> None:

@@ -48,6 +48,7 @@ class DiagramCard(ModelCard):
         self.column.addWidget(self.area, 1)
         self.area.viewport().installEventFilter(self)
         self.view.chosen.connect(self.enter)
+        self.view.present_wanted.connect(self.present)
         self.view.walked.connect(self._on_walked)
         self.say("")
 
@@ -78,6 +79,12 @@ class DiagramCard(ModelCard):
     def lay_out(self) -> Scene:
         """Return the diagram as it is on the screen, for a figure."""
         return self.view.lay_out(self.view.scene.width)
+
+    @Slot()
+    def present(self) -> None:
+        """Show the diagram on a whole screen, beginning with the chosen block."""
+        if self.is_drawn:
+            self.view.present(self._block)
 
     def show_model(self, data: "DiagramData") -> None:
         """Show a model on a text."""

@@ -56,6 +56,15 @@ def models_actions(models: "Context[ModelsWorkspace]") -> list[Action[Any]]:
             checked=lambda m: m.session.view.drawn,
             hint="Its blocks with shapes and parameters, in place of all heads",
         ),
+        Action(
+            "model-present",
+            "Present the diagram of the open model",
+            "Models",
+            models,
+            lambda m: m.cards.diagram.present(),
+            enabled=lambda m: m.cards.diagram.is_drawn and m.session.view.drawn,
+            hint="On the whole screen, block by block; F5 on the diagram",
+        ),
         Action("model-export", "Export the model's maps…", "Models", tools, lambda t: t.export_figure()),
         Action(
             "model-export-all",

@@ -87,7 +87,7 @@ class BlockDetails(FollowsTheme, QWidget):
         """Show a block of a model, and the maps of its layer if it has one."""
         self.title.setText(_name(block))
         self.about.setText(block.about)
-        self.formula.setText(_SUBSCRIPT.sub(r"\1<sub>\2</sub>", escape(block.formula)))
+        self.formula.setText(format_formula(block.formula))
         self.formula.setVisible(bool(block.formula))
         rows = [(name, said, name_shape(shape)) for name, said, shape in block.inputs]
         rows = rows or ([("Output", "for this probe", name_shape(block.shape))] if block.shape else [])
@@ -130,6 +130,11 @@ class BlockDetails(FollowsTheme, QWidget):
                 if isinstance(label, QLabel):
                     label.setText(rows[at][column] if at < len(rows) else "")
                     label.setVisible(at < len(rows))
+
+
+def format_formula(formula: str) -> str:
+    """Return a formula as rich text: W_o with its letter below the line."""
+    return _SUBSCRIPT.sub(r"\1<sub>\2</sub>", escape(formula))
 
 
 def _list_tables(block: "Block") -> list[tuple[str, str, str]]:

@@ -34,6 +34,8 @@ class DiagramView(HasCells, Drawn):
     """
 
     chosen = Signal(str)
+    present_wanted = Signal()
+    """F5 was pressed here."""
     walked = Signal(QRectF)
     """Emitted with the rectangle of the place that the keyboard has moved to."""
 
@@ -70,6 +72,14 @@ class DiagramView(HasCells, Drawn):
         """Ring a block, and one of its heads."""
         self._selected = names
         self.update()
+
+    def present(self, block: str) -> None:
+        """Show the diagram on a whole screen, beginning with a block; nothing without a model."""
+        if self._data is None:
+            return
+        from attnlab.ui.train.diagram_window import DiagramWindow
+
+        DiagramWindow(self._data, self._opened, block, self.window()).present()
 
     def lay_out(self, width: float) -> Scene:
         """Return the diagram in a width, in units, as for a figure."""
@@ -155,6 +165,15 @@ class DiagramView(HasCells, Drawn):
             self._place = region.name
             self.chosen.emit(region.name)
 
+    def event(self, event: QEvent) -> bool:
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+            and event.key() == Qt.Key.Key_F5
+        ):
+            event.accept()  # here it presents the diagram, elsewhere the lesson
+        return super().event(event)
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         self._ringed = event.reason() in _BY_KEYBOARD
         super().focusInEvent(event)
@@ -166,6 +185,9 @@ class DiagramView(HasCells, Drawn):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         way = KEYS.get(Qt.Key(event.key()))
+        if event.key() == Qt.Key.Key_F5:
+            self.present_wanted.emit()
+            return
         if not self._ringed or not self._scene.regions:
             super().keyPressEvent(event)
         elif way is not None:

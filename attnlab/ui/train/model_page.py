@@ -61,6 +61,7 @@ class ModelPage(FollowsTheme, QWidget):
         row.addWidget(self.side)
         self.area.viewport().installEventFilter(self)
         self.view.chosen.connect(self.enter)
+        self.view.present_wanted.connect(lambda: self.view.present(self._block))
         self.view.walked.connect(self._on_walked)
         self.details.head_chosen.connect(self._on_head_chosen)
         self.details.map_wanted.connect(self._on_map_wanted)

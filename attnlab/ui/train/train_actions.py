@@ -79,6 +79,15 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             hint="Its blocks with shapes and parameters, in place of the maps",
         ),
         Action(
+            "train-present",
+            "Present the diagram",
+            "Train",
+            train,
+            lambda t: t.maps.model.view.present_wanted.emit(),
+            enabled=lambda t: t.maps.shows_model and t.maps.model.seen is not None,
+            hint="On the whole screen, block by block; F5 on the diagram",
+        ),
+        Action(
             "train-inside",
             "Look inside the model",
             "Train",

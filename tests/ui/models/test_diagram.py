@@ -12,6 +12,7 @@ import attnlab
 from attnlab.pretrained.model import read_model
 from attnlab.ui.models.diagram_card import DiagramCard
 from attnlab.ui.models.diagram_reader import NO_WEIGHTS
+from attnlab.ui.train.diagram_window import DiagramWindow
 from tests.pretrained.conftest import make_model, save_tokenizer
 from tests.ui.models.reader import ModelReader
 
@@ -138,3 +139,25 @@ def test_a_capture_says_why_there_is_no_diagram(reader: ModelReader, card: Diagr
     reader.open()
     assert card.view.isVisible()
     assert not card.message.isVisible()
+
+
+def test_f5_presents_the_diagram_block_by_block(reader: ModelReader, card: DiagramCard) -> None:
+    reader.wait_for(card.view.hasFocus)
+    click(reader, card, "embedding")
+    reader.qtbot.keyClick(card.view, Key.Key_F5)
+    (shown,) = reader.window.findChildren(DiagramWindow)
+    assert shown.isFullScreen()
+    seen = [shown.title.text()]
+    for _ in range(6):
+        reader.qtbot.keyClick(shown, Key.Key_Right)
+        seen.append(shown.title.text())
+    assert seen == ["Embedding", "Masked self-attention", "Norm", *["Output"] * 4]
+    assert shown.shapes.text() == "[9, 19]\nnothing to learn"
+    reader.qtbot.keyClick(shown, Key.Key_Home)
+    assert (shown.title.text(), shown.about.text()) == ("Attention only", "21,552 parameters in 7 blocks.")
+    reader.qtbot.keyClick(shown, Key.Key_Space)
+    reader.qtbot.keyClick(shown, Key.Key_PageDown)
+    assert "Q  [2, 9, 24]  from the stream" in shown.shapes.text()
+    assert shown.canvas._ringed == "decoder 1 attention"
+    reader.qtbot.keyClick(shown, Key.Key_Escape)
+    reader.wait_for(lambda: not reader.window.findChildren(DiagramWindow))

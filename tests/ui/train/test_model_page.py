@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel
 
 from attnlab.training.specs import RunSpec
+from attnlab.ui.train.diagram_window import DiagramWindow
 from attnlab.ui.train.model_page import ModelPage
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
@@ -250,3 +251,24 @@ def test_the_palette_draws_the_model_and_a_key_takes_it_away(pupil: Pupil) -> No
     assert not maps.shows_model
     assert isinstance(maps.head.pages.buttons()[0], QAbstractButton)
     assert maps.head.pages.buttons()[0].isChecked()
+
+
+@pytest.mark.parametrize("kind", ["encoder-decoder", "recurrent"])
+def test_f5_presents_the_blocks_in_the_order_of_the_text(pupil: Pupil, kind: str) -> None:
+    page = begin(pupil, kind)
+    click(page, "output")
+    page.view.setFocus()
+    QTest.keyClick(page.view, Qt.Key.Key_F5)
+    (shown,) = pupil.window.findChildren(DiagramWindow)
+    assert shown.title.text() == "Output"
+    QTest.keyClick(shown, Qt.Key.Key_Home)
+    seen = []
+    for _ in shown.steps[1:]:
+        QTest.keyClick(shown, Qt.Key.Key_Right)
+        seen.append(shown.steps[shown.place])
+    assert seen[0] == "encoder embedding"
+    assert seen.index("vector" if kind == "recurrent" else "memory") < seen.index("decoder embedding")
+    assert seen[-1] == "output"
+    assert all(shown.canvas._scene.find(name) is not None for name in seen)
+    QTest.keyClick(shown, Qt.Key.Key_F5)
+    pupil.wait_for(lambda: not pupil.window.findChildren(DiagramWindow))
