@@ -28,7 +28,9 @@ TABLES = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
 DTYPES = ("float32", "float64", "bfloat16")
 
 
-def layer(tokens: int, d_model: int, heads: int, d_head: int, kv_heads: int | None = None) -> attnlab.Experiment:
+def layer(
+    tokens: int, d_model: int, heads: int, d_head: int, kv_heads: int | None = None, d_out: int = 17
+) -> attnlab.Experiment:
     """Return a layer with a second sequence, biases, and keys and values of other sizes."""
     g = torch.Generator().manual_seed(0)
     shared = kv_heads or heads
@@ -36,11 +38,11 @@ def layer(tokens: int, d_model: int, heads: int, d_head: int, kv_heads: int | No
         "W_q": (d_model, heads * d_head),
         "W_k": (d_model, shared * d_head),
         "W_v": (d_model, shared * (d_head + 1)),
-        "W_o": (heads * (d_head + 1), 17),
+        "W_o": (heads * (d_head + 1), d_out),
         "b_q": (heads * d_head,),
         "b_k": (shared * d_head,),
         "b_v": (shared * (d_head + 1),),
-        "b_o": (17,),
+        "b_o": (d_out,),
     }
     return attnlab.Experiment(
         [f"q{i}" for i in range(tokens)],
@@ -52,8 +54,11 @@ def layer(tokens: int, d_model: int, heads: int, d_head: int, kv_heads: int | No
     )
 
 
-SMALL, LARGE = layer(7, 34, 4, 10, 2), layer(105, 64, 3, 12)
-"""Products of odd shapes, and maps that torch splits among its threads, above 32,768 numbers."""
+SMALL, LARGE = layer(7, 34, 4, 10, 2), layer(105, 64, 3, 12, d_out=64)
+"""Products of odd shapes, and maps that torch splits among its threads, above 32,768 numbers.
+
+The large one has as many columns after W_o as before, as a block needs.
+"""
 
 
 def digest(trace: attnlab.Trace) -> dict[str, str]:
