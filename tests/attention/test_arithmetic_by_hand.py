@@ -150,7 +150,9 @@ def test_the_printed_digits_give_the_printed_result(
     seed: int, size: float, choices: dict[str, Any], dims: tuple[int, int, int]
 ) -> None:
     try:
-        e = with_random_gains(configure(layer(seed, size, {}, dims), **choices), seed)
+        block = {name: choices[name] for name in ("block", "block_norm", "feed_forward") if name in choices}
+        others = {name: value for name, value in choices.items() if name not in block}
+        e = with_random_gains(configure(layer(seed, size, others, dims), **block), seed)
     except attnlab.AttnlabError:
         return  # the options do not go together
     rng = np.random.default_rng(seed)
