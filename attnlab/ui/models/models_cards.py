@@ -46,6 +46,7 @@ class ModelsCards(QObject):
         self.head, self.patterns, self.effect, self.targets = HeadCard(), PatternsCard(), EffectCard(), TargetsCard()
         self.places: list[Place] = []  # the layer and head of each map of the overview
         self._drawn: tuple[object, ...] = ()  # what the overview shows
+        self._is_drawn = False  # whether the diagram is shown in its place
         self.order.set_choices([Choice(name, title) for name, title in ORDERS.items()])
         self.overview_card.head.addWidget(self.order)
         self.legend = make_wrapped_label("caption")
@@ -107,9 +108,11 @@ class ModelsCards(QObject):
         self._show_diagram(self.session.view)
 
     def _show_diagram(self, view: ModelView) -> None:
-        self.header.pages.set_value(view.drawn)
-        self.room.show_diagram(view.drawn)
-        if view.part is not None:
+        if view.drawn != self._is_drawn:  # laying the cards out anew takes as long as another head
+            self._is_drawn = view.drawn
+            self.header.pages.set_value(view.drawn)
+            self.room.show_diagram(view.drawn)
+        if view.drawn and view.part is not None:
             self.diagram.show_head(view.part, view.layer, view.head)
 
     @Slot(object)
