@@ -104,7 +104,7 @@ def _go_back_bare(e: Experiment) -> None:
     x, w_q, w_k, w_v = (table(e, name).double().requires_grad_() for name in ("embeddings", "W_q", "W_k", "W_v"))
     values = (x @ w_v).view(TOKENS, HEADS, -1).transpose(0, 1)
     output = (_attend(x, w_q, w_k) @ values).transpose(0, 1).flatten(1)
-    torch.autograd.grad((output - e.weights.extra["O_wanted"].double()).square().mean(), (x, w_q, w_k, w_v))
+    torch.autograd.grad((output - e.weights.extra["Y"].double()).square().mean(), (x, w_q, w_k, w_v))
 
 
 def measure_goals(rounds: int) -> Iterator[Case]:

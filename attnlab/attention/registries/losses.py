@@ -61,7 +61,7 @@ LOSS_FEATURES = (
         about="What the output of each token should be",
         group="loss",
         options=(LOSS,),
-        tables=(Table("O_wanted", "The wanted output of each token", ("query", "d_out"), "zeros"),),
+        tables=(Table("Y", "The wanted output of each token", ("query", "d_out"), "zeros"),),
         on=lambda config: bool(config.option("loss") == OUTPUT),
     ),
     Feature(

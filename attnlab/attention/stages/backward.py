@@ -45,7 +45,7 @@ def loss(t: Computed) -> Tensor:
 
 def miss_output(t: Computed) -> Tensor:
     """Return the output minus the wanted output, [T_q, d_out]."""
-    return t["output"] - t.take(t.experiment.weights.extra["O_wanted"])
+    return t["output"] - t.take(t.experiment.weights.extra["Y"])
 
 
 def miss_class(t: Computed) -> Tensor:

@@ -27,7 +27,7 @@ def write_loss_formula(e: "Experiment") -> str:
     """Return the formula of the loss."""
     return {
         WEIGHT: rf"(w - {short(e.config.option('loss_wanted'))})^2",
-        OUTPUT: r"\mathrm{mean}\,(O - O^{*})^2",
+        OUTPUT: r"\mathrm{mean}\,(O - Y)^2",
         CLASS: r"-\log p_c",
     }[e.config.option("loss")]
 
@@ -38,20 +38,20 @@ def write_loss_code(e: "Experiment") -> str:
     if kind == WEIGHT:
         return f"loss = (weights[{head}, {query}, {key}] - {e.config.option('loss_wanted')!r}).square().reshape(1, 1)"
     if kind == OUTPUT:
-        return "loss = (output - O_wanted).square().mean().reshape(1, 1)"
+        return "loss = (output - Y).square().mean().reshape(1, 1)"
     scored = f"torch.log_softmax(output[{query}] @ W_read, dim=-1)"
     return f"loss = -{scored}[{find_class(e)}].reshape(1, 1)"
 
 
 def write_output_formula(e: "Experiment") -> str:
     """Return the formula of the gradient of the output."""
-    return r"(p - 1_c)\, W_{read}^{\top}" if e.config.option("loss") == CLASS else r"2 (O - O^{*}) \div n"
+    return r"(p - 1_c)\, W_{read}^{\top}" if e.config.option("loss") == CLASS else r"2 (O - Y) \div n"
 
 
 def write_output_code(e: "Experiment") -> str:
     """Return the code of the gradient of the output."""
     if e.config.option("loss") == OUTPUT:
-        return "d_output = 2 * (output - O_wanted) / output.numel()"
+        return "d_output = 2 * (output - Y) / output.numel()"
     query = find_pair(e)[1]
     return (
         f"missed = readout[{query}].clone()\nmissed[{find_class(e)}] -= 1\n"

@@ -98,7 +98,9 @@ class Announcements(QObject):
         return cell, self._name_held(cell) if cell is not None else ""
 
     def _name_held(self, cell: "Cell", *, now: bool = False) -> str:
-        card = self._canvas.cards[cell.stage]
+        card = self._canvas.cards.get(cell.stage)
+        if card is None:  # a gradient, whose card in the lens tells itself
+            return ""
         place = card.current_cell
         return card.name_cell(place, now=now) if place is not None else ""
 

@@ -196,7 +196,7 @@ def test_a_wanted_output_and_a_class_reach_every_table(person: "Person") -> None
     lens = open_lens(person)
     choose(person, lens, "the output")
     assert lens.panel.about.text().startswith("The output is on average √0.")
-    assert "O_wanted" in edits.tables(person.experiment)
+    assert "Y" in edits.tables(person.experiment)
     assert lens.panel.may_move == ("W_q", "W_k", "W_v")
     choose(person, lens, "a class")
     assert lens.panel.about.text().startswith("Class 0 has the probability 0.")

@@ -75,7 +75,7 @@ def _describe_wanted(trace: "Trace") -> str:
         now = number(float(trace.array("weights")[head, query, key]))
         return f"The weight {token} → “{e.key_tokens[key] or '∅'}”{where} is {now}; the loss is {loss}."
     if kind == OUTPUT:
-        return f"The output is on average √{loss} from O_wanted, which you edit under Numbers; the loss is {loss}."
+        return f"The output is on average √{loss} from the wanted Y, which you edit under Numbers; the loss is {loss}."
     now = number(float(trace.array("readout")[query, find_class(e)]))
     return (
         f"Class {find_class(e)} has the probability {now} for {token}; the loss is {loss}. Edit W_read under Numbers."

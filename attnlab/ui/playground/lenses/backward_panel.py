@@ -67,32 +67,24 @@ class BackwardPanel(FollowsTheme, Card):
         self.ten.clicked.connect(lambda: self.steps_requested.emit(10))
         self.stop.clicked.connect(self.stop_requested)
         self._lay_out()
+        self.status.hide()
         self.show_running(False)
 
     def _lay_out(self) -> None:
-        loss, steps = FlowLayout(gap=12), FlowLayout(gap=12)
+        loss, self._row = FlowLayout(gap=12), FlowLayout(gap=12)
         self._wanted = _name_field("wanted", self.wanted)
-        for widget in (_name_field("What should come out", self.kind), self._wanted, self.fields, self.hold):
+        what, self._may = QLabel("What should come out"), QLabel("may move:")
+        for label in (what, self._may):
+            label.setProperty("role", "muted")
+        for widget in (what, self.kind, self._wanted, self.fields, self.hold):
             loss.addWidget(widget)
-        self._may = FlowLayout(gap=12)
-        may = QLabel("may move:")
-        may.setProperty("role", "muted")
-        self._may.addWidget(may)
-        self._steps = QWidget()
-        for widget in (_name_field("rate", self.rate), self.step, self.ten, self.stop):
-            steps.addWidget(widget)
-        self._steps.setLayout(steps)
-        steps.setContentsMargins(0, 0, 0, 0)
-        self._chips = QWidget()
-        self._chips.setLayout(self._may)
-        self._may.setContentsMargins(0, 0, 0, 0)
-        both = FlowLayout(gap=12)
-        both.addWidget(self._chips)
-        both.addWidget(self._steps)
+        self._steps = (_name_field("rate", self.rate), self.step, self.ten)
+        for widget in (self._may, *self._steps, self.stop):
+            self._row.addWidget(widget)
         self.column.addLayout(loss)
         self.column.addWidget(self.about)
         self.column.addSpacing(px(2))
-        self.column.addLayout(both)
+        self.column.addLayout(self._row)
         self.column.addWidget(self.status)
 
     def restyle(self) -> None:
@@ -131,7 +123,7 @@ class BackwardPanel(FollowsTheme, Card):
             box.setValue(value)
             box.blockSignals(False)
         self._fit_chips(trace)
-        for widget in (self._chips, self._steps):
+        for widget in (self._may, *self._steps):
             widget.setVisible(kind != NONE)
         self.about.setText(about)
         self.about.setVisible(bool(about))
@@ -145,7 +137,10 @@ class BackwardPanel(FollowsTheme, Card):
                 chip = self.chips[name] = QCheckBox(title(name))
                 chip.setAccessibleName(f"{title(name)} may move")
                 chip.setChecked(name in FIRST)
-                self._may.addWidget(chip)
+                self._row.addWidget(chip)
+                for widget in (*self._steps, self.stop):  # which stay at the end
+                    self._row.removeWidget(widget)
+                    self._row.addWidget(widget)
             self.chips[name].setVisible(find_gradient_stage(name) in trace)
             self.chips[name].setEnabled(find_gradient_stage(name) in trace)
 
