@@ -302,7 +302,7 @@ def test_an_edited_layer_runs_in_the_model_and_changes_its_answer(reader: ModelR
     reader.press("Run the model with it")
     assert reader.window.current == "models"
     reader.wait()
-    reader.find(QToolButton, "Remove Layer 1: W_v edited")
+    reader.find(QToolButton, "Remove Layer 1: W_v edited, 2,304 numbers")
     assert reader.models.effect.sentence.text().startswith("After “d”: “b” 99.8% becomes")
     reader.models.overview.setFocus()
     reader.key(Key.Key_Z, Mod.ControlModifier)
@@ -382,7 +382,7 @@ def test_a_session_keeps_the_model_its_text_and_its_changes(
     assert [each.place for each in again.models.session.state.off] == ["L0 H0"]
     assert again.list_predictions() == expected[0]
     assert (again.in_map() == expected[1]).all()
-    again.find(QToolButton, "Remove Layer 1: W_v edited")
+    again.find(QToolButton, "Remove Layer 1: W_v edited, 2,304 numbers")
 
 
 def test_a_model_that_cannot_read_the_present_text_reads_one_of_its_own(reader: ModelReader) -> None:
