@@ -24,6 +24,7 @@ def list_views() -> Iterator[View]:
     yield View("models-diagram", prepare=_show("hidden-words", _draw))
     yield View("models-presented", prepare=_show("hidden-words", _draw), open=_present)
     yield View("models-sorted", prepare=_show("reverse", _sort))
+    yield View("models-changes", prepare=_show("hidden-words", _sort_by_changes))
     yield View("dialog-texts", prepare=_show("hidden-words"), open=_open_texts)
     yield View("dialog-model-page", prepare=_show("characters"), open=partial(run_action, "model-export-all"))
     yield View("dialog-model-figure", prepare=_show(), open=partial(run_action, "model-export"))
@@ -89,6 +90,10 @@ def _present(playground: "Playground", window: MainWindow) -> None:
 
 def _draw(models: "ModelsWorkspace") -> None:
     models.session.show(drawn=True)
+
+
+def _sort_by_changes(models: "ModelsWorkspace") -> None:
+    models.session.show(sort="changes")
 
 
 def _sort(models: "ModelsWorkspace") -> None:

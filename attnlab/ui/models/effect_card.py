@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from attnlab.ui.models.model_card import ModelCard
-from attnlab.ui.models.model_values import Effect, Prediction
+from attnlab.ui.models.model_values import Effect, HeadChanges, Prediction
 from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.fields.switch import Switch
@@ -31,6 +31,9 @@ class EffectCard(ModelCard):
         self.head.addWidget(self.switch)
         self.sentence, self.legend = make_wrapped_label(""), make_wrapped_label("caption")
         self.sentence.setAccessibleName("What the answer is")
+        self.rank = make_wrapped_label("caption")
+        self.rank.setAccessibleName("How much the answer needs this head")
+        self.rank.hide()
         self.answers = MeterList("Predictions", most=AT_ONCE)
         self.answers.meter_clicked.connect(self._on_answer_clicked)
         self.wanted = TextField()
@@ -45,7 +48,7 @@ class EffectCard(ModelCard):
         self.moved_title = QLabel("Tokens that move most")
         self.moved_title.setProperty("role", "section")
         self.moved = MeterList("Tokens that move most", most=3)
-        for widget in (self.sentence, self.wanted, self.answers, self.legend, self.moved_title, self.moved):
+        for widget in (self.sentence, self.rank, self.wanted, self.answers, self.legend, self.moved_title, self.moved):
             self.column.addWidget(widget)
         self.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         self.column.addStretch(1)
@@ -58,6 +61,16 @@ class EffectCard(ModelCard):
         self.switch.setAccessibleName(f"{place} on")
         self.switch.set_label(place)
         self.switch.setChecked(not off)
+
+    def show_rank(self, changes: HeadChanges | None, layer: int, head: int) -> None:
+        """Say the place of a head among all, by how much the answer changes without it; None says nothing."""
+        self.rank.setVisible(changes is not None)
+        if changes is None:
+            return
+        rank, count, size = changes.find_rank(layer, head), changes.sizes.size, changes.sizes[layer, head]
+        which = "the largest" if rank == 1 else f"number {rank} by size"
+        without = f"With only L{layer} H{head} off, the answer changes by {size:.3f}"
+        self.rank.setText(f"{without}: {which} of all {count} heads.")
 
     def show_fixed(self, fixed: bool) -> None:
         """Say of a capture that it answers nothing, in place of an answer."""

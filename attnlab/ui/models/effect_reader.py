@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from attnlab.base.errors import AttnlabError
 from attnlab.ui.models.model_state import ModelState
 from attnlab.ui.models.model_values import Effect, Prediction
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
     from attnlab.pretrained.model import Model
     from attnlab.pretrained.model_run import Run
+    from attnlab.pretrained.stack_pass import Part
 
 
 class EffectReader(RunKeeper):
@@ -59,6 +63,27 @@ class EffectReader(RunKeeper):
         apart = [(show_token(t), 1 - _cosine(a, b)) for t, a, b in zip(_names(after), *vectors, strict=True)]
         apart.sort(key=lambda each: -each[1])
         return Effect(state, prediction, _cosine(*own), tuple(texts), tuple(apart[:3]))
+
+    def read_head_changes(
+        self, state: ModelState, part: "Part", layer: int, count: int, place: int
+    ) -> NDArray[np.float64]:
+        """Return how much the answer changes when each of the ``count`` heads of a layer alone is off [heads].
+
+        Everything else is on, whatever the state has off.
+        """
+        plain = self._make_plain(state)
+        predicts = plain.model.architecture.predict is not None
+        at = min(place, len(plain.target_tokens or plain.tokens) - 1)
+        before = plain.probabilities(at) if predicts else find_last(plain).mean(0)
+        best = int(before.argmax())
+        found = []
+        for head in range(count):
+            run = plain.change(heads_off={part: [(layer, head)]})
+            if predicts:
+                found.append(abs(float(run.probabilities(at)[best] - before[best])))
+            else:
+                found.append(1 - _cosine(before, find_last(run).mean(0)))
+        return np.array(found)
 
     def read_answers(self, state: ModelState, place: int) -> str:
         """Return the probability of every token, with everything on and as it is, and the change, as CSV.

@@ -9,7 +9,7 @@ import numpy as np
 from attnlab.figures.map_data import MapData
 from attnlab.figures.panels.figure_source import Sheet
 from attnlab.figures.scales import Colouring, find_scale, find_sinks
-from attnlab.ui.models.model_values import LayerMaps, Overview
+from attnlab.ui.models.model_values import HeadChanges, LayerMaps, Overview
 from attnlab.ui.widgets.maps.map_sheet import Lattice
 
 if TYPE_CHECKING:
@@ -21,10 +21,21 @@ LEAST_NUMBER = 0.05
 """Smaller weights, or smaller shares of the scale, are not written into cells: the eye goes to the others."""
 
 
+def list_heads(found: Overview) -> list[Place]:
+    """Return the heads layer by layer."""
+    n_layers, n_heads = found.maps.shape[:2]
+    return [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+
+
+def order_by_changes(changes: HeadChanges) -> list[Place]:
+    """Return the heads by how much the answer changes without each, the largest change first."""
+    places = list_heads(changes.of)
+    return [places[int(place)] for place in np.argsort(-changes.sizes, axis=None, kind="stable")]
+
+
 def order_heads(found: Overview, rows: "Sequence[HeadPatterns]", sort: str) -> list[Place]:
     """Return the heads layer by layer, or by a score of ``rows``, the highest first."""
-    n_layers, n_heads = found.maps.shape[:2]
-    places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    places = list_heads(found)
     if sort == "layer" or len(rows) != len(places) or np.isnan(getattr(rows[0], sort)):
         return places
     scores = np.array([getattr(row, sort) for row in rows])

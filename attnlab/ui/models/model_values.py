@@ -1,7 +1,7 @@
 """What is computed of a model and a text, as values that the cards show."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,3 +127,36 @@ class Effect:
     same: float
     similar: tuple[tuple[str, float, float], ...]
     moved: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadChanges:
+    """How much the answer of ``of`` changes at a token when each head alone is off, every other one being on.
+
+    ``sizes`` [layers, heads] are NaN in layers that are not computed yet. They are how far the probability of the
+    likeliest token moves; for a model that predicts nothing, 1 − cosine of the sentence's vector.
+    """
+
+    of: Overview
+    place: int
+    sizes: NDArray[np.float64]
+
+    @property
+    def layers_done(self) -> int:
+        """How many layers are computed."""
+        return int((~np.isnan(self.sizes).any(1)).sum())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every head was tried."""
+        return self.layers_done == len(self.sizes)
+
+    def find_rank(self, layer: int, head: int) -> int:
+        """Return the place of a head when all are sorted by their changes, 1 for the largest."""
+        return int((self.sizes > self.sizes[layer, head]).sum()) + 1
+
+    def with_layer(self, layer: int, sizes: NDArray[np.float64]) -> "HeadChanges":
+        """Return the changes with those of one more layer [heads]."""
+        found = self.sizes.copy()
+        found[layer] = sizes
+        return replace(self, sizes=found)

@@ -9,16 +9,24 @@ from attnlab.ui.models.change_words import describe_change, list_changes
 from attnlab.ui.models.diagram_card import DiagramCard
 from attnlab.ui.models.effect_card import EffectCard
 from attnlab.ui.models.head_card import HeadCard
-from attnlab.ui.models.head_maps import Place, make_head, make_lattice, make_overview, order_heads
+from attnlab.ui.models.head_maps import (
+    Place,
+    list_heads,
+    make_head,
+    make_lattice,
+    make_overview,
+    order_by_changes,
+    order_heads,
+)
 from attnlab.ui.models.heads_overview import HeadsOverview
 from attnlab.ui.models.map_window import find_window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_panel import ModelPanel
 from attnlab.ui.models.model_state import ModelState, Off
-from attnlab.ui.models.model_values import Effect, LayerMaps, Overview
+from attnlab.ui.models.model_values import Effect, HeadChanges, LayerMaps, Overview
 from attnlab.ui.models.models_bar import ModelsBar
 from attnlab.ui.models.models_footer import ModelsFooter
-from attnlab.ui.models.models_session import ModelsSession, ModelView
+from attnlab.ui.models.models_session import CHANGES, ModelsSession, ModelView
 from attnlab.ui.models.patterns_card import SCORES, PatternsCard
 from attnlab.ui.models.targets_card import TargetsCard
 from attnlab.ui.widgets.fields.choice import Choice
@@ -28,7 +36,7 @@ from attnlab.ui.widgets.fields.pill import Pill
 if TYPE_CHECKING:
     from attnlab.figures.diagram.diagram_data import DiagramData
 
-ORDERS = {"layer": "Layer", "entropy": "Entropy", "distance": "Distance"} | {
+ORDERS = {"layer": "Layer", CHANGES: "Change of the answer", "entropy": "Entropy", "distance": "Distance"} | {
     name: title.capitalize() for name, (title, _) in SCORES.items()
 }
 """The orders of the overview; by a score the highest comes first."""
@@ -63,6 +71,7 @@ class ModelsCards(QObject):
         session.layer_changed.connect(self._on_layer)
         session.patterns_changed.connect(self._on_patterns)
         session.effect_changed.connect(self._on_effect)
+        session.trials.changed.connect(self._on_changes)
         session.diagram_changed.connect(self._on_diagram)
         session.diagram_failed.connect(self.diagram.say)
         session.state_changed.connect(self._show_state)
@@ -101,6 +110,11 @@ class ModelsCards(QObject):
     def _on_effect(self, effect: Effect) -> None:
         if (found := self.session.overview) is not None:
             self.effect.show_effect(effect, found.facts.predicts)
+
+    @Slot()
+    def _on_changes(self) -> None:
+        self._show_overview()
+        self._show_rank()
 
     @Slot(object)
     def _on_diagram(self, data: "DiagramData") -> None:
@@ -153,18 +167,42 @@ class ModelsCards(QObject):
         found, view = self.session.overview, self.session.view
         if found is None:
             return
-        drawn = found, self.session.patterns if view.sort != "layer" else (), view.sort, view.colouring
+        self.overview_card.about.setText(self._describe_heads(found, view.sort))
+        scores: object = self._find_changes() if view.sort == CHANGES else self.session.patterns
+        drawn = found, scores if view.sort != "layer" else (), view.sort, view.colouring
         if drawn == self._drawn:
             self.overview.show_marks(self._find_chosen(), self._find_off())
             return
         self._drawn = drawn
-        self.places = order_heads(found, self.session.patterns, view.sort)
+        self.places = self._order_heads(found, view.sort)
         data = make_overview(found, self.places, view.colouring)
         shares = [] if found.on_words is None else [float(found.on_words[place]) for place in self.places]
         lattice = make_lattice(found, self.places)
         self.overview.show_heads(data, lattice, self._find_chosen(), self._find_off(), shares)
         self.legend.setVisible(bool(shares) and lattice is not None)
-        self.overview_card.about.setText(f"{found.maps.shape[0]} layers × {found.maps.shape[1]} heads")
+
+    def _find_changes(self) -> HeadChanges | None:
+        """Return how much the answer changes without each head, once all were tried."""
+        changes = self.session.trials.changes
+        return changes if changes is not None and changes.is_complete else None
+
+    def _order_heads(self, found: Overview, sort: str) -> list[Place]:
+        changes = self._find_changes()
+        if sort != CHANGES:
+            return order_heads(found, self.session.patterns, sort)
+        fits = changes is not None and changes.sizes.shape == found.maps.shape[:2]
+        return order_by_changes(changes) if changes is not None and fits else list_heads(found)
+
+    def _describe_heads(self, found: Overview, sort: str) -> str:
+        changes, (n_layers, n_heads) = self.session.trials.changes, found.maps.shape[:2]
+        if sort == CHANGES and changes is not None and not changes.is_complete:
+            return f"switching heads off, layer {changes.layers_done + 1} of {n_layers}"
+        return f"{n_layers} layers × {n_heads} heads"
+
+    def _show_rank(self) -> None:
+        """Say how much the answer needs the head that is looked at, once every head was tried."""
+        view = self.session.view
+        self.effect.show_rank(self._find_changes(), view.layer, view.head)
 
     def _show_head(self) -> None:
         layer, view = self.session.layer, self.session.view
@@ -193,6 +231,7 @@ class ModelsCards(QObject):
         view, found = self.session.view, self.session.overview
         off = found is not None and self.session.state.is_off(Off(found.part, view.layer, view.head))
         self.effect.show_switch(f"L{view.layer} H{view.head}", off)
+        self._show_rank()
 
     def _find_chosen(self) -> int:
         view = self.session.view

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from attnlab.figures.scales import Colouring
+from attnlab.ui.models.head_trials import HeadTrials
 from attnlab.ui.models.model_history import ModelHistory
 from attnlab.ui.models.model_reader import ModelReader
 from attnlab.ui.models.model_state import Change, ModelState, Off
@@ -29,7 +30,10 @@ KINDS = {
     "diagram": "drawing the model",
     "texts": "reading several texts",
     "answers": "predicting every token",
+    "changes": "switching off one head after another",
 }
+CHANGES = "changes"
+"""The order of the heads by what the answer loses without each."""
 MOST_PREDICTIONS = 100
 """How many tokens are listed with their probabilities."""
 FIXED = "A capture has the attention of one text; open the model itself to change anything."
@@ -91,6 +95,8 @@ class ModelsSession(QObject):
         self._new = False  # whether a model was opened whose heads nobody has chosen from
         self._reader = ModelReader()
         self._worker = ModelWorker(KINDS, _prepare, self)
+        self.trials = HeadTrials(partial(self._ask, "changes"), self._reader, self)
+        self.trials.changed.connect(self._settle)
 
     @property
     def state(self) -> ModelState:
@@ -174,6 +180,8 @@ class ModelsSession(QObject):
         self.view_changed.emit(self.view)
         if self.view.drawn and not before.drawn:
             self._ask_diagram()
+        if (self.view.sort, self.view.row) != (before.sort, before.row):
+            self._try_heads()
         if self.view.part != before.part:
             self._ask_overview()
         elif self.view.layer != before.layer:
@@ -215,6 +223,7 @@ class ModelsSession(QObject):
         self.view_changed.emit(self.view)
         self._ask_layer()
         self._ask_effect()
+        self._try_heads()
         self._ask_diagram()
         self._ask("patterns", partial(self._reader.read_patterns, found), partial(self._take_patterns, found))
 
@@ -268,6 +277,11 @@ class ModelsSession(QObject):
             self.effect = found
             self.effect_changed.emit(found)
         self._settle()
+
+    def _try_heads(self) -> None:
+        """Switch every head off alone, if they are sorted by that."""
+        if (found := self.overview) is not None:
+            self.trials.follow(found, self.find_place(), wanted=self.view.sort == CHANGES)
 
     def _ask_diagram(self) -> None:
         if (found := self.overview) is not None and self.view.drawn:
