@@ -143,7 +143,8 @@ def test_nothing_moves_when_an_answer_is_revealed(qapp: QApplication, name: str)
         if slide.blanks and question is not None and not question.choices:
             side = paint(show(slide, True, sheet=True))[1]
             assert side.grid == after.grid, where
-        assert _find_ink_above_map(covered, before) <= _find_ink_above_map(shown, after), where
+        if not slide.step.curves:  # whose last numbers, at the right of the text, change with the answer
+            assert _find_ink_above_map(covered, before) <= _find_ink_above_map(shown, after), where
 
 
 @pytest.mark.parametrize("name", list_shipped())
