@@ -9,8 +9,10 @@ import torch
 
 import attnlab
 from attnlab.attention.edits import configure
+from attnlab.attention.edits.stack_edits import select_layer
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.stages.presence import find_last
 from attnlab.attention.stages.table import STAGES
 from tests.near import assert_near
 
@@ -18,8 +20,12 @@ WEIGHTS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
 
 
 def by_code(e: attnlab.Experiment) -> dict[str, torch.Tensor]:
-    """Run the stages' code in order and return what it assigned to each stage's variable."""
-    scope: dict[str, Any] = {"torch": torch, "x": e.embeddings}
+    """Run the stages' code in order, of the layers below first; return what it assigned to each stage's variable."""
+    x = e.embeddings
+    if e.layer:
+        below = select_layer(e, e.layer - 1)
+        x = by_code(below)[find_last(below)]
+    scope: dict[str, Any] = {"torch": torch, "x": x}
     scope |= {name: getattr(e.weights, name) for name in WEIGHTS if getattr(e.weights, name) is not None}
     scope |= e.weights.extra
     scope |= {} if e.memory_embeddings is None else {"memory": e.memory_embeddings}
