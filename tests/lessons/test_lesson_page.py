@@ -83,6 +83,7 @@ STATES = {
     "a second sequence": "preset: cross-attention\nedits:",
     "a batch": "preset: batch-of-two\nedits:\n  - T: 6",
     "heads": "preset: multi-head-8\nedits:",
+    "a stack": "preset: induction\nedits:\n  - layer: 1",
 }
 
 
