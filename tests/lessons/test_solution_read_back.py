@@ -38,6 +38,10 @@ COVERING = (
     "additive",
     "dropout",
     "temperature",
+    "whole-block",
+    "block-after",
+    "block-llama",
+    "induction",
     "loops",
 )
 """Every stage and kind of table at least once; several heads, shared keys, and a layer that is cut."""
