@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,106 +15,45 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import attnlab
 from attnlab.attention.axes import label
-from attnlab.attention.stages.arithmetic import LARGE, LIMIT, number, plain, short
+from attnlab.attention.stages.arithmetic import LARGE, LIMIT, Span, number, plain, short
 from attnlab.attention.stages.explain import Cell, Explanation, explain
+from tests import written
 
 # --- reading the page back ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Printed:
-    """The interval of numbers that printed digits stand for."""
-
-    low: float
-    high: float
-
-    def __add__(self, other: "Printed") -> "Printed":
-        return Printed(self.low + other.low, self.high + other.high)
-
-    def __neg__(self) -> "Printed":
-        return Printed(-self.high, -self.low)
-
-    def __mul__(self, other: "Printed") -> "Printed":
-        ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        return Printed(min(ends), max(ends))
-
-    def __truediv__(self, other: "Printed") -> "Printed":
-        return self * Printed(1 / other.high, 1 / other.low)
-
-    def agrees(self, other: "Printed") -> bool:
-        """Whether the intervals overlap, within the last bits of float32."""
-        slack = 1e-5 * max(1.0, abs(self.low), abs(other.low)) if math.isfinite(self.low) else 0.0
-        return self.low <= other.high + slack and other.low <= self.high + slack
-
-
-def exactly(value: float) -> Printed:
-    return Printed(value, value)
-
-
-def read(digits: str) -> Printed:
-    """Return the interval of one number: ± half a unit of its last digit, unless it has no decimals."""
-    if digits == "∞":
-        return exactly(math.inf)
-    mantissa, _, exponent = digits.replace("−", "-").partition("e")
-    unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) if "." in mantissa else 0.0
-    value = float(f"{mantissa}e{exponent or 0}")
-    return Printed(value - unit * 0.5001, value + unit * 0.5001)
-
-
-def power(exponent: Printed) -> Printed:
-    return Printed(math.exp(exponent.low), math.exp(exponent.high))
-
-
-NUMBER = r"(?:∞|\d+(?:\.\d+)?(?:e−?\d+)?)"
-TERM = rf"√\d+|{NUMBER}|e\^{{[^}}]*}}|[()·÷+ −]"
-
-
-def evaluate(text: str) -> Printed | None:
-    """Return the value of an expression; None for words."""
-    if not re.fullmatch(rf"(?:{TERM})+", text):
-        return None
-    text = re.sub(r"e\^{([^}]*)}", r"power(\1)", text)
-    text = re.sub(r"√(\d+)", r"root(\1)", text)
-    text = re.sub(NUMBER, r"read('\g<0>')", text)
-    text = text.replace("·", "*").replace("÷", "/").replace("−read", "-read")
-    scope = {"read": read, "power": power, "root": lambda n: exactly(math.sqrt(n.low))}
-    result = eval(text, scope)
-    assert isinstance(result, Printed)
-    return result
-
-
-WORDS = ("given: ", "scaled ", "score ", "q·k = ", "q = ", "k = ", "v = ")
-
-
-def groups(explanation: Explanation) -> list[list[Printed]]:
-    """Return the equations of an explanation, each as its sides, with added biases."""
-    found: list[list[Printed]] = []
-    for text in map(plain, explanation.lines):
-        for word in WORDS:
-            text = text.removeprefix(word)
-        if text.startswith("+ bias "):
-            bias = evaluate(text.removeprefix("+ bias "))
-            assert bias is not None
-            found.append([found[-1][-1] + bias])
-            continue
-        sides = [side for part in text.removeprefix("= ").split(" = ") if (side := evaluate(part.strip())) is not None]
-        if text.startswith("= ") and found:
-            found[-1] += sides
-        elif sides:
-            found.append(sides)
-    return found
+def agree(a: written.Interval, b: written.Interval) -> bool:
+    """Whether the intervals overlap, within the last bits of float32."""
+    slack = 1e-5 * max(1.0, abs(a[0]), abs(b[0])) if math.isfinite(a[0]) else 0.0
+    return a[0] <= b[1] + slack and b[0] <= a[1] + slack
 
 
 def assert_arithmetic_holds(explanation: Explanation) -> None:
-    """Check that every equation is true within the digits printed, and that the cell's own gives its value."""
-    text = "\n".join(map(plain, explanation.lines))
-    chains = groups(explanation)
-    for sides in chains:
-        assert all(sides[0].agrees(side) for side in sides), text
-    own = [chain for chain in chains if any(side.agrees(exactly(explanation.value)) for side in chain)]
-    assert own, f"{explanation.value}\n{text}"
-    if "+ bias" not in text:  # with one, the sum before it is another chain
-        assert chains[0][-1].agrees(exactly(explanation.value)), text
+    """Check that every equation is true within the digits printed, and that the first or the last gives the value."""
+    lines = list(map(plain, explanation.lines))
+    text = "\n".join(lines)
+    read = [
+        [value for side in sides if (value := written.value_of(side)) is not None] for sides in written.equations(lines)
+    ]
+    chains = [values for values in read if values]
+    for values in chains:
+        assert all(agree(values[0], value) for value in values), text
+    value = (explanation.value, explanation.value)
+    assert any(agree(chain[-1], value) for chain in (*chains[:1], *chains[-1:])), f"{explanation.value}\n{text}"
+
+
+def test_a_false_equation_is_noticed() -> None:
+    trace = attnlab.compute(attnlab.preset("whole-block"))
+    explanation = explain(trace, Cell("normed_inputs", 0, 0), None)
+    assert_arithmetic_holds(explanation)
+    given = [plain(each).rpartition("= ") for each in explanation.lines]
+    ends = [i for i, (_, equals, end) in enumerate(given) if equals and written.value_of(end) is not None]
+    assert len(ends) == 5  # the mean, the mean square, the deviation, the division and its result
+    for i in ends:
+        false = Span(f"{given[i][0]}= 7.1234")
+        lines = (*explanation.lines[:i], (false,), *explanation.lines[i + 1 :])
+        with pytest.raises(AssertionError):
+            assert_arithmetic_holds(replace(explanation, lines=lines))
 
 
 # --- layers ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 import attnlab
 from attnlab.lessons.exercise import trace_exactly
 from attnlab.lessons.solution import write_markdown
-from tests.lessons.written import disagreements, equations, value_of
+from tests.written import disagreements, equations, value_of
 
 TOO_LARGE = ("head-average", "sinusoidal-100x128", "rotation-property", "saturated", "saturated-scaled")
 

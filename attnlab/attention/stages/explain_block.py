@@ -136,11 +136,11 @@ def normed(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     above = f"({short(given[0], digits)} − {centre})" if norm.is_centred else x
     written = line(f"= {above} ÷ {by} · {times}", f" + {plus}" if norm.is_centred else "")
     lines = _name_size(row, mean, size, digits, config)
-    names = f"times γ_{place}[{cell.column}]" + (f", plus β_{place}[{cell.column}]" if norm.is_centred else "")
+    names = f"x ÷ root mean square · γ_{place}[{cell.column}]"
+    if norm.is_centred:
+        names = f"(x − mean) ÷ standard deviation · γ_{place}[{cell.column}] + β_{place}[{cell.column}]"
     exact = (given[0] - mean) / size * gain + shift
-    return make_explanation(
-        trace, cell, *lines, line(Span(names, style="muted")), written, result_line(trace, cell, exact)
-    )
+    return make_explanation(trace, cell, *lines, line(names), written, result_line(trace, cell, exact))
 
 
 def _name_size(row: Floats, mean: float, size: float, digits: int, config: "AttentionConfig") -> tuple[Line, ...]:

@@ -16,7 +16,7 @@ from attnlab.figures.slides.slide_content import Runs
 from attnlab.lessons.exercise import trace_exactly
 from attnlab.ui.present.content import LIMITS
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
-from tests.lessons.written import disagreements
+from tests.written import disagreements
 
 QUANTITIES = frozenset(
     re.findall(

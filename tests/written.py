@@ -14,14 +14,16 @@ Interval: TypeAlias = tuple[float, float]
 
 HALF = 0.5 * 1.0002
 """In units of the last digit, with a margin for binary rounding."""
-_PIECE = re.compile(r"\s*(\d+(?:\.\d+)?e[−]?\d+|\d+(?:\.\d+)?|tanh|exp|max|e(?=\^)|[+−·÷×()^{}√,])\s*")
+_PIECE = re.compile(r"\s*(\d+(?:\.\d+)?e[−]?\d+|\d+(?:\.\d+)?|tanh|exp|max|Φ|∞|e(?=\^)|[+−·÷×()^{}√,])\s*")
 _WORDS = re.compile(
     r"\b(?:score|scaled|biased|capped|given:|kept:|bias|their sum:"
+    r"|mean of the row:|mean square:|standard deviation:|root mean square:|what leaves layer \d+:"
     r"|times the gain [^:]*:|their number:|rad)(?: |$)"
 )
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "tanh": math.tanh,
     "exp": lambda x: math.exp(x) if x < 700 else math.inf,
+    "Φ": lambda x: 0.5 * math.erfc(-x / math.sqrt(2)),
 }
 
 
@@ -112,6 +114,9 @@ class _Reader:
         self._eat("{")
         power = self._sum()
         self._eat("}")
+        if power[0] == power[1] and power[0].is_integer():  # of a base of any sign
+            ends = [_raised(a, power[0]) for a in value]
+            return (0.0 if power[0] % 2 == 0 and value[0] <= 0 <= value[1] else min(ends)), max(ends)
         ends = [_raised(a, p) for a in (max(0.0, value[0]), value[1]) for p in power]
         return min(ends), max(ends)
 
@@ -123,7 +128,7 @@ class _Reader:
             return value
         if piece == "√":
             low, high = self._one()
-            return math.sqrt(low), math.sqrt(high)
+            return math.sqrt(max(0.0, low)), math.sqrt(high)
         if piece == "max":
             return self._largest()
         if piece == "e":
@@ -131,6 +136,8 @@ class _Reader:
         if piece in _FUNCTIONS:
             low, high = self._one()
             return _FUNCTIONS[piece](low), _FUNCTIONS[piece](high)
+        if piece == "∞":
+            return math.inf, math.inf
         if piece[:1].isdigit():
             return _rounded(piece)
         raise NoArithmeticError(piece)
@@ -145,10 +152,12 @@ class _Reader:
 
 
 def _rounded(text: str) -> Interval:
+    """Return what a number may have been: it has four digits after the point or more; zeros at its end are left out."""
     mantissa, _, exponent = text.replace("−", "-").partition("e")
     if "." not in mantissa:
         return float(text.replace("−", "-")), float(text.replace("−", "-"))
-    last = 10.0 ** (int(exponent) - 3) if exponent else 1e-4
+    digits = len(mantissa.partition(".")[2])
+    last = 10.0 ** (int(exponent) - max(digits, 3)) if exponent else 10.0 ** -max(digits, 4)
     value = float(text.replace("−", "-"))
     return value - HALF * last, value + HALF * last
 
