@@ -129,6 +129,7 @@ class DiagramWindow(QWidget):
             label.setFont(font(role, zoom * larger))
 
 
+@guarded
 class _Canvas(QWidget):
     """Paints the diagram as large as it fits, with a ring around one block."""
 
