@@ -84,13 +84,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def covering(features: dict[T, set[Hashable]]) -> list[T]:
-    """Return a few of the keys, in order, that together have every feature."""
+    """Return a few of the keys, in order, that together have every feature; without any of them, one is missing."""
     wanted = set().union(*features.values()) if features else set()
     chosen: set[T] = set()
     while wanted:
         best = max(features, key=lambda key: len(features[key] & wanted))
         chosen.add(best)
         wanted -= features[best]
+    for key in [key for key in features if key in chosen]:  # one that was chosen early may have become unnecessary
+        if features[key] <= set().union(*(features[other] for other in chosen - {key})):
+            chosen.remove(key)
     return [key for key in features if key in chosen]
 
 
