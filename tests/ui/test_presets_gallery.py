@@ -16,6 +16,7 @@ import attnlab
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.playground.title_button import TitleButton
+from tests.ui.test_lens_area import open_tab
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -130,6 +131,8 @@ def test_a_click_opens_a_preset_with_its_numbers(sit_down: Callable[..., "Person
         click(person, open_gallery(person), name)
         assert not person.playground.gallery.isVisible()
         person.settle()
+        assert person.playground.lenses.place.startswith(PRESETS[name].lens or "canvas")
+        open_tab(person, "Canvas")  # under a lens the canvas waits until it is seen again
         fresh = attnlab.compute(attnlab.preset(name))
         for stage in set(fresh.all_stages) & set(person.playground.canvas.cards):
             expected = fresh.array(stage)
