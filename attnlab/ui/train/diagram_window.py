@@ -27,7 +27,9 @@ BACK = (Qt.Key.Key_Left, Qt.Key.Key_Up, Qt.Key.Key_Backspace, Qt.Key.Key_PageUp)
 LEAVE = (Qt.Key.Key_Escape, Qt.Key.Key_F5)
 WIDTHS = range(420, 1700, 40)
 """The widths in which the diagram is laid out, in units; the one that fills the screen best is taken."""
-KEYS = "→ next   ← back   Esc leave"
+KEYS = "→\u00a0next   ←\u00a0back   Esc\u00a0leave"
+SHRINK, LEAST = 0.95, 0.4
+"""While the words are too tall for the screen, their type shrinks by a factor, down to a part of its usual size."""
 
 
 @guarded
@@ -55,13 +57,13 @@ class DiagramWindow(QWidget):
         self.formula.setTextFormat(Qt.TextFormat.RichText)
         for label in (self.about, self.shapes, self.keys):
             label.setProperty("role", "muted")
-        words = QVBoxLayout()
+        self._words = words = QVBoxLayout()
         words.addStretch(1)
         for label in (self.title, self.about, self.formula, self.shapes):
             words.addWidget(label)
         words.addStretch(2)
         words.addWidget(self.keys)
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(32, 32, 32, 24)
         row.setSpacing(40)
         row.addWidget(self.canvas, 3)
@@ -83,6 +85,10 @@ class DiagramWindow(QWidget):
         self._show_step()
 
     def _show_step(self) -> None:
+        self._tell_step()
+        self._fit_words()
+
+    def _tell_step(self) -> None:
         tree = self._data.inside.tree
         block = tree.find(self.steps[self.place])
         self.canvas.ring(block.name if block is not None else "")
@@ -118,7 +124,17 @@ class DiagramWindow(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        zoom = max(self.height() / 620, 0.8)
+        self._fit_words()
+
+    def _fit_words(self) -> None:
+        """Choose the largest type, in proportion to the screen, in which the words of this step are not cut."""
+        usual = zoom = max(self.height() / 620, 0.8)
+        self._set_type(zoom)
+        while zoom > LEAST * usual and not self._words_fit():
+            zoom *= SHRINK
+            self._set_type(zoom)
+
+    def _set_type(self, zoom: float) -> None:
         for label, role, larger in (
             (self.title, "title", 1.7),
             (self.about, "text", 1.35),
@@ -127,6 +143,14 @@ class DiagramWindow(QWidget):
             (self.keys, "caption", 1.0),
         ):
             label.setFont(font(role, zoom * larger))
+
+    def _words_fit(self) -> bool:
+        margins = self._row.contentsMargins()
+        wide = (self.width() - margins.left() - margins.right() - self._row.spacing()) * 2 // 5
+        shown = [each for each in (self.title, self.about, self.formula, self.shapes, self.keys) if not each.isHidden()]
+        tall = sum(each.heightForWidth(wide) + self._words.spacing() for each in shown)
+        longest = max(each.minimumSizeHint().width() for each in shown)
+        return longest <= wide and tall <= self.height() - margins.top() - margins.bottom()
 
 
 @guarded
