@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout
 
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.theme import mix, set_sheet
@@ -44,7 +44,6 @@ class ChangeQuestion(FollowsTheme, QFrame):
         column.setSpacing(4)
         column.addWidget(self.text)
         column.addLayout(buttons)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.hide()
         session = self._session
         for signal in (session.checked, session.started, session.progressed, session.ended, session.failed):
