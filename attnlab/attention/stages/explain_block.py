@@ -136,11 +136,12 @@ def normed(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     above = f"({short(given[0], digits)} − {centre})" if norm.is_centred else x
     written = line(f"= {above} ÷ {by} · {times}", f" + {plus}" if norm.is_centred else "")
     lines = _name_size(row, mean, size, digits, config)
-    names = f"x ÷ root mean square · γ_{place}[{cell.column}]"
+    index = (Span(str(place), style="sub"), Span(f"[{cell.column}]"))
+    names = line("x ÷ root mean square · γ", index)
     if norm.is_centred:
-        names = f"(x − mean) ÷ standard deviation · γ_{place}[{cell.column}] + β_{place}[{cell.column}]"
+        names = line("(x − mean) ÷ standard deviation · γ", index, " + β", index)
     exact = (given[0] - mean) / size * gain + shift
-    return make_explanation(trace, cell, *lines, line(names), written, result_line(trace, cell, exact))
+    return make_explanation(trace, cell, *lines, names, written, result_line(trace, cell, exact))
 
 
 def _name_size(row: Floats, mean: float, size: float, digits: int, config: "AttentionConfig") -> tuple[Line, ...]:

@@ -22,7 +22,8 @@ QUANTITIES = frozenset(
     re.findall(
         r"\w+",
         "tanh max cos sin more column weights of this row values head the context concatenated heads scaled capped "
-        "biased given sinusoidal learned position bias rotated with angle times gain kept score length",
+        "biased given sinusoidal learned position bias rotated with angle times gain kept score length "
+        "mean root square standard deviation",
     )
 )
 """The words that may occur in an equation."""
