@@ -1,6 +1,6 @@
 """The answer to one's own probe: at every moment, for every task, with the right tokens before or the model's own."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -29,10 +29,22 @@ def _choose_task(student: "Student", task: str) -> "AnswerCard":
     return card
 
 
+def _shows(card: "AnswerCard", seen: Any) -> bool:
+    """Return whether the card shows the likeliest tokens of the model that was looked at last."""
+    places = Viewer(seen.spec).look(0, draw_first_weights(seen.spec), seen.probe).answer.places
+    bars = [[bar.share for bar in column.bars] for column in card.columns.columns]
+    return all(
+        shown == pytest.approx([share for _, share in place.likeliest], abs=1e-6)
+        for shown, place in zip(bars, places, strict=False)
+    )
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_shows_its_answer_before_the_first_step(student: "Student", task: str) -> None:
     card = _choose_task(student, task)
-    seen = student.ws.session.inspection.seen
+    inspection = student.ws.session.inspection
+    student.wait_for(lambda: _shows(card, inspection.seen))  # a task that reads data is looked at twice
+    seen = inspection.seen
     assert seen is not None
     assert card.isVisible()
     assert card.columns.isVisible()

@@ -74,7 +74,7 @@ def test_continuing_from_an_earlier_moment_branches_the_run(pupil: Pupil) -> Non
     pupil.type_number(0, 0, "0")
     pupil.settle()
     pupil.click(pupil.find(QPushButton, "Send back"))
-    pupil.wait_for(lambda: trainer.session.alive)
+    pupil.wait_for(lambda: trainer.session.run is not first)  # it may have ended already
     pupil.wait_for(lambda: not trainer.session.alive)
     run = pupil.run
     assert run is not first
