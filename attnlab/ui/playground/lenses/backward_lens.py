@@ -179,8 +179,11 @@ class BackwardLens(Lens):
         self._stopped = stopped = Event()
         self.panel.show_running(True)
         self.panel.say("Stepping down…")
-        go_on = lambda loss: not stopped.is_set()  # noqa: E731
-        job = partial(find_steps_down, e, self.panel.learning_rate, names, steps, go_on)
+
+        def goes_on(_loss: float) -> bool:
+            return not stopped.is_set()
+
+        job = partial(find_steps_down, e, self.panel.learning_rate, names, steps, goes_on)
         self.ask(("steps", e), job, latest="steps")
 
     def on_result(self, key: Hashable, result: Any) -> None:
