@@ -142,10 +142,8 @@ def process_events() -> None:
 def is_busy(window: MainWindow) -> bool:
     """Return whether something is still to be computed or shown."""
     playground, trainer = window.playground, window.trainer
-    if playground is not None:
-        reply = playground.reply
-        if reply is None or reply.request.experiment is not playground.document.experiment or playground.files.opening:
-            return True
+    if playground is not None and (not playground.up_to_date or playground.files.opening):
+        return True
     if trainer is not None and trainer.is_shown and trainer.busy:
         return True
     if any(lane.busy for lane in LANES) or any(map(_is_due_soon, window.findChildren(QTimer))):

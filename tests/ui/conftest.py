@@ -71,16 +71,9 @@ class Person:
     def settle(self) -> None:
         """Wait until the requested experiment is open and its numbers are on screen."""
         self.wait_for(lambda: not self.playground.files.opening)
-        while not self.up_to_date():
-            with self.qtbot.waitSignal(self.playground.computed):
+        while not self.playground.up_to_date:
+            with self.qtbot.waitSignal(self.playground.explained):
                 pass
-
-    def up_to_date(self) -> bool:
-        reply, scene = self.playground.reply, self.document.scene
-        if reply is None:
-            return False
-        asked = reply.request
-        return asked.experiment is scene.experiment and (asked.device, asked.dtype) == (scene.device, scene.dtype)
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
         self.qtbot.waitUntil(condition)

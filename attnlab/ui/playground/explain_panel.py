@@ -202,10 +202,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._statistics.show_statistics(None, ())
 
     def show_about(self, about: str) -> None:
-        """Show what to notice in the open worked example while no cell is held; "" without an example."""
-        if about != self._about:  # every edit calls this
-            self._about = about
-            self._refresh()
+        """Show what to notice in the worked example of the next trace while no cell is held; "" without an example."""
+        self._about = about
 
     def set_guided(self, on: bool) -> None:
         """Show no example while a lesson is open, whose questions it could answer: the lesson says what to look at."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
@@ -48,6 +48,9 @@ class Playground(QObject):
     """Owns the document, the worker and the views, and connects their signals."""
 
     computed = Signal(object)
+    """The canvas has the numbers of this reply; Explain follows once they are painted."""
+    explained = Signal()
+    """Explain has the newest numbers too."""
     title_changed = Signal(str)
 
     def __init__(self, scene: Scene, label: str, service: ComputeService, parent: QWidget, page: QWidget) -> None:
@@ -55,8 +58,11 @@ class Playground(QObject):
         super().__init__(parent)
         self.document = Document(label, scene, self)
         self.service = service
+        self.document.scene_changed.connect(self._request)  # first: the worker computes while the views change
         self.reply: Reply | None = None
         self._warned = ""
+        self._explaining = QTimer(self, singleShot=True)  # with no interval: when the cards have been painted
+        self._explaining.timeout.connect(self._explain)
         self.lane = Lane("between", self, around=service.between)
         """Runs jobs one at a time, between requests."""
         self.header = Header(self.document, devices(), page)  # first, as Tab follows the order of creation
@@ -85,6 +91,7 @@ class Playground(QObject):
         self.announcements = Announcements(self.document, self.canvas, self.step_bar, self)
         self.computed.connect(self.announcements.show_computed)
         self._request()
+        self._on_scene_changed(scene)
         self._on_history_changed()
         self._open_lens_of(scene.preset)
 
@@ -132,10 +139,9 @@ class Playground(QObject):
         self.gallery.preset_chosen.connect(self.open_preset)
         self.history.step_chosen.connect(document.jump)
 
+    @Slot()
     def _request(self) -> None:
         scene, view = self.document.scene, self.document.view
-        example = PRESETS.get(scene.preset)
-        self.explain.show_about(example.about if example is not None else "")
         mean = view.head == "mean"
         self.service.request(scene.experiment, scene.device, scene.dtype, None, mean)
 
@@ -145,14 +151,22 @@ class Playground(QObject):
         self.header.remarks.show_sentences(find_oddities(reply.trace.experiment, reply.request.dtype))
         self.canvas.show_trace(reply.trace, view)
         self.lenses.show_trace(reply.trace, view)
-        self.explain.show_trace(reply.trace, view)
         self.step_bar.show_reply(reply, view)
         self.body.make_room()
+
+    @Slot()
+    def _explain(self) -> None:
+        """Explain the numbers that the cards show: after them, as they must follow a drag."""
+        self._explaining.stop()
+        if self.reply is not None and self.reply.trace is not None:
+            self.explain.show_trace(self.reply.trace, fit_view(self.document.view, self.reply.request.experiment))
+        self.explained.emit()
 
     @Slot(object)
     def _on_scene_changed(self, scene: Scene) -> None:
         self.step_bar.show_message("")
-        self._request()
+        example = PRESETS.get(scene.preset)
+        self.explain.show_about(example.about if example is not None else "")
 
     @Slot(object)
     def _on_view_changed(self, view: View) -> None:
@@ -160,7 +174,10 @@ class Playground(QObject):
             return  # the trace that fits this view is being computed, and will be shown with it
         self.canvas.show_view(view)
         self.lenses.show_view(view)
-        self.explain.show_view(view)
+        if self._explaining.isActive():
+            self._explain()
+        else:
+            self.explain.show_view(view)
         self.step_bar.show_view(view)
 
     @Slot()
@@ -174,11 +191,14 @@ class Playground(QObject):
         if reply.trace is None:
             self._on_failed(reply)
             return
-        self.reply = reply
+        is_first, self.reply = self.reply is None, reply
         if reply.request.id == self.service.newest:
             self.document.note_computed()
         self._show(reply)
         self._warn(" ".join(reply.warnings))
+        self._explaining.start()
+        if is_first:
+            self._explain()  # the first picture is whole
         self.computed.emit(reply)
 
     def _find_present(self) -> "Trace | None":
@@ -207,8 +227,17 @@ class Playground(QObject):
         """Run a job of a lens between requests."""
         run(job, on_done=on_done, on_failed=on_failed, latest=latest, lane=self.lane, doing="computing for a lens")
 
+    @property
+    def up_to_date(self) -> bool:
+        """Whether the numbers of the open experiment are on the cards and in Explain."""
+        if self.reply is None or self._explaining.isActive():
+            return False
+        asked, scene = self.reply.request, self.document.scene
+        return asked.experiment is scene.experiment and (asked.device, asked.dtype) == (scene.device, scene.dtype)
+
     def stop(self) -> None:
         """Finish saves and cancel all other work; may be called twice."""
+        self._explaining.stop()
         self.first_steps.stop()
         self.files.stop()
         self.lane.close()
