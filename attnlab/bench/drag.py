@@ -67,8 +67,7 @@ def drag(driver: Driver) -> Drag:
     timer.start()
     wait_until(lambda: made == EDITS)
     timer.stop()
-    driver.wait()
-    seen.lag_ms = (time.perf_counter() - start) * 1e3 - (EDITS - 1) * PERIOD_MS
+    seen.lag_ms = (driver.wait() - start) * 1e3 - (EDITS - 1) * PERIOD_MS
     _listen(AFTERWARDS_MS)
     driver.painted.disconnect(on_painted)
     seen.stale = sum(later < earlier for earlier, later in zip(seen.pictures, seen.pictures[1:], strict=False))

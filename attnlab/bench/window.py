@@ -36,9 +36,13 @@ class Driver(QObject):
         self.window = window
         self._random = np.random.default_rng(0)
         self.shown: Experiment | None = None
+        self.shown_at = 0.0
+        """When the cards had been painted with the numbers of :attr:`shown`, as ``time.perf_counter`` counts."""
         self.pictures = 0
+        self._painting: Experiment | None = None
         for card in self.playground.canvas.cards.values():
             card.installEventFilter(self)
+        window.installEventFilter(self)
 
     @property
     def playground(self) -> Playground:
@@ -80,15 +84,21 @@ class Driver(QObject):
         for card in (*self.playground.canvas.cards.values(), self.playground.canvas.heads):
             card.forget()
 
-    def wait(self) -> None:
-        """Handle events until the changed cards are painted with the numbers of the open experiment.
+    def wait(self) -> float:
+        """Handle events until the changed cards are painted with the numbers of the open experiment; return when.
 
         Everything is painted at once, so when one card is painted, all visible ones are.
 
         Raises:
-            AttnlabError: it takes longer than a minute.
+            AttnlabError: it takes longer than PATIENCE_S.
         """
         wait_until(lambda: self.shown is self.experiment)
+        return self.shown_at
+
+    def wait_explained(self) -> None:
+        """Handle events until Explain is painted with the numbers of the open experiment too."""
+        wait_until(lambda: self.playground.up_to_date)
+        self.settle()
 
     def resize(self, width: int, height: int) -> None:
         """Resize the window and wait until the cards are painted in their new places."""
@@ -115,10 +125,15 @@ class Driver(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Paint and self.playground.reply is not None:
-            self.shown = self.playground.reply.request.experiment
             self.pictures += 1
+            self._painting = self.playground.reply.request.experiment
+        if event.type() != QEvent.Type.UpdateRequest or watched is not self.window:
+            return False
+        self.window.event(event)  # paints all that has changed
+        if self._painting is not None:
+            self.shown, self.shown_at, self._painting = self._painting, time.perf_counter(), None
             self.painted.emit()
-        return False
+        return True
 
 
 def wait_until(done: Callable[[], bool]) -> None:

@@ -119,11 +119,11 @@ def test_the_live_bench_runs_in_the_real_window_and_cleans_up(
     monkeypatch.setattr(live, "SIZES", {3: 1, 4: 1})
     assert main(["live"], True, quick=True) == 0
     names = [str(case["case"]) for case in read_json(capsys.readouterr().out)]
-    assert names[:4] == ["T=3 kept", "T=3 new", "T=4 kept", "T=4 new"]
-    assert names[4:7] == ["drag, last edit to picture", "drag, stale pictures", "drag, pictures in a second"]
+    assert names[:5] == ["T=3 kept", "T=3 new", "T=4 kept", "T=4 new", "T=4 with Explain"]
+    assert names[5:8] == ["drag, last edit to picture", "drag, stale pictures", "drag, pictures in a second"]
     switches = ("causal", "normalizer", "positions")
-    assert names[7:9] == ["T=6 resize the window", "72 maps of 512 tokens, again"]
-    assert names[9:] == [f"T=4 {kind} {switch}" for switch in switches for kind in ("flip", "first flip")]
+    assert names[8:10] == ["T=6 resize the window", "72 maps of 512 tokens, again"]
+    assert names[10:] == [f"T=4 {kind} {switch}" for switch in switches for kind in ("flip", "first flip")]
 
 
 def test_the_slide_bench_goes_forward_and_back_through_a_lesson(
