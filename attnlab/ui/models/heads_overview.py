@@ -128,7 +128,7 @@ class HeadsOverview(MapSheet):
             painter.drawLine(QLineF(rect.topLeft(), rect.bottomRight()))
             painter.drawLine(QLineF(rect.topRight(), rect.bottomLeft()))
         if self._chosen < self.shape()[0]:
-            below = px(5) if self._on_words and self._has_bars else px(2)  # around the bar too
+            below = px(5) if self._on_words and self._has_bars else 0  # around the bar too, not through the next title
             rect = self._rect(self._chosen).adjusted(-px(2), -px(2), px(2), below)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(self._palette.accent), 2))

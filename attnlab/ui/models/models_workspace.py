@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.ui.models.head_maps import Place
@@ -46,6 +46,8 @@ class Tools(Protocol):
 
 class ModelsWorkspace(QObject):
     """Shows a model; implements the protocol of workspaces."""
+
+    title_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -147,6 +149,11 @@ class ModelsWorkspace(QObject):
         self.toggle_head(self.session.view.layer, self.session.view.head)
 
     # Shown by the window
+
+    def title(self) -> str:
+        """Return the name of the model for the title of the window; "Models" before one is read."""
+        found = self.session.overview
+        return found.facts.name if found is not None else "Models"
 
     @property
     def busy(self) -> bool:
@@ -252,6 +259,7 @@ class ModelsWorkspace(QObject):
 
     @Slot(object)
     def _on_overview(self, _found: object) -> None:
+        self.title_changed.emit()
         if self._refusal:
             self.panel.say(self._refusal)
             self._refusal = ""

@@ -18,6 +18,7 @@ def _make(host: Host) -> "ModelsWorkspace":
     playground = host.workspace(PLAYGROUND)
     assert playground is not None
     workspace = ModelsWorkspace(host)
+    workspace.title_changed.connect(host.show_title)
     workspace.tools = ModelsTools(workspace, host, playground)
     return workspace
 

@@ -17,6 +17,7 @@ def test_a_folder_is_opened_a_head_found_switched_off_and_saved_as_a_pdf(reader:
     shutil.copytree(assets.path("models/induction/run.json").parent, folder)
     reader.open(str(folder), "c a d b f e c a d")
     models = reader.models
+    assert reader.window.windowTitle() == "own — attnlab"
     reader.choose("Sort by", ORDERS["previous"])
     reader.wait()
     reader.click(models.overview, models.overview.cell_rect(0, 4, 4).center().toPoint())
