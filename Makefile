@@ -15,6 +15,9 @@ READY := $(VENV)/.ready
 PINS := packaging/constraints.txt
 OFFSCREEN := QT_QPA_PLATFORM=offscreen
 
+# Containers often set this. Python then compiles every module again in each of the hundreds of processes that tests start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test test-all test-models test-headless torture faults check format gallery bench dist package smoke validate icons setup clean distclean
 
