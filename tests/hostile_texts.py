@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from attnlab.base.errors import AttnlabError
 
-SHORT, TIMES = 1_000, 8
+SHORT, TIMES = 500, 8
 """Characters of the shorter text, and the factor of the longer one."""
-ENOUGH_S, RATIO = 0.08, 24.0
+ENOUGH_S, RATIO = 0.03, 24.0
 """Of CPU: what the longer text may always take, and how many times as long as the shorter one else.
 
 A parser in proportion takes 8 times as long for 8 times the text, a quadratic one 64 times.
