@@ -39,6 +39,7 @@ class Rail(FollowsTheme, QWidget):
         column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
         self._group = QButtonGroup(self)
         self._icons: list[tuple[QToolButton, str]] = []
+        self._fitted: object = None
         for place, (title, icon_name) in enumerate(workspaces):
             button = self._make(title, icon_name, f"{title} (Ctrl+{place + 1})")
             button.setCheckable(True)
@@ -82,13 +83,17 @@ class Rail(FollowsTheme, QWidget):
         needed = (text * count, text * fixed + plain * (count - fixed), plain * count)
         level = next((level for level, height in enumerate(needed) if height <= room), len(needed))
         side = px(20) if level < len(needed) else max(min(px(20), room // count - 12), 12)
+        fitted = palette, text, plain, level, side
+        if fitted == self._fitted:
+            return
+        self._fitted = fitted
         for button, name in self._icons:
             has_text = level == 0 or (level == 1 and button.isCheckable())
             style = Qt.ToolButtonStyle
             button.setToolButtonStyle(style.ToolButtonTextUnderIcon if has_text else style.ToolButtonIconOnly)
             button.setIcon(icon(name, palette, side))
             button.setIconSize(QSize(side, side))
-            high = px(_TEXT_HIGH) if has_text else px(_ICON_HIGH) if level < len(needed) else side + 12
+            high = text if has_text else plain if level < len(needed) else side + 12
             button.setFixedSize(px(52), high)
 
     @property

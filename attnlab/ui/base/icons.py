@@ -18,6 +18,11 @@ def icon(name: str, palette: Palette, size_px: int = 20) -> QIcon:
 
     Raises FileError for a name that does not exist.
     """
+    return QIcon(_make_icon(name, palette, size_px))
+
+
+@lru_cache(maxsize=256)
+def _make_icon(name: str, palette: Palette, size_px: int) -> QIcon:
     made = QIcon()
     states = (
         (palette.muted, QIcon.Mode.Normal, QIcon.State.Off),
