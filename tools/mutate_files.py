@@ -175,6 +175,7 @@ def _describe_exit(code: int) -> str:
 def _read_cases(seed: int, first: int, count: int, kinds: list[str]) -> None:
     import torch  # noqa: F401  # loads libraries, which readers may not
 
+    sys.dont_write_bytecode = True  # Python renames files when it keeps a compiled module; readers may not
     watch = _Watch()
     for case in range(first, first + count):
         print(f"{_REPORT}{json.dumps({'case': case})}", flush=True)
