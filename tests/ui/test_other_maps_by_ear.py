@@ -15,7 +15,7 @@ from attnlab.figures.array_maps import take_maps
 from attnlab.ui.app.array_window import ArrayWindow
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from tests.ears import NAME, Ears, element, names
-from tests.ui.test_accessible_tree import find_nameless, find_without_cells
+from tests.ui.hearing_faults import find_nameless, find_without_cells
 from tests.ui.weights.weights_user import open_weights
 from tools.gallery_window import settle
 

@@ -1,25 +1,13 @@
-"""The accessible tree of every view: whatever a person can act on has a name, and painted maps have cells.
+"""Finds what a screen reader would not tell: controls without a name, maps without cells, labels that are not read."""
 
-The views are those of the gallery (``tools/gallery.py``), so that a new view is drawn there and listened to here.
-"""
+from collections.abc import Iterator
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
-
-import pytest
 from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.playground.canvas_card import CanvasCard
 from tests.ears import NAME
-from tests.ui.alike import ALIKE
-from tests.ui.reach import LEFT_OUT, find_out_of_reach
-from tools.gallery import list_views
-from tools.gallery_window import View, list_others, settle
-
-if TYPE_CHECKING:
-    from tests.ui.conftest import Person
 
 Role = QAccessible.Role
 ACTIONABLE = {
@@ -31,8 +19,6 @@ INSIDE = {Role.SpinBox: {Role.EditableText}, Role.ComboBox: {Role.EditableText, 
 """Parts that Qt makes inside others, whose names the reader says."""
 FEW = 40
 """Of more cells than this, only the first and last are looked at."""
-QUICK = ("state-causal", "popup-masks", "lens-positions", "lessons-walk", "dialog-export", "lessons-question")
-VIEWS = {view.name: view for view in list_views() if view.name not in ALIKE}
 
 
 def children(of: QAccessibleInterface) -> Iterator[QAccessibleInterface]:
@@ -96,40 +82,3 @@ def find_silent(top: QWidget) -> list[str]:
         if text not in said and not label.accessibleName().partition(": ")[2]:
             silent.append(f"{said!r} for {text!r}")
     return silent
-
-
-def show(view: View, person: "Person") -> None:
-    view.prepare(person.playground, person.window)
-    person.settle()
-    view.open(person.playground, person.window)
-    settle(person.window)
-    QApplication.processEvents()
-
-
-def leave(person: "Person") -> None:
-    """Close what a view opened, and what the window itself would not."""
-    for other in list_others(person.window):
-        other.close()
-    if person.window.lessons is not None:
-        person.window.lessons.close()
-    person.playground.comparison.pin(None)
-    person.document.show(alone=None, at=None, step=None, head=0)
-
-
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in VIEWS])
-def test_everything_to_act_on_has_a_name_and_is_reached_by_tab(
-    name: str, sit_down: Callable[..., "Person"], listening: None, short_runs: None
-) -> None:
-    view = VIEWS[name]
-    person = sit_down(view.preset, remember=view.remember)
-    show(view, person)
-    tops = [person.window, *list_others(person.window)]
-    nameless = [each for top in tops for each in find_nameless(top)]
-    without = [each for top in tops for each in find_without_cells(top)]
-    silent = [each for top in tops for each in find_silent(top)]
-    missed = [] if name.startswith(LEFT_OUT) else find_out_of_reach(tops[-1], person)
-    leave(person)
-    assert not nameless, "\n".join(nameless)
-    assert not without, "\n".join(without)
-    assert not silent, "\n".join(silent)
-    assert not missed, "\n".join(["Tab does not reach:", *missed])

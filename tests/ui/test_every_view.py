@@ -1,56 +1,77 @@
-"""Every view of the gallery in a small window with large type, and in a usual one: nothing is cut, covered or lost."""
+"""Every view of the gallery, opened once: nothing is cut, covered or lost, and all of it can be heard and reached.
 
-from collections.abc import Callable, Iterator
+The views are those of ``tools/gallery.py``, so that a new view is drawn there, and measured and listened to here.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from attnlab.ui.app.main_window import MainWindow
+from attnlab.document.settings import Settings
 from tests.ui.alike import ALIKE
+from tests.ui.hearing_faults import find_nameless, find_silent, find_without_cells
 from tests.ui.layout_faults import find_layout_faults
+from tests.ui.reach import LEFT_OUT, find_out_of_reach
 from tools import gallery
-from tools.gallery_window import Variant, View, close, do_nothing, open_view, show
+from tools.gallery_window import Variant, View, do_nothing, list_others, show
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
 
 USUAL, SMALL = Variant((1366, 768), 100, "light"), Variant((1024, 640), 175, "light")
 VIEWS = {view.name: view for view in gallery.list_views() if view.name not in ALIKE}
+QUICK = ("state-causal", "popup-masks", "lens-positions", "lessons-walk", "dialog-export", "lessons-question")
 
 
-@pytest.fixture
-def open_gallery(open_window: Callable[..., MainWindow], short_runs: None) -> Iterator[Callable[[View], MainWindow]]:
-    """Open views as the gallery does; the fixture of windows restores the theme afterwards."""
-    windows: list[MainWindow] = []
-
-    def make(view: View) -> MainWindow:
-        windows.append(open_view(view, USUAL))
-        return windows[-1]
-
-    yield make
-    while windows:
-        close(windows.pop())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", VIEWS)
-def test_no_view_has_texts_that_are_cut_or_parts_that_overlap(
-    open_gallery: Callable[[View], MainWindow], name: str
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in VIEWS])
+def test_every_view_can_be_read_heard_and_reached_by_tab(
+    name: str, sit_down: Callable[..., "Person"], listening: None, short_runs: None
 ) -> None:
     view = VIEWS[name]
-    window = open_gallery(view)
-    for variant in (USUAL, SMALL) if view.open is not do_nothing else (USUAL, SMALL, USUAL):
-        top = show(view, window, variant)
-        top.grab()  # which lays out what was asked for
-        faults = find_layout_faults(top)
-        if isinstance(top, QDialog):
-            faults += _find_too_large(top, window)
-        assert faults == [], f"{name} at {variant.name}"
+    settings = Settings(theme=USUAL.theme, reduced_motion=True)
+    person = sit_down(view.preset, remember=view.remember, size=USUAL.size, settings=settings)
+    view.prepare(person.playground, person.window)
+    check_layout(view, person, USUAL)
+    tops = [person.window, *list_others(person.window)]
+    finders = (find_nameless, find_without_cells, find_silent)
+    unheard = [fault for top in tops for find in finders for fault in find(top)]
+    assert not unheard, "\n".join(["A screen reader does not tell:", *unheard])
+    missed = [] if name.startswith(LEFT_OUT) else find_out_of_reach(tops[-1], person)
+    assert not missed, "\n".join(["Tab does not reach:", *missed])
+    check_layout(view, person, SMALL)
+    if view.open is do_nothing:
+        check_layout(view, person, USUAL)
+    leave(person)
 
 
-def _find_too_large(dialog: QDialog, window: MainWindow) -> list[str]:
+def check_layout(view: View, person: "Person", variant: Variant) -> None:
+    """Show a view in a variant and look for faults of its layout."""
+    top = show(view, person.window, variant)
+    top.grab()  # which lays out what was asked for
+    faults = find_layout_faults(top)
+    if isinstance(top, QDialog):
+        faults += _find_too_large(top, person.window)
+    assert faults == [], f"{view.name} at {variant.name}"
+
+
+def _find_too_large(dialog: QDialog, window: QWidget) -> list[str]:
     if dialog.width() <= window.width() and dialog.height() <= window.height():
         return []
     return [f"{dialog.windowTitle()!r} is larger than its window: {dialog.width()} × {dialog.height()} px"]
+
+
+def leave(person: "Person") -> None:
+    """Close what a view opened, and what the window itself would not."""
+    for other in list_others(person.window):
+        other.close()
+    if person.window.lessons is not None:
+        person.window.lessons.close()
+    person.playground.comparison.pin(None)
+    person.document.show(alone=None, at=None, step=None, head=0)
 
 
 # The search itself: each kind of fault is found, and none where there is none
