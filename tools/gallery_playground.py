@@ -235,6 +235,25 @@ def _open_options(name: str) -> Prepare:
     return prepare
 
 
+def _train_every_table(playground: "Playground", window: MainWindow) -> None:
+    """Hold a gradient of a layer with biases, a sink, an additive score and a T5 bias."""
+    from attnlab.attention import edits
+    from attnlab.attention.stages.explain import Cell
+
+    settings = {
+        "score": "additive",
+        "sink": True,
+        "positions": "t5",
+        "qk_norm": "rms",
+        "t5_buckets": 4,
+        "t5_distance": 2,
+    }
+    playground.document.edit("Tables", lambda e: edits.toggle_biases(edits.configure(e, **settings), True))
+    _choose_loss("output")(playground, window)
+    playground.document.select(Cell("d_v_a", 0, 1), pin=True)
+    _wait_for_reply(playground)
+
+
 def list_views() -> Iterator[View]:
     """Yield the views that are drawn in every size."""
     for preset in LAYERS:
@@ -267,6 +286,7 @@ def list_views() -> Iterator[View]:
     yield View("lens-backward-weight", "the-cat-sat", _step_down)
     yield View("lens-backward-output", "journey", _choose_loss("output"))
     yield View("lens-backward-class", "multi-head-8", _choose_loss("class"))
+    yield View("lens-backward-tables", "the-cat-sat", _train_every_table)
     yield View("lens-goal-scores", "agreement-cat", _compare_scores)
     yield View("lens-arrows-8", "multi-head-causal", _open_lens("arrows"))
     yield View("lens-statistics", "multi-head-8", _open_lens("statistics"))

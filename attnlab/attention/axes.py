@@ -33,7 +33,7 @@ def size(e: Layer, axis: str) -> int:
     ``position`` is the length of the longer sequence, ``merged`` the number of columns of the concatenated heads,
     ``pair`` that of the pairs of columns that RoPE rotates, ``d_ff`` that of the hidden numbers of the feed-forward;
     ``query_columns``, ``key_columns`` and ``value_columns`` are those of all heads together, ``class`` those of the
-    read-out of a loss, and ``one`` is a single number.
+    read-out of a loss, and ``one`` is a single number. Others are free axes of tables, such as ``hidden``.
     """
     match axis:
         case "token" | "query":
@@ -72,7 +72,7 @@ def size(e: Layer, axis: str) -> int:
             return int(e.config.option("loss_classes"))
         case "one":
             return 1
-    raise KeyError(axis)
+    return e.find_free_size(axis)
 
 
 def labels(e: Layer, axis: str, count: int) -> tuple[str, ...]:

@@ -335,6 +335,13 @@ class Experiment:
         w_1 = self.weights.extra.get("W_1")
         return 0 if w_1 is None else w_1.shape[1]
 
+    def find_free_size(self, axis: str) -> int:
+        """Return the size of a free axis of the tables in use, such as "hidden"; KeyError if none has it."""
+        for name, table in registry.tables(self.config).items():
+            if axis in table.axes:
+                return int(self.weights.extra[name].shape[table.axes.index(axis)])
+        raise KeyError(axis)
+
     @property
     def masked(self) -> bool:
         """Whether any mask applies."""

@@ -83,3 +83,6 @@ class Layer(Protocol):
     @property
     def d_ff(self) -> int:
         """How many hidden numbers the feed-forward has for each token; 0 without one."""
+
+    def find_free_size(self, axis: str) -> int:
+        """Return the size of a free axis of the tables in use, such as "hidden"; KeyError if none has it."""

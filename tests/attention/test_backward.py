@@ -1,5 +1,6 @@
 """The backward pass: every gradient equals autograd to 1e-10 and trying, in every kind of layer."""
 
+import dataclasses
 import itertools
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import attnlab
 from attnlab.attention import edits
 from attnlab.attention.edits import configure
+from attnlab.attention.edits.descent import descend, list_movable
 from attnlab.attention.measures.loss_trials import GivenTrace, try_cell
 from attnlab.attention.measures.sensitivity import LeafTrace, part_tables
 from attnlab.attention.registries.normalizers import NORMALIZERS
@@ -22,9 +24,11 @@ from attnlab.attention.stages.arithmetic import plain
 from attnlab.attention.stages.backward_parts import find_parts
 from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.explain_steps import find_steps
+from attnlab.attention.stages.presence import PARAMETERS
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.errors import ExperimentError
-from tests.attention.test_features import layer, with_random_tables
+from tests.attention.test_features import drawn, layer, with_random_tables
+from tests.attention.test_stage_code import by_code
 
 LOSSES: dict[str, dict[str, Any]] = {
     "weight": {"loss": "weight", "loss_head": 1, "loss_query": 2, "loss_key": 1, "loss_wanted": 0.8},
@@ -34,28 +38,44 @@ LOSSES: dict[str, dict[str, Any]] = {
 TABLES = ("W_q", "W_k", "W_v", "W_o")
 
 
-def build(loss: str, cross: bool = False, **config: Any) -> attnlab.Experiment:
+def build(loss: str, cross: bool = False, biased: bool = False, **config: Any) -> attnlab.Experiment:
     """Return a layer of 4 heads on 2 with random tables and a loss; skip a layer that is refused."""
     try:
         e = layer(cross)
         if "block" in config:
             e = edits.with_table(e, "W_o", e.weights.W_o.repeat(1, 2)[:, :8])  # type: ignore[union-attr]
+        e = add_biases(e) if biased else e
         return with_random_tables(configure(e, **config, **LOSSES[loss]))
     except attnlab.ExperimentError as refused:
         pytest.skip(str(refused))
 
 
+def add_biases(e: attnlab.Experiment) -> attnlab.Experiment:
+    """Return the layer with random biases."""
+    for seed, name in enumerate(edits.BIASES):
+        e = edits.with_table(e, name, drawn(*edits.shape(e, name), seed=seed))
+    return e
+
+
+class TableTrace(LeafTrace):
+    """A trace with gradients also for tables from which other tensors are made before they are added."""
+
+    def take(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor if tensor.requires_grad else super().take(tensor)
+
+
 def differentiate(e: attnlab.Experiment, name: str) -> torch.Tensor:
     """Return the gradient of the loss with respect to a stage or a matrix, by torch's autograd through the stages."""
     with torch.inference_mode(False), torch.enable_grad():
-        if name in TABLES:
-            own = getattr(e.weights, name)
+        if name in TABLES or name in PARAMETERS:
+            own = e.weights.extra[name] if name in e.weights.extra else getattr(e.weights, name)
             leaf = own.double().clone().requires_grad_()
-            trace: Any = LeafTrace(e, [(own, leaf)])
+            trace: Any = TableTrace(e, [(own, leaf)])
         else:
             leaf = attnlab.compute(e, dtype="float64")[name].clone().requires_grad_()
             trace = GivenTrace(e, name, leaf)
-        return torch.autograd.grad(trace["loss"].sum(), leaf, allow_unused=True, materialize_grads=True)[0]
+        found = torch.autograd.grad(trace["loss"].sum(), leaf, allow_unused=True, materialize_grads=True)[0]
+        return found if found.ndim > 1 else found[None]
 
 
 def check_gradients(e: attnlab.Experiment) -> None:
@@ -126,6 +146,10 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "sparsemax with a sink": {"sink": True, "normalizer": "sparsemax"},
     "entmax with a sink": {"sink": True, "normalizer": "entmax15", "causal": True},
     "unshifted with a sink": {"sink": True, "normalizer": "softmax-unshifted"},
+    "biases": {"biased": True, "causal": True},
+    "biases in two sequences": {"biased": True, "cross": True, "positions": "t5", "score": "general"},
+    "biases in a block": {"biased": True, "block": "before", "positions": "learned"},
+    "biases in a block of RMS": {"biased": True, "block": "before", "block_norm": "rms", "score": "concat"},
 }
 
 
@@ -199,7 +223,7 @@ def test_the_stages_are_in_the_order_of_the_backward_pass() -> None:
     assert found == [
         "loss", "d_output", "d_context", "d_values", "d_weights", "jacobian", "d_masked", "d_capped", "d_scaled",
         "d_scores", "d_rotated_queries", "d_rotated_keys", "d_normed_queries", "d_normed_keys", "d_queries", "d_keys",
-        "d_W_q", "d_W_k", "d_W_v", "d_W_o", "d_inputs",
+        "d_W_q", "d_W_k", "d_W_v", "d_W_o", "d_g_q", "d_g_k", "d_inputs",
     ]  # fmt: skip
 
 
@@ -211,6 +235,12 @@ EXPLAINED = {
     "after": ("output", {"fill": "after", "causal": True, "score": "cosine", "qk_norm": "l2", "temperature": 0.5}),
     "block": ("weight", {"block": "before"}),
     "cross": ("output", {"cross": True, "normalizer": "sparsemax", "ablated": (1,)}),
+    "biases": ("class", {"biased": True, "qk_norm": "rms", "score": "general", "positions": "t5", "sink": True}),
+    "positions": ("class", {"biased": True, "block": "before", "positions": "learned", "score": "concat"}),
+    "other sink": (
+        "output",
+        {"biased": True, "cross": True, "sink": True, "normalizer": "entmax15", "score": "additive"},
+    ),
 }
 
 
@@ -254,3 +284,83 @@ def test_nothing_is_tried_without_a_loss_or_a_gradient() -> None:
         try_cell(e, Cell("d_scores", 0, 0, 0))
     with pytest.raises(ExperimentError, match="scores holds no gradient"):
         try_cell(configure(e, loss="weight"), Cell("scores", 0, 0, 0))
+
+
+def find_gradients(e: attnlab.Experiment) -> tuple[str, ...]:
+    """Return the biases and tables of a layer that have a gradient."""
+    return tuple(name for name in PARAMETERS if f"d_{name}" in attnlab.compute(e))
+
+
+def across_learned_positions() -> attnlab.Experiment:
+    """Return cross-attention to a longer sequence, both with rows of one table of positions added."""
+    given, memory = build("output", cross=True), drawn(5, 8, seed=3)
+    weights = dataclasses.replace(given.weights, W_k=drawn(8, 8) / 3, W_v=drawn(8, 6))
+    e = dataclasses.replace(given, weights=weights, memory_embeddings=memory)
+    e = configure(e, positions="learned")
+    return edits.with_table(e, "P", drawn(7, 8, seed=4))  # longer than both
+
+
+def test_every_bias_and_table_has_a_gradient_that_is_checked() -> None:
+    found = {name for loss, config in EXPLAINED.values() for name in find_gradients(build(loss, **config))}
+    assert set(PARAMETERS) == found
+
+
+@pytest.mark.parametrize("case", EXPLAINED)
+def test_the_code_of_every_gradient_computes_it(case: str) -> None:
+    loss, config = EXPLAINED[case]
+    e = build(loss, **config)
+    trace, made = attnlab.compute(e, dtype="float64"), by_code(e)
+    for name in (name for name in trace if BY_NAME[name].is_backward):
+        torch.testing.assert_close(made[name], trace[name], rtol=1e-9, atol=1e-12, msg=lambda m, n=name: f"{n}: {m}")
+
+
+def test_rows_of_positions_beyond_a_sequence_move_with_the_other_only() -> None:
+    e = across_learned_positions()
+    check_gradients(edits.with_table(e, "P", drawn(5, 8, seed=4)))
+    trace = attnlab.compute(e, dtype="float64")
+    assert trace["d_P"].shape == (5, 8)
+    assert torch.equal(trace["d_P"][4], trace["d_memory"][4])
+    torch.testing.assert_close(by_code(e)["d_P"], trace["d_P"])
+    assert explain(trace, Cell("d_P", 1, 2)).value == pytest.approx(float(trace["d_P"][1, 2]))
+    moved = descend(e, 0.1, ("P",)).experiment.weights.extra["P"]
+    assert moved.shape == (7, 8)
+    torch.testing.assert_close(moved[:5], e.weights.extra["P"][:5] - 0.1 * trace["d_P"])
+    assert torch.equal(moved[5:], e.weights.extra["P"][5:])
+
+
+@pytest.mark.parametrize("score", ["general", "additive"])
+def test_a_score_without_gradients_of_its_own_is_differentiated(score: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = build("output", score=score)
+    expected = attnlab.compute(given, dtype="float64")
+    bare = dataclasses.replace(SCORES[score], backward=None, backward_code=("", ""), table_gradients={})
+    monkeypatch.setitem(SCORES, score, bare)
+    trace, made = attnlab.compute(given, dtype="float64"), by_code(given)
+    for table in bare.tables:
+        name = f"d_{table.name}"
+        torch.testing.assert_close(trace[name], expected[name])
+        torch.testing.assert_close(made[name], expected[name])
+        assert plain(explain(trace, Cell(name, 0, 0)).lines[-2]).startswith("= ")
+
+
+@pytest.mark.parametrize("case", ["biases", "positions", "other sink"])
+def test_one_step_down_moves_every_bias_and_table(case: str) -> None:
+    loss, config = EXPLAINED[case]
+    e = build(loss, **config)
+    trace, names = attnlab.compute(e, dtype="float64"), find_gradients(e)
+    assert set(names) <= set(list_movable(e))
+    for name in names:
+        found = descend(e, 1e-3, (name,))
+        assert found.losses[1] < found.losses[0], name
+        own, moved = edits.table(e, name), edits.table(found.experiment, name)
+        torch.testing.assert_close(moved, own - 1e-3 * trace[f"d_{name}"], rtol=1e-12, atol=1e-14)
+
+
+def test_a_layer_without_a_projection_shares_its_settings_with_one_that_has_it() -> None:
+    e = configure(attnlab.preset("the-cat-sat"), loss="weight")
+    assert "d_W_q" in attnlab.compute(e)
+    without = edits.with_table(e, "W_q", None)
+    assert without.config is e.config
+    assert "d_W_q" not in attnlab.compute(without)
+    biased = edits.with_table(e, "b_q", torch.ones(1, 4))
+    assert "d_b_q" in attnlab.compute(biased)
+    assert "d_b_q" not in attnlab.compute(e)

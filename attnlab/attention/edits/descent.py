@@ -8,14 +8,16 @@ from typing import Any
 import torch
 
 from attnlab.attention.edits.layer_edits import configure
-from attnlab.attention.edits.layer_tables import table, with_table
+from attnlab.attention.edits.layer_tables import table, tables, with_table
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries.losses import NONE, WEIGHT, find_pair
+from attnlab.attention.stages.presence import PARAMETERS, has_stage
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import ExperimentError
 
-MOVABLE = ("W_q", "W_k", "W_v", "W_o", "embeddings", "memory_embeddings")
+MOVABLE = ("W_q", "W_k", "W_v", "W_o", *PARAMETERS, "embeddings", "memory_embeddings")
 """The tables that a step may move, where the layer has them."""
+_PROJECTIONS = ("W_q", "W_k", "W_v")
 _STAGES = {"embeddings": "d_inputs", "memory_embeddings": "d_memory"}
 _RATES = tuple(10 ** (place / 2) for place in range(1, 9))
 """How many times a rate the others are that :func:`find_better_rate` tries."""
@@ -47,10 +49,19 @@ def choose_loss(e: Experiment, kind: str, **options: Any) -> Experiment:
 def list_movable(e: Experiment) -> tuple[str, ...]:
     """Return the tables of a layer that have numbers; a projection that is the identity has none.
 
-    In a stack, the tokens of a layer are the embeddings only in the first.
+    In a stack, the tokens of a layer are the embeddings only in the first. Of the tables of a block there are only
+    those before attention.
     """
-    held = {"embeddings": None if e.layer else e.embeddings, "memory_embeddings": e.memory_embeddings}
-    return tuple(name for name in MOVABLE if (held[name] if name in held else getattr(e.weights, name)) is not None)
+    used = tables(e)
+    return tuple(name for name in MOVABLE if name in used and _has_numbers(e, name))
+
+
+def _has_numbers(e: Experiment, name: str) -> bool:
+    if name in ("gamma_1", "beta_1"):
+        return has_stage(e, "normed_inputs")
+    if name == "embeddings":
+        return e.layer == 0
+    return name not in _PROJECTIONS or getattr(e.weights, name) is not None
 
 
 def find_gradient_stage(name: str) -> str:
@@ -98,7 +109,9 @@ def _step(e: Experiment, trace: Trace, rate: float, names: Sequence[str]) -> Exp
         raise ExperimentError(_explain_no_gradient(e, float(trace["loss"]), bool(found)))
     for name, d in found.items():
         given = table(e, name)
-        e = with_table(e, name, (given.double() - rate * d).to(given.dtype))
+        moved = given.double().clone()
+        moved[: len(d)] -= rate * d  # a table of positions may have more rows than there are tokens
+        e = with_table(e, name, moved.to(given.dtype))
     return e
 
 

@@ -9,7 +9,7 @@ from attnlab.attention.edits.layer_tables import table, with_table
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries.losses import find_pair, is_on
 from attnlab.attention.stages.explanation import Cell
-from attnlab.attention.stages.presence import is_gradient, source
+from attnlab.attention.stages.presence import PARAMETERS, is_gradient, source
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import ExperimentError
 
@@ -58,7 +58,7 @@ def try_cell(e: Experiment, cell: Cell, by: float = STEP) -> Trial:
     of = cell.stage.removeprefix("d_")
     if cell.stage == "jacobian":
         return _try_weight(e, exact, cell, by)
-    if of.startswith("W_"):
+    if of.startswith("W_") or of in PARAMETERS:
         value = float(table(e, of)[place])
         traces = [_replace(e, of, place, value + step) for step in (by, -by)]
     else:

@@ -160,6 +160,11 @@ def t5(n_heads: int, t_q: int, t_k: int, p: Parameters) -> Tensor:
     return by_distance.unfold(-1, t_k, 1).flip(1)
 
 
+def find_buckets(t_q: int, t_k: int, p: Parameters) -> Tensor:
+    """Return the row of ``B`` that each pair reads, whole numbers [T_q, T_k] on the CPU."""
+    return _buckets(torch.arange(t_k, device="cpu") - torch.arange(t_q, device="cpu")[:, None], p)
+
+
 def explain_t5(head: int, n_heads: int, query: int, key: int, p: Parameters) -> tuple[Line, ...]:
     """Write out which number of the table ``B`` is added to one score."""
     bucket = int(_buckets(torch.tensor(key - query, device="cpu"), p))

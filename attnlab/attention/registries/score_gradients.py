@@ -1,7 +1,7 @@
 """The gradients of the score functions, by hand: from that of the scores to those of the queries and the keys.
 
 Each function takes queries [h, T_q, d_k], keys [h, T_k, d_k], the parameters and the gradient of the scores
-[h, T_q, T_k], and returns the gradients of queries and keys.
+[h, T_q, T_k], and returns the gradients of queries and keys, or of a table that all heads share.
 """
 
 from collections.abc import Mapping
@@ -27,27 +27,71 @@ def general(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> Pair:
     return bmm(d, matmul(keys, p["W_a"].mT)), bmm(d.mT, matmul(queries, p["W_a"]))
 
 
+def pull_general_table(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> Tensor:
+    """Return the gradient of W_a, [d_k, d_k]: Qᵀ dS K, over all heads."""
+    return bmm(queries.mT, bmm(d, keys)).sum(0)
+
+
 def concat(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> Pair:
     """Return the gradients through tanh([q k] W_c) v_c."""
+    of_query, of_key, v = _split_concat(p)
+    d_a, d_b, _ = _pull_tanh(matmul(queries, of_query), matmul(keys, of_key), v, d)
+    return matmul(d_a, of_query.mT), matmul(d_b, of_key.mT)
+
+
+def pull_concat_table(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> Tensor:
+    """Return the gradient of W_c, [2·d_k, hidden]."""
+    of_query, of_key, v = _split_concat(p)
+    d_a, d_b, _ = _pull_tanh(matmul(queries, of_query), matmul(keys, of_key), v, d)
+    return torch.cat([bmm(queries.mT, d_a).sum(0), bmm(keys.mT, d_b).sum(0)])
+
+
+def pull_concat_units(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> Tensor:
+    """Return the gradient of v_c, [hidden]."""
+    of_query, of_key, v = _split_concat(p)
+    return _pull_tanh(matmul(queries, of_query), matmul(keys, of_key), v, d)[2]
+
+
+def _split_concat(p: Parameters) -> tuple[Tensor, Tensor, Tensor]:
     upper, lower = p["W_c"].chunk(2)
-    return _through_tanh(queries, keys, (upper, lower, p["v_c"]), d)
+    return upper, lower, p["v_c"]
 
 
 def additive(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> Pair:
     """Return the gradients through tanh(q W_d + k W_e) v_a."""
-    return _through_tanh(queries, keys, (p["W_d"], p["W_e"], p["v_a"]), d)
+    d_a, d_b, _ = _pull_additive(queries, keys, p, d)
+    return matmul(d_a, p["W_d"].mT), matmul(d_b, p["W_e"].mT)
 
 
-def _through_tanh(queries: Tensor, keys: Tensor, tables: tuple[Tensor, Tensor, Tensor], d: Tensor) -> Pair:
-    of_query, of_key, v = tables
-    a, b = matmul(queries, of_query), matmul(keys, of_key)
-    d_a, d_b = torch.empty_like(a), torch.zeros_like(b)
+def pull_additive_queries(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> Tensor:
+    """Return the gradient of W_d, [d_k, hidden]."""
+    return bmm(queries.mT, _pull_additive(queries, keys, p, d)[0]).sum(0)
+
+
+def pull_additive_keys(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> Tensor:
+    """Return the gradient of W_e, [d_k, hidden]."""
+    return bmm(keys.mT, _pull_additive(queries, keys, p, d)[1]).sum(0)
+
+
+def pull_additive_units(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> Tensor:
+    """Return the gradient of v_a, [hidden]."""
+    return _pull_additive(queries, keys, p, d)[2]
+
+
+def _pull_additive(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return _pull_tanh(matmul(queries, p["W_d"]), matmul(keys, p["W_e"]), p["v_a"], d)
+
+
+def _pull_tanh(a: Tensor, b: Tensor, v: Tensor, d: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients of a, b and v from that of tanh(a + b)·v."""
+    d_a, d_b, d_v = torch.empty_like(a), torch.zeros_like(b), torch.zeros_like(v)
     for heads, rows in blocks(len(a), a.shape[1], b[0].nbytes):
-        inner = (a[heads, rows, None] + b[heads, None]).tanh_()
-        through = (1 - inner.square_()) * (d[heads, rows, :, None] * v)  # [h, T_q, T_k, hidden]
+        inner, given = (a[heads, rows, None] + b[heads, None]).tanh_(), d[heads, rows, :, None]
+        d_v += (given * inner).sum((0, 1, 2))
+        through = (1 - inner.square_()) * (given * v)  # [h, T_q, T_k, hidden]
         d_a[heads, rows] = through.sum(2)
         d_b[heads] += through.sum(1)
-    return matmul(d_a, of_query.mT), matmul(d_b, of_key.mT)
+    return d_a, d_b, d_v
 
 
 def cosine(queries: Tensor, keys: Tensor, p: Parameters, d: Tensor) -> Pair:

@@ -1,7 +1,7 @@
 """The registry of score functions, which measure how well a query matches a key."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
@@ -10,6 +10,21 @@ from attnlab.attention.registries import score_functions as functions
 from attnlab.attention.registries import score_gradients as gradients
 from attnlab.attention.registries.entries import Entry, Table
 from attnlab.attention.stages.arithmetic import Floats, Line, Products
+
+
+@dataclass(frozen=True, slots=True)
+class TableGradient:
+    """How the gradient of a table of a score is computed from ``d``, that of the scores.
+
+    ``compute(queries, keys, p, d)`` has the table's shape. ``code`` is a PyTorch expression with Q, K, the tables,
+    ``d_scores`` and the variables of the score's ``backward_code`` in scope. ``slope`` says how much a score moves with
+    the number at ``{row}``, ``{column}`` of the table, in words.
+    """
+
+    compute: Callable[[Tensor, Tensor, Mapping[str, Any], Tensor], Tensor]
+    formula: str
+    code: str
+    slope: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +38,8 @@ class Score(Entry):
 
     ``backward(queries, keys, p, d)`` are the gradients of queries and keys from that of the scores, ``d``;
     ``backward_code`` are lines of PyTorch for each of the two, the last one an expression, with Q, K and the tables in
-    scope, options as ``{name}``, and ``{d}``. Without them the backward pass differentiates ``apply`` automatically.
+    scope, options as ``{name}``, and ``{d}``. ``table_gradients`` are those of the tables by name. Without them the
+    backward pass differentiates ``apply`` automatically.
     """
 
     formula: str
@@ -33,10 +49,14 @@ class Score(Entry):
     factors: Callable[[Floats, Floats, Mapping[str, Any]], Products] | None = None
     backward: Callable[[Tensor, Tensor, Mapping[str, Any], Tensor], tuple[Tensor, Tensor]] | None = None
     backward_code: tuple[str, str] = ("", "")
+    table_gradients: Mapping[str, TableGradient] = field(default_factory=dict)
     is_bilinear: bool = False
     """Whether a score is a sum of products of one number of the query and one of the key, with fixed factors."""
 
 
+_UNITS = r"\Sigma\, dS\, h"
+_UNITS_CODE = "(d_scores[..., None] * inner).sum((0, 1, 2))"
+_UNITS_SLOPE = "hidden unit {column}"
 _HIDDEN = "The weight of each hidden unit in the score, shared by all heads"
 
 SCORES = {
@@ -70,6 +90,14 @@ SCORES = {
             is_bilinear=True,
             backward=gradients.general,
             backward_code=gradients.GENERAL_CODE,
+            table_gradients={
+                "W_a": TableGradient(
+                    gradients.pull_general_table,
+                    r"\Sigma\, Q^{\top} dS\, K",
+                    "(Q.mT @ d_scores @ K).sum(0)",
+                    "query, column {row} × key, column {column}",
+                )
+            },
         ),
         Score(
             name="concat",
@@ -91,6 +119,15 @@ SCORES = {
             factors=functions.find_concat_factors,
             backward=gradients.concat,
             backward_code=gradients.CONCAT_CODE,
+            table_gradients={
+                "W_c": TableGradient(
+                    gradients.pull_concat_table,
+                    r"\Sigma\, [q\; k]^{\top} (dS\, v_c\, (1 - h^2))",
+                    "torch.cat([(Q.mT @ through.sum(2)).sum(0), (K.mT @ through.sum(1)).sum(0)])",
+                    "number {row} of [query key] × v_c × (1 − h²) of hidden unit {column}",
+                ),
+                "v_c": TableGradient(gradients.pull_concat_units, _UNITS, _UNITS_CODE, _UNITS_SLOPE),
+            },
         ),
         Score(
             name="additive",
@@ -109,6 +146,21 @@ SCORES = {
             factors=functions.find_additive_factors,
             backward=gradients.additive,
             backward_code=gradients.ADDITIVE_CODE,
+            table_gradients={
+                "W_d": TableGradient(
+                    gradients.pull_additive_queries,
+                    r"\Sigma\, q^{\top} (dS\, v_a\, (1 - h^2))",
+                    "(Q.mT @ through.sum(2)).sum(0)",
+                    "query, column {row} × v_a × (1 − h²) of hidden unit {column}",
+                ),
+                "W_e": TableGradient(
+                    gradients.pull_additive_keys,
+                    r"\Sigma\, k^{\top} (dS\, v_a\, (1 - h^2))",
+                    "(K.mT @ through.sum(1)).sum(0)",
+                    "key, column {row} × v_a × (1 − h²) of hidden unit {column}",
+                ),
+                "v_a": TableGradient(gradients.pull_additive_units, _UNITS, _UNITS_CODE, _UNITS_SLOPE),
+            },
         ),
         Score(
             name="cosine",

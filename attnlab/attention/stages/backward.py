@@ -136,16 +136,26 @@ def find_all_weights(t: Computed) -> Tensor:
 
 def pull_weights(t: Computed, logits: Tensor, weights: Tensor, d: Tensor) -> Tensor:
     """Return the gradient of scores [h, n, T_k] from ``d``, that of their weights [h, n, T_k or one more]."""
+    return pull_logits(t, logits, weights, d)[..., : logits.shape[-1]] / _find_warmth(t)
+
+
+def _find_warmth(t: Computed) -> float:
+    """Return the temperature, by which logits are divided."""
+    e = t.experiment
+    return float(e.config.option("temperature")) if NORMALIZERS[e.config.normalizer].tempered else 1.0
+
+
+def pull_logits(t: Computed, logits: Tensor, weights: Tensor, d: Tensor) -> Tensor:
+    """Return the gradient of scores over the temperature, with that of the sink as a last column if there is one."""
     e = t.experiment
     normalizer, p = NORMALIZERS[e.config.normalizer], t.parameters(NORMALIZERS[e.config.normalizer])
-    warmth = p["temperature"] if normalizer.tempered else 1.0
-    x, count = logits / warmth, logits.shape[-1]
+    x = logits / _find_warmth(t)
     if e.config.option("sink"):
         x = torch.cat([x, evaluate.find_sinks(t, x)], -1)
         d = torch.cat([d, torch.zeros_like(d[..., :1])], -1)
     if normalizer.backward is not None:
-        return normalizer.backward(x, weights, d)[..., :count] / warmth
-    return differentiate(lambda each: normalizer.apply(each, p), (x,), d)[0][..., :count] / warmth
+        return normalizer.backward(x, weights, d)
+    return differentiate(lambda each: normalizer.apply(each, p), (x,), d)[0]
 
 
 def jacobian(t: Computed) -> Tensor:

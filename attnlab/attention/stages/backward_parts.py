@@ -4,11 +4,10 @@ A gradient is always such a sum, by the chain rule, so one kind of table explain
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from attnlab.attention.registries.losses import CLASS, OUTPUT, find_class, find_pair
 from attnlab.attention.registries.normalizers import NORMALIZERS
@@ -16,31 +15,9 @@ from attnlab.attention.stages import backward
 from attnlab.attention.stages.arithmetic import Floats, Line, Span, line, number, short
 from attnlab.attention.stages.computed import Computed
 from attnlab.attention.stages.explanation import Cell, numbers_of
+from attnlab.attention.stages.parameter_parts import PARAMETER_PARTS, SOFTMAX
+from attnlab.attention.stages.part import Part, make_single, name_tokens, read_column, read_row, to_floats
 from attnlab.attention.stages.presence import CHAINS, find_consumer, source
-
-SOFTMAX = ("softmax", "softmax-unshifted")
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A sum of products ``left`` · ``right`` [n], with a label for each; ``note`` says what is multiplied.
-
-    A number is the sum of its parts; one that is not ``is_added`` only prepares the next one.
-    """
-
-    title: str
-    note: Line
-    left: Floats
-    right: Floats
-    roles: tuple[str, str] = ("", "")
-    labels: tuple[str, ...] = ()
-    is_added: bool = True
-
-    @property
-    def total(self) -> float:
-        """The sum of the products."""
-        with np.errstate(all="ignore"):
-            return float(np.dot(self.left, self.right))
 
 
 def find_parts(t: Computed, cell: Cell) -> tuple[Part, ...]:
@@ -54,27 +31,8 @@ def find_parts(t: Computed, cell: Cell) -> tuple[Part, ...]:
     return _of_map(t, cell, of) if of in CHAINS[0] else _of_vector(t, cell, of)
 
 
-def _row(t: Computed, name: str, head: int | None, row: int) -> Floats:
-    array = t.array(name)
-    found: Floats = (array[head or 0, row] if array.ndim == 3 else array[row]).astype(np.float64)
-    return found
-
-
-def _column(t: Computed, name: str, head: int | None, column: int) -> Floats:
-    array = t.array(name)
-    return (array[head or 0, :, column] if array.ndim == 3 else array[:, column]).astype(np.float64)
-
-
 def _number(t: Computed, name: str, cell: Cell) -> float:
-    return float(_row(t, name, cell.head, cell.row)[cell.column])
-
-
-def _single(title: str, note: Line, left: float, right: float) -> Part:
-    return Part(title, note, np.array([left]), np.array([right]))
-
-
-def _name(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(token or "∅" for token in tokens)
+    return float(read_row(t, name, cell.head, cell.row)[cell.column])
 
 
 def _of_loss(t: Computed, cell: Cell) -> tuple[Part, ...]:
@@ -83,36 +41,31 @@ def _of_loss(t: Computed, cell: Cell) -> tuple[Part, ...]:
         case kind if kind == CLASS:
             return ()
         case kind if kind == OUTPUT:
-            missed = _float(backward.miss_output(t)).ravel()
+            missed = to_floats(backward.miss_output(t)).ravel()
             note = line(f"(output − wanted) squared, ÷ {len(missed)}")
             return (Part("Squared distances", note, missed, missed / len(missed)),)
     missed = float(t.array("weights")[find_pair(e)]) - e.config.option("loss_wanted")
-    return (_single("Squared distance", line("weight − wanted, times itself"), missed, missed),)
-
-
-def _float(tensor: Tensor) -> Floats:
-    numbers: Floats = tensor.detach().cpu().double().numpy()
-    return numbers
+    return (make_single("Squared distance", line("weight − wanted, times itself"), missed, missed),)
 
 
 def _of_output(t: Computed, cell: Cell) -> tuple[Part, ...]:
     e = t.experiment
     if e.config.option("loss") == CLASS:
         if cell.row != find_pair(e)[1]:
-            return (_single("Another token", line("only the token in question counts"), 0.0, 0.0),)
+            return (make_single("Another token", line("only the token in question counts"), 0.0, 0.0),)
         note = line("(probability − 1 for the wanted class) × W_read")
         weights = numbers_of(t, e.weights.extra["W_read"][cell.column])
-        return (Part("Each class", note, _float(backward.miss_class(t)), weights),)
+        return (Part("Each class", note, to_floats(backward.miss_class(t)), weights),)
     missed = float(backward.miss_output(t)[cell.row, cell.column])
     count = e.T_q * e.d_out
-    return (_single("Slope of the square", line(f"2 ÷ {count} × (output − wanted)"), 2 / count, missed),)
+    return (make_single("Slope of the square", line(f"2 ÷ {count} × (output − wanted)"), 2 / count, missed),)
 
 
 def _of_context(t: Computed, cell: Cell) -> tuple[Part, ...]:
     e, head = t.experiment, cell.head or 0
-    d, column = _row(t, "d_output", None, cell.row), head * e.d_v + cell.column
+    d, column = read_row(t, "d_output", None, cell.row), head * e.d_v + cell.column
     if e.weights.W_o is None:
-        return (_single("The output is the context", line(f"dOutput, column {column}"), d[column], 1.0),)
+        return (make_single("The output is the context", line(f"dOutput, column {column}"), d[column], 1.0),)
     note = line(f"dOutput × W_o, row {column}")
     return (Part("Through W_o", note, d, numbers_of(t, e.weights.W_o[column])),)
 
@@ -123,11 +76,11 @@ _OFF = line("this head is switched off: nothing passes")
 def _of_value(t: Computed, cell: Cell) -> tuple[Part, ...]:
     e = t.experiment
     if (cell.head or 0) in e.config.ablated:
-        return (_single("Switched off", _OFF, 0.0, 0.0),)
-    weights = _column(t, source(e, "context"), cell.head, cell.row)
-    d = _column(t, "d_context", cell.head, cell.column)
+        return (make_single("Switched off", _OFF, 0.0, 0.0),)
+    weights = read_column(t, source(e, "context"), cell.head, cell.row)
+    d = read_column(t, "d_context", cell.head, cell.column)
     note = line(Span("weight", "attention"), f" × dContext, column {cell.column}")
-    return (Part("Each query’s part", note, weights, d, ("attention", ""), _name(e.tokens)),)
+    return (Part("Each query’s part", note, weights, d, ("attention", ""), name_tokens(e.tokens)),)
 
 
 def _of_jacobian(t: Computed, cell: Cell) -> tuple[Part, ...]:
@@ -138,13 +91,13 @@ def _of_jacobian(t: Computed, cell: Cell) -> tuple[Part, ...]:
     per = "" if warmth == 1 else f", ÷ {short(warmth)}"
     same = cell.row == cell.column
     if e.config.normalizer in SOFTMAX:
-        note = line(f"w (1 − w){per}" if same else f"−w of {_name(e.key_tokens)[cell.row]} × w of the other{per}")
-        return (_single("Softmax", note, own / warmth, float(same) - other),)
+        note = line(f"w (1 − w){per}" if same else f"−w of {name_tokens(e.key_tokens)[cell.row]} × w of the other{per}")
+        return (make_single("Softmax", note, own / warmth, float(same) - other),)
     if e.config.normalizer == "sigmoid":
         note = line(f"w (1 − w){per}" if same else "each weight depends on its own score only")
-        return (_single("Sigmoid", note, own / warmth, (1 - own) * same),)
+        return (make_single("Sigmoid", note, own / warmth, (1 - own) * same),)
     slope = _number(t, "jacobian", cell)
-    return (_single("Slope", line(f"how {NORMALIZERS[e.config.normalizer].title} moves"), slope, 1.0),)
+    return (make_single("Slope", line(f"how {NORMALIZERS[e.config.normalizer].title} moves"), slope, 1.0),)
 
 
 def _of_map(t: Computed, cell: Cell, of: str) -> tuple[Part, ...]:
@@ -152,21 +105,21 @@ def _of_map(t: Computed, cell: Cell, of: str) -> tuple[Part, ...]:
     if consumer == "loss":
         place, wanted = find_pair(e), e.config.option("loss_wanted")
         if (cell.head or 0, cell.row, cell.column) != place:
-            return (_single("Another weight", line("the loss is about one weight only"), 0.0, 0.0),)
+            return (make_single("Another weight", line("the loss is about one weight only"), 0.0, 0.0),)
         missed = float(t.array("weights")[place]) - wanted
-        return (_single("Slope of the square", line("2 × (weight − wanted)"), 2.0, missed),)
+        return (make_single("Slope of the square", line("2 × (weight − wanted)"), 2.0, missed),)
     if consumer == "context":
         if (cell.head or 0) in e.config.ablated:
-            return (_single("Switched off", _OFF, 0.0, 0.0),)
+            return (make_single("Switched off", _OFF, 0.0, 0.0),)
         note = line("dContext × ", Span("value", "value"))
-        d, values = _row(t, "d_context", cell.head, cell.row), _row(t, "values", cell.head, cell.column)
+        d, values = read_row(t, "d_context", cell.head, cell.row), read_row(t, "values", cell.head, cell.column)
         return (Part("Each column’s part", note, d, values, ("", "value")),)
     if consumer == "weights":
         return _of_scores(t, cell)
     received = _number(t, f"d_{consumer}", cell)
     slopes = backward.find_slopes(t, consumer).expand(t["weights"].shape)
     slope = float(slopes[cell.head or 0, cell.row, cell.column])
-    return (_single(t.stage(f"d_{consumer}").title, _describe_slope(t, consumer, slope), received, slope),)
+    return (make_single(t.stage(f"d_{consumer}").title, _describe_slope(t, consumer, slope), received, slope),)
 
 
 def _describe_slope(t: Computed, consumer: str, slope: float) -> Line:
@@ -185,9 +138,9 @@ def _describe_slope(t: Computed, consumer: str, slope: float) -> Line:
 
 def _of_scores(t: Computed, cell: Cell) -> tuple[Part, ...]:
     """Return the parts of the gradient of a score that the normaliser receives."""
-    e, tokens = t.experiment, _name(t.experiment.key_tokens)
-    d = _row(t, "d_weights", cell.head, cell.row)
-    weights = _row(t, "weights", cell.head, cell.row)
+    e, tokens = t.experiment, name_tokens(t.experiment.key_tokens)
+    d = read_row(t, "d_weights", cell.head, cell.row)
+    weights = read_row(t, "weights", cell.head, cell.row)
     if e.config.normalizer in SOFTMAX:
         note = line(Span("weight", "attention"), " × dWeights")
         mean = Part("Mean of the row", note, weights, d, ("attention", ""), tokens, is_added=False)
@@ -195,8 +148,8 @@ def _of_scores(t: Computed, cell: Cell) -> tuple[Part, ...]:
         per = "" if warmth == 1 else f", ÷ {short(warmth)}"
         note = line(Span("weight", "attention"), f" × (dWeights {number(d[cell.column])} − the mean){per}")
         above = float(d[cell.column] - mean.total)
-        return mean, _single("Above the mean", note, float(weights[cell.column]) / warmth, above)
-    slopes = _float(backward.find_jacobian(t, cell.row)[cell.head or 0, :, cell.column])
+        return mean, make_single("Above the mean", note, float(weights[cell.column]) / warmth, above)
+    slopes = to_floats(backward.find_jacobian(t, cell.row)[cell.head or 0, :, cell.column])
     note = line("dWeights × how the weight moves with this score")
     return (Part("Each weight’s part", note, d, slopes, ("", "attention"), tokens),)
 
@@ -206,7 +159,7 @@ def _of_vector(t: Computed, cell: Cell, of: str) -> tuple[Part, ...]:
     e, consumer, is_key = t.experiment, find_consumer(t.experiment, of), of.endswith("keys")
     head = cell.head or 0
     if consumer != "scores":
-        d = _row(t, f"d_{consumer}", cell.head, cell.row)
+        d = read_row(t, f"d_{consumer}", cell.head, cell.row)
         slopes = _find_vector_slopes(t, of, consumer, cell)
         how = "turned back" if consumer.startswith("rotated") else "how the normalised number moves"
         kept = np.flatnonzero(slopes) if np.any(slopes) else np.arange(len(d))
@@ -219,16 +172,16 @@ def _of_vector(t: Computed, cell: Cell, of: str) -> tuple[Part, ...]:
     own, others = own.expand(count, -1, -1), others.expand(count, -1, -1)
     eye = torch.eye(count, dtype=t.dtype, device=t.device)
     if is_key:
-        slopes = _float(backward.pull_score(t, others, own, eye[:, :, None])[1][:, 0, cell.column])
-        d, tokens, role, whose = _column(t, "d_scores", head, cell.row), e.tokens, "query", "query"
+        slopes = to_floats(backward.pull_score(t, others, own, eye[:, :, None])[1][:, 0, cell.column])
+        d, tokens, role, whose = read_column(t, "d_scores", head, cell.row), e.tokens, "query", "query"
     else:
-        slopes = _float(backward.pull_score(t, own, others, eye[:, None])[0][:, 0, cell.column])
-        d, tokens, role, whose = _row(t, "d_scores", head, cell.row), e.key_tokens, "key", "key"
+        slopes = to_floats(backward.pull_score(t, own, others, eye[:, None])[0][:, 0, cell.column])
+        d, tokens, role, whose = read_row(t, "d_scores", head, cell.row), e.key_tokens, "key", "key"
     slope = line(Span(whose, role), f", column {cell.column}")
     if e.config.score != "dot":
         slope = line("how the score moves with this number")
     title = "Each query’s part" if is_key else "Each key’s part"
-    return (Part(title, line("dScores × ", slope), d, slopes, ("", role), _name(tokens)),)
+    return (Part(title, line("dScores × ", slope), d, slopes, ("", role), name_tokens(tokens)),)
 
 
 def _find_vector_slopes(t: Computed, of: str, consumer: str, cell: Cell) -> Floats:
@@ -238,30 +191,30 @@ def _find_vector_slopes(t: Computed, of: str, consumer: str, cell: Cell) -> Floa
     if consumer.startswith("rotated"):
         each = torch.zeros(count, cell.row + 1, count, dtype=t.dtype, device=t.device)
         each[:, cell.row] = eye
-        return _float(backward.pull_rotation(t, each)[:, cell.row, cell.column])
+        return to_floats(backward.pull_rotation(t, each)[:, cell.row, cell.column])
     x = t[of][cell.head or 0, cell.row].expand(count, 1, -1)
-    return _float(backward.pull_norm(t, x, eye[:, None], int(of.endswith("keys")))[:, 0, cell.column])
+    return to_floats(backward.pull_norm(t, x, eye[:, None], int(of.endswith("keys")))[:, 0, cell.column])
 
 
 def _make_weight(of: str) -> Callable[[Computed, Cell], tuple[Part, ...]]:
     def find(t: Computed, cell: Cell) -> tuple[Part, ...]:
         x_name = t.sources(cell.stage)[0]
-        x = _column(t, x_name, None, cell.row)
-        d = _float(backward.merge_gradient(t, of)[:, cell.column])
+        x = read_column(t, x_name, None, cell.row)
+        d = to_floats(backward.merge_gradient(t, of)[:, cell.column])
         tokens = t.experiment.tokens if of == "queries" else t.experiment.key_tokens
         role = t.stage(of).role
         note = line(f"{t.stage(x_name).title.lower()}, column {cell.row} × ", Span(t.stage(f"d_{of}").title, role))
-        return (Part("Each token’s part", note, x, d, ("", role), _name(tokens)),)
+        return (Part("Each token’s part", note, x, d, ("", role), name_tokens(tokens)),)
 
     return find
 
 
 def _of_output_weight(t: Computed, cell: Cell) -> tuple[Part, ...]:
     head, column = divmod(cell.row, t.experiment.d_v)
-    x, d = _column(t, "context", head, column), _column(t, "d_output", None, cell.column)
+    x, d = read_column(t, "context", head, column), read_column(t, "d_output", None, cell.column)
     whose = f"head {head}, " if t.experiment.n_heads > 1 else ""
     note = line(f"context, {whose}column {column} × dOutput")
-    return (Part("Each token’s part", note, x, d, ("attention", ""), _name(t.experiment.tokens)),)
+    return (Part("Each token’s part", note, x, d, ("attention", ""), name_tokens(t.experiment.tokens)),)
 
 
 def _of_normed(t: Computed, cell: Cell) -> tuple[Part, ...]:
@@ -270,7 +223,7 @@ def _of_normed(t: Computed, cell: Cell) -> tuple[Part, ...]:
     eye = torch.eye(count, dtype=t.dtype, device=t.device)
     slopes = backward.pull_block_norm(t, t["inputs"][cell.row].expand(count, -1), eye)[:, cell.column]
     note = line("dNormed inputs × how the normalised number moves")
-    return (Part("Each column’s part", note, _row(t, "d_normed_inputs", None, cell.row), _float(slopes)),)
+    return (Part("Each column’s part", note, read_row(t, "d_normed_inputs", None, cell.row), to_floats(slopes)),)
 
 
 def _make_inputs(name: str) -> Callable[[Computed, Cell], tuple[Part, ...]]:
@@ -280,9 +233,9 @@ def _make_inputs(name: str) -> Callable[[Computed, Cell], tuple[Part, ...]]:
         parts = []
         for of in backward.find_flows(t, name):
             weight, role = getattr(t.experiment.weights, backward.PROJECTIONS[of]), t.stage(of).role
-            d = _float(backward.merge_gradient(t, of)[cell.row])
+            d = to_floats(backward.merge_gradient(t, of)[cell.row])
             if weight is None:
-                one = _single(f"Through the {of}", line("they are the inputs"), float(d[cell.column]), 1.0)
+                one = make_single(f"Through the {of}", line("they are the inputs"), float(d[cell.column]), 1.0)
                 parts.append(one)
                 continue
             note = line(Span(t.stage(f"d_{of}").title, role), f" × {backward.PROJECTIONS[of]}, row {cell.column}")
@@ -306,6 +259,7 @@ _PARTS: dict[str, Callable[[Computed, Cell], tuple[Part, ...]]] = {
     "d_inputs": _make_inputs("inputs"),
     "d_normed_inputs": _make_inputs("normed_inputs"),
     "d_memory": _make_inputs("memory"),
+    **PARAMETER_PARTS,
 }
 
 
@@ -317,7 +271,7 @@ def write_words(t: Computed, cell: Cell) -> tuple[Line, ...]:
         p = _number(t, "readout", Cell("readout", row, column))
         what = f"the probability of class {column} for “{e.tokens[row] or '∅'}”"
         return (line(what), line(f"−log {number(p)}"))
-    scores = _row(t, "output", None, row) @ numbers_of(t, e.weights.extra["W_read"])
+    scores = read_row(t, "output", None, row) @ numbers_of(t, e.weights.extra["W_read"])
     softmax = NORMALIZERS["softmax"]
     given = ", ".join(short(each) for each in scores)
     return (line(f"output of “{e.tokens[row] or '∅'}” × W_read = {given}"), *softmax.explain(scores, column, {}, 6))

@@ -141,7 +141,7 @@ def make_map_code(name: str) -> Writer:
 
 def _write_normalizer(e: "Experiment", made: str, x: str, a: str, d: str) -> str:
     """Return the code of the gradient of scores x from ``d``, that of their weights a."""
-    normalizer, lines = NORMALIZERS[e.config.normalizer], []
+    normalizer, lines, whole = NORMALIZERS[e.config.normalizer], [], made
     warmth = e.config.option("temperature") if normalizer.tempered else 1
     if warmth != 1:
         lines.append(f"logits = {x} / {warmth!r}")
@@ -149,16 +149,16 @@ def _write_normalizer(e: "Experiment", made: str, x: str, a: str, d: str) -> str
     if e.config.option("sink"):
         lines.append(f"logits = torch.cat([{x}, sinks[:, None, None].expand(*{x}.shape[:-1], 1)], dim=-1)")
         lines.append(f"d_all = torch.nn.functional.pad({d}, (0, 1))  # the weight of the sink moves nothing")
-        x, d, a = "logits", "d_all", "with_sink" if a == "weights" else a
+        x, d, a, whole = "logits", "d_all", "with_sink" if a == "weights" else a, "d_logits"
     if normalizer.backward is None:
         applied = fill_options(normalizer.code, e, normalizer).replace("{x}", "leaf").replace("weights", "normed")
         lines += ["with torch.enable_grad():", f"    leaf = {x}.detach().clone().requires_grad_()"]
         lines += [f"    {each}" for each in applied.splitlines()]
-        lines += [f"    {made} = torch.autograd.grad(normed, leaf, {d})[0]"]
+        lines += [f"    {whole} = torch.autograd.grad(normed, leaf, {d})[0]"]
     else:
         written = normalizer.backward_code.replace("{x}", x).replace("{a}", a).replace("{d}", d).splitlines()
-        lines += [*written[:-1], f"{made} = {written[-1]}"]
-    lines += [f"{made} = {made}[..., :-1]"] if e.config.option("sink") else []
+        lines += [*written[:-1], f"{whole} = {written[-1]}"]
+    lines += [f"{made} = {whole}[..., :-1]"] if e.config.option("sink") else []
     lines += [f"{made} = {made} / {warmth!r}"] if warmth != 1 else []
     return "\n".join(lines)
 
@@ -254,7 +254,7 @@ def _write_score(e: "Experiment", made: str, place: int) -> str:
 _MERGED = {"queries": "d_Q", "keys": "d_K", "values": "d_V"}
 
 
-def _write_merged(e: "Experiment", of: str) -> str:
+def write_merged(e: "Experiment", of: str) -> str:
     """Return an expression for a gradient before it is split into heads."""
     d = _MERGED[of]
     if of != "queries" and e.n_kv_heads != e.n_heads:
@@ -264,7 +264,7 @@ def _write_merged(e: "Experiment", of: str) -> str:
 
 def make_weight_code(name: str, of: str) -> Writer:
     """Return the code of the gradient of a matrix of projections."""
-    return lambda e: f"{name} = {variable(sources(e, name)[0])}.T @ {_write_merged(e, of)}"
+    return lambda e: f"{name} = {variable(sources(e, name)[0])}.T @ {write_merged(e, of)}"
 
 
 def write_output_weight_code(e: "Experiment") -> str:
@@ -316,7 +316,7 @@ def make_inputs_code(name: str) -> Writer:
             of = each.removeprefix("d_")
             weight = _WEIGHTS[of]
             back = f" @ {weight}.T" if getattr(e.weights, weight) is not None else ""
-            terms.append(f"{_write_merged(e, of)}{back}")
+            terms.append(f"{write_merged(e, of)}{back}")
         first, *more = terms
         made = f"d_{variable(name)}"
         return "\n".join([f"{made} = {first}", *(f"{made} = {made} + {term}" for term in more)])

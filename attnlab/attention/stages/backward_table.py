@@ -3,6 +3,7 @@
 from attnlab.attention.stages import backward
 from attnlab.attention.stages import backward_spelling as spelling
 from attnlab.attention.stages.explain_backward import explain
+from attnlab.attention.stages.parameter_table import LAST_PARAMETER_STAGES, PARAMETER_STAGES
 from attnlab.attention.stages.stage import Stage
 
 _MAP = ("head", "query", "key")
@@ -94,6 +95,7 @@ BACKWARD_STAGES: tuple[Stage, ...] = (
         "How much the loss moves with each number of W_o: each context times the gradient of its output.",
         _write(r"Z^{\top} dO"), backward.d_output_weight, explain, spelling.write_output_weight_code, is_backward=True,
     ),
+    *PARAMETER_STAGES,
     Stage(
         "d_normed_inputs", "dNormed inputs", "dX", ("token", "d_model"), "neutral", "signed",
         "How much the loss moves with each normalised input, through queries, keys and values together.",
@@ -112,4 +114,5 @@ BACKWARD_STAGES: tuple[Stage, ...] = (
         spelling.make_inputs_formula("memory"), backward.make_inputs("memory"), explain,
         spelling.make_inputs_code("memory"), is_backward=True,
     ),
+    *LAST_PARAMETER_STAGES,
 )  # fmt: skip

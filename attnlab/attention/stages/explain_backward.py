@@ -2,10 +2,23 @@
 
 from dataclasses import replace
 
-from attnlab.attention.stages.arithmetic import Line, Products, Span, bracket, line, number, products
-from attnlab.attention.stages.backward_parts import Part, find_parts, write_words
+from attnlab.attention.stages.arithmetic import (
+    DECIMALS,
+    Line,
+    Products,
+    Span,
+    bracket,
+    decimals_for,
+    join_terms,
+    line,
+    number,
+    products,
+    select_terms,
+)
+from attnlab.attention.stages.backward_parts import find_parts, write_words
 from attnlab.attention.stages.computed import Computed
 from attnlab.attention.stages.explanation import Cell, Explanation, make_explanation, result_line, value_of
+from attnlab.attention.stages.part import Part
 from attnlab.attention.stages.score_steps import end_step
 from attnlab.attention.stages.steps import Step, Steps, Term, write_products
 
@@ -31,7 +44,17 @@ def explain(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
 
 
 def _write_part(part: Part, limit: int | None) -> list[Line]:
-    return [line(f"{part.title}: ", part.note), line("= ", products(part.left, part.right, part.roles, limit))]
+    written = _write_sum(part, limit) if part.is_plain else products(part.left, part.right, part.roles, limit)
+    return [line(f"{part.title}: ", part.note), line("= ", written)]
+
+
+def _write_sum(part: Part, limit: int | None) -> Line:
+    """Return ``a + b + …`` with as many decimals as give the sum if all numbers are written."""
+    which = select_terms(len(part.left), limit)
+    is_whole = len(which) == len(part.left)
+    decimals = decimals_for(part.left, lambda x: float(x.sum())) if is_whole else DECIMALS
+    terms = [(Span(bracket(each, decimals), part.roles[0]),) for each in part.left.tolist()]
+    return join_terms(terms, which)
 
 
 def find_backward_steps(trace: Computed, cell: Cell, limit: int | None) -> Steps | None:
@@ -55,5 +78,7 @@ def find_backward_steps(trace: Computed, cell: Cell, limit: int | None) -> Steps
 def _make_step(part: Part, role: str, limit: int | None) -> Step:
     pairs = Products(part.left, part.right, part.roles)
     terms, omitted = write_products(pairs, part.total, part.labels, limit)
+    if part.is_plain:
+        terms = tuple(term if term.is_rest else replace(term, expression=()) for term in terms)
     total = Term((), number(part.total), part.total, is_total=True)
     return Step(part.title, part.note, (*terms, total), (), role, omitted)

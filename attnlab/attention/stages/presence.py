@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 from attnlab.attention.registries.blocks import FEED_FORWARDS
 from attnlab.attention.registries.features import FEATURES
 from attnlab.attention.registries.losses import CLASS, NONE, OUTPUT, WEIGHT
+from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.registries.registry import tables
+from attnlab.attention.registries.scores import SCORES
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -101,6 +104,21 @@ _ENDS = ("context", "scores", "scores")
 """The stages that are computed from the last of each chain."""
 _LOSS_OF = {WEIGHT: "weights", OUTPUT: "output", CLASS: "readout"}
 _PROJECTED = {"W_q": "queries", "W_k": "keys", "W_v": "values"}
+BIASES = {"b_q": "d_queries", "b_k": "d_keys", "b_v": "d_values", "b_o": "d_output"}
+"""The biases, and the gradient that is added up to that of each."""
+SCORE_TABLES = tuple(table for score in SCORES.values() for table in score.tables)
+GAINS = tuple((table, place) for norm in NORMS.values() for place, table in enumerate(norm.tables))
+"""The gains of queries (place 0) and keys (1)."""
+_OTHER_PARAMETERS = {
+    "sinks": ("weights", "d_weights"),
+    "B": ("d_biased",),
+    "W_read": ("output", "readout"),
+    "gamma_1": ("inputs", "d_normed_inputs"),
+    "beta_1": ("d_normed_inputs",),
+}
+_OF_SCORES, _OF_NORMS = (each.name for each in SCORE_TABLES), (each.name for each, _ in GAINS)
+PARAMETERS = (*BIASES, *_OF_SCORES, *_OF_NORMS, *_OTHER_PARAMETERS, "P")
+"""The biases and tables of entries that have a gradient."""
 _FROM_OUTPUT = ("output", "context", "values", "zeroed", "dropped", "W_v", "W_o")
 """What a loss of one weight does not reach; the weights after masking or dropout are not what it is about."""
 
@@ -131,6 +149,9 @@ def _has_backward_stage(e: "Experiment", name: str) -> bool:
         return bool(kind == CLASS)
     if name in ("loss", "jacobian"):
         return True
+    if of in PARAMETERS:
+        has = getattr(e.weights, of) is not None if of in BIASES else of in tables(e.config)
+        return has and all(has_stage(e, each) for each in _find_parameter_sources(e, of))
     if of in _FROM_OUTPUT and kind == WEIGHT:
         return False
     return getattr(e.weights, of) is not None if of.startswith("W_") else has_stage(e, of)
@@ -144,9 +165,26 @@ def find_consumer(e: "Experiment", name: str) -> str:
     return next((other for other in chain[chain.index(name) + 1 :] if has_stage(e, other)), end)
 
 
+def _find_parameter_sources(e: "Experiment", of: str) -> tuple[str, ...]:
+    """Return the stages from which the gradient of a bias or of a table of an entry is computed."""
+    if of in BIASES:
+        return (BIASES[of],)
+    if any(of == each.name for each in SCORE_TABLES):
+        return ("d_scores", source(e, "scores"), source(e, "scores", 1))
+    for table, place in GAINS:
+        if of == table.name:
+            name = ("queries", "keys")[place]
+            return (name, f"d_normed_{name}")
+    if of == "P":
+        return ("d_inputs", "d_memory") if e.memory_embeddings is not None else ("d_inputs",)
+    return _OTHER_PARAMETERS[of]
+
+
 def _find_backward_sources(e: "Experiment", name: str) -> tuple[str, ...]:
     """Return the sources of a stage of the backward pass."""
     of, keyed = name.removeprefix("d_"), source(e, "keys")
+    if of in PARAMETERS:
+        return _find_parameter_sources(e, of)
     match of:
         case "readout":
             return ("output",)

@@ -237,7 +237,7 @@ class Plan:
     listed: tuple[str, ...]
 
 
-_PLANS: "WeakKeyDictionary[AttentionConfig, dict[tuple[bool, bool], Plan]]" = WeakKeyDictionary()
+_PLANS: "WeakKeyDictionary[AttentionConfig, dict[tuple[bool, ...], Plan]]" = WeakKeyDictionary()
 
 
 def plan(e: "Experiment") -> Plan:
@@ -245,7 +245,9 @@ def plan(e: "Experiment") -> Plan:
     plans = _PLANS.get(e.config)
     if plans is None:
         plans = _PLANS[e.config] = {}
-    key = (e.memory_embeddings is not None, e.weights.W_o is not None)
+    w = e.weights
+    given = (e.memory_embeddings, w.W_q, w.W_k, w.W_v, w.W_o, w.b_q, w.b_k, w.b_v, w.b_o)
+    key = tuple(each is not None for each in given)
     if key not in plans:
         plans[key] = new_plan(e)
     return plans[key]

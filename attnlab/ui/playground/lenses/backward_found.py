@@ -88,7 +88,8 @@ def _describe_unreached(trace: "Trace") -> str:
     if not names:
         return ""
     what = "a weight" if e.config.option("loss") == WEIGHT else "the loss"
-    return f"{' and '.join(names)} {'does' if len(names) == 1 else 'do'} not reach {what}."
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"{listed} {'does' if len(names) == 1 else 'do'} not reach {what}."
 
 
 def describe_steps(found: Stepped, trace: "Trace") -> str:
@@ -132,6 +133,8 @@ def name_number(e: "Experiment", cell: Cell) -> str:
     stage = BY_NAME[cell.stage]
     row, column = labels(e, stage.axes, cell.row, cell.column)
     named = [axis in TOKENS for axis in stage.axes[-2:]]
+    if stage.axes[-2] == "one":
+        return f"{stage.title}, {'head' if stage.axes[-1] == 'head' else 'column'} {column}"
     place = f"{row or '∅'} → {column or '∅'}" if all(named) else f"{row if named[0] else f'row {row}'}, column {column}"
     head = f", head {cell.head or 0}" if stage.has_heads and e.n_heads > 1 else ""
     return f"{stage.title}, {place}{head}"
