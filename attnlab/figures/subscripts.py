@@ -6,12 +6,15 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
-_SUBSCRIPT = re.compile(r"(?<![A-Za-z_])([A-Za-zβγ])_((?:[A-Za-z]+|\d+)(?:,(?:[A-Za-z]+|\d+))*)(?![A-Za-z0-9_])")
+_SUBSCRIPT = re.compile(r"(?<![A-Za-z_])(d?[A-Za-zβγ])_((?:[A-Za-z]+|\d+)(?:,(?:[A-Za-z]+|\d+))*)(?![A-Za-z0-9_])")
 _SMALLER, _LOWER = 0.78, 0.22
 
 
 def spans(text: str) -> tuple[tuple[str, bool], ...]:
-    """Return the text in pieces, each with whether it is a subscript; a subscript follows _ after a single letter."""
+    """Return the text in pieces, each with whether it is a subscript; a subscript follows _ after a single letter.
+
+    The letter may have a d before it, as in the gradient ``dW_q``.
+    """
     pieces: list[tuple[str, bool]] = []
     at = 0
     for found in _SUBSCRIPT.finditer(text):

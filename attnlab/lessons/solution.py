@@ -196,7 +196,8 @@ def _write_cell(explained: Explanation, stage: Stage, form: Form, known: set[str
     row, column = (name or "∅" for name in explained.labels)
     if stage.axes[-1] not in ("token", "query", "key"):
         column = f"column {column}"
-    return form.cell(form.text(f"{row} → {column}: {number(explained.value)}"), [form.line(line) for line in lines])
+    place = column if stage.axes[-2] == "one" else f"{row} → {column}"
+    return form.cell(form.text(f"{place}: {number(explained.value)}"), [form.line(line) for line in lines])
 
 
 def _write_markdown_table(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[str]]) -> str:

@@ -60,9 +60,10 @@ def steps(person: "Person") -> list[str]:
 def said_first(person: "Person") -> str:
     """Return the sentences between the value of the cell and the steps."""
     explain = person.playground.explain
+    value = explain._value.y()
     top, end = explain.findChildren(StepsView)[0].y(), explain.viewport().height()
     assert top < end
-    labels = [label for label in explain.findChildren(FormulaLabel) if label.isVisible() and label.y() < top]
+    labels = [label for label in explain.findChildren(FormulaLabel) if label.isVisible() and value < label.y() < top]
     return " ".join(label.formula for label in labels)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnlab.attention.stages.arithmetic import Span, bracket, decimals_for, join_terms, line, number, select_terms
-from attnlab.attention.stages.explanation import Cell, Explanation, describe_rounding, labels
+from attnlab.attention.stages.explanation import Cell, Explanation, describe_rounding, labels, name_place
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -48,4 +48,4 @@ def _explain_mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
         line("(", terms, f") ÷ {len(heads)}"),
         line("= ", Span(number(value), style="strong"), rounded),
     )
-    return Explanation(cell, stage.title, stage.role, names, value, lines)
+    return Explanation(cell, stage.title, stage.role, names, value, lines, name_place(stage.axes, names))

@@ -28,7 +28,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A cell's value and the lines of arithmetic that lead to it; ``labels`` name its row and column."""
+    """A cell's value and the lines of arithmetic that lead to it; ``labels`` name its row and column.
+
+    ``place`` is both in one text, without the row of a vector, which has only one.
+    """
 
     cell: Cell
     title: str
@@ -36,11 +39,17 @@ class Explanation:
     labels: tuple[str, str]
     value: float
     lines: tuple[Line, ...]
+    place: str
 
 
 def labels(e: "Experiment", axes: tuple[str, ...], row: int, column: int) -> tuple[str, str]:
     """Return the labels of a cell's row and column."""
     return label(e, axes[-2], row), label(e, axes[-1], column)
+
+
+def name_place(axes: tuple[str, ...], names: tuple[str, str]) -> str:
+    """Return the labels of a cell's row and column as one text; a vector has no row."""
+    return " → ".join(name for name, axis in zip(names, axes[-2:], strict=True) if axis != "one")
 
 
 def value_of(trace: Computed, cell: Cell, stage: str | None = None) -> float:
@@ -61,7 +70,8 @@ def make_explanation(trace: Computed, cell: Cell, *lines: Line) -> Explanation:
     """Return the explanation of a cell made of ``lines``."""
     stage = trace.stage(cell.stage)
     names = labels(trace.experiment, stage.axes, cell.row, cell.column)
-    return Explanation(cell, stage.title, stage.role, names, value_of(trace, cell), lines)
+    place = name_place(stage.axes, names)
+    return Explanation(cell, stage.title, stage.role, names, value_of(trace, cell), lines, place)
 
 
 def result_line(trace: Computed, cell: Cell, exact: float, stage: str | None = None) -> Line:

@@ -43,6 +43,11 @@ class Stage:
     """Whether it belongs to the backward pass: the loss, and everything computed from it."""
 
     @property
+    def noun(self) -> str:
+        """The title within a sentence: "weights", "rotated queries", "dW_q"."""
+        return self.title[:1].lower() + self.title[1:]
+
+    @property
     def has_heads(self) -> bool:
         """Whether the first axis is the head."""
         return self.axes[0] == "head"

@@ -114,7 +114,7 @@ def _make_pair(pair: Pair, stage: str, head: int | str, colouring: Colouring) ->
     then = make_map_data(pair.then, stage, head, colouring)
     if then.values.shape != now.values.shape:
         sizes = [" × ".join(map(str, each.values.shape[len(each.values) == 1 :])) for each in (then, now)]
-        what = pair.now.stage(stage).title.lower()
+        what = pair.now.stage(stage).noun
         raise AttnlabError(f"The {what} cannot stand side by side: one has {sizes[0]}, the other {sizes[1]}.")
     scale = join_scales([then.scale, now.scale])
     return pair_maps(replace(then, scale=scale), replace(now, scale=scale), pair.names)

@@ -48,9 +48,8 @@ class CodeExport(QObject):
         self._in_table = False
         playground.inputs.table.set_formats(tuple(TITLES.items()))
         playground.inputs.table.copy_wanted.connect(self.copy_table)
-        for card in playground.canvas.cards.values():
-            card.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-            card.customContextMenuRequested.connect(partial(self._on_menu_wanted, card.stage.name))
+        for area in (playground.canvas, playground.lenses):
+            area.card_menu_wanted.connect(self._on_menu_wanted)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._on_focus_changed)
@@ -200,11 +199,13 @@ class CodeExport(QObject):
         pinned, look = self._playground.comparison.pinned, self._playground.document.view.look
         picture.setEnabled(pinned is None or look != "difference")
         picture.triggered.connect(partial(self._on_picture_chosen, stage, head))
+        figure = menu.addAction("Export a picture or a table…")
+        figure.triggered.connect(partial(self._on_export_chosen, stage, head))
         menu.addMenu(make_colour_menu(self._playground.document, stage, menu))
         return menu
 
-    def _on_menu_wanted(self, stage: str, at: QPoint) -> None:
-        card = self._playground.canvas.cards[stage]
+    @Slot(object, QPoint)
+    def _on_menu_wanted(self, card: "StageCard", at: QPoint) -> None:
         menu = self.make_card_menu(card, at)
         if menu is not None:
             menu.popup(card.mapToGlobal(at))
@@ -214,6 +215,9 @@ class CodeExport(QObject):
 
     def _on_picture_chosen(self, stage: str, head: int | str, _checked: bool = False) -> None:
         self.copy_picture(stage, head)
+
+    def _on_export_chosen(self, stage: str, head: int | str, _checked: bool = False) -> None:
+        self._playground.files.export_stage(stage, head)
 
     # The worker
 
@@ -262,10 +266,11 @@ def _find_one_head(trace: "Trace", head: int | str) -> int | str:
 
 def _format_name(trace: "Trace", stage: str, head: int | str) -> str:
     n, head = trace.experiment.n_heads, _find_one_head(trace, head)
+    noun = trace.stage(stage).noun
     if not trace.stage(stage).has_heads:
-        return stage
+        return noun
     whose = {"all": f"all {n} heads", "mean": "the mean head"}
-    return f"{stage} of {whose[head] if isinstance(head, str) else f'head {head}'}"
+    return f"{noun} of {whose[head] if isinstance(head, str) else f'head {head}'}"
 
 
 def _format_size(t: Table) -> str:

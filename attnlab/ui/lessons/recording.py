@@ -242,7 +242,7 @@ def suggest_title(shown: StepContent) -> str:
     """Return the default title of a step."""
     e, stage = shown.experiment, BY_NAME[shown.stage]
     if shown.lens is not None:
-        return f"{shown.lens.replace('/', ': ').capitalize()} of {stage.title.lower()}"
+        return f"{shown.lens.replace('/', ': ').capitalize()} of {stage.noun}"
     if shown.cell is None:
         return stage.title
     rows, columns = (labels(e, axis, size(e, axis)) for axis in stage.axes[-2:])

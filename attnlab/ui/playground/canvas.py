@@ -65,6 +65,8 @@ class Canvas(FollowsTheme, QWidget):
     mask_painted = Signal(object, int)
     """The brush crossed a cell, and the number of its stroke, from press to release; each cell once per stroke."""
     colours_asked = Signal(str, QPoint)
+    card_menu_wanted = Signal(object, QPoint)
+    """Emitted with a card and the point on it that was clicked with the right button."""
     weight_dragged = Signal(object, float, QPoint)
     weight_dropped = Signal(object, float)
 
@@ -91,6 +93,8 @@ class Canvas(FollowsTheme, QWidget):
             card.weight_dragged.connect(self.weight_dragged)
             card.weight_dropped.connect(self.weight_dropped)
             card.title_double_clicked.connect(self._on_title_double_clicked)
+            card.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+            card.customContextMenuRequested.connect(partial(self.card_menu_wanted.emit, card))
             card.brushed.connect(self._on_brushed)
             card.stroke_ended.connect(self._on_stroke_ended)
         self._trace: Trace | None = None

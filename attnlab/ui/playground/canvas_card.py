@@ -11,6 +11,7 @@ from attnlab.figures.colour_bar import BAR_HEIGHT, draw_colour_strip, write_colo
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
 from attnlab.figures.palette import Palette
+from attnlab.figures.subscripts import draw_text, spans
 from attnlab.figures.text import Pen
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.fonts import face
@@ -165,6 +166,8 @@ class CanvasCard(HasCells, QWidget):
         pen = Pen(painter, face("title", z))
         painter.setPen(QColor(p.ink))
         shown = pen.elide(title, self.width() - 38 * z)
+        if len(spans(shown)) > 1:
+            return draw_text(painter, 26 * z, middle, shown, face("title", z))
         pen.draw(26 * z, middle, shown)
         return 26 * z + pen.width(shown)
 

@@ -39,7 +39,7 @@ class ColourMenu(QMenu):
     ) -> None:
         super().__init__(parent)
         self.setToolTipsVisible(True)
-        self.setTitle(f"Colours of {BY_NAME[stage].title.lower()}")
+        self.setTitle(f"Colours of {BY_NAME[stage].noun}")
         self._choose = choose
         entry = BY_NAME[stage]
         kind = kind_of(entry, e)

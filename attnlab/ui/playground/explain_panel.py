@@ -138,8 +138,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         row.setSpacing(8)
         self._dot = QLabel()
         self._dot.setFixedSize(10, 10)
-        self._name = QLabel()
-        self._name.setProperty("role", "title")
+        self._name = FormulaLabel(role="title")
+        self._name.setWordWrap(False)
         self._where = QLabel()
         self._where.setProperty("role", "muted")
         self._where.setWordWrap(True)
@@ -185,7 +185,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             self._example.hide()
 
     def _show_nothing(self) -> None:
-        self._name.setText("")
+        self._name.show_formula("")
         self._where.setText("")
         self._show_about()
         self._value.setText("")
@@ -238,9 +238,9 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         assert trace is not None
         stage = BY_NAME[cell.stage]
         set_sheet(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
-        self._name.setText(explanation.title)
+        self._name.show_formula(explanation.title)
         head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
-        self._where.setText(f"{explanation.labels[0]} → {explanation.labels[1]}{head}")
+        self._where.setText(f"{explanation.place}{head}")
         self._value.setText(shown.value or number(explanation.value))
         self._compare(explanation)
         if shown.value:

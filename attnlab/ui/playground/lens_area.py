@@ -28,6 +28,7 @@ class LensArea(QWidget):
     cell_moved = Signal(object)
     alone_requested = Signal(object)
     colours_asked = Signal(str, QPoint)
+    card_menu_wanted = Signal(object, QPoint)
     edit_requested = Signal(str, object)
     gesture_requested = Signal(str, object, object)
     export_requested = Signal(object)
@@ -42,6 +43,7 @@ class LensArea(QWidget):
         self._run = run
         self._shown: tuple[Trace, View] | None = None
         self._lenses: dict[str, Lens] = {}
+        self._pinned: Trace | None = None
         self.stack = QStackedWidget(self)
         self.canvas = Canvas(self.stack)
         self.stack.addWidget(self.canvas)
@@ -78,6 +80,12 @@ class LensArea(QWidget):
     def show_pin(self, pinned: bool, look: str) -> None:
         """Show whether a state is pinned, and which state the cards show."""
         self.bar.show_pin(pinned, look)
+
+    def show_pinned(self, pinned: "Trace | None") -> None:
+        """Compare the cards of lenses with another trace, or with none; the playground updates the canvas."""
+        self._pinned = pinned
+        for lens in self._lenses.values():
+            lens.show_pinned(pinned)
 
     def suits(self, width: int) -> bool | None:
         """Whether a width is enough for the canvas below the tabs, which may need several lines; None if unknown."""
@@ -126,9 +134,11 @@ class LensArea(QWidget):
         lens.cell_moved.connect(self.cell_moved)
         lens.alone_requested.connect(self.alone_requested)
         lens.colours_asked.connect(self.colours_asked)
+        lens.card_menu_wanted.connect(self.card_menu_wanted)
         lens.edit_requested.connect(self.edit_requested)
         lens.gesture_requested.connect(self.gesture_requested)
         lens.export_requested.connect(self.export_requested)
+        lens.show_pinned(self._pinned)
         self.stack.addWidget(lens)
         return lens
 

@@ -121,6 +121,7 @@ class Playground(QObject):
         self.body.folded.connect(self._on_folded)
         self.lenses.lens_shown.connect(self._on_lens_shown)
         self.comparison.pin_changed.connect(canvas.show_pinned)
+        self.comparison.pin_changed.connect(self.lenses.show_pinned)
         self.comparison.pin_changed.connect(self.explain.show_pinned)
         self.comparison.look_changed.connect(self.lenses.show_pin)
         self.lenses.pin_toggled.connect(self.comparison.toggle)

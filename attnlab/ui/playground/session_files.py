@@ -222,15 +222,18 @@ class SessionFiles(QObject):
 
     @Slot()
     def ask_export(self) -> None:
-        """Show the export dialog with its preview."""
+        """Show the export dialog with its preview, for the held or visible stage."""
+        head = self._playground.current_head
+        self.export_stage(self._playground.current_stage, head, held=head != self._playground.document.view.head)
+
+    def export_stage(self, stage: str, head: int | str, *, held: bool = False) -> None:
+        """Show the export dialog for a stage and a head; ``held`` if the head is that of the held cell."""
         from attnlab.ui.export.export_dialog import ExportDialog
 
-        reply, head = self._playground.reply, self._playground.current_head
+        reply = self._playground.reply
         if reply is None or reply.trace is None:
             return
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
-        held = head != self._playground.document.view.head
-        stage = self._playground.current_stage
         dialog = ExportDialog(
             self._playground.comparison.choose_source(reply.trace),
             stage,

@@ -60,7 +60,7 @@ def _write_task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
     from attnlab.attention.stages.arithmetic import short
 
     e, count = trace.experiment, len(exercise.blanks)
-    stages = dict.fromkeys(trace.stage(cell.stage).title.lower() for cell in exercise.blanks)
+    stages = dict.fromkeys(trace.stage(cell.stage).noun for cell in exercise.blanks)
     what = "the number in the box" if count == 1 else f"the {count} numbers in the boxes"
     masked = " A masked score is −∞, a masked weight 0." if e.masked and e.config.option("fill") == "-inf" else ""
     hand_in = "To hand in as a file (CSV), write a line for each answer: student, letter, value, such as Ada, a, 0.35."
@@ -248,7 +248,7 @@ def _list_blanks(exercise: "Exercise", trace: "Trace") -> tuple[Blanked, ...]:
     made = []
     for answer in read_answers_of(trace, exercise.blanks):
         lines = explain(trace, answer.cell, None).lines
-        place = f"{trace.stage(answer.cell.stage).title.lower()}, {describe_cell(trace.experiment, answer.cell)}"
+        place = f"{trace.stage(answer.cell.stage).noun}, {describe_cell(trace.experiment, answer.cell)}"
         made.append(Blanked(answer.label, place, _format_number(answer.value), "<br>".join(map(_format_html, lines))))
     return tuple(made)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 import attnlab
@@ -12,7 +13,9 @@ from attnlab.attention import edits
 from attnlab.attention.edits import descent
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.walk import Place
+from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.playground.lenses.backward_lens import BackwardLens
+from tests.ui.export.test_code_actions import clipboard, copied, entry, menu_on, told
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QAbstractButton, QWidget
@@ -251,3 +254,84 @@ def test_small_gradients_are_written_in_a_power_of_ten(person: "Person", three: 
     assert three.canvas.cards["d_scores"].shape_text() == "3×3"
     assert three.canvas.cards["d_scores"].data.exponent == 0  # type: ignore[union-attr]
     assert three.canvas.cards["weights"].data.exponent is None  # type: ignore[union-attr]
+
+
+def test_biases_a_sink_and_the_tables_of_a_score_step_down(person: "Person", three: BackwardLens) -> None:
+    person.document.edit("Biases", lambda e: edits.toggle_biases(e, True))
+    person.document.edit("Tables", lambda e: edits.configure(e, score="additive", sink=True))
+    finish(person)
+    names = ["b_q", "b_k", "W_d", "W_e", "v_a", "sinks"]
+    assert [name for name, card in three.canvas.cards.items() if card.isVisible()][-7:] == [
+        *(f"d_{name}" for name in names), "d_inputs",
+    ]  # fmt: skip
+    assert three.panel.about.text().endswith("W_v and b_v do not reach a weight.")
+    for name in names:
+        chip = three.panel.chips[name]
+        assert chip.accessibleName() == f"{name} may move"
+        assert not chip.isChecked()
+    click_cell(person, three, "d_v_a", 0, 1)
+    assert three.trial.title.text() == "Checked by trying: dv_a, column 1"
+    assert three.trial.told.text() == "They agree."
+    assert person.playground.explain._name.formula == "dv_a"
+    for name in ("W_q", "W_k"):
+        click(person, three.panel.chips[name])
+    click(person, three.panel.chips["b_q"])
+    click(person, three.panel.chips["v_a"])
+    before, gradients = person.experiment, attnlab.compute(person.experiment, dtype="float64")
+    click(person, three.panel.step)
+    after = person.experiment
+    assert three.panel.status.text().startswith("One step at rate 0.5: the loss went from 0.")
+    for name in ("b_q", "v_a"):
+        expected = edits.table(before, name).double() - 0.5 * gradients[f"d_{name}"]
+        torch.testing.assert_close(edits.table(after, name).double(), expected, rtol=1e-6, atol=1e-7)
+    assert edits.table(after, "W_q") is edits.table(before, "W_q")
+    assert lose(after) < lose(before)
+    person.document.undo()
+    finish(person)
+    assert person.experiment is before
+
+
+def test_the_menu_of_a_gradients_card_copies_and_exports_it(person: "Person", three: BackwardLens) -> None:
+    card = three.canvas.cards["d_W_q"]
+    three.canvas.show_card("d_W_q")
+    person.settle()
+    menu = menu_on(card, card.cell_rect(1, 1).center().toPoint())
+    assert copied(person, menu, "Copy dW_q as", "CSV") == "Copied dW_q, 4 × 4, as CSV"
+    written = [[float(each) for each in row.split(",")[1:]] for row in clipboard().splitlines()[1:]]
+    torch.testing.assert_close(torch.tensor(written), attnlab.compute(person.experiment)["d_W_q"])
+    menu = menu_on(card, QPoint(60, 15))
+    note = told(person, entry(menu, "Copy picture").trigger)
+    menu.close()
+    assert note.startswith("Copied dW_q as a picture, ")
+    assert not QGuiApplication.clipboard().image().isNull()
+    menu = menu_on(card, QPoint(60, 15))
+    entry(menu, "Export a picture or a table…").trigger()
+    menu.close()
+    dialog = person.window.findChild(ExportDialog)
+    assert dialog is not None
+    with person.qtbot.waitSignal(dialog.previewed):
+        pass
+    assert dialog.form.stages == ("d_W_q",)
+    dialog.reject()
+    person.settle()
+    menu = menu_on(card, QPoint(60, 15))
+    colours = next(action.menu() for action in menu.actions() if action.text() == "Colours of dW_q")
+    assert colours is not None
+    menu.close()
+
+
+def test_the_cards_compare_with_a_pinned_state(person: "Person", three: BackwardLens) -> None:
+    person.playground.comparison.toggle()
+    before = attnlab.compute(person.experiment)["d_W_q"]
+    click(person, three.panel.step)
+    person.playground.comparison.look("difference")
+    finish(person)
+    now = attnlab.compute(person.experiment)["d_W_q"]
+    data = three.canvas.cards["d_W_q"].data
+    assert data is not None
+    assert data.values[0].tolist() == (now - before).tolist()
+    person.playground.comparison.look("pinned")
+    finish(person)
+    data = three.canvas.cards["d_W_q"].data
+    assert data is not None
+    assert data.values[0].tolist() == before.tolist()

@@ -85,6 +85,7 @@ class BackwardLens(Lens):
         canvas.cell_moved.connect(self.cell_moved)
         canvas.alone_requested.connect(self.alone_requested)
         canvas.colours_asked.connect(self.colours_asked)
+        canvas.card_menu_wanted.connect(self.card_menu_wanted)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         before = self._of[0].experiment if self._of is not None else None
@@ -102,6 +103,10 @@ class BackwardLens(Lens):
         if has_loss:
             self.canvas.show_trace(trace, view)
         self._ask_trial()
+
+    def show_pinned(self, pinned: "Trace | None") -> None:
+        """Compare every card with another trace, or with none."""
+        self.canvas.show_pinned(pinned)
 
     def show_view(self, view: "View") -> None:
         if self._of is None:

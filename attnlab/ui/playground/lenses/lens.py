@@ -39,7 +39,8 @@ class Lens(QWidget):
     cell_moved = Signal(object)
     alone_requested = Signal(object)
     colours_asked = Signal(str, QPoint)
-    """The last three are those of a canvas, for a lens that has one."""
+    card_menu_wanted = Signal(object, QPoint)
+    """The last four are those of a canvas, for a lens that has one."""
     edit_requested = Signal(str, object)
     gesture_requested = Signal(str, object, object)
     """Emitted like ``edit_requested`` with a gesture: the edits of one gesture are undone together."""
@@ -76,6 +77,9 @@ class Lens(QWidget):
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show another trace."""
         raise NotImplementedError
+
+    def show_pinned(self, pinned: "Trace | None") -> None:
+        """Compare with a pinned trace, or with none; only a lens with a canvas does."""
 
     def open_page(self, page: str) -> None:
         """Show a page by name, "" for the open one; most lenses have only one page."""
