@@ -22,6 +22,8 @@ NUMBER_PX, LEAST_PX, LARGEST_PX = 12, 11, 18
 """The size of numbers at zoom 1, and the least and the largest one at 100 % type."""
 ALONE_PX = 30
 """The largest size of numbers on a card that fills the canvas."""
+MARK = 14.0
+"""The width of the mark before a title, at zoom 1."""
 LEAST_ROW, LARGEST_ROW, WIDEST_CELL = 20.0, 44.0, 96.0
 """The least and the largest height of cells with numbers, and their largest width, at zoom 1."""
 AIR = 6.0
@@ -225,7 +227,9 @@ class _Form:
             least = PICTURE_WIDTH * z * (SEVERAL if need.count > 1 else 1.0)
             least *= self.size.picture if need.is_map else 1.0
             return _Span(least, least + PICTURE_GROWTH * z * min(max(need.columns / need.rows, NARROWEST), 3.0))
-        return _Span(frame + need.columns * self.cell_of(need), frame + need.columns * WIDEST_CELL * z)
+        header = (2 * PADDING + MARK) * z + need.header * px if need.header else 0.0
+        least, largest = (frame + need.columns * cell for cell in (self.cell_of(need), WIDEST_CELL * z))
+        return _Span(max(least, header), max(largest, header))
 
     def cell_of(self, need: CardNeed) -> float:
         """Return the least width of a card's cells, in which the widest number fits."""

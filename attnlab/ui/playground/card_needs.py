@@ -10,6 +10,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from attnlab.attention import axes
 from attnlab.attention.stages.flow import split_backward, stage_rows
+from attnlab.attention.stages.presence import is_gradient
 from attnlab.attention.stages.table import BY_NAME, STAGES, Stage, sources
 from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.figures.stage_data import find_exponent
@@ -55,6 +56,8 @@ class CardNeed:
     is_map: bool
     folded: tuple[str, ...] = ()
     states: int = 1
+    header: float = 0.0
+    """The width in em of a title that must not be cut: that of a gradient, whose factor stands behind it."""
 
     def is_picture(self, numbered: frozenset[str]) -> bool:
         """Whether this is a map of tokens by tokens without numbers, which are on the cards ``numbered``."""
@@ -208,7 +211,8 @@ def _measure_stage(e: "Experiment", stage: Stage, view: "View", digits: int, neg
         for axis, size in ((down, rows), (across, columns))
     ]
     numbers = tuple(_number_width(digits, decimals, negative) for decimals in DECIMALS)
-    return CardNeed(stage.name, count, rows, columns, labels[0], labels[1], numbers, stage.is_map)
+    header = _measure_header(f"{stage.title}  × 10⁻⁰  {rows}×{columns}") if is_gradient(stage.name) else 0.0
+    return CardNeed(stage.name, count, rows, columns, labels[0], labels[1], numbers, stage.is_map, header=header)
 
 
 def _double(need: CardNeed) -> CardNeed:
@@ -223,6 +227,12 @@ def _widest_label(labels: tuple[str, ...]) -> float:
     """Return the width in em of the widest of the first labels, each shortened to the letters that are shown."""
     metrics = _metrics()
     return max((metrics.horizontalAdvance(label[:LABEL_LETTERS] or "∅") for label in labels[:64]), default=0.0) / _EM_PX
+
+
+@lru_cache(maxsize=64)
+def _measure_header(text: str) -> float:
+    """Return the width in em of the title and the shape of a card, which are a little larger than its numbers."""
+    return 1.1 * _metrics().horizontalAdvance(text) / _EM_PX
 
 
 @lru_cache(maxsize=64)

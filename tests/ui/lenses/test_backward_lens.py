@@ -13,6 +13,8 @@ from attnlab.attention import edits
 from attnlab.attention.edits import descent
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.walk import Place
+from attnlab.figures.subscripts import text_width
+from attnlab.ui.base.theme import font
 from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.playground.lenses.backward_lens import BackwardLens
 from tests.ui.export.test_code_actions import clipboard, copied, entry, menu_on, told
@@ -269,6 +271,8 @@ def test_biases_a_sink_and_the_tables_of_a_score_step_down(person: "Person", thr
         chip = three.panel.chips[name]
         assert chip.accessibleName() == f"{name} may move"
         assert not chip.isChecked()
+    narrow = three.canvas.cards["d_sinks"]
+    assert narrow.width() >= 26 + text_width("dsinks", font("title")) + text_width(narrow.shape_text(), font("map"))
     click_cell(person, three, "d_v_a", 0, 1)
     assert three.trial.title.text() == "Checked by trying: dv_a, column 1"
     assert three.trial.told.text() == "They agree."
