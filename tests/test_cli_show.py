@@ -12,10 +12,12 @@ import torch
 import attnlab
 from attnlab.attention import edits
 from attnlab.attention.edits.batches import items
+from attnlab.attention.edits.stack_edits import select_layer
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.remarks import find_oddities
 from attnlab.cli.main import main
+from attnlab.files.export.script import script
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -242,3 +244,85 @@ def test_an_odd_setting_is_announced_in_the_words_of_the_window(
     assert main(["code", str(tmp_path / "odd.attnlab")]) == 0
     code = " ".join(line.removeprefix("# ") for line in capsys.readouterr().out.splitlines())
     assert "dividing by sqrt(d_k) squeezes them into -0.71 to 0.71" in code
+
+
+def stack(tmp_path: Path) -> tuple[Experiment, str]:
+    """Return a stack whose second layer is present, and its file."""
+    e = select_layer(attnlab.preset("induction"), 1)
+    path = tmp_path / "stack.attnlab"
+    attnlab.save(e, path)
+    return e, str(path)
+
+
+def test_a_layer_of_a_stack_is_shown_instead_of_the_saved_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    e, path = stack(tmp_path)
+    saved = shown(capsys, path, "--stage", "weights")
+    assert "layer" not in saved
+    np.testing.assert_array_equal(np.array(saved["values"], np.float32), attnlab.compute(e).array("weights"))
+    for layer in (0, 1):
+        stages = shown(capsys, path, "--layer", str(layer))
+        trace = attnlab.compute(select_layer(e, layer))
+        assert [each["stage"] for each in stages] == list(trace.all_stages)
+        assert {each["layer"] for each in stages} == {layer}
+        for each in stages:
+            wanted = trace.array(each["stage"])
+            np.testing.assert_array_equal(
+                np.array(each["values"], np.float64).astype(np.float32), np.where(np.isfinite(wanted), wanted, np.nan)
+            )
+
+
+def test_all_layers_of_a_stack_are_shown_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    e, path = stack(tmp_path)
+    below, above = shown(capsys, path, "--layer", "all", "--stage", "weights", "--head", "0")
+    assert (below["layer"], above["layer"]) == (0, 1)
+    for each in (below, above):
+        wanted = attnlab.compute(select_layer(e, each["layer"])).array("weights")[0]
+        np.testing.assert_array_equal(np.array(each["values"], np.float32), wanted)
+    assert main(["show", path, "--layer", "all", "--stage", "weights", "--head", "0"]) == 0
+    out = capsys.readouterr().out
+    assert re.findall(r"^layer (\d), weights ", out, re.M) == ["0", "1"]
+    assert main(["show", path, "--layer", "all", "--stage", "output", "--format", "numpy"]) == 0
+    made: dict[str, Any] = {"np": np}
+    exec(capsys.readouterr().out, made)
+    for layer in (0, 1):
+        output = attnlab.compute(select_layer(e, layer)).array("output")
+        np.testing.assert_array_equal(made[f"output_{layer}"].astype(np.float32), output)
+
+
+@pytest.mark.parametrize(
+    ("source", "layer", "sentence"),
+    [
+        ("preset:induction", "2", "There is no layer 2; there are layers 0 to 1."),
+        ("preset:journey", "1", "There is no layer 1; there is only layer 0."),
+        ("preset:journey", "-1", "Argument --layer: '-1' is not a layer; use 0, 1 … or all"),
+        ("preset:journey", "top", "Argument --layer: 'top' is not a layer; use 0, 1 … or all"),
+    ],
+)
+def test_a_layer_that_is_not_there_is_refused(
+    source: str, layer: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", source, f"--layer={layer}"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"attnlab: {sentence}")
+    assert err.count("\n") == 1
+
+
+def test_one_layer_is_all_layers_of_a_layer_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    (only,) = shown(capsys, "preset:journey", "--layer", "all", "--stage", "weights")
+    assert only["layer"] == 0
+    assert only["values"] == shown(capsys, "preset:journey", "--stage", "weights")["values"]
+
+
+def test_a_layer_of_a_stack_is_exported_and_written_as_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    e, path = stack(tmp_path)
+    for layer in (0, 1):
+        out = tmp_path / f"{layer}.npy"
+        assert main(["export", path, "--layer", str(layer), "--stage", "scores", "-o", str(out)]) == 0
+        np.testing.assert_array_equal(np.load(out), attnlab.compute(select_layer(e, layer)).array("scores"))
+        capsys.readouterr()
+        assert main(["code", path, "--layer", str(layer)]) == 0
+        code = capsys.readouterr().out
+        assert code == script(select_layer(e, layer), "stack", "float32")

@@ -2,12 +2,14 @@
 
 import argparse
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from attnlab.base.console import OK, say, terminal_width
-from attnlab.cli.stage_options import compute_trace, print_warnings, stage_parser
+from attnlab.cli.stage_options import ALL, compute_trace, print_warnings, stage_parser
 
 if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
     from attnlab.files.export.stage_tables import Table
 
 TITLES = {"latex": "% {}\n", "numpy": "{} = ", "markdown": "### {}\n\n", "csv": "# {}\n"}
@@ -16,7 +18,7 @@ TITLES = {"latex": "% {}\n", "numpy": "{} = ", "markdown": "### {}\n\n", "csv": 
 
 def main(argv: list[str]) -> int:
     """Run ``attnlab show`` with these arguments and return its exit code."""
-    parser = stage_parser("show", "Print the numbers of one stage, or of all.")
+    parser = stage_parser("show", "Print the numbers of one stage, or of all.", every_layer=True)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON with all digits; a masked −∞ is null")
     form.add_argument("--format", choices=tuple(TITLES), help="print text for a paper, for code or for notes")
@@ -34,17 +36,36 @@ def main(argv: list[str]) -> int:
     from attnlab.files.export.stage_tables import as_json, table
     from attnlab.files.export.terminal_table import as_text
 
-    one = options.stage is not None
-    tables = [table(trace, name, options.head) for name in ([options.stage] if one else trace.all_stages)]
+    traces = _find_layers(trace) if options.layer == ALL else [trace]
+    one = options.stage is not None and options.layer != ALL
+    tables = [
+        replace(table(each, name, options.head), layer=None if options.layer is None else each.experiment.layer)
+        for each in traces
+        for name in ([options.stage] if options.stage is not None else each.all_stages)
+    ]
     if options.json:
         texts = [as_json(each) for each in tables]
         say((texts[0] if one else "[" + ",\n ".join(texts) + "]") + "\n")
     elif options.format is not None:
-        say("\n".join(("" if one else TITLES[options.format].format(t.stage)) + _format(t, options) for t in tables))
+        say("\n".join(("" if one else TITLES[options.format].format(_name(t))) + _format(t, options) for t in tables))
     else:
         say("\n".join(as_text(each, terminal_width()) for each in tables))
-    print_warnings(trace)
+    for each in traces:
+        print_warnings(each)
     return OK
+
+
+def _find_layers(last: "Trace") -> list["Trace"]:
+    """Return the traces of all layers of a stack in order, from that of the last one."""
+    found = [last]
+    while (below := found[0].below) is not None:
+        found.insert(0, below)
+    return found
+
+
+def _name(t: "Table") -> str:
+    """Return the name of a table in a heading, which is also a variable name."""
+    return t.stage if t.layer is None else f"{t.stage}_{t.layer}"
 
 
 def _format(t: "Table", options: argparse.Namespace) -> str:

@@ -2,9 +2,11 @@
 
 import argparse
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from attnlab.base.console import warn
+from attnlab.base.errors import AttnlabError
 from attnlab.cli.command_line import Parser
 from attnlab.files.source import Source, load_source
 
@@ -12,17 +14,23 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.stages.trace import Trace
 
+ALL = "all"
 SOURCE_HELP = "a session file, or preset:NAME (attnlab presets lists the names)"
 SEVERAL_HELP = f"{SOURCE_HELP}; or several: files, folders, quoted patterns ('sessions/**/*.attnlab', 'preset:multi*')"
 
 
-def stage_parser(command: str, description: str, *, several: bool = False, epilog: str | None = None) -> Parser:
-    """Return a parser with the options for one stage of a source, or of several sources."""
+def stage_parser(
+    command: str, description: str, *, several: bool = False, epilog: str | None = None, every_layer: bool = False
+) -> Parser:
+    """Return a parser with the options for one stage of a source, or of several sources.
+
+    With ``every_layer``, ``--layer`` may be "all".
+    """
     form = argparse.RawDescriptionHelpFormatter
     parser = Parser(
         prog=f"attnlab {command}", description=description, epilog=epilog, formatter_class=form, allow_abbrev=False
     )
-    add_source(parser, several=several)
+    add_source(parser, several=several, every_layer=every_layer)
     parser.add_argument("--stage", metavar="NAME", help="inputs, queries, … weights, context, output")
     parser.add_argument(
         "--head",
@@ -36,8 +44,8 @@ def stage_parser(command: str, description: str, *, several: bool = False, epilo
     return parser
 
 
-def add_source(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """Add the options for the source of the experiment and the sequence of a batch."""
+def add_source(parser: argparse.ArgumentParser, *, several: bool = False, every_layer: bool = False) -> None:
+    """Add the options for the source of the experiment, the sequence of a batch and the layer of a stack."""
     if several:
         parser.add_argument("sources", nargs="+", metavar="SOURCE", help=SEVERAL_HELP)
     else:
@@ -48,6 +56,13 @@ def add_source(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
         metavar="I",
         help="a sequence of a batch, from 0 (the saved one)",
     )
+    parser.add_argument(
+        "--layer",
+        type=partial(_parse_layer, every_layer),
+        metavar="N|all" if every_layer else "N",
+        help=f"a layer of a stack, from 0{', or all layers' if every_layer else ''} (the saved one); the window counts "
+        "them from 1",
+    )
 
 
 def add_dtype(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +71,9 @@ def add_dtype(parser: argparse.ArgumentParser) -> None:
 
 
 def load_experiment(source: Source | str, options: argparse.Namespace) -> "tuple[Experiment, str]":
-    """Return the requested experiment (for a batch, the selected sequence) and its title.
+    """Return the requested experiment (of a batch the sequence, of a stack the layer) and its title.
+
+    All layers are requested by the last one, which reads the others.
 
     Raises:
         AttnlabError: it cannot be loaded.
@@ -66,7 +83,19 @@ def load_experiment(source: Source | str, options: argparse.Namespace) -> "tuple
         from attnlab.attention.edits.batches import select
 
         experiment = select(experiment, options.item)
+    if options.layer is not None:
+        experiment = _select_layer(experiment, options.layer)
     return experiment, title
+
+
+def _select_layer(e: "Experiment", layer: int | str) -> "Experiment":
+    from attnlab.attention.edits.stack_edits import select_layer
+
+    last = e.n_layers - 1
+    if layer != ALL and not 0 <= int(layer) <= last:
+        there = f"there are layers 0 to {last}" if last else "there is only layer 0"
+        raise AttnlabError(f"There is no layer {layer}; {there}.")
+    return select_layer(e, last if layer == ALL else int(layer))
 
 
 def compute_trace(source: Source | str, options: argparse.Namespace) -> "Trace":
@@ -97,6 +126,14 @@ def list_warnings(trace: "Trace") -> list[str]:
         what = "weights, once masked, and" if "zeroed" in trace else "weights and"
         odd.append(f"{subject} {names} {verb} masked everywhere: {their} {what} context are 0.")
     return [*odd, *find_oddities(trace.experiment, dtype_name(trace))]
+
+
+def _parse_layer(every_layer: bool, text: str) -> int | str:
+    if every_layer and text == ALL:
+        return text
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a layer; use 0, 1 …{' or all' if every_layer else ''}")
+    return int(text)
 
 
 def parse_head(text: str) -> int | str:

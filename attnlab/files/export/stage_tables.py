@@ -36,6 +36,8 @@ class Table:
     query_tokens: tuple[str, ...]
     key_tokens: tuple[str, ...]
     conventions: tuple[str, ...] = ()
+    layer: int | None = None
+    """The layer of a stack, from 0, if one was asked for."""
 
     def maps(self) -> NDArray[np.floating]:
         """Return the values as maps [n, rows, columns], with n = 1 if there is no head axis."""
@@ -83,8 +85,14 @@ def as_csv(t: Table) -> str:
     return text.getvalue()
 
 
+_JSON_KEYS = ("shape", "values", "query_tokens", "key_tokens")
+"""The keys behind the stage, in their order."""
+
+
 def as_json(t: Table) -> str:
     """Return ``{"stage", "shape", "values", "query_tokens", "key_tokens"}`` as one line of JSON.
+
+    If a layer of a stack was asked for, ``"layer"`` follows the stage.
 
     Numbers have all their digits; a masked score is null. JSON has neither ∞ nor NaN: scores that overflowed are
     "Infinity", "-Infinity" and "NaN", which ``float`` understands.
@@ -95,8 +103,9 @@ def as_json(t: Table) -> str:
         rows = [f"[{', '.join(rows[i : i + each])}]" for i in range(0, len(rows), each)]
     given = {"stage": t.stage, "shape": t.values.shape, "query_tokens": t.query_tokens, "key_tokens": t.key_tokens}
     texts = {key: json.dumps(value) for key, value in given.items()} | {"values": f"[{', '.join(rows)}]"}
-    order = ("stage", "shape", "values", "query_tokens", "key_tokens")
-    return "{" + ", ".join(f'"{key}": {texts[key]}' for key in order) + "}"
+    layer = {} if t.layer is None else {"layer": str(t.layer)}
+    ordered = {"stage": texts["stage"], **layer, **{key: texts[key] for key in _JSON_KEYS}}
+    return "{" + ", ".join(f'"{key}": {text}' for key, text in ordered.items()) + "}"
 
 
 def encode(t: Table, ending: str) -> bytes:

@@ -17,7 +17,8 @@ def as_text(t: Table, width: int | None = None) -> str:
     ``width`` is the terminal's, in columns; columns that do not fit are omitted with a note. None omits nothing.
     """
     shape = " × ".join(map(str, t.values.shape))
-    lines = [f"{t.stage}  [{shape}]  {t.about}", *t.conventions]
+    layer = "" if t.layer is None else f"layer {t.layer}, "
+    lines = [f"{layer}{t.stage}  [{shape}]  {t.about}", *t.conventions]
     heads = t.values.ndim == 3 and len(t.values) > 1
     left_out = 0
     for head, values in enumerate(t.maps().tolist()):
