@@ -21,7 +21,7 @@ FIGURE_LIMIT = 32
 STEPS_LIMIT = 8
 PROGRESS_LIMIT = 200
 HISTORY_MIB, HISTORY_CHOICES = 512, (128, 512, 2048, 8192)
-MOMENTS_MIB, MOMENTS_CHOICES = 64, (16, 64, 256)
+MOMENTS_MIB, MOMENTS_CHOICES = 128, (16, 64, 128, 256)
 """The memory limit of the edit history in MiB, by default and the choices."""
 THEMES = ("system", "light", "dark", "contrast-light", "contrast-dark")
 

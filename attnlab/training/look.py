@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -43,6 +43,13 @@ class LayerMaps:
     """The rows from which the model predicts an answer [T_q]; None if no row of the layer does."""
     writes: tuple[str, ...] = ()
     """The right answer that each row writes, "" for rows without one; empty if no row of the layer writes."""
+    averaged: int = 0
+    """The number of heads whose mean these maps are; 0 for the heads themselves."""
+
+    def average(self) -> "LayerMaps":
+        """Return the mean of the heads as one map; the layer itself if it has one head."""
+        heads = len(self.weights)
+        return replace(self, weights=self.weights.mean(0, keepdims=True), averaged=heads) if heads > 1 else self
 
     def list_answers(self) -> frozenset[int]:
         """Return the rows from which the model predicts an answer; none if it answers in all but perhaps the last."""

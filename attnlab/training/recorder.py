@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from attnlab.training.messages import Arrays, Metric
 
 MIB = 1 << 20
-LIMIT, LARGEST_LIMIT = 64 * MIB, 256 * MIB
+LIMIT, LARGEST_LIMIT = 128 * MIB, 256 * MIB
 """Bytes that the moments of a run may take."""
 _PER_ARRAY, _PER_MOMENT = 256, 512
 """Bytes of overhead in Python: of an array with its name, and of a moment."""

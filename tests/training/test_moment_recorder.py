@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnlab.training.models.kinds import count_parameters
 from attnlab.training.recorder import Moment, Recorder
+from attnlab.training.tasks import make_data, make_spec
 
 
 def moment(step: int, numbers: int = 100) -> Moment:
@@ -143,3 +145,11 @@ def test_a_moment_larger_than_the_limit_is_not_kept_and_drops_no_other() -> None
     small = Recorder(1 << 20)
     small.add(moment(0, numbers=4 << 20))
     assert small.refused == "This model is too large to record: 16 MiB a moment, limit 1 MiB."
+
+
+def test_half_of_the_fifty_steps_of_the_largest_task_are_kept() -> None:
+    recorder, spec = Recorder(), make_spec("sum")
+    parameters, _ = count_parameters(spec.model, make_data(spec))
+    for step in range(51):
+        recorder.add(moment(step, parameters))
+    assert len(recorder.moments) > 25

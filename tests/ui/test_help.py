@@ -147,7 +147,7 @@ def test_settings_hold_themes_sizes_motion_and_memory(person: "Person") -> None:
     choose(person.window, "Settings", "Memory for undo: 2 GiB")
     assert person.window.settings.history_mib == 2048
     checked = {one.text() for one in menu_of(person.window, "Settings").actions() if one.isChecked()}
-    assert checked == {"Theme: light", "Reduce motion", "Memory for undo: 2 GiB", "Memory for moments: 64 MiB"}
+    assert checked == {"Theme: light", "Reduce motion", "Memory for undo: 2 GiB", "Memory for moments: 128 MiB"}
     choose(person.window, "Settings", "Reduce motion")
 
 

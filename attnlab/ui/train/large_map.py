@@ -106,9 +106,10 @@ class LargeMap(FollowsTheme, QWidget):
             self._cell.setText(view.cell_text((index, *cell)))
 
     def refresh_switch(self) -> None:
-        """Show on the button whether the head is off."""
-        off = self._index is not None and self._index < len(self._view.data) and self._view.is_off(self._index)
-        self.switch.setText("Switch on" if off else "Switch off")
+        """Show on the button whether the head is off; the mean of the heads has no such button."""
+        if self._index is not None and self._index < len(self._view.data):
+            self.switch.setText("Switch on" if self._view.is_off(self._index) else "Switch off")
+            self.switch.setVisible(self._view.place_of(self._index)[1] >= 0)
 
     def measure_top(self, width: int) -> int:
         """Return the height in pixels above the map when the page has a width in pixels."""

@@ -34,12 +34,16 @@ def format_title(layer: "LayerMaps") -> str:
 
 
 def list_titles(layers: Sequence["LayerMaps"]) -> Tokens:
-    """Return the titles of all heads, layer by layer."""
+    """Return the titles of all heads, or of their means, layer by layer."""
     return tuple(
-        format_title(each) + (f" · head {head}" if len(each.weights) > 1 else "")
+        format_title(each) + (f" · head {head}" if len(each.weights) > 1 else _format_mean(each.averaged))
         for each in layers
         for head in range(len(each.weights))
     )
+
+
+def _format_mean(heads: int) -> str:
+    return f" · mean of {heads} heads" if heads else ""
 
 
 def list_tokens(layer: "LayerMaps") -> tuple[Tokens, Tokens]:

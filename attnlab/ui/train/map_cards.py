@@ -44,7 +44,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One map's layer and head, its card's rectangle, and the grid of its cells."""
+    """One map's layer and head (−1: their mean), its card's rectangle, and the grid of its cells."""
 
     layer: int
     head: int

@@ -17,7 +17,7 @@ from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.maps.colour_scale import ColourScale
 
 MAPS, MODEL, INSIDE = "maps", "model", "inside"
-LEAST_PROBE = 240
+LEAST_PROBE = 200
 """The least width of the probe beside the tools, in pixels at 100 %."""
 
 
@@ -30,11 +30,12 @@ class MapsHead(FollowsTheme, QWidget):
         self.setProperty("ground", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._probe: str | None = None
-        self._has_scale = False
+        self._has_scale = self._has_heads = False
         self._title = QLabel("Attention of")
         self.probe, self.pointed, self.step, self.wrong = TextField(), ElidedLabel(), QLabel(), QLabel()
         self.pages = Segments("Maps, model or inside")
         self.gradients, self.scale = QPushButton("gradients"), ColourScale("Colours of the gradients")
+        self.mean = QPushButton("mean")
         self._dress()
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 12, 18, 4)
@@ -62,8 +63,12 @@ class MapsHead(FollowsTheme, QWidget):
         self.pages.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.probe.setAccessibleName("Probe")
         self.probe.setToolTip("The sentence for these maps; type another one")
-        self.gradients.setCheckable(True)
-        self.gradients.setProperty("small", "true")
+        for button in (self.gradients, self.mean):
+            button.setCheckable(True)
+            button.setProperty("small", "true")
+        self.mean.hide()
+        self.mean.setAccessibleName("Mean of the heads")
+        self.mean.setToolTip("Show one map for each layer: the mean of its heads")
         self.gradients.setEnabled(False)
         self.gradients.setAccessibleName("Gradients of the weights")
         self.gradients.setToolTip("Show the gradient of the loss with respect to each attention weight")
@@ -82,6 +87,7 @@ class MapsHead(FollowsTheme, QWidget):
         row.addWidget(self.pointed, 2)
         row.addWidget(self.pages)
         self._first_row.addWidget(self.scale)  # beside the probe, as the row of tools is full in a narrow panel
+        row.addWidget(self.mean)
         row.addWidget(self.gradients)
         row.addWidget(self.step)
 
@@ -93,14 +99,15 @@ class MapsHead(FollowsTheme, QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Put the tools beside the probe, or below it if there is no room."""
+        """Put the tools beside the probe, without its title if that saves a line, or below it if there is no room."""
         self.pages.setMinimumWidth(self.pages.measure_tight())  # smaller where there is little room, but never wrapped
-        optional = [each for each in (self.step, self.scale) if each.isVisibleTo(self)]
-        beside = [self._title, self.pages, self.gradients, *optional]
+        optional = [each for each in (self.step, self.scale, self.mean) if each.isVisibleTo(self)]
+        beside = [self.pages, self.gradients, *optional]
         needed = sum(each.sizeHint().width() for each in beside) + px(LEAST_PROBE) + 5 * 8 + 2 * 18
         row = self._first_row if needed <= self.width() else self._second_row
-        has_scale = self.scale.isVisibleTo(self)
-        self._title.setVisible(row is self._first_row or not has_scale)  # the probe has a name of its own
+        has_room = needed + self._title.sizeHint().width() + 8 <= self.width()
+        below = row is self._second_row and not self.scale.isVisibleTo(self)
+        self._title.setVisible(has_room or below)  # the probe has a name of its own
         if row is not self._row_of_tools:
             self._put_tools(row)
             if (whole := self.layout()) is not None:
@@ -117,7 +124,7 @@ class MapsHead(FollowsTheme, QWidget):
         A probe that is being typed stays as it is.
         """
         self.gradients.setEnabled(bool(seen.gradients or seen.look.maps))
-        self._has_scale = signed is not None
+        self._has_scale, self._has_heads = signed is not None, any(len(each.weights) > 1 for each in seen.look.maps)
         if signed is not None:
             self.scale.show_scale(signed)
         told = f" · {off} head{'s' if off > 1 else ''} off" if off else ""
@@ -139,6 +146,7 @@ class MapsHead(FollowsTheme, QWidget):
 
     def _show_tools(self) -> None:
         self.scale.setVisible(self._has_scale and self.page == MAPS)
+        self.mean.setVisible(self._has_heads and self.page == MAPS)
         self._arrange()
 
     def say(self, sentence: str) -> None:

@@ -93,6 +93,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.large_map.closed.connect(self.close_map)
         self.head.probe.textEdited.connect(self.probe_changed)
         self.head.gradients.toggled.connect(self.gradients_wanted)
+        self.head.mean.toggled.connect(self._on_mean_toggled)
         self.head.pages.chosen.connect(self._on_page_chosen)
         self.view.map_opened.connect(self.open_map)
         self.view.cell_pointed.connect(self._on_pointed)
@@ -159,6 +160,8 @@ class MapsPanel(FollowsTheme, QWidget):
             self._set_off(frozenset())
         self._seen = seen
         maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
+        if self.head.mean.isChecked():
+            maps = tuple(each.average() for each in maps)
         self.view.show_maps(maps, kind, self._show_groups(seen))
         self.answer.follow(seen.look.answer, seen.look.step)
         self.none.setText(NONE)
@@ -216,6 +219,12 @@ class MapsPanel(FollowsTheme, QWidget):
         self.groups.set_value(group)
         return group
 
+    @Slot(bool)
+    def _on_mean_toggled(self, _on: bool) -> None:
+        self.close_map()  # a large map shows a head, or the mean
+        if self._seen is not None:
+            self.show_seen(self._seen)
+
     _choices: Sequence[Choice] = ()
 
     @Slot(object)
@@ -236,8 +245,8 @@ class MapsPanel(FollowsTheme, QWidget):
 
     @Slot(int)
     def toggle_head(self, index: int) -> None:
-        """Switch the head of a map off, only for looking, or on again."""
-        if index < len(self.view.data):
+        """Switch the head of a map off, only for looking, or on again; the mean of the heads stays on."""
+        if index < len(self.view.data) and self.view.place_of(index)[1] >= 0:
             self._set_off(self._off ^ {self.view.place_of(index)})
 
     def _set_off(self, off: frozenset[tuple[str, int]]) -> None:
@@ -261,6 +270,7 @@ class MapsPanel(FollowsTheme, QWidget):
         """Enlarge the map of a head, of all layers if it is not among the visible ones."""
         if self._seen is not None and find_group(layer) != self._group.get(_run_of(self._seen)):
             self._on_group_chosen("")
+        self.head.mean.setChecked(False)
         places = [self.view.place_of(index) for index in range(len(self.view.data))]
         if (layer, head) in places:
             self.open_map(places.index((layer, head)))

@@ -206,10 +206,10 @@ class MapsView(PointedMaps):
         return None
 
     def place_of(self, index: int) -> tuple[str, int]:
-        """Return the layer and the head of a map."""
+        """Return the layer and the head of a map, −1 for the mean of the heads."""
         for each in self._layers:
             if index < len(each.weights):
-                return each.layer, index
+                return each.layer, -1 if each.averaged else index
             index -= len(each.weights)
         raise IndexError(index)
 
@@ -229,9 +229,14 @@ class MapsView(PointedMaps):
     def _arrange(self) -> None:
         self._cards, _, self._plain = self._place_cards(self.width())
         shift = QPoint(_EDGE, _EDGE)
-        self._cards = tuple(_move_card(replace(card, layer=self._places[card.layer]), shift) for card in self._cards)
+        self._cards = tuple(_move_card(self._name_card(card), shift) for card in self._cards)
         self.updateGeometry()
         super()._arrange()
+
+    def _name_card(self, card: Card) -> Card:
+        """Return a card with its layer among all, and head −1 if it shows the mean of the heads."""
+        head = -1 if self._layers[card.layer].averaged else card.head
+        return replace(card, layer=self._places[card.layer], head=head)
 
     def fits(self, height: int) -> bool:
         """Return whether all maps can be seen at once in a height in pixels, with short labels if need be."""
@@ -322,7 +327,8 @@ class MapsView(PointedMaps):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         text = "Switch this head on again" if self.is_off(index) else "Switch this head off, only for looking"
-        menu.addAction(text, lambda: self.switch_requested.emit(index))
+        if self.place_of(index)[1] >= 0:
+            menu.addAction(text, lambda: self.switch_requested.emit(index))
         menu.addAction("Show this map large", lambda: self._open(index))
         menu.popup(event.globalPos())
 

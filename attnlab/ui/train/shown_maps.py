@@ -30,8 +30,9 @@ def make_sheets(seen: Seen) -> Sheets | None:
 
 
 def find_visible(cards: "Sequence[Card]", large: int | None, all_maps: Sheets) -> tuple[tuple[str, ...], int | str]:
-    """Return the layers of the visible cards and the head: that of the ``large`` one, or "all"."""
+    """Return the layers of the visible cards and the head: that of the ``large`` one, "all", or "mean" of all."""
     if large is not None:
         card = cards[large]
-        return (all_maps.all_stages[card.layer],), card.head
-    return tuple(dict.fromkeys(all_maps.all_stages[card.layer] for card in cards)), "all"
+        return (all_maps.all_stages[card.layer],), card.head if card.head >= 0 else "mean"
+    head = "mean" if any(card.head < 0 for card in cards) else "all"
+    return tuple(dict.fromkeys(all_maps.all_stages[card.layer] for card in cards)), head

@@ -12,6 +12,7 @@ from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.head_effects import switch_off
 from attnlab.training.look import Viewer
 from attnlab.ui.train.predictions_panel import PredictionRow
+from attnlab.ui.train.shown_maps import find_visible
 
 if TYPE_CHECKING:
     from tests.ui.train.conftest import Student
@@ -147,6 +148,29 @@ def test_gradients_are_signed_maps_of_the_same_tokens(student: "Student") -> Non
     assert len(maps.view.data) == 8
     QTest.mouseClick(maps.head.gradients, Left)
     student.wait_for(lambda: maps.view.data[0].kind == "probability")
+
+
+def test_the_mean_of_the_heads_is_one_map_of_each_layer(student: "Student") -> None:
+    maps, seen = student.ws.maps, student.ws.session.inspection.seen
+    assert seen is not None
+    QTest.mouseClick(maps.head.mean, Left)
+    assert maps.view.titles == ("Decoder 1 · mean of 4 heads", "Decoder 2 · mean of 4 heads")
+    for data, layer in zip(maps.view.data, seen.look.maps, strict=True):
+        np.testing.assert_allclose(data.values[0], layer.weights.astype(np.float64).mean(0), atol=1e-6)
+    QTest.mouseClick(maps.view, Left, pos=_cell(student, 1, 3, 2))
+    assert maps.large_map.title.text() == "Decoder 2 · mean of 4 heads"
+    assert maps.large_map.switch.isHidden()
+    QTest.keyClick(maps.large_map.sheet, Qt.Key.Key_Delete)
+    assert student.ws.tools is not None
+    sheets = student.ws.tools.make_sheets()
+    assert sheets is not None
+    assert find_visible(maps.view.cards, maps.large_map.index, sheets) == (("decoder 2",), "mean")
+    maps.close_map()
+    assert find_visible(maps.view.cards, None, sheets) == (("decoder 1", "decoder 2"), "mean")
+    QTest.mouseClick(maps.head.mean, Left)
+    assert len(maps.view.data) == 8
+    QTest.mouseClick(maps.view, Left, pos=_cell(student, 1, 3, 2))
+    assert maps.large_map.switch.isVisible()
 
 
 @pytest.mark.slow

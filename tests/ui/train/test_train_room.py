@@ -114,7 +114,7 @@ def test_the_memory_of_moments_is_a_setting(student: "Student") -> None:
     student.train_to_the_end()
     run = student.ws.session.run
     assert run is not None
-    assert run.recorder.limit == 64 * MIB
+    assert run.recorder.limit == 128 * MIB
     window.actions_list["moments-memory-16"].trigger()
     assert window.settings.moments_mib == 16
     assert run.recorder.limit == 16 * MIB
