@@ -7,6 +7,7 @@ agree if their intervals overlap.
 import math
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -59,6 +60,7 @@ def disagreements(lines: Iterable[str]) -> tuple[int, list[str]]:
     return compared, wrong
 
 
+@lru_cache(maxsize=4096)  # each side of an equation is read for its neighbours and for the cell that it leads to
 def value_of(text: str) -> Interval | None:
     """Return the value of an expression; None for other text."""
     try:
@@ -151,6 +153,7 @@ class _Reader:
         return max(low for low, _ in values), max(high for _, high in values)
 
 
+@lru_cache(maxsize=4096)
 def _rounded(text: str) -> Interval:
     """Return what a number may have been: it has four digits after the point or more; zeros at its end are left out."""
     mantissa, _, exponent = text.replace("−", "-").partition("e")
