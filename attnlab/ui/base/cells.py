@@ -12,7 +12,7 @@ from typing import Any
 from weakref import ref
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QAccessibleInterface, QTextDocumentFragment
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAccessibleInterface, QFocusEvent, QTextDocumentFragment
 from PySide6.QtWidgets import QAccessibleWidget, QLabel, QWidget
 from shiboken6 import Shiboken
 
@@ -71,13 +71,16 @@ class HasCells:
             QAccessible.updateAccessibility(event)
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.FocusIn and QAccessible.isActive():
+        if isinstance(event, QFocusEvent) and event.gotFocus() and QAccessible.isActive():
             assert isinstance(self, QWidget)
             QCoreApplication.postEvent(self, QEvent(_TELL))  # Qt tells of the widget itself after this event
-        elif event.type() == _TELL:
-            self.tell_cell()
-            return True
         return bool(super().event(event))  # type: ignore[misc]
+
+    def customEvent(self, event: QEvent) -> None:
+        if event.type() == _TELL:
+            self.tell_cell()
+        else:
+            super().customEvent(event)  # type: ignore[misc]
 
 
 @guarded

@@ -15,7 +15,7 @@ class KeepsKeys:
         raise NotImplementedError
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self.keeps_key(event):
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and self.keeps_key(event):
             event.accept()
             return True
         return bool(super().event(event))  # type: ignore[misc]

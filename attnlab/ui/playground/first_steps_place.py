@@ -64,6 +64,7 @@ class FirstStepsPlace(QObject):
         self.link.clicked.connect(self._on_link_clicked)
         lenses.add_to_bar(self.link)
         self.popup: FirstStepsPopup | None = None
+        self._room: object = None
         inputs.installEventFilter(self)
         inputs.viewport().installEventFilter(self)  # it becomes narrower beside a scroll bar
         steps.refreshed.connect(self.refresh)
@@ -108,5 +109,12 @@ class FirstStepsPlace(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in _ARRANGED_ON and (self._steps.is_shown or not self.foot.isHidden()):
-            self.refresh()
+            room = self._measure_room()
+            if room != self._room or event.type() == QEvent.Type.StyleChange:  # Qt sends several for each change
+                self._room = room
+                self.refresh()
         return False
+
+    def _measure_room(self) -> object:
+        inputs = self._inputs
+        return inputs.isHidden(), inputs.geometry(), inputs.viewport().width()

@@ -1,7 +1,7 @@
 """The bar over the canvas: the tabs of the lenses, what the cards show, and Pin, in one line as long as they fit."""
 
 from PySide6.QtCore import QEvent, QRect, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFont, QResizeEvent
 from PySide6.QtWidgets import QLayoutItem, QPushButton, QSizePolicy, QWidget
 
 from attnlab.figures.subscripts import text_width
@@ -112,6 +112,7 @@ class _TabsLayout(FlowLayout):
     def __init__(self, bar: LensBar) -> None:
         super().__init__(bar)
         self._bar = bar
+        self._longest: tuple[QFont | None, float] = None, 0.0
         self.setContentsMargins(16, 6, 16, 0)
 
     def count_tabs(self, width: int) -> int:
@@ -129,8 +130,9 @@ class _TabsLayout(FlowLayout):
     def _measure_more(self) -> int:
         """Return the width of the button when it names the longest title, so that no title changes what fits."""
         face, more = font("strong"), self._bar.more
-        longest = max(text_width(choice.title, face) for choice in self._bar.views)
-        return round(more.sizeHint().width() + longest - text_width(more.value_text(), face))
+        if face != self._longest[0]:  # a layout asks many times for each size of the window
+            self._longest = face, max(text_width(choice.title, face) for choice in self._bar.views)
+        return round(more.sizeHint().width() + self._longest[1] - text_width(more.value_text(), face))
 
     def _list_others(self) -> list[QLayoutItem]:
         return [item for item in self._items[2:] if not item.isEmpty()]

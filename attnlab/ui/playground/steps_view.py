@@ -161,7 +161,7 @@ class StepsView(HasCells, KeepsKeys, FollowsTheme, QWidget):
             self._lay_out()
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             place = self.find_cell(QPointF(event.pos()))
             self._show_exact(place)
             return True

@@ -70,7 +70,7 @@ class NumberBox(QSpinBox):
 
 def _is_for_the_window(event: QEvent, field: QLineEdit) -> bool:
     """Return whether an event asks about the undo or redo key while the field has nothing to undo or redo."""
-    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+    if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.ShortcutOverride:
         return False
     if event.matches(QKeySequence.StandardKey.Undo):
         return not field.isUndoAvailable()
