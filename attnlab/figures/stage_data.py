@@ -64,17 +64,21 @@ def make_stage_data(
     return _add_sink(data) if stage.name == "weights" and e.config.option("sink") else data
 
 
-_SMALL = 0.1
-"""Gradients below this are written in a power of ten."""
+_SMALL, _SMALL_LOSS = 0.1, 1e-3
+"""Gradients and losses below these are written in a power of ten."""
 
 
 def find_exponent(trace: "Trace", stage: Stage) -> int | None:
-    """Return the power of ten in which the numbers of a gradient are written: 0 unless all are small; else None."""
-    if not is_gradient(stage.name):
+    """Return the power of ten in which the numbers of a gradient or a loss are written: 0 unless all are small.
+
+    Other stages have None.
+    """
+    if not is_gradient(stage.name) and stage.name != "loss":
         return None
     sizes = np.abs(trace.array(stage.name))
     largest = float(sizes[np.isfinite(sizes)].max(initial=0.0))
-    return math.floor(math.log10(largest)) if 0 < largest < _SMALL else 0
+    small = _SMALL_LOSS if stage.name == "loss" else _SMALL
+    return math.floor(math.log10(largest)) if 0 < largest < small else 0
 
 
 def find_muted(trace: "Trace", stage: Stage, colouring: Colouring) -> tuple[int, ...]:

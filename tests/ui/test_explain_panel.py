@@ -15,9 +15,12 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.attention.stages.arithmetic import plain
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.walk import Place
 from attnlab.ui.base.cells import HasCells
+from attnlab.ui.base.line_pen import find_pen
+from attnlab.ui.playground.row_bars import RowBars
 from attnlab.ui.playground.steps_view import StepsView
 from attnlab.ui.widgets.charts.bars import BarList
 from attnlab.ui.widgets.subscripts import FormulaLabel
@@ -371,3 +374,15 @@ def test_a_row_of_hundreds_of_keys_is_shown_as_a_profile(sit_down: Callable[...,
     assert bars(person).accessibleName() == f"Weights, row of “t{cell.row}”"
     QTest.keyClick(bars(person), Qt.Key.Key_End)
     assert bars(person).accessibleDescription().startswith("t199: ")
+
+
+def test_the_sum_of_a_row_of_short_tokens_stands_beside_its_name(sit_down: Callable[..., "Person"]) -> None:
+    x = torch.tensor([[3.0, 1.0], [2.0, 3.0], [1.0, 0.5]])
+    person = sit_down(Experiment(("a", "b", "c"), x))
+    person.click_cell("weights", 0, 0)
+    bars, pen = person.playground.explain.bars, find_pen(RowBars.strong_role)
+    total = next(step.terms[0] for step, _, part in person.playground.explain._last_steps._steps if part == "foot")
+    assert total.label == "sum"
+    labels = bars._columns()[0]
+    assert labels >= pen.measure("sum")
+    assert bars.find_parts_end() - pen.measure(plain(total.expression)) >= labels

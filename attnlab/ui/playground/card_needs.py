@@ -211,7 +211,8 @@ def _measure_stage(e: "Experiment", stage: Stage, view: "View", digits: int, neg
         for axis, size in ((down, rows), (across, columns))
     ]
     numbers = tuple(_number_width(digits, decimals, negative) for decimals in DECIMALS)
-    header = _measure_header(f"{stage.title}  × 10⁻⁰  {rows}×{columns}") if is_gradient(stage.name) else 0.0
+    has_factor = is_gradient(stage.name) or stage.name == "loss"
+    header = _measure_header(f"{stage.title}  × 10⁻⁰  {rows}×{columns}") if has_factor else 0.0
     return CardNeed(stage.name, count, rows, columns, labels[0], labels[1], numbers, stage.is_map, header=header)
 
 

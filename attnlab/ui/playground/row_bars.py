@@ -1,5 +1,6 @@
 """The bars of a row of weights; some may not be computed yet."""
 
+import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent
@@ -8,6 +9,7 @@ from PySide6.QtGui import QHelpEvent
 from attnlab.attention.stages.arithmetic import DECIMALS, number
 from attnlab.base.spoken_text import speak_text
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.line_pen import find_pen
 from attnlab.ui.base.theme import px
 from attnlab.ui.widgets.charts.bars import BarList
 from attnlab.ui.widgets.tip_beside import show_beside
@@ -33,6 +35,16 @@ class RowBars(BarList):
         """Return where the column of the parts ends, in pixels from the left of the list."""
         label, _, gap = self._columns()
         return label + gap + self.measure_notes()
+
+    def measure_notes(self) -> int:
+        """Return the width of the parts and of their sum, which stands below them."""
+        total = number(float(sum(self._parts)), self._decimals) if self._parts else ""
+        return max(super().measure_notes(), math.ceil(find_pen(self.strong_role).measure(total)))
+
+    def _columns(self) -> tuple[int, int, int]:
+        """Return the widths of the labels, below which stands “sum”, of the values and of the gap."""
+        labels, values, gap = super()._columns()
+        return max(labels, math.ceil(find_pen(self.strong_role).measure("sum")) + 2), values, gap
 
     def _row_height(self) -> int:
         return px(20)

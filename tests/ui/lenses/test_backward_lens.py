@@ -256,6 +256,11 @@ def test_small_gradients_are_written_in_a_power_of_ten(person: "Person", three: 
     assert three.canvas.cards["d_scores"].shape_text() == "3×3"
     assert three.canvas.cards["d_scores"].data.exponent == 0  # type: ignore[union-attr]
     assert three.canvas.cards["weights"].data.exponent is None  # type: ignore[union-attr]
+    loss = three.canvas.cards["loss"]
+    assert loss.shape_text() == "1×1"
+    type_number(person, three.panel.wanted, "0.35")
+    assert 1e-4 < lose(person.experiment) < 1e-3
+    assert loss.shape_text() == "× 10⁻⁴   1×1"
 
 
 def test_biases_a_sink_and_the_tables_of_a_score_step_down(person: "Person", three: BackwardLens) -> None:
