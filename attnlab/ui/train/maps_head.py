@@ -17,8 +17,8 @@ from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.maps.colour_scale import ColourScale
 
 MAPS, MODEL, INSIDE = "maps", "model", "inside"
-LEAST_PROBE = 200
-"""The least width of the probe beside the tools, in pixels at 100 %."""
+LEAST_PROBE, MOST_PROBE = 140, 320
+"""The least width of the probe beside the tools, and the most that its text asks for, in pixels at 100 %."""
 
 
 @guarded
@@ -95,7 +95,6 @@ class MapsHead(FollowsTheme, QWidget):
         """Set fonts and sizes."""
         self._title.setFont(font("title"))
         self.step.setFont(font("number"))
-        self.probe.setMinimumWidth(px(110))
         self._arrange()
 
     def _arrange(self) -> None:
@@ -103,11 +102,14 @@ class MapsHead(FollowsTheme, QWidget):
         self.pages.setMinimumWidth(self.pages.measure_tight())  # smaller where there is little room, but never wrapped
         optional = [each for each in (self.step, self.scale, self.mean) if each.isVisibleTo(self)]
         beside = [self.pages, self.gradients, *optional]
-        needed = sum(each.sizeHint().width() for each in beside) + px(LEAST_PROBE) + 5 * 8 + 2 * 18
+        wide = self.probe.fontMetrics().horizontalAdvance(self._probe or "") + px(32)
+        wide = min(max(wide, px(LEAST_PROBE)), px(MOST_PROBE))
+        needed = sum(each.sizeHint().width() for each in beside) + wide + 6 * 8 + 2 * 18
         row = self._first_row if needed <= self.width() else self._second_row
         has_room = needed + self._title.sizeHint().width() + 8 <= self.width()
         below = row is self._second_row and not self.scale.isVisibleTo(self)
         self._title.setVisible(has_room or below)  # the probe has a name of its own
+        self.probe.setMinimumWidth(wide if row is self._first_row else px(110))
         if row is not self._row_of_tools:
             self._put_tools(row)
             if (whole := self.layout()) is not None:
@@ -129,8 +131,8 @@ class MapsHead(FollowsTheme, QWidget):
             self.scale.show_scale(signed)
         told = f" · {off} head{'s' if off > 1 else ''} off" if off else ""
         self.step.setText(f"step {seen.look.step:,}{told}")
-        self._show_tools()
         self._probe = seen.probe
+        self._show_tools()
         typing = self.probe.hasFocus() and self.probe.isModified()
         if not typing and self.probe.text() != seen.probe:
             self.probe.setText(seen.probe)
