@@ -57,6 +57,22 @@ def check_numbers(person: "Person") -> None:
     assert held >= 3
 
 
+@pytest.mark.parametrize("preset", ["multi-head-8", "multi-head-causal", "head-average", "grouped-keys"])
+def test_maps_of_several_heads_have_cells_that_can_be_told_apart(person: "Person", preset: str) -> None:
+    person.playground.open_preset(preset)
+    person.playground.lenses.open_lens("canvas")
+    person.settle()
+    for size in SIZES:
+        person.window.resize(*size)
+        person.window.grab()  # which lays out what was asked for
+        check_places(person)
+        grids = {name: card.grid for name, card in person.playground.canvas.cards.items() if card.isVisible()}
+        several = {name: grid for name, grid in grids.items() if grid is not None and grid.count > 1}
+        assert len(several) >= 4
+        for name, grid in several.items():
+            assert grid.cell_width >= (6 if grid.columns <= LEGIBLE else 2), f"{name} at {size}"
+
+
 def check_places(person: "Person") -> None:
     """Hold all cards to places beside each other, inside the width of the canvas."""
     canvas = person.playground.canvas

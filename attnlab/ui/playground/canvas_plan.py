@@ -14,6 +14,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QRectF, QSizeF
 
 from attnlab.ui.playground.card_needs import DECIMALS, HEADS, CardNeed, Needs
+from attnlab.ui.playground.map_tiles import measure_tiles_height, measure_tiles_width
 
 MARGIN, GAP, ROW_GAP = 14.0, 14.0, 16.0
 PADDING, HEADER, FOLD, STRIP = 11.0, 37.0, 28.0, 16.0
@@ -211,7 +212,7 @@ class _Form:
         return span
 
     def card_height(self, need: CardNeed, width: float) -> _Span:
-        """Return the least and the largest height of a card with its folded ones, in a line of a width."""
+        """Return the least and the largest height of a card of a width with its folded ones."""
         span = self._heights.get((need.name, width))
         if span is None:
             span = self._heights[need.name, width] = self._measure_height(need, width)
@@ -225,6 +226,8 @@ class _Form:
             return _Span(min(need.count, 3) * TILE * z, PICTURE_GROWTH * need.count * z)
         if need.name not in self.numbered:
             least = PICTURE_WIDTH * z * (SEVERAL if need.count > 1 else 1.0)
+            if need.count > 1:
+                least = max(least, frame + measure_tiles_width(need, z))
             least *= self.size.picture if need.is_map else 1.0
             return _Span(least, least + PICTURE_GROWTH * z * min(max(need.columns / need.rows, NARROWEST), 3.0))
         header = (2 * PADDING + MARK) * z + need.header * px if need.header else 0.0
@@ -241,7 +244,7 @@ class _Form:
         z, px = self.size.zoom, self.size.px
         frame = (HEADER + PADDING + STRIP * self.needs.strips) * z + len(need.folded) * (FOLD * z + 6)
         if need.name == HEADS:
-            tiles = TILES_SHARE * (width - 2 * (MARGIN + PADDING * z))
+            tiles = TILES_SHARE * (width - 2 * PADDING * z)
             per_row = min(max(int(tiles // (TILE * z)), 1), need.count - 1)
             lines = -(-(need.count - 1) // per_row)
             wide = tiles / per_row
@@ -254,6 +257,10 @@ class _Form:
             if need.is_map and self.size.picture > 1:
                 side = PICTURE_WIDTH * z * self.size.picture - 2 * PADDING * z - need.label * px
                 least = max(least, frame + side)
+            if need.count > 1:
+                label = need.label * px + 8 if need.label else 0.0
+                tiles = measure_tiles_height(need, width - 2 * PADDING * z - label, z)
+                least = max(least, frame + tiles[1 if self.roomy else 0])
             return _Span(least, least + PICTURE_GROWTH * z * (0.4 if need.columns > 2 * need.rows else 1.0))
         tall = need.column_label * px + 10 if need.column_label * px + 4 > self.cell_of(need) else 1.5 * px
         return _Span(frame + tall + need.rows * LEAST_ROW * z, frame + tall + need.rows * LARGEST_ROW * z)
@@ -301,8 +308,16 @@ class _Form:
         return _Span(gaps + sum(s.least for s in spans), gaps + sum(s.largest for s in spans))
 
     def _line_height(self, line: Line, width: float) -> _Span:
-        spans = [self.card_height(need, width) for need in line]
+        widths = self.line_widths(line, width)
+        spans = [self.card_height(need, wide) for need, wide in zip(line, widths, strict=True)]
         return _Span(max(s.least for s in spans), max(s.largest for s in spans))
+
+    def line_widths(self, line: Line, width: float) -> list[float]:
+        """Return the widths of the cards in a line, which fill the width of the canvas."""
+        room = width - 2 * MARGIN - (len(line) - 1) * GAP
+        widths = _share([self.width_of(need) for need in line], room)
+        spare = max(room - sum(widths), 0.0) / len(line)
+        return [wide + spare for wide in widths]
 
     def measure_pictures(self, lines: Sequence[Line], width: float, height: float) -> float:
         """Return the side of the smallest map of tokens without numbers, relative to the least width of its card."""
@@ -323,12 +338,9 @@ class _Form:
         widest = width
         for line, high in zip(lines, heights, strict=True):
             x = MARGIN
-            spans = [self.width_of(need) for need in line]
-            widths = _share(spans, width - 2 * MARGIN - (len(line) - 1) * GAP)
-            spare = max(width - 2 * MARGIN - (len(line) - 1) * GAP - sum(widths), 0.0) / len(line)
-            for need, wide in zip(line, widths, strict=True):
-                self._place_card(places, need, QRectF(x, y, wide + spare, high))
-                x += wide + spare + GAP
+            for need, wide in zip(line, self.line_widths(line, width), strict=True):
+                self._place_card(places, need, QRectF(x, y, wide, high))
+                x += wide + GAP
             widest = max(widest, x - GAP + MARGIN)
             y += high + ROW_GAP
         size = QSizeF(widest, max(height, y - ROW_GAP + MARGIN))
