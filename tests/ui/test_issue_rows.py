@@ -28,7 +28,7 @@ def said(person: "Person") -> str:
     texts = []
     for label in person.playground.explain.findChildren(QLabel):
         if label.isVisible() and isinstance(label, FormulaLabel):
-            texts.append(label.formula)
+            texts.append(label.text())
         elif label.isVisible():
             document = QTextDocument()
             document.setHtml(label.text())
@@ -163,7 +163,7 @@ def test_row_sums_and_empty_rows_of_a_fill_are_shown(sit_down: Sit, name: str, b
     person.click_cell("zeroed" if name == "mask-after-softmax" else "weights", 2, 1)
     assert row_says in said(person)
     explain = person.playground.explain
-    sentence = next(label for label in explain.findChildren(FormulaLabel) if row_says in label.formula)
+    sentence = next(label for label in explain.findChildren(FormulaLabel) if row_says in label.text())
     first_step = explain.findChildren(StepsView)[0]
     assert sentence.geometry().bottom() < first_step.y() < explain.viewport().height()
 

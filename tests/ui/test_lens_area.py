@@ -303,7 +303,7 @@ def test_saturation_shows_the_standard_deviation_of_the_scores_and_follows_an_ed
             change_number(person, text)
         trace = attnlab.compute(person.experiment)
         raw, scaled = (trace.array(name).astype(np.float64).std() for name in ("scores", "scaled"))
-        told.append(lens(person, SaturationLens).text.formula)
+        told.append(lens(person, SaturationLens).text.text())
         spread = [
             float(found) for found in re.findall(r"standard deviation (\d+\.\d+), ÷ √d_k (\d+\.\d+)", told[-1])[0]
         ]
@@ -410,7 +410,7 @@ def test_a_window_opened_on_a_preset_opens_its_lens(sit_down: Callable[..., "Per
     person = sit_down("saturated-scaled")
     finish_jobs(person)
     assert lens(person, Lens).name == "saturation"
-    assert lens(person, SaturationLens).text.formula.startswith("d_k = ")
+    assert lens(person, SaturationLens).text.text().startswith("d_k = ")
     open_tab(person, "Canvas")
 
 

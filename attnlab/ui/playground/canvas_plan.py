@@ -259,8 +259,8 @@ class _Form:
                 least = max(least, frame + side)
             if need.count > 1:
                 label = need.label * px + 8 if need.label else 0.0
-                tiles = measure_tiles_height(need, width - 2 * PADDING * z - label, z)
-                least = max(least, frame + tiles[1 if self.roomy else 0])
+                maps = measure_tiles_height(need, width - 2 * PADDING * z - label, z)
+                least = max(least, frame + maps[1 if self.roomy else 0])
             return _Span(least, least + PICTURE_GROWTH * z * (0.4 if need.columns > 2 * need.rows else 1.0))
         tall = need.column_label * px + 10 if need.column_label * px + 4 > self.cell_of(need) else 1.5 * px
         return _Span(frame + tall + need.rows * LEAST_ROW * z, frame + tall + need.rows * LARGEST_ROW * z)

@@ -227,7 +227,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
     def _show_about(self) -> None:
         """Show what there is to see and to do while no cell is held."""
         about = "" if self._guided else self._about
-        self._example.show_formula(" ".join(filter(None, (about, self._lens or INVITATION))))
+        self._example.setText(" ".join(filter(None, (about, self._lens or INVITATION))))
         self._example.show()
 
     def _show(self, shown: ShownExplanation) -> None:
@@ -246,7 +246,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         if shown.value:
             self._compared.hide()
         for label, text in ((self._sentence, shown.sentence), (self._remarks, shown.remarks)):
-            label.show_formula(text)
+            label.setText(text)
             label.setVisible(bool(text))
         row = shown.steps.row if shown.steps is not None else None
         place = self._words_last if row is not None else self._words_first

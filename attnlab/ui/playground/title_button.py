@@ -1,11 +1,12 @@
 """The button with the name of the open session or preset; a dot after the name marks changes."""
 
-import math
-
-from PySide6.QtGui import QFontMetricsF, QPaintEvent, QRegion
+from PySide6.QtGui import QColor, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
+from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import mix_disabled
+from attnlab.ui.base.themed import palette_of
 
 _DOT = " •"
 _AFTER = "  ▾"
@@ -34,18 +35,17 @@ class TitleButton(QPushButton):
         text = self.text().removesuffix(_AFTER)
         return text if self.changed else text.removesuffix(_DOT)
 
-    def _dot_region(self) -> QRegion:
-        """Return the rectangle of the dot in the centred text, with a little of the spaces around it."""
-        metrics, text = QFontMetricsF(self.font()), self.text()
-        before, dot = text.removesuffix(_DOT + _AFTER) + _DOT[:-1], _DOT[-1]
-        left = (self.width() - metrics.horizontalAdvance(text)) / 2 + metrics.horizontalAdvance(before)
-        return QRegion(round(left) - 1, 0, math.ceil(metrics.horizontalAdvance(dot)) + 3, self.height())
-
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QStylePainter(self)
         option = QStyleOptionButton()
         self.initStyleOption(option)
         painter.drawControl(QStyle.ControlElement.CE_PushButtonBevel, option)
-        if not self.changed:
-            painter.setClipRegion(QRegion(self.rect()).subtracted(self._dot_region()))
-        painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
+        palette, face = palette_of(self), self.font()
+        painter.setPen(QColor(palette.ink if self.isEnabled() else mix_disabled(palette)))
+        middle, name = self.height() / 2, self.text().removesuffix(_DOT + _AFTER)
+        x = (self.width() - text_width(self.text(), face)) / 2
+        x = draw_text(painter, x, middle, name, face)
+        if self.changed:
+            draw_text(painter, x, middle, _DOT, face)
+        draw_text(painter, x + text_width(_DOT, face), middle, _AFTER, face)
+        painter.end()

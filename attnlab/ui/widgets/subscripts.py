@@ -13,36 +13,44 @@ from attnlab.ui.base.themed import FollowsTheme
 
 @guarded
 class FormulaLabel(FollowsTheme, QLabel):
-    """Sentences with subscripts, wrapped and selectable; a screen reader hears the plain text."""
+    """Sentences with subscripts, wrapped and selectable; a screen reader hears its plain text."""
 
     def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
         self._heights: dict[tuple[int, int], int] = {}
         super().__init__(parent)
-        self._text = text
+        self._text = ""
         self.setProperty("role", role)
-        self.setTextFormat(Qt.TextFormat.RichText)
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.setAccessibleName(text)
+        self.setText(text)
 
-    @property
-    def formula(self) -> str:
-        """The plain text, its subscripts after an underscore."""
+    def text(self) -> str:
+        """Return the plain text, its subscripts after an underscore."""
         return self._text
 
-    def show_formula(self, text: str) -> None:
-        """Show a plain text, its subscripts lowered."""
+    def setText(self, text: str) -> None:
+        """Show a plain text, its subscripts lowered; the label is called so unless it has a name of its own."""
         if text != self._text:  # writing rich text again has it laid out and painted again
+            if self.accessibleName() in ("", self._text):
+                self.setAccessibleName(text)
             self._text = text
-            self.setAccessibleName(text)
             self.restyle()
+
+    def clear(self) -> None:
+        """Show no text."""
+        self.setText("")
+
+    @property
+    def markup(self) -> str:
+        """The text as Qt draws it."""
+        return super().text()
 
     def restyle(self) -> None:
         """Use the present size of type for the subscripts."""
-        size_px = round(font_of("caption").pixelSize() * 3 / 2)  # Qt draws subscripts at two thirds of their size
-        lowered = f'<span style="vertical-align:sub; font-size:{size_px}px">'
-        pieces = ((escape(piece).replace("\n", "<br>"), low) for piece, low in spans(self._text))
-        self.setText("".join(f"{lowered}{piece}</span>" if low else piece for piece, low in pieces))
+        pieces = spans(self._text)
+        is_rich = any(low for _, low in pieces)
+        self.setTextFormat(Qt.TextFormat.RichText if is_rich else Qt.TextFormat.PlainText)
+        super().setText(_write_markup(pieces) if is_rich else self._text)
         self._heights.clear()
 
     def heightForWidth(self, width: int) -> int:
@@ -56,3 +64,10 @@ class FormulaLabel(FollowsTheme, QLabel):
     def changeEvent(self, event: QEvent) -> None:
         self._heights.clear()
         super().changeEvent(event)
+
+
+def _write_markup(pieces: tuple[tuple[str, bool], ...]) -> str:
+    size_px = round(font_of("caption").pixelSize() * 3 / 2)  # Qt draws subscripts at two thirds of their size
+    lowered = f'<span style="vertical-align:sub; font-size:{size_px}px">'
+    escaped = ((escape(piece).replace("\n", "<br>"), low) for piece, low in pieces)
+    return "".join(f"{lowered}{piece}</span>" if low else piece for piece, low in escaped)

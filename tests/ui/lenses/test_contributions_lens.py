@@ -132,8 +132,8 @@ def test_with_rope_the_distance_is_named(sit_down: "Callable[..., Person]") -> N
     lens = open_lens(person)
     type_number(person, lens.query, "4")
     type_number(person, lens.key, "1")
-    assert "between positions 4 and 1, which depends on the distance alone (here −3)" in lens.score.about.formula
-    assert lens.matrices.scores.title.formula == "W_q R W_kᵀ"
+    assert "between positions 4 and 1, which depends on the distance alone (here −3)" in lens.score.about.text()
+    assert lens.matrices.scores.title.text() == "W_q R W_kᵀ"
 
 
 def test_a_layer_of_a_real_model_shows_its_largest_rows_and_how_much_they_cover(
@@ -149,7 +149,7 @@ def test_a_layer_of_a_real_model_shows_its_largest_rows_and_how_much_they_cover(
     assert 6 < int(share[1]) < 100
     first, second = re.findall(r"(?:sum to|layer is) ([−\d.]+\d)", lens.sentence.text())
     assert first == second
-    assert "“bias” belong to b_q and b_k" in lens.score.about.formula
+    assert "“bias” belong to b_q and b_k" in lens.score.about.text()
 
 
 def test_a_large_table_is_readable_in_full_in_the_sums(sit_down: "Callable[..., Person]") -> None:

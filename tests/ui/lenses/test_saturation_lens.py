@@ -93,7 +93,7 @@ def test_the_sentence_contains_the_numbers(window: Window, qtbot: QtBot, times: 
     e = replace(e, embeddings=times * e.embeddings)
     window.show(e)
     qtbot.waitUntil(drawn(window))
-    text = window.lens.text.formula
+    text = window.lens.text.text()
     scores = answer(Request(1, e, "cpu", "float64")).trace
     assert scores is not None
     spread = scores.array("scores").std()
@@ -116,7 +116,7 @@ def test_points_follow_every_edit(window: Window, qtbot: QtBot) -> None:
     for factor in (2.0, 3.0, 4.0):
         window.show(edits.scale(e, "W_q", factor))
     qtbot.waitUntil(lambda: curve(window.lens.spread, "here").y[0] == pytest.approx(4 * before))
-    assert f"standard deviation {4 * before:.2f}," in window.lens.text.formula
+    assert f"standard deviation {4 * before:.2f}," in window.lens.text.text()
     window.show(edits.resize(e, d_k=5))
     qtbot.waitUntil(lambda: curve(window.lens.spread, "here").x == [5])
 
@@ -147,10 +147,10 @@ def test_a_head_is_shown_alone_and_all_heads_by_their_mean(window: Window, qtbot
     assert trace is not None
     found = measure_trace(trace)
     assert curve(window.lens.spread, "here").y == [found.mean.raw.spread]
-    assert "d_k = 8, mean of the heads: " in window.lens.text.formula
+    assert "d_k = 8, mean of the heads: " in window.lens.text.text()
     window.lens.show_view(View(head=3))
     assert curve(window.lens.spread, "here").y == [found.heads[3].raw.spread]
-    assert "d_k = 8, head 3: " in window.lens.text.formula
+    assert "d_k = 8, head 3: " in window.lens.text.text()
 
 
 @pytest.mark.parametrize(
@@ -166,13 +166,13 @@ def test_the_experiments_own_scale_is_named(
 ) -> None:
     window.show(edits.configure(preset("journey"), scale=scale))
     qtbot.waitUntil(drawn(window, name))
-    assert words in window.lens.text.formula
+    assert words in window.lens.text.text()
 
 
 def test_overflowing_scores_are_reported_and_the_curves_stay(window: Window, qtbot: QtBot) -> None:
     e = edits.scale(edits.scale(preset("journey"), "W_q", 1e30), "W_k", 1e30)
     window.show(e, dtype="float32")
-    qtbot.waitUntil(lambda: "NaN" in window.lens.text.formula)
+    qtbot.waitUntil(lambda: "NaN" in window.lens.text.text())
     window.lens.grab()
     assert len(curve(window.lens.spread, "random").y) == 10
 
@@ -185,7 +185,7 @@ def test_an_invalid_seed_is_refused_in_a_sentence(window: Window, qtbot: QtBot) 
     box.selectAll()
     QTest.keyClicks(box, "many")
     QTest.keyClick(box, Qt.Key.Key_Return)
-    assert "“many” does not fit here; type a whole number from 0 to 99999." in window.lens.text.formula
+    assert "“many” does not fit here; type a whole number from 0 to 99999." in window.lens.text.text()
     assert box.value() == 123
 
 

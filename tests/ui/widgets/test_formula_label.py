@@ -21,23 +21,23 @@ def app(qapp: QApplication) -> Iterator[QApplication]:
 def read(label: FormulaLabel) -> str:
     """Return the text as it is seen."""
     document = QTextDocument()
-    document.setHtml(label.text())
+    document.setHtml(label.markup)
     return document.toPlainText()
 
 
 def find_size(label: FormulaLabel) -> float:
     """Return the size of the subscripts in pixels, of which Qt draws two thirds."""
-    return int(re.findall(r"font-size:(\d+)px", label.text())[0]) * 2 / 3
+    return int(re.findall(r"font-size:(\d+)px", label.markup)[0]) * 2 / 3
 
 
 def test_indices_are_subscripts_and_the_rest_is_as_written(qtbot: QtBot) -> None:
     label = FormulaLabel("x_i,a · M_a,b, with 1 < 2 & W_q in some_name")
     qtbot.addWidget(label)
     assert read(label) == "xi,a · Ma,b, with 1 < 2 & Wq in some_name"
-    assert len(re.findall("vertical-align:sub", label.text())) == 3
+    assert len(re.findall("vertical-align:sub", label.markup)) == 3
     assert label.accessibleName() == "x_i,a · M_a,b, with 1 < 2 & W_q in some_name"
-    label.show_formula("W_k\nd_k")
-    assert (read(label), label.formula, label.accessibleName()) == ("Wk\ndk", "W_k\nd_k", "W_k\nd_k")
+    label.setText("W_k\nd_k")
+    assert (read(label), label.text(), label.accessibleName()) == ("Wk\ndk", "W_k\nd_k", "W_k\nd_k")
 
 
 def test_subscripts_grow_with_the_size_of_type(app: QApplication, qtbot: QtBot) -> None:
@@ -50,11 +50,21 @@ def test_subscripts_grow_with_the_size_of_type(app: QApplication, qtbot: QtBot) 
     assert find_size(label) > small
 
 
+def test_a_name_of_its_own_stays_and_a_text_without_indices_is_plain(qtbot: QtBot) -> None:
+    label = FormulaLabel()
+    qtbot.addWidget(label)
+    label.setAccessibleName("Message")
+    label.setText("A < B & C")
+    assert (label.accessibleName(), label.text(), label.markup) == ("Message", "A < B & C", "A < B & C")
+    label.clear()
+    assert (label.text(), label.markup) == ("", "")
+
+
 def test_a_label_is_as_high_as_its_new_text_needs(qtbot: QtBot) -> None:
     label = FormulaLabel("W_q")
     qtbot.addWidget(label)
     for text in ("W_q", "d_k is the size of a head. " * 20, "short", "d_k is the size of a head. " * 20):
-        label.show_formula(text)
+        label.setText(text)
         fresh = FormulaLabel(text)
         qtbot.addWidget(fresh)
         assert label.heightForWidth(200) == fresh.heightForWidth(200)

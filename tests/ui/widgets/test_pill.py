@@ -258,6 +258,7 @@ def test_the_focus_ring_is_visible(bar: Bar) -> None:
     [
         ("1/√d_k", (("1/√d", False), ("k", True))),
         ("W_q and W_out", (("W", False), ("q", True), (" and W", False), ("out", True))),
+        ("dW_q", (("dW", False), ("q", True))),
         ("the_cat", (("the_cat", False),)),
         ("d_model_x", (("d_model_x", False),)),
         ("x_1", (("x", False), ("1", True))),

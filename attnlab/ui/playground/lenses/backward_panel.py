@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from attnlab.attention.edits.descent import find_gradient_stage, list_movable
 from attnlab.attention.registries.losses import CLASS, LOSSES, MOST_CLASSES, NONE, WEIGHT, find_class, find_pair
@@ -13,6 +13,7 @@ from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.playground.input_tables import title
 from attnlab.ui.playground.lenses.positions_parts import Card, Fields, sentence_label
 from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.formula_box import FormulaBox
 from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.fields.option_field import Field
 from attnlab.ui.widgets.fields.segments import Segments
@@ -56,7 +57,7 @@ class BackwardPanel(FollowsTheme, Card):
         self.wanted_class = self.fields.add("Wanted class", "class", "The class that is wanted, from 0", (0, 2), 0)
         self.classes = self.fields.add("Classes", "of", "The number of classes", (2, MOST_CLASSES), 3)
         self.fields.changed.connect(self._on_fields)
-        self.chips: dict[str, QCheckBox] = {}
+        self.chips: dict[str, FormulaBox] = {}
         self.hold = _make_button("Want the held weight", "Hold a weight on its card by a click; the loss is then on it")
         self.step = _make_button("One step down", "Each number moves a little so that the loss falls, as one edit")
         self.step.setProperty("primary", "true")
@@ -134,7 +135,7 @@ class BackwardPanel(FollowsTheme, Card):
             self.chips.pop(name).deleteLater()
         for name in names:
             if name not in self.chips:
-                chip = self.chips[name] = QCheckBox(title(name))
+                chip = self.chips[name] = FormulaBox(title(name))
                 chip.setAccessibleName(f"{title(name)} may move")
                 chip.setChecked(name in FIRST)
                 self._row.addWidget(chip)

@@ -66,11 +66,11 @@ class ScoreCard(Card):
             return
         data, share = make_table(c.values, c.row_labels, c.column_labels)
         _show_map(self.map, data)
-        self.about.show_formula(describe_matrix(found))
+        self.about.setText(describe_matrix(found))
         _show(self.cut, describe_cut((len(c.query), len(c.key)), share))
-        self.largest.show_formula(describe_largest(found))
-        _show_sums(self.rows, "x_i", c.row_labels, c.query, c.values.sum(1))
-        _show_sums(self.columns, "x_j", c.column_labels, c.key, c.values.sum(0))
+        self.largest.setText(describe_largest(found))
+        _show_sums(self.rows, "number", c.row_labels, c.query, c.values.sum(1))
+        _show_sums(self.columns, "number", c.column_labels, c.key, c.values.sum(0))
 
 
 class MatrixCard(Card):
@@ -90,7 +90,7 @@ class MatrixCard(Card):
 
     def set_title(self, title: str) -> None:
         """Name the matrix, with what stands between its factors or without the one that the layer lacks."""
-        self.title.show_formula(title)
+        self.title.setText(title)
         self.singular.set_title(f"Singular values of {title}")
 
     def show_matrix(self, matrix: HeadMatrix) -> None:
@@ -182,7 +182,7 @@ class OutputCard(Card):
         """Show what the keys add to the column of the output."""
         o, e = found.output, found.experiment
         factors = "W_v,b,c" if e.weights.W_o is None else "(W_v W_o)_b,c"
-        self.about.show_formula(f"Each cell is weight_i,j · x_j,b · {factors} of this head: one row for each key.")
+        self.about.setText(f"Each cell is weight_i,j · x_j,b · {factors} of this head: one row for each key.")
         for widget in (self.map, self.cut):
             widget.setVisible(not isinstance(o, str))
         self.sentence.setText(describe_output(found))

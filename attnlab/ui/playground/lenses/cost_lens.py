@@ -19,6 +19,7 @@ from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.widgets.charts.bars import BarList
 from attnlab.ui.widgets.charts.curves import Curve, Curves, Style
 from attnlab.ui.widgets.layouts.side_by_side import SideBySide
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -268,11 +269,8 @@ def size_text(count: int) -> str:
     return f"{count} B"
 
 
-def _label(name: str) -> QLabel:
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+def _label(name: str) -> FormulaLabel:
+    label = FormulaLabel()
     if name:
         label.setAccessibleName(name)
     return label

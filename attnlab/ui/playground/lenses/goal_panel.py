@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.playground.lenses.goal_found import list_choices
 from attnlab.ui.playground.lenses.positions_parts import Card, sentence_label
+from attnlab.ui.widgets.fields.formula_box import FormulaBox
 from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.fields.option_field import Field
 from attnlab.ui.widgets.fields.switch import Switch
@@ -41,7 +42,7 @@ class GoalPanel(FollowsTheme, Card):
         self.wanted.setAccessibleName("The weight that is wanted")
         self.wanted.taken.connect(lambda value: self.wanted_taken.emit(float(value)))
         self.wanted.refused.connect(self.say)
-        self.chips: dict[str, QCheckBox] = {}
+        self.chips: dict[str, FormulaBox] = {}
         self.numbers = QLineEdit()
         self.numbers.setPlaceholderText("numbers, such as W_q[0, 1]")
         self.numbers.setToolTip('Further numbers that may change: W_q[0, 1], a row W_k[2, :], a token X["cat", :]')
@@ -112,7 +113,7 @@ class GoalPanel(FollowsTheme, Card):
             self.chips.pop(name).deleteLater()
         for name, text in choices.items():
             if name not in self.chips:
-                chip = QCheckBox(text)
+                chip = FormulaBox(text)
                 chip.setAccessibleName(f"{text} may change")
                 chip.setChecked(name in FIRST)
                 chip.toggled.connect(self.choice_changed)

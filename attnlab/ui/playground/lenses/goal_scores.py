@@ -47,7 +47,7 @@ class ScoresCard(Card):
         self.setVisible(found.scores is not None)
         if found.scores is None:
             return
-        self.about.show_formula(ABOUT.format(name_matrix(found.given)))
+        self.about.setText(ABOUT.format(name_matrix(found.given)))
         down, across = choose_largest(np.abs([c.values for c in found.scores]).sum(0), MOST)
         cuts = [c.values[np.ix_(down, across)] for c in found.scores]
         scale = find_scale(np.stack(cuts), "signed")

@@ -23,6 +23,7 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.subscripts import FormulaLabel
 from attnlab.ui.widgets.surface import Surface
 
 
@@ -191,11 +192,6 @@ class Panel(FollowsTheme, Card):
             self.clicked.emit()
 
 
-def sentence_label(text: str = "", role: str = "") -> QLabel:
+def sentence_label(text: str = "", role: str = "") -> FormulaLabel:
     """Return a label for sentences, which may contain the user's tokens: plain text, wrapped, selectable."""
-    label = QLabel(text)
-    label.setProperty("role", role)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label
+    return FormulaLabel(text, role)

@@ -93,7 +93,7 @@ class SaturationLens(Lens):
         self._show()
 
     def on_failed(self, key: Hashable, sentence: str) -> None:
-        self.text.show_formula(sentence)
+        self.text.setText(sentence)
 
     def _show(self) -> None:
         if not self._random or self._own is None or self._of is None:
@@ -105,7 +105,7 @@ class SaturationLens(Lens):
         spread = [*_curves(self._random, own, by, "spread"), root]
         self.spread.show_curves(spread, y_label="standard deviation", log_y=True, **labels)
         self.gradient.show_curves(_curves(self._random, own, by, "gradient"), y_label="norm", **labels)
-        self.text.show_formula(self._describe_spread(own, by))
+        self.text.setText(self._describe_spread(own, by))
 
     def _choose_pair(self) -> Pair:
         """Return the experiment's pair: of one head if only that is shown, else the mean."""
@@ -139,7 +139,7 @@ class SaturationLens(Lens):
 
     @Slot(str)
     def _on_refused(self, sentence: str) -> None:
-        self.text.show_formula(sentence)
+        self.text.setText(sentence)
 
 
 def _curves(random: Sequence[Pair], own: Pair, by: str, what: str) -> list[Curve]:

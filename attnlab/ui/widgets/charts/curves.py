@@ -77,7 +77,7 @@ class Curves(FollowsTheme, Surface):
 
     def set_title(self, title: str) -> None:
         """Change the title; the next curves take it over for screen readers."""
-        self._title.show_formula(title)
+        self._title.setText(title)
 
     def show_curves(
         self,
@@ -97,7 +97,7 @@ class Curves(FollowsTheme, Surface):
         self._x_ticks = dict(x_ticks or ())
         self._draw()
         told = "; ".join(_describe_curve(curve) for curve in self._curves)
-        title = self._title.formula or f"{y_label} against {x_label}"
+        title = self._title.text() or f"{y_label} against {x_label}"
         self.setAccessibleName(f"{title}: {told}" if told else title)
         self.setAccessibleDescription(told)
 

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.figures.palette import Palette
+from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mix, px, text_on
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -79,6 +80,9 @@ def _tint(column: Column, row: int, palette: Palette) -> str | None:
 
 def _paint_text(painter: QPainter, place: QRect, text: str, aligned: Qt.AlignmentFlag) -> None:
     room = place.adjusted(px(_BETWEEN_PX), 0, -px(_BETWEEN_PX), 0)
+    if aligned & Qt.AlignmentFlag.AlignLeft and text_width(text, painter.font()) <= room.width():
+        draw_text(painter, room.x(), room.y() + room.height() / 2, text, painter.font())
+        return
     cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
     painter.drawText(room, aligned, cut)
 
