@@ -1,24 +1,30 @@
-"""Finds the faults of a layout that a person sees: text that is cut, widgets that overlap or lie outside."""
+"""Finds the faults of a layout that a person sees: text that is cut, indices not lowered, widgets that overlap."""
 
 from collections.abc import Iterator
 from itertools import combinations
 
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
     QAbstractSpinBox,
+    QCheckBox,
     QComboBox,
     QLabel,
+    QPushButton,
+    QRadioButton,
     QScrollBar,
     QSplitterHandle,
     QStyle,
     QStyleOptionComboBox,
+    QToolButton,
     QWidget,
 )
 
+from attnlab.figures.subscripts import spans
 from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 SLACK_PX = 2
 """Differences of so few pixels are no fault: nothing is lost by them."""
@@ -28,7 +34,7 @@ OVERLAYS = ("CommandPalette", "Cover", "SlideView")
 
 def find_layout_faults(top: QWidget) -> list[str]:
     """Return a sentence for each fault in a window that is laid out, without what is hidden or scrolled away."""
-    return [*_find_cut_texts(top), *_find_overlaps(top), *_find_outside(top)]
+    return [*_find_cut_texts(top), *_find_raw_indices(top), *_find_overlaps(top), *_find_outside(top)]
 
 
 def _list_visible(top: QWidget) -> list[QWidget]:
@@ -92,6 +98,17 @@ def _free_height(widget: QWidget) -> int:
 def _tells_whole_text(widget: QWidget, text: str) -> bool:
     """Return whether the tool tip has all words of the text: then it is shortened on purpose."""
     return all(word in widget.toolTip() for word in text.split())
+
+
+def _find_raw_indices(top: QWidget) -> Iterator[str]:
+    """Yield the texts with an underscore where the view should lower an index, as in W_q."""
+    for widget in _list_visible(top):
+        is_label = isinstance(widget, QLabel) and not isinstance(widget, FormulaLabel)
+        is_plain = is_label and widget.textFormat() != Qt.TextFormat.RichText
+        if not is_plain and type(widget) not in (QCheckBox, QPushButton, QRadioButton, QToolButton):
+            continue
+        if any(low for _, low in spans(widget.text())):
+            yield f"{_name(widget)} has indices that are not lowered: {widget.text()[:60]!r}"
 
 
 def _find_overlaps(top: QWidget) -> Iterator[str]:

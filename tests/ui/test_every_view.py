@@ -109,6 +109,13 @@ def test_texts_that_are_cut_are_found(page: QWidget) -> None:
     assert [fault.split("'")[1] for fault in find_layout_faults(page)] == ["A button that is too narrow"]
 
 
+def test_indices_that_are_not_lowered_are_found(page: QWidget) -> None:
+    label = _add_label(page, "W_q and d_k of the_cat", QRect(0, 0, 250, 20))
+    assert [" not lowered: 'W_q" in fault for fault in find_layout_faults(page)] == [True]
+    label.setText("the_cat")
+    assert find_layout_faults(page) == []
+
+
 def test_parts_that_overlap_or_lie_outside_are_found(page: QWidget) -> None:
     one, other = _add_label(page, "one", QRect(0, 0, 90, 30)), _add_label(page, "other", QRect(100, 0, 90, 30))
     assert find_layout_faults(page) == []

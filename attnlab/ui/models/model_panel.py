@@ -29,6 +29,7 @@ from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 KINDS = {"next": "next token", "masked": "masked token", None: "none"}
 TEXT_LIMIT = 100_000
@@ -78,8 +79,7 @@ class ChangeRow(FollowsTheme, QFrame):
     def __init__(self, what: Change, text: str) -> None:
         super().__init__()
         self._what = what
-        label = make_wrapped_label("")
-        label.setText(text)
+        label = FormulaLabel(text)
         self._button = QToolButton()
         self._button.setAccessibleName(f"Remove {text}")
         self._button.setToolTip("Remove this change")

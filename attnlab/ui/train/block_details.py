@@ -13,6 +13,7 @@ from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
@@ -119,13 +120,10 @@ class BlockDetails(FollowsTheme, QWidget):
                 item = grid.itemAtPosition(at, column)
                 label = item.widget() if item is not None else None
                 if label is None and at < len(rows):
-                    label = QLabel()
-                    label.setTextFormat(Qt.TextFormat.PlainText)
-                    label.setProperty("role", "caption" if column == 1 else "")
+                    label = FormulaLabel(role="caption" if column == 1 else "")
                     right = Qt.AlignmentFlag.AlignRight if column == 2 else Qt.AlignmentFlag.AlignLeft
                     label.setAlignment(right | Qt.AlignmentFlag.AlignVCenter)
-                    if column == 1:
-                        label.setWordWrap(True)
+                    label.setWordWrap(column == 1)
                     grid.addWidget(label, at, column)
                 if isinstance(label, QLabel):
                     label.setText(rows[at][column] if at < len(rows) else "")

@@ -17,6 +17,7 @@ from attnlab.ui.weights.array_model import ArrayChoice
 from attnlab.ui.weights.long_choice import LongChoice
 from attnlab.ui.weights.mapping_rows import FIELDS, FieldRow
 from attnlab.ui.weights.trial import Wish
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -39,7 +40,7 @@ class MappingForm(QWidget):
         self._choices: dict[str, ArrayChoice] = {}
         self.layer, self.n_heads, self.n_kv_heads, self.embeddings = (LongChoice() for _ in range(4))
         self.rows = {field: FieldRow(field, self) for field in FIELDS}
-        self.summary, self.notes = QLabel(), QLabel()
+        self.summary, self.notes = FormulaLabel(), FormulaLabel()
         self.why = QPushButton("Why?")
         self._lay_out()
         self._connect()
@@ -219,8 +220,6 @@ class MappingForm(QWidget):
 
     def _make_guess(self) -> QGridLayout:
         for label in (self.summary, self.notes):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(True)
             label.setProperty("role", "caption")
         self.summary.setAccessibleName("What was guessed")
         self.notes.setAccessibleName("Reasons for the guess")

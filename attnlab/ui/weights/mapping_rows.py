@@ -11,6 +11,7 @@ from attnlab.files.weights.projection_layouts import Part
 from attnlab.files.weights.weights_in import part_for
 from attnlab.ui.weights.array_model import ArrayChoice, describe_array
 from attnlab.ui.weights.long_choice import LongChoice
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 FIELDS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
 _ROLES = {"q": "queries", "k": "keys", "v": "values", "o": "the output"}
@@ -41,7 +42,8 @@ class FieldRow(QObject):
         self._choice: ArrayChoice | None = None
         self._heads_first = True
         about = f"{'Weights' if field[0] == 'W' else 'Bias'} of {_ROLES[field[-1]]}"
-        self.name, self.gives = QLabel(field), QLabel()
+        self.name, self.gives = FormulaLabel(field), QLabel()
+        self.name.setWordWrap(False)
         self.name.setToolTip(about)
         self.array, self.part = LongChoice(), LongChoice(_WAYS)
         self.turned = QCheckBox()

@@ -15,6 +15,7 @@ from attnlab.ui.weights.trial_view import TrialView
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 _SMALL, _LARGE = (540, 400), (1000, 680)
 _TWO_SIDES, _FORM = 760, 440
@@ -75,8 +76,8 @@ class WeightsFrame(QDialog):
     def _make(self) -> None:
         self.title = QLabel()
         self.title.setProperty("role", "title")
-        self.waiting, self.message, self.info = QLabel(), QLabel(), QLabel()
-        for label in (self.title, self.waiting, self.message, self.info):
+        self.waiting, self.message, self.info = QLabel(), FormulaLabel(), FormulaLabel()
+        for label in (self.title, self.waiting):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         self.message.setAccessibleName("What does not fit")

@@ -44,7 +44,7 @@ def _find_least_width(item: QLayoutItem) -> int:
 class FlowLayout(ItemsLayout):
     """Rows of widgets, each in its preferred size, ``gap`` pixels apart both ways.
 
-    With ``shrinks`` they have their least widths where those fit in one row, and the preferred ones do not.
+    With ``shrinks`` they have their least widths where those fit in fewer rows than the preferred ones.
     """
 
     def __init__(self, parent: QWidget | None = None, gap: int = 8, *, shrinks: bool = False) -> None:
@@ -70,11 +70,14 @@ class FlowLayout(ItemsLayout):
         sizes = [item.sizeHint().toTuple() for item in shown]
         if self._shrinks and self._measure_row(sizes) > inside:
             least = [(_find_least_width(item), high) for item, (_, high) in zip(shown, sizes, strict=True)]
-            sizes = least if self._measure_row(least) <= inside else sizes
+            sizes = least if self._count_rows(least, inside) < self._count_rows(sizes, inside) else sizes
         for i, item in enumerate(shown):
             if sizes[i][0] > inside and item.hasHeightForWidth():  # it wraps into rows of its own
                 sizes[i] = inside, item.heightForWidth(inside)
         return list(zip(shown, flow(sizes, inside, self._gap), strict=True))
+
+    def _count_rows(self, sizes: list[tuple[int, int]], width: int) -> int:
+        return sum(place.x() == 0 for place in flow(sizes, width, self._gap))
 
     def _measure_row(self, sizes: list[tuple[int, int]]) -> int:
         return sum(wide for wide, _ in sizes) + self._gap * max(len(sizes) - 1, 0)
