@@ -185,7 +185,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             self._example.hide()
 
     def _show_nothing(self) -> None:
-        self._name.show_formula("")
+        self._name.setText("")
         self._where.setText("")
         self._show_about()
         self._value.setText("")
@@ -238,7 +238,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         assert trace is not None
         stage = BY_NAME[cell.stage]
         set_sheet(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
-        self._name.show_formula(explanation.title)
+        self._name.setText(explanation.title)
         head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
         self._where.setText(f"{explanation.place}{head}")
         self._value.setText(shown.value or number(explanation.value))

@@ -281,7 +281,7 @@ def test_biases_a_sink_and_the_tables_of_a_score_step_down(person: "Person", thr
     click_cell(person, three, "d_v_a", 0, 1)
     assert three.trial.title.text() == "Checked by trying: dv_a, column 1"
     assert three.trial.told.text() == "They agree."
-    assert person.playground.explain._name.formula == "dv_a"
+    assert person.playground.explain._name.text() == "dv_a"
     for name in ("W_q", "W_k"):
         click(person, three.panel.chips[name])
     click(person, three.panel.chips["b_q"])
