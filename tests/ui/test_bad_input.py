@@ -27,34 +27,35 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
 # Numbers
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("abc", "'abc' is not a number; type one such as 0.25"),
-        ("nan", "'nan' is not a finite number"),
-        ("inf", "'inf' is not a finite number"),
-        ("1e39", "'1e39' is too large"),
-        ("1/0", "divides by zero"),
-        ("1 2", "'1 2' is not a number"),
-        ("٣x", "is not a number"),
-    ],
-)
+INVALID_NUMBERS = {
+    "abc": "'abc' is not a number; type one such as 0.25",
+    "nan": "'nan' is not a finite number",
+    "inf": "'inf' is not a finite number",
+    "1e39": "'1e39' is too large",
+    "1/0": "divides by zero",
+    "1 2": "'1 2' is not a number",
+    "٣x": "is not a number",
+}
+
+
 def test_an_invalid_number_is_reported_at_its_cell_and_can_be_corrected(
-    person: "Person", text: str, words: str
+    person: "Person", subtests: pytest.Subtests
 ) -> None:
-    before = person.document.scene
-    person.type_number(1, 1, text)
-    sentence = person.table_message()
-    assert words in sentence
-    assert sentence.startswith("Row x1, column 1: ")
-    assert sentence.endswith(".")
-    assert person.document.scene is before
-    person.key(Key.Key_A, Mod.ControlModifier)  # the field is still open, with what was typed
-    person.type("0.5")
-    person.key(Key.Key_Return)
-    assert person.table_message() == ""
-    assert person.in_table()[1, 1] == 0.5
-    assert len(person.history()) == 2
+    for i, (text, words) in enumerate(INVALID_NUMBERS.items(), 1):
+        with subtests.test(text=text):
+            before = person.document.scene
+            person.type_number(1, 1, text)
+            sentence = person.table_message()
+            assert words in sentence
+            assert sentence.startswith("Row x1, column 1: ")
+            assert sentence.endswith(".")
+            assert person.document.scene is before
+            person.key(Key.Key_A, Mod.ControlModifier)  # the field is still open, with what was typed
+            person.type(f"0.{i}")
+            person.key(Key.Key_Return)
+            assert person.table_message() == ""
+            assert person.in_table()[1, 1] == i / 10
+            assert len(person.history()) == 1 + i
 
 
 def test_leaving_an_invalid_number_restores_the_last_one(person: "Person") -> None:
@@ -64,28 +65,29 @@ def test_leaving_an_invalid_number_restores_the_last_one(person: "Person") -> No
     np.testing.assert_array_equal(person.in_table(), before)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("1\t2\t3\n4\t5\t6", ("Row x0, column 0", "2 × 3", "room for 3 × 2")),
-        ("1\n2\n3\n4\n5", ("5 × 1", "room for 3 × 2", "Nothing was changed")),
-        ("1\t2\n3", ("row",)),
-        ("1\tx\n3\t4", ("x",)),
-        ("", ("clipboard",)),
-        ("nan\t1", ("nan",)),
-        ("1e39", ("1e39",)),
-    ],
-)
-def test_a_paste_of_the_wrong_shape_is_refused_with_the_reason(
-    person: "Person", text: str, words: tuple[str, ...]
-) -> None:
-    before = person.document.scene
+MISFITS = {
+    "1\t2\t3\n4\t5\t6": ("Row x0, column 0", "2 × 3", "room for 3 × 2"),
+    "1\n2\n3\n4\n5": ("5 × 1", "room for 3 × 2", "Nothing was changed"),
+    "1\t2\n3": ("row",),
+    "1\tx\n3\t4": ("x",),
+    "": ("clipboard",),
+    "nan\t1": ("nan",),
+    "1e39": ("1e39",),
+}
+
+
+def test_a_paste_of_the_wrong_shape_is_refused_with_the_reason(person: "Person", subtests: pytest.Subtests) -> None:
+    before, sentence = person.document.scene, ""
     person.click_number(0, 0)
-    person.paste(text)
-    sentence = person.table_message()
-    assert all(word in sentence for word in words), sentence
-    assert sentence.endswith(".")
-    assert person.document.scene is before
+    for text, words in MISFITS.items():
+        with subtests.test(text=text):
+            earlier = sentence
+            person.paste(text)
+            sentence = person.table_message()
+            assert sentence != earlier
+            assert all(word in sentence for word in words), sentence
+            assert sentence.endswith(".")
+            assert person.document.scene is before
 
 
 def test_several_pasted_lines_become_one_sentence(person: "Person") -> None:
@@ -159,24 +161,27 @@ def test_the_largest_float_can_be_dragged(person: "Person") -> None:
 
 
 @pytest.mark.parametrize("name", ["T", "d_model", "d_k", "d_v"])
-@pytest.mark.parametrize("text", ["0", "-1", "513", "1000", "2.5", "abc", ""])
-def test_an_invalid_size_is_explained_and_the_old_one_kept(person: "Person", name: str, text: str) -> None:
-    before = person.document.scene
+def test_an_invalid_size_is_explained_and_the_old_one_kept(
+    person: "Person", name: str, subtests: pytest.Subtests
+) -> None:
     box = person.find(QSpinBox, name)
-    old = box.value()
-    box.setFocus()
-    box.selectAll()
-    QTest.keyClick(box, Key.Key_Delete)
-    person.type(text)
-    person.key(Key.Key_Return)
-    sentence = person.table_message()
-    assert sentence.startswith(f"{name}: ")
-    assert sentence.endswith("type a whole number from 1 to 512.")
-    assert not text or f"“{text}”" in sentence
-    assert box.text() == str(old)
-    assert person.document.scene is before
-    person.set_size(name, "7")
-    assert person.table_message() == ""
+    for text in ("0", "-1", "513", "1000", "2.5", "abc", ""):
+        with subtests.test(text=text):
+            before, old = person.document.scene, box.value()
+            box.setFocus()
+            box.selectAll()
+            QTest.keyClick(box, Key.Key_Delete)
+            person.type(text)
+            person.key(Key.Key_Return)
+            sentence = person.table_message()
+            assert sentence.startswith(f"{name}: ")
+            assert sentence.endswith("type a whole number from 1 to 512.")
+            assert not text or f"“{text}”" in sentence
+            assert box.text() == str(old)
+            assert person.document.scene is before
+            person.set_size(name, "8" if old == 7 else "7")
+            assert person.table_message() == ""
+            assert person.document.scene is not before
 
 
 def test_an_invalid_seed_is_explained(person: "Person") -> None:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 Key = Qt.Key
 PILLS = {"score": "Score", "normalizer": "Weights", "positions": "Positions", "qk_norm": "Heads", "block": "Block"}
 PILLS |= {"block_norm": "Block", "feed_forward": "Block"}
-ENTRIES = [(choice.field, name) for choice in registry.CHOICES for name in choice.entries]
 
 
 def said(popup: QWidget) -> list[str]:
@@ -91,28 +90,31 @@ def settings(popup: QWidget) -> list[str]:
 # Entries
 
 
-@pytest.mark.parametrize(("field", "name"), ENTRIES)
-def test_every_entry_can_be_chosen_and_is_computed(person: "Person", field: str, name: str) -> None:
-    choice = next(choice for choice in registry.CHOICES if choice.field == field)
+@pytest.mark.parametrize("choice", registry.CHOICES, ids=lambda choice: choice.field)
+def test_every_entry_can_be_chosen_and_is_computed(
+    person: "Person", choice: registry.Choice, subtests: pytest.Subtests
+) -> None:
+    pill, history = PILLS[choice.field], person.document.history
     if choice.under:
-        person.choose(PILLS[field], "norms before")
-    entry, before = choice.entries[name], person.experiment
-    steps = len(person.history())
-    if choice.within:
-        take(person, PILLS[field], choice.title, entry.title)
-        close(person, PILLS[field])
-    else:
-        person.choose(PILLS[field], entry.title)
-        assert person.find(Pill, PILLS[field]).value_text() == entry.title
-    check(person, edits.configure(before, **{field: name}))
-    place, made = list(choice.entries).index(name), len(person.history()) - steps
-    assert made == (place if choice.under else min(place, 1))  # a list walked by keys takes each entry on its way
-    popup = popup_of(person, PILLS[field])
-    assert {option.title for option in entry.options} <= set(settings(popup))
-    close(person, PILLS[field])
-    for _ in range(made):
-        person.undo()
-    check(person, before)
+        person.choose(pill, "norms before")
+    before, step = person.experiment, history.index
+    for place, (name, entry) in enumerate(choice.entries.items()):
+        with subtests.test(name=name):
+            if choice.within:
+                take(person, pill, choice.title, entry.title)
+                close(person, pill)
+            else:
+                person.choose(pill, entry.title)
+                assert person.find(Pill, pill).value_text() == entry.title
+            check(person, edits.configure(before, **{choice.field: name}))
+            made = history.index - step
+            assert made == (place if choice.under else min(place, 1))  # keys take each entry of a list on their way
+            popup = popup_of(person, pill)
+            assert {option.title for option in entry.options} <= set(settings(popup))
+            close(person, pill)
+            for _ in range(made):
+                person.undo()
+            check(person, before)
 
 
 def test_only_options_of_the_chosen_entry_are_offered(person: "Person") -> None:

@@ -90,21 +90,24 @@ def everything(person: "Person") -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_every_change_is_one_step_of_undo_and_redo(person: "Person", name: str) -> None:
+def test_every_change_is_one_step_of_undo_and_redo(person: "Person", subtests: pytest.Subtests) -> None:
     before = everything(person)
-    EDITS[name](person)
-    person.table.setFocus()
-    after = everything(person)
-    assert after != before
-    assert len(person.history()) == 2
-    person.undo()
-    assert everything(person) == before
-    person.redo()
-    assert everything(person) == after
-    person.key(Key.Key_Z, Mod.ControlModifier)
-    person.key(Key.Key_Y, Mod.ControlModifier)
-    assert everything(person) == after
+    for name, edit in EDITS.items():
+        with subtests.test(name=name):
+            edit(person)
+            person.table.setFocus()
+            after = everything(person)
+            assert after != before
+            assert len(person.history()) == 2
+            person.undo()
+            assert everything(person) == before
+            person.redo()
+            assert everything(person) == after
+            person.key(Key.Key_Z, Mod.ControlModifier)
+            person.key(Key.Key_Y, Mod.ControlModifier)
+            assert everything(person) == after
+            person.undo()
+            assert everything(person) == before
 
 
 def test_all_changes_can_be_undone_and_redone(person: "Person") -> None:
