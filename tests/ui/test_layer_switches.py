@@ -173,24 +173,25 @@ def test_a_temperature_evens_out_the_weights_and_is_one_step(person: "Person") -
     check(person, before)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("0", "it needs a number above 0"),
-        ("-1", "Temperature is −1; it needs a number above 0"),
-        ("abc", "'abc' is not a number"),
-        ("", "this field is empty"),
-        ("inf", "'inf' is not a finite number"),
-    ],
-)
-def test_an_invalid_temperature_is_explained_and_changes_nothing(person: "Person", text: str, words: str) -> None:
+INVALID_TEMPERATURES = {
+    "0": "it needs a number above 0",
+    "-1": "Temperature is −1; it needs a number above 0",
+    "abc": "'abc' is not a number",
+    "": "this field is empty",
+    "inf": "'inf' is not a finite number",
+}
+
+
+def test_an_invalid_temperature_is_explained_and_changes_nothing(person: "Person", subtests: pytest.Subtests) -> None:
     before = person.document.scene
-    sentence = type_setting(person, "Weights", "Temperature", text)
-    assert len(sentence) == 1
-    assert words in sentence[0]
-    assert sentence[0].endswith(".")
-    assert person.document.scene is before
-    person.check_every_number()
+    for text, words in INVALID_TEMPERATURES.items():
+        with subtests.test(text=text):
+            sentence = type_setting(person, "Weights", "Temperature", text)
+            assert len(sentence) == 1
+            assert words in sentence[0]
+            assert sentence[0].endswith(".")
+            assert person.document.scene is before
+            person.check_every_number()
 
 
 def test_a_setting_can_be_reset_by_one_click(person: "Person") -> None:

@@ -67,23 +67,24 @@ def test_a_custom_scale_can_be_typed(person: "Person") -> None:
     assert person.history()[-1] == "Scale ÷ 2.5"
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("0", "Scores cannot be divided by 0; type a number above 0."),
-        ("-2", "Scores cannot be divided by −2; type a number above 0."),
-        ("abc", "'abc' is not a number"),
-        ("nan", "'nan' is not a finite number"),
-        ("1e39", "'1e39' is too large"),
-        ("", "this field is empty"),
-    ],
-)
-def test_an_invalid_scale_is_explained_at_its_field(person: "Person", text: str, words: str) -> None:
+INVALID_SCALES = {
+    "0": "Scores cannot be divided by 0; type a number above 0.",
+    "-2": "Scores cannot be divided by −2; type a number above 0.",
+    "abc": "'abc' is not a number",
+    "nan": "'nan' is not a finite number",
+    "1e39": "'1e39' is too large",
+    "": "this field is empty",
+}
+
+
+def test_an_invalid_scale_is_explained_at_its_field(person: "Person", subtests: pytest.Subtests) -> None:
     before = person.document.scene
-    assert words in person.type_into_pill("Scale", text)
-    assert person.document.scene is before
-    person.key(Key.Key_Escape)
-    assert person.find(Pill, "Scale").popup() is None
+    for text, words in INVALID_SCALES.items():
+        with subtests.test(text=text):
+            assert words in person.type_into_pill("Scale", text)
+            assert person.document.scene is before
+            person.key(Key.Key_Escape)
+            assert person.find(Pill, "Scale").popup() is None
 
 
 def test_only_head_counts_that_divide_are_offered(sit_down: Callable[..., "Person"]) -> None:
@@ -97,17 +98,22 @@ def test_only_head_counts_that_divide_are_offered(sit_down: Callable[..., "Perso
     assert person.experiment.n_heads == 5
 
 
-@pytest.mark.parametrize("text", ["4", "3", "11", "0", "two", "-1", "2.5", ""])
-def test_an_invalid_head_count_is_explained_and_changes_nothing(sit_down: Callable[..., "Person"], text: str) -> None:
+def test_an_invalid_head_count_is_explained_and_changes_nothing(
+    sit_down: Callable[..., "Person"], subtests: pytest.Subtests
+) -> None:
     person = sit_down("uneven-heads")
     before = person.document.scene
-    sentence = person.type_into_pill("Heads", text)
-    assert sentence.endswith(".")
-    assert ("10" in sentence) if text in ("4", "3", "11") else ("whole number" in sentence), sentence
-    assert person.document.scene is before
-    person.check_every_number()
-    assert person.type_into_pill("Heads", "10") == ""
-    assert person.experiment.n_heads == 10
+    for text in ("4", "3", "11", "0", "two", "-1", "2.5", ""):
+        with subtests.test(text=text):
+            sentence = person.type_into_pill("Heads", text)
+            assert sentence.endswith(".")
+            assert ("10" in sentence) if text in ("4", "3", "11") else ("whole number" in sentence), sentence
+            assert person.document.scene is before
+            person.check_every_number()
+            assert person.type_into_pill("Heads", "10") == ""
+            assert person.experiment.n_heads == 10
+            person.undo()
+            assert person.document.scene is before
 
 
 def test_more_heads_give_more_maps_of_the_same_numbers(person: "Person") -> None:
