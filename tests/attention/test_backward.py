@@ -305,6 +305,17 @@ def test_every_bias_and_table_has_a_gradient_that_is_checked() -> None:
     assert set(PARAMETERS) == found
 
 
+@pytest.mark.parametrize(
+    ("scale", "written"),
+    [("none", ""), ("sqrt_d_k", r"\div\, \sqrt{d_k}"), ("sqrt_d_model", ""), (2.5, r"\div\, 2.5000")],
+)
+def test_every_gradient_has_a_formula_with_every_scale(scale: str | float, written: str) -> None:
+    e = build("output", scale=scale)
+    formulas = {name: BY_NAME[name].formula(e) for name in attnlab.compute(e) if BY_NAME[name].is_backward}
+    assert all(formulas.values())
+    assert not written or formulas["d_scores"] == written
+
+
 @pytest.mark.parametrize("case", EXPLAINED)
 def test_the_code_of_every_gradient_computes_it(case: str) -> None:
     loss, config = EXPLAINED[case]

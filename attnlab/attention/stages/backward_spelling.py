@@ -12,7 +12,7 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.arithmetic import short
 from attnlab.attention.stages.presence import find_consumer, has_stage, source, sources
-from attnlab.attention.stages.spelling import fill_options, rename_variables, variable
+from attnlab.attention.stages.spelling import fill_options, rename_variables, variable, write_scaled_formula
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -84,11 +84,12 @@ def make_map_formula(name: str) -> Writer:
         consumer = find_consumer(e, name)
         if consumer == "weights":
             return NORMALIZER_FORMULAS.get(e.config.normalizer, r"J^{\top} dw")
+        if consumer == "scaled":
+            return write_scaled_formula(e)
         return {
             "loss": rf"2 (w - {short(e.config.option('loss_wanted'))})",
             "context": r"dZ\, V^{\top}",
             "biased": r"dS",
-            "scaled": rf"\div\, {_write_divisor(e)}",
             "capped": r"dS\, (1 - (s \div c)^2)",
             "dropped": r"dA \div (1 - p)",
             "masked": r"0\ \mathrm{where\ masked}",
@@ -103,11 +104,6 @@ NORMALIZER_FORMULAS = {
     "softmax-unshifted": r"w\, (dw - w \cdot dw)",
     "sigmoid": r"w\, (1 - w)\, dw",
 }
-
-
-def _write_divisor(e: "Experiment") -> str:
-    scale = e.config.scale
-    return {"sqrt_d_k": r"\sqrt{d_k}", "sqrt_d_model": r"\sqrt{d_{model}}"}.get(str(scale)) or f"{scale:g}"
 
 
 def make_map_code(name: str) -> Writer:
