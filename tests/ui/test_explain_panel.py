@@ -122,20 +122,26 @@ def test_on_a_lens_the_panel_says_what_the_lens_shows(person: "Person") -> None:
     assert is_invited(person)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_every_stage_is_explained_down_to_its_number(sit_down: Callable[..., "Person"], stage: str) -> None:
+def test_every_stage_is_explained_down_to_its_number(
+    sit_down: Callable[..., "Person"], subtests: pytest.Subtests
+) -> None:
     person = sit_down("causal-5x8")
-    if stage == "output":  # without W_o it is the context, and has no maps of its own
-        person.playground.toggle_output()
-        person.settle()
-    if stage == "scaled":  # with a mask, one card shows both
-        person.playground.toggle_causal()
-        person.settle()
-    person.point_at(stage, 3, 1)
-    number = float(person.painted(stage)[0, 3, 1])
-    assert read(person, "Value of the cell") == f"{number:.4f}".replace("-", "−")
-    assert person.card(stage).stage.title in labels(person)
-    assert steps(person) if stage != "inputs" else arithmetic(person)
+    for stage in STAGES:
+        with subtests.test(stage=stage):
+            # without W_o the output is the context, and has no maps of its own; with a mask, one card shows both scores
+            own = {"output": person.playground.toggle_output, "scaled": person.playground.toggle_causal}.get(stage)
+            if own is not None:
+                own()
+                person.settle()
+            person.point_at(stage, 3, 1)
+            number = float(person.painted(stage)[0, 3, 1])
+            assert read(person, "Value of the cell") == f"{number:.4f}".replace("-", "−")
+            assert person.card(stage).stage.title in labels(person)
+            assert steps(person) if stage != "inputs" else arithmetic(person)
+            person.leave(stage)
+            if own is not None:
+                own()
+                person.settle()
 
 
 def test_a_score_is_written_out_with_its_numbers(person: "Person") -> None:

@@ -23,23 +23,24 @@ def places(bar: QWidget, person: "Person") -> dict[str, QRect]:
     return {b.accessibleName() or b.text(): QRect(b.mapTo(bar, QPoint(0, 0)), b.size()) for b in buttons}
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("preset", ["journey", "multi-head-8", "naive-softmax-overflow"])
-def test_no_button_is_clipped_or_covered(person: "Person", size: tuple[int, int], preset: str) -> None:
+def test_no_button_is_clipped_or_covered(person: "Person", preset: str, subtests: pytest.Subtests) -> None:
     person.playground.open_preset(preset)
     person.settle()
     person.playground.comparison.toggle()  # with which the bar of the lenses is at its longest
-    person.window.resize(*size)
-    person.window.grab()  # which lays out what was asked for
     lens_bar = person.playground.lenses.bar
-    person.wait_for(lambda: not lens_bar.tabs.tight)  # until the tabs without room are in the list
-    for bar in (person.playground.top_bar, lens_bar, person.playground.step_bar):
-        found = places(bar, person)
-        assert len(found) >= 4
-        for name, place in found.items():
-            assert bar.rect().contains(place), f"{name} is cut off"
-        for (one, at), (other, there) in combinations(found.items(), 2):
-            assert not at.intersects(there), f"{one} and {other} lie over each other"
+    for size in SIZES:
+        with subtests.test(size=size):
+            person.window.resize(*size)
+            person.window.grab()  # which lays out what was asked for
+            person.wait_for(lambda: not lens_bar.tabs.tight)  # until the tabs without room are in the list
+            for bar in (person.playground.top_bar, lens_bar, person.playground.step_bar):
+                found = places(bar, person)
+                assert len(found) >= 4
+                for name, place in found.items():
+                    assert bar.rect().contains(place), f"{name} is cut off"
+                for (one, at), (other, there) in combinations(found.items(), 2):
+                    assert not at.intersects(there), f"{one} and {other} lie over each other"
 
 
 def test_switches_that_do_not_fit_beside_the_title_wrap_to_a_new_line(person: "Person") -> None:
