@@ -39,8 +39,13 @@ def _shows(card: "AnswerCard", seen: Any) -> bool:
     )
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_every_task_shows_its_answer_before_the_first_step(student: "Student", task: str) -> None:
+def test_every_task_shows_its_answer_before_the_first_step(student: "Student", subtests: pytest.Subtests) -> None:
+    for task in TASKS:
+        with subtests.test(task=task):
+            _check_first_answer(student, task)
+
+
+def _check_first_answer(student: "Student", task: str) -> None:
     card = _choose_task(student, task)
     inspection = student.ws.session.inspection
     student.wait_for(lambda: _shows(card, inspection.seen))  # a task that reads data is looked at twice
