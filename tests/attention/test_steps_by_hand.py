@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import settings
 
 import attnlab
+from attnlab.attention import edits
 from attnlab.attention.edits.layer_edits import configure
 from attnlab.attention.registries.normalizers import NORMALIZERS
-from attnlab.attention.stages.arithmetic import last_digit, number, plain
+from attnlab.attention.stages.arithmetic import MOST_DECIMALS, last_digit, number, plain
+from attnlab.attention.stages.block_steps import RESIDUALS
+from attnlab.attention.stages.evaluate_block import NORMED
 from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.explain_steps import describe_cell, find_steps
 from attnlab.attention.stages.explanation import find_shown_value
@@ -20,9 +24,14 @@ from attnlab.attention.stages.sentences import write_percent
 from attnlab.attention.stages.steps import RowStep, Step, Steps, Term
 from attnlab.base.number_text import four_decimals
 from tests.attention.test_arithmetic_by_hand import calculate, layer, over_layers
+from tests.attention.test_features import layer as block_layer
+from tests.attention.test_features import with_random_tables
 
 SMALLEST_FLOAT32 = 1.401298464324817e-45
-SUMS = ("Score", "Mix of the values", "Product", "Mean")
+SUMS = (
+    "Score", "Mix of the values", "Product", "Mean", "Sum", "Standard deviation", "Root mean square", "Gain",
+    "Gain and shift",
+)  # fmt: skip
 
 
 def value(text: str) -> float:
@@ -60,6 +69,8 @@ def check_sum(step: Step) -> int:
     added = [value(term.result) for term in step.terms if term is not total and not term.is_total]
     if total is None or not added or not math.isfinite(value(total.result)):
         return 0
+    if max(map(abs, added)) >= 1e-4 and worth(total.result) < 10.0**-MOST_DECIMALS:
+        return 0  # they cancel beyond the decimals that are ever printed
     assert abs(sum(added) - value(total.result)) <= 1.02 * worth(total.result), step
     return 1
 
@@ -149,6 +160,33 @@ def test_the_printed_digits_of_steps_give_the_printed_results(
             for _ in range(3):
                 head = int(rng.integers(heads[0])) if heads and rng.random() < 0.8 else None
                 check(trace, Cell(name, int(rng.integers(rows)), int(rng.integers(columns)), head))
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 40.0])
+@pytest.mark.parametrize("feed_forward", ["relu", "gelu", "swiglu", "geglu"])
+@pytest.mark.parametrize(
+    ("block", "norm"), [("before", "layer"), ("before", "rms"), ("after", "layer"), ("after", "rms")]
+)
+def test_every_number_of_a_block_is_drawn_as_steps_to_compute_by_hand(
+    block: str, norm: str, feed_forward: str, size: float
+) -> None:
+    e = block_layer(block=block, block_norm=norm, feed_forward=feed_forward)
+    e = with_random_tables(edits.with_table(e, "embeddings", size * e.embeddings))
+    for dtype in ("float64", "float32"):
+        trace = attnlab.compute(e, dtype=dtype)
+        for name in (name for name in trace.stages if name in (*NORMED, *RESIDUALS, "activated")):
+            for row, column in ((0, 0), (1, 3), (3, 6)):
+                assert find_steps(trace, Cell(name, row, column)) is not None
+                checked = check(trace, Cell(name, row, column))
+                assert checked >= {"activated": 0, "residual": 1, "second_residual": 1}.get(name, 4)
+
+
+def test_a_row_that_divides_by_0_has_words_and_no_steps() -> None:
+    e = block_layer(block="before", norm_eps=0.0)
+    flat = edits.with_table(e, "embeddings", torch.ones(4, 8, dtype=torch.float64))
+    trace = attnlab.compute(flat)
+    assert find_steps(trace, Cell("normed_inputs", 0, 0)) is None
+    assert "it divides by 0" in plain(explain(trace, Cell("normed_inputs", 0, 0)).lines[0])
 
 
 def test_the_largest_products_are_shown_and_the_others_as_one_number() -> None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.attention.stages.arithmetic import plain
+from attnlab.attention.stages.arithmetic import number, plain
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.walk import Place
 from attnlab.ui.base.cells import HasCells
@@ -392,3 +392,25 @@ def test_the_sum_of_a_row_of_short_tokens_stands_beside_its_name(sit_down: Calla
     labels = bars._columns()[0]
     assert labels >= pen.measure("sum")
     assert bars.find_parts_end() - pen.measure(plain(total.expression)) >= labels
+
+
+@pytest.mark.parametrize(
+    ("stage", "titles"),
+    [
+        ("residual", ["Sum"]),
+        ("normed_residual", ["1 Mean", "2 Standard deviation", "3 Quotient", "4 Gain and shift"]),
+        ("activated", ["Activation"]),
+    ],
+)
+def test_the_stages_of_a_block_are_explained_with_bars(
+    sit_down: Callable[..., "Person"], stage: str, titles: list[str]
+) -> None:
+    person = sit_down("block-after")
+    person.click_cell(stage, 1, 2)
+    view = person.playground.explain.findChildren(StepsView)[0]
+    heads = [item for item in view._items if item.kind == "head"]
+    assert [f"{item.number or ''} {item.step.title}".strip() for item in heads] == titles
+    bars = [term for step, _, _ in view._steps for term in step.terms if not math.isnan(term.amount)]
+    assert bars
+    result = view._steps[-1][0].terms[-1].result
+    assert result == number(float(attnlab.compute(person.experiment)[stage][1, 2]))

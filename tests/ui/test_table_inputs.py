@@ -10,6 +10,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QStyle, QStyleOptionFrame
 
+from attnlab.attention import edits
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -287,3 +289,24 @@ def test_a_late_reply_is_shown_as_far_as_it_matches_the_view(person: "Person") -
     person.playground.service.computed.emit(late)
     assert person.painted("weights").shape == (1, 6, 6)
     person.check_every_number()
+
+
+def test_gains_of_a_norm_that_the_block_lacks_are_not_shown(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("block-after")
+    person.document.edit("Norms before", lambda e: edits.configure(e, block="before"))
+    person.settle()
+    panel, spine = person.playground.inputs, person.playground.spine
+    person.open_table("γ_2")
+    whole = person.experiment
+    person.document.edit("No feed-forward", lambda e: edits.configure(e, feed_forward="none"))
+    person.settle()
+    shown = {name for name, tab in panel.tabs.items() if not tab.isHidden()}
+    assert {"gamma_1", "beta_1"} <= shown
+    assert not shown & {"gamma_2", "beta_2", "W_1", "W_2"}
+    assert shown == {name for name, button in spine.buttons.items() if not button.isHidden()}
+    assert panel.tabs["W_q"].isChecked()
+    assert "gamma_2" in person.experiment.weights.extra  # kept for the case that the feed-forward comes back
+    person.document.undo()
+    person.settle()
+    assert person.experiment is whole
+    assert not panel.tabs["gamma_2"].isHidden()

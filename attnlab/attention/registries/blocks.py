@@ -12,7 +12,7 @@ from attnlab.attention.arrays import widen
 from attnlab.attention.layer import Layer
 from attnlab.attention.products import in_one_thread
 from attnlab.attention.registries.entries import Entry, Option, Table
-from attnlab.attention.stages.arithmetic import Floats, Line, Span, bracket, decimals_for, line, number
+from attnlab.attention.stages.arithmetic import Floats, Line, Span, bracket, decimals_for, line, number, raise_powers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ def _write(values: tuple[float, ...], times: float | None, *ways: tuple[str, Cal
     digits = decimals_for(given, *(partial(calculate, by_hand) for _, by_hand in ways))
     texts = [*(number(value, digits) for value in values), *(bracket(value, digits) for value in values)]
     multiplied = "" if times is None else f" · {bracket(times, digits)}"
-    return tuple(line(f"= {text.format(*texts)}{multiplied}") for text, _ in ways)
+    return tuple(raise_powers(f"= {text.format(*texts)}{multiplied}") for text, _ in ways)
 
 
 def _explain_relu(x: float, times: float | None) -> tuple[Line, ...]:

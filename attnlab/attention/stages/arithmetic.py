@@ -1,6 +1,7 @@
 """Arithmetic written out as spans of text with a role, for the Explain panel, the terminal and the figures."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -138,6 +139,12 @@ def line(*parts: str | Span | Iterable[Span]) -> Line:
         else:
             spans.extend(part)
     return tuple(spans)
+
+
+def raise_powers(text: str) -> Line:
+    """Return a line in which each power ``^{…}`` is raised."""
+    pieces = re.split(r"\^\{([^{}]*)\}", text)
+    return tuple(Span(piece, style="sup" if i % 2 else "") for i, piece in enumerate(pieces) if piece)
 
 
 def select_terms(count: int, limit: int | None, must: int | None = None) -> list[int]:

@@ -20,7 +20,7 @@ from attnlab.attention.stages.computed import Computed
 from attnlab.attention.stages.explanation import Cell, Explanation, make_explanation, result_line, value_of
 from attnlab.attention.stages.part import Part
 from attnlab.attention.stages.score_steps import end_step
-from attnlab.attention.stages.steps import Step, Steps, Term, write_products
+from attnlab.attention.stages.steps import Step, Steps, Term, write_products, write_sum
 
 
 def explain(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
@@ -77,8 +77,9 @@ def find_backward_steps(trace: Computed, cell: Cell, limit: int | None) -> Steps
 
 def _make_step(part: Part, role: str, limit: int | None) -> Step:
     pairs = Products(part.left, part.right, part.roles)
-    terms, omitted = write_products(pairs, part.total, part.labels, limit)
     if part.is_plain:
-        terms = tuple(term if term.is_rest else replace(term, expression=()) for term in terms)
+        terms, omitted = write_sum(part.left, part.total, part.labels, limit)
+    else:
+        terms, omitted = write_products(pairs, part.total, part.labels, limit)
     total = Term((), number(part.total), part.total, is_total=True)
     return Step(part.title, part.note, (*terms, total), (), role, omitted)

@@ -20,6 +20,7 @@ from attnlab.attention.stages.arithmetic import (
     line,
     number,
     products,
+    raise_powers,
     short,
 )
 from attnlab.attention.stages.computed import Computed
@@ -117,30 +118,49 @@ def residual(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     )
 
 
-def normed(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain a number of a normalised row."""
+@dataclass(frozen=True, slots=True)
+class NormedNumber:
+    """The row that a number is normalised with, its mean, 0 if none is subtracted, its size, and gain and shift."""
+
+    row: Floats
+    mean: float
+    size: float
+    gain: float
+    shift: float
+    place: int
+
+
+def find_normed(trace: Computed, cell: Cell) -> NormedNumber:
+    """Return what a normalised number is computed from."""
     config, extra = trace.experiment.config, trace.experiment.weights.extra
     norm, place = BLOCK_NORMS[config.block_norm], find_place(config.block, cell.stage)
     row = trace.array(source(trace.experiment, cell.stage))[cell.row].astype(np.float64)
     with np.errstate(all="ignore"):
         mean = float(row.mean()) if norm.is_centred else 0.0
         size = math.sqrt(float(np.square(row - mean).mean()) + config.option("norm_eps"))
-    if not size:
-        zero = line("the numbers of the row are equal and Norm ε is 0: it divides by 0")
-        return make_explanation(trace, cell, zero, result_line(trace, cell, math.nan))
     gain = number_of(trace, extra[f"gamma_{place}"][cell.column])
     shift = number_of(trace, extra[f"beta_{place}"][cell.column]) if norm.is_centred else 0.0
-    given = (float(row[cell.column]), mean, size, gain, shift)
+    return NormedNumber(row, mean, size, gain, shift, place)
+
+
+def normed(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
+    """Explain a number of a normalised row."""
+    config = trace.experiment.config
+    norm, found = BLOCK_NORMS[config.block_norm], find_normed(trace, cell)
+    if not found.size:
+        zero = line("the numbers of the row are equal and Norm ε is 0: it divides by 0")
+        return make_explanation(trace, cell, zero, result_line(trace, cell, math.nan))
+    given = (float(found.row[cell.column]), found.mean, found.size, found.gain, found.shift)
     digits = decimals_for(given, lambda x: float((x[0] - x[1]) / x[2] * x[3] + x[4]))
     x, centre, by, times, plus = (bracket(value, digits) for value in given)
     above = f"({short(given[0], digits)} − {centre})" if norm.is_centred else x
     written = line(f"= {above} ÷ {by} · {times}", f" + {plus}" if norm.is_centred else "")
-    lines = _name_size(row, mean, size, digits, config)
-    index = (Span(str(place), style="sub"), Span(f"[{cell.column}]"))
+    lines = _name_size(found.row, found.mean, found.size, digits, config)
+    index = (Span(str(found.place), style="sub"), Span(f"[{cell.column}]"))
     names = line("x ÷ root mean square · γ", index)
     if norm.is_centred:
         names = line("(x − mean) ÷ standard deviation · γ", index, " + β", index)
-    exact = (given[0] - mean) / size * gain + shift
+    exact = (given[0] - found.mean) / found.size * found.gain + found.shift
     return make_explanation(trace, cell, *lines, names, written, result_line(trace, cell, exact))
 
 
@@ -159,7 +179,7 @@ def _name_size(row: Floats, mean: float, size: float, digits: int, config: "Atte
     places = decimals_for([*row, mean], lambda x: float(np.square(x[:n] - (x[n] if is_centred else 0)).mean()))
     minus = f" − {bracket(mean, places)}" if is_centred else ""
     squares = " + ".join(f"({short(x, places)}{minus})^{{2}}" for x in row)
-    squared = line(f"mean square: ({squares}) ÷ {n} = {number(square)}")
+    squared = raise_powers(f"mean square: ({squares}) ÷ {n} = {number(square)}")
     places = decimals_for([square, eps], lambda x: float(np.sqrt(x.sum())))
     root = f"√({short(square, places)} + {short(eps, places)})"
     rooted = line(f"{what}: {root} = ", Span(number(size), style="strong"))

@@ -8,6 +8,7 @@ import numpy as np
 
 from attnlab.attention.stages import explain_block, explain_projections
 from attnlab.attention.stages.arithmetic import Products, Span, decimals_for, line, number
+from attnlab.attention.stages.block_steps import make_block_steps
 from attnlab.attention.stages.explain_backward import find_backward_steps
 from attnlab.attention.stages.explanation import Cell, find_shown_value, labels, number_of, numbers_of, value_of
 from attnlab.attention.stages.presence import source
@@ -48,7 +49,10 @@ def find_steps(trace: "Trace", cell: Cell, limit: int | None = 6, is_context_kno
         return Steps(before=(_project(trace, cell, limit),))
     if name == "output" and e.weights.W_o is not None:
         return Steps(before=(_project_heads(trace, cell, limit),))
-    return Steps(before=(_map_row(trace, cell, limit),)) if name in explain_block.MAPS else None
+    if name in explain_block.MAPS:
+        return Steps(before=(_map_row(trace, cell, limit),))
+    steps = make_block_steps(trace, cell, limit)
+    return Steps(before=steps) if steps else None
 
 
 def describe_cell(trace: "Trace", cell: Cell) -> str:

@@ -5,7 +5,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -110,11 +110,13 @@ def write_products(
     limit: int | None,
     bias: float | None = None,
     wholes: Sequence[float] = (),
+    *,
+    places: int = DECIMALS,
 ) -> tuple[tuple[Term, ...], int]:
     """Return a line for each product, with the rest as one line if there are too many, and the number of omitted ones.
 
     The numbers have as many decimals as a reader needs to get each product, and from those the ``total``, None if the
-    products are not added. ``wholes`` are numbers that the products are parts of.
+    products are not added, printed with ``places`` decimals. ``wholes`` are numbers that the products are parts of.
     """
     with np.errstate(all="ignore"):
         left, right = np.asarray(pairs.left, np.float64), np.asarray(pairs.right, np.float64)
@@ -128,7 +130,7 @@ def write_products(
         rest = float(np.delete(amounts, which).sum())
         shown = amounts[which]
         added = [*shown, *([rest] if omitted else []), *([bias] if bias is not None else [])]
-        places = DECIMALS if total is None else find_sum_decimals(added, total)
+        places = DECIMALS if total is None else find_sum_decimals(added, total, places)
         decimals = _decimals_of_factors(left[which], right[which], shown, places)
     terms = [
         Term(
@@ -148,6 +150,15 @@ def write_products(
     if bias is not None:
         terms.append(Term(line("bias"), number(bias, places), bias))
     return tuple(terms), omitted
+
+
+def write_sum(
+    values: Floats, total: float, labels: Sequence[str], limit: int | None, places: int = DECIMALS
+) -> tuple[tuple[Term, ...], int]:
+    """Return a line for each number of a sum, as :func:`write_products` for products."""
+    pairs = Products(values, np.ones_like(values), ("", ""))
+    terms, omitted = write_products(pairs, total, labels, limit, places=places)
+    return tuple(term if term.is_rest else replace(term, expression=()) for term in terms), omitted
 
 
 def find_sum_decimals(added: Sequence[float], total: float, places: int = DECIMALS) -> int:

@@ -6,7 +6,8 @@ from attnlab.attention import edits
 from attnlab.attention.registries import registry
 from attnlab.attention.stages import links
 from attnlab.attention.stages.evaluate_block import find_norm_tables
-from attnlab.attention.stages.explain_block import MAPS
+from attnlab.attention.stages.explain_block import MAPS, list_unused_tables
+from attnlab.attention.stages.table import plan
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -33,6 +34,14 @@ MULTIPLIED = {"output": ("W_o", "b_o"), **MAPS}
 """The matrix and the bias of each stage whose columns are those of a matrix without heads."""
 ROLES = ("query", "key", "value", "attention", "neutral")
 _ROLES = {"queries": "query", "keys": "key", "values": "value"}
+
+
+def list_tables(e: "Experiment") -> tuple[str, ...]:
+    """Return the tables to show: those that can be edited, without gains and shifts of a norm that the block lacks."""
+    if e.config.block == "none":
+        return edits.tables(e)
+    unused = list_unused_tables(e, plan(e).stages)
+    return tuple(name for name in edits.tables(e) if name not in unused)
 
 
 def title(name: str) -> str:

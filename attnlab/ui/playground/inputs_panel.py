@@ -180,7 +180,7 @@ class InputsPanel(FollowsTheme, QScrollArea):
 
     def _refresh_table(self) -> None:
         e = self._document.experiment
-        there = edits.tables(e)
+        there = tables.list_tables(e)
         for name in there:
             if name not in self.tabs:
                 self._add_tab(name, tables.about(e, name))

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from attnlab.attention import edits
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px
@@ -61,7 +60,8 @@ class InputsSpine(FollowsTheme, QScrollArea):
 
     def _show_tables(self) -> None:
         e = self._document.experiment
-        for name in edits.tables(e):
+        there = tables.list_tables(e)
+        for name in there:
             if name not in self.buttons:
                 button = self.buttons[name] = TabButton(tables.title(name), f"Show {tables.title(name)}", air=AIR)
                 button.setCheckable(False)
@@ -69,7 +69,7 @@ class InputsSpine(FollowsTheme, QScrollArea):
                 button.clicked.connect(self._on_table)
                 self._column.insertWidget(self._column.count() - 1, button, 0, Qt.AlignmentFlag.AlignHCenter)
         for name, button in self.buttons.items():
-            button.setVisible(name in edits.tables(e))
+            button.setVisible(name in there)
 
     def restyle(self) -> None:
         """Set the icon and the width."""
