@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QTextDocument
+from PySide6.QtGui import QImage, QPainter, QTextDocument
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.stages.explain import Cell
+from attnlab.figures.text import Pen
+from attnlab.ui.base.fonts import face
+from attnlab.ui.playground.canvas_card import shorten_fold
 from attnlab.ui.playground.canvas_plan import MARGIN
+from attnlab.ui.playground.stage_maps import shorten_figures
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -358,3 +363,15 @@ def test_a_right_to_left_desktop_keeps_queries_left_and_keys_above(sit_down: Cal
     first, last = person.card("weights").cell_rect(0, 0), person.card("weights").cell_rect(0, 5)
     assert first.x() < last.x()
     person.window.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+
+
+def test_lines_of_narrow_cards_are_abbreviated_before_they_are_cut(qapp: QApplication) -> None:
+    image = QImage(10, 10, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    pen = Pen(painter, face("map", 1.0))
+    whole, figures = "same as the context", "largest change 0.1535"
+    assert shorten_fold(whole, pen, pen.width(whole)) == whole
+    assert shorten_fold(whole, pen, pen.width("= context") + 1) == "= context"
+    assert shorten_figures(figures, pen, pen.width(figures)) == figures
+    assert shorten_figures(figures, pen, pen.width("max Δ 0.1535") + 1) == "max Δ 0.1535"
+    painter.end()

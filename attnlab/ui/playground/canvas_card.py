@@ -179,7 +179,7 @@ class CanvasCard(HasCells, QWidget):
         """Write what a folded card says, right of its title."""
         pen = Pen(painter, face("map", self._zoom))
         painter.setPen(QColor(self._palette.muted))
-        pen.draw(left, self._title_middle(), pen.elide(self._folded, self.width() - left - 12 * self._zoom))
+        pen.draw(left, self._title_middle(), shorten_fold(self._folded, pen, self.width() - left - 12 * self._zoom))
 
     def _paint_bar(self, painter: QPainter, data: MapData, right: float, left: float = 0.0) -> None:
         """Paint the colour bar of maps between its ends in the header, up to the x ``right``, if it begins after
@@ -214,3 +214,8 @@ class CanvasCard(HasCells, QWidget):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self.update()
+
+
+def shorten_fold(words: str, pen: Pen, room: float) -> str:
+    """Return what a folded card says in a width in pixels: a narrow one says "= context"."""
+    return words if pen.width(words) <= room else pen.elide(words.replace("same as the ", "= "), room)

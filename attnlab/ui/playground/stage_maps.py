@@ -190,7 +190,7 @@ def write_figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "V
 def shorten_figures(line: str, pen: Pen, room: float) -> str:
     """Return as many figures of a line as fit; the first one is abbreviated if needed."""
     pieces = line.split(" · ")
-    brief = pieces[0].replace("row sums", "Σ").replace(" … ", "…")
+    brief = pieces[0].replace("row sums", "Σ").replace("largest change", "max Δ").replace(" … ", "…")
     fitting = (*(" · ".join(pieces[:n]) for n in range(len(pieces), 0, -1)), brief)
     return next((text for text in fitting if pen.width(text) <= room), pen.elide(brief, room))
 
