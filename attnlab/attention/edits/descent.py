@@ -19,6 +19,7 @@ MOVABLE = ("W_q", "W_k", "W_v", "W_o", *PARAMETERS, "embeddings", "memory_embedd
 """The tables that a step may move, where the layer has them."""
 _PROJECTIONS = ("W_q", "W_k", "W_v")
 _STAGES = {"embeddings": "d_inputs", "memory_embeddings": "d_memory"}
+_TITLES = {"embeddings": "X", "memory_embeddings": "M"}
 _RATES = tuple(10 ** (place / 2) for place in range(1, 9))
 """How many times a rate the others are that :func:`find_better_rate` tries."""
 
@@ -90,7 +91,7 @@ def descend(
         raise ExperimentError(f"The rate is {rate:g}; it needs a number above 0, such as 0.5.".replace("-", "−"))
     names = tuple(name for name in names if name in list_movable(e))
     if not names:
-        raise ExperimentError("Nothing may move: choose W_q, W_k or another table.")
+        raise ExperimentError(f"Nothing may move: choose {_name_movable(e)}.")
     losses = []
     for _ in range(steps):
         trace = Trace(e, torch.device("cpu"), torch.float64)
@@ -101,12 +102,19 @@ def descend(
     return Descent(e, (*losses, float(Trace(e, torch.device("cpu"), torch.float64)["loss"])))
 
 
+def _name_movable(e: Experiment) -> str:
+    """Return the tables that the loss reaches, by the names that the window shows; of many only the first two."""
+    reached = (name for name in list_movable(e) if has_stage(e, find_gradient_stage(name)))
+    names = [_TITLES.get(name, name).replace("gamma", "γ").replace("beta", "β") for name in reached]
+    return " or ".join(names) if len(names) < 3 else f"{names[0]}, {names[1]} or another table"
+
+
 def _step(e: Experiment, trace: Trace, rate: float, names: Sequence[str]) -> Experiment:
     found = {name: trace[find_gradient_stage(name)] for name in names if find_gradient_stage(name) in trace}
     if not math.isfinite(float(trace["loss"])) or not all(bool(torch.isfinite(d).all()) for d in found.values()):
         raise ExperimentError("The loss or its gradient is ∞ or NaN; use smaller numbers. Nothing was changed.")
     if not any(bool(d.any()) for d in found.values()):
-        raise ExperimentError(_explain_no_gradient(e, float(trace["loss"]), bool(found)))
+        raise ExperimentError(_explain_no_gradient(e, trace, bool(found)))
     for name, d in found.items():
         given = table(e, name)
         moved = given.double().clone()
@@ -115,12 +123,17 @@ def _step(e: Experiment, trace: Trace, rate: float, names: Sequence[str]) -> Exp
     return e
 
 
-def _explain_no_gradient(e: Experiment, loss: float, reached: bool) -> str:
+def _explain_no_gradient(e: Experiment, trace: Trace, reached: bool) -> str:
     if not reached:
         may = "W_q, W_k or X" if e.config.option("loss") == WEIGHT else "W_v or X"
         return f"What may move does not reach the loss, so nothing was changed; let {may} move too."
-    if loss == 0:
+    if float(trace["loss"]) == 0:
         return "The loss is 0: everything is as wanted, so nothing was changed."
+    if bool(trace["d_scores"].any()) or not bool(trace["d_weights"].any()):
+        return (
+            "What may move has no effect here, as it is multiplied by numbers that are 0, so nothing was changed; let "
+            "another table move, or begin with other numbers."
+        )
     return (
         "The loss has no gradient here: the row is saturated, so a small change moves no weight, and nothing was "
         "changed; begin with smaller scores."

@@ -20,6 +20,8 @@ from attnlab.ui.playground.lenses.backward_lens import BackwardLens
 from tests.ui.export.test_code_actions import clipboard, copied, entry, menu_on, told
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtWidgets import QAbstractButton, QWidget
 
     from tests.ui.conftest import Person
@@ -185,6 +187,30 @@ def test_a_saturated_row_a_zero_loss_and_nothing_to_move_are_said(person: "Perso
         chip.setChecked(False)
     click(person, three.panel.step)
     assert three.panel.status.text() == "Nothing may move: choose W_q, W_k or another table."
+
+
+def test_numbers_that_are_0_are_not_called_saturated(person: "Person", three: BackwardLens) -> None:
+    zero = edits.with_table(person.experiment, "W_k", torch.zeros(4, 4))
+    person.document.edit("Zeros", lambda _: edits.with_table(zero, "W_q", torch.zeros(4, 4)))
+    finish(person)
+    before = person.experiment
+    click(person, three.panel.step)
+    assert person.experiment is before
+    assert three.panel.status.text().startswith("What may move has no effect here, as it is multiplied by numbers")
+
+
+def test_what_may_move_is_named_as_the_layer_has_it(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down(attnlab.Experiment(("a", "b"), torch.tensor([[1.0, 1.0], [2.0, 0.5]])))
+    lens = open_lens(person)
+    choose(person, lens, "one weight")
+    assert [name for name, chip in lens.panel.chips.items() if chip.isVisible()] == ["embeddings"]
+    before = person.experiment
+    click(person, lens.panel.step)
+    assert person.experiment is before
+    assert lens.panel.status.text() == "Nothing may move: choose X."
+    click(person, lens.panel.chips["embeddings"])
+    click(person, lens.panel.step)
+    assert lose(person.experiment) < lose(before)
 
 
 def test_a_wrong_rate_is_refused_in_one_sentence(person: "Person", three: BackwardLens) -> None:
