@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from attnlab.ui.base.theme import font
-from attnlab.ui.widgets.charts.chart_scale import Scale, decimate, polylines, spread, tick_text, ticks
+from attnlab.ui.widgets.charts.chart_scale import Scale, decimate, ends_above, polylines, spread, tick_text, ticks
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 
 
@@ -152,3 +152,9 @@ def test_labels_at_the_ends_of_curves_have_room(chart: LineChart) -> None:
     assert chart.scale().area.right() <= min(free, chart.width() - widest)
     assert 4 <= chart.count_labels() <= 20
     chart.grab()
+
+
+@pytest.mark.parametrize(("last", "above"), [(1.0, True), (0.55, False), (1.4, False)])
+def test_the_name_of_a_level_avoids_a_curve_that_ends_just_above_it(last: float, above: bool) -> None:
+    scale = Scale(QRectF(0, 0, 100, 100), 10, 0, 2, False)  # a pixel is 0.02
+    assert ends_above(scale.y(0.8), 16, [(10, last), (2, 0.9)], scale) == above

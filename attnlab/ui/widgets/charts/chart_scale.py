@@ -1,7 +1,7 @@
 """From values to the pixels of a chart: the scale, round ticks, and curves reduced to the points that pixels show."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,6 +86,12 @@ def polylines(x: Floats, y: Floats, scale: Scale) -> Iterator[QPolygonF]:
         points = zip(across[start:end].tolist(), np.clip(down[start:end], -1e6, 1e6).tolist(), strict=True)
         stretch = [QPointF(*point) for point in points]
         yield QPolygonF([stretch[0] - QPointF(1, 0), *stretch] if len(stretch) == 1 else stretch)
+
+
+def ends_above(y: float, tall: float, ends: Iterable[tuple[float, float]], scale: Scale) -> bool:
+    """Return whether a curve, given by its last point, ends within ``tall`` pixels above a height at the right."""
+    right = scale.area.left() + 0.6 * scale.area.width()
+    return any(scale.x(x) >= right and y - tall <= scale.y(last) <= y for x, last in ends)
 
 
 def spread(wanted: list[float], height: float, top: float, bottom: float) -> list[float]:

@@ -18,7 +18,17 @@ from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mix, px
 from attnlab.ui.widgets.charts.bands import Band, describe_band, draw_band
-from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, cut, decimate, polylines, spread, tick_text, ticks
+from attnlab.ui.widgets.charts.chart_scale import (
+    Floats,
+    Scale,
+    cut,
+    decimate,
+    ends_above,
+    polylines,
+    spread,
+    tick_text,
+    ticks,
+)
 from attnlab.ui.widgets.maps.drawn import Drawn
 
 FAINT = 0.35
@@ -296,12 +306,14 @@ class LineChart(Drawn):
             if left >= free:
                 pen.draw(left, area.bottom() + px(4), text, 0.0, 0.0)
                 free = left + width + px(8)
+        ends = [(float(line.x[-1]), float(line.y[-1])) for line in self._lines if len(line.x)]
         for level in self._levels:
             y = scale.y(level.y)
             if area.top() <= y <= area.bottom():
                 painter.setPen(QPen(QColor(p.muted), 1, Qt.PenStyle.DashLine))
                 painter.drawLine(QPointF(area.left(), round(y) + 0.5), QPointF(area.right(), round(y) + 0.5))
-                pen.draw(area.right(), round(y) - 1, level.name, 1.0, 1.0)
+                below = ends_above(y, px(16), ends, scale)
+                pen.draw(area.right(), round(y) + (2 if below else -1), level.name, 1.0, 0.0 if below else 1.0)
 
     def _draw_marks(self, painter: QPainter, scale: Scale) -> None:
         """Draw the vertical lines; a name that would overlap its neighbour's appears in the tool tip only."""

@@ -11,7 +11,7 @@ from attnlab.figures.diagram.scene import Area, Box, Label, Point, Polyline, Sce
 from attnlab.figures.diagram.scene_painter import measure_label
 from attnlab.ui.widgets.charts.bands import EDGE, FILL, Band
 from attnlab.ui.widgets.charts.chart_legend import LegendEntry, list_entries
-from attnlab.ui.widgets.charts.chart_scale import Scale, cut, decimate, polylines, spread, tick_text, ticks
+from attnlab.ui.widgets.charts.chart_scale import Scale, cut, decimate, ends_above, polylines, spread, tick_text, ticks
 from attnlab.ui.widgets.charts.line_chart import FAINT, Level, Line, LineChart, Upright
 
 HEAD, FOOT, ROW, AIR = 22.0, 18.0, 16.0, 6.0
@@ -57,11 +57,13 @@ def draw_plot(plot: Plot, width: float, height: float = 150.0) -> Scene:
     area = QRectF(left, HEAD, max(width - left - (ends + 2 * AIR if ends else 2.0), 10.0), height)
     scale = Scale(area, old.right_value, old.low, old.high, old.log, old.left_value)
     _add_axes(scene, scale, list(zip(values, texts, strict=True)))
+    curve_ends = [(float(line.x[-1]), float(line.y[-1])) for line in plot.lines if len(line.x)]
     for level in plot.levels:
         y = scale.y(level.y)
         if area.top() <= y <= area.bottom():
             scene.add(Polyline(((area.left(), y), (area.right(), y)), "muted", 1.0, dashed=True))
-            scene.add(Label(area.right(), y - 7, level.name, across=1.0))
+            below = ends_above(y, 16.0, curve_ends, scale)
+            scene.add(Label(area.right(), y + 8 if below else y - 7, level.name, across=1.0))
     _add_uprights(scene, scale, plot)
     for band in plot.bands:
         _add_band(scene, scale, band)
