@@ -17,6 +17,7 @@ from attnlab.ui.lessons.step_cards import StepCards
 from attnlab.ui.lessons.thumbnails import Thumbnail
 from attnlab.ui.present.paper import PAPERS
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 MOST_PROBLEMS = 6
 
@@ -50,7 +51,7 @@ class LessonPage(FollowsTheme, QWidget):
         column = QVBoxLayout(inside)
         column.setContentsMargins(32, 24, 32, 20)
         column.setSpacing(8)
-        self._title, self._about = QLabel(), QLabel()
+        self._title, self._about = FormulaLabel(), FormulaLabel()
         self._problems, self._sources = QLabel(), QLabel()
         for label in (self._title, self._about, self._problems, self._sources):
             label.setTextFormat(Qt.TextFormat.PlainText)

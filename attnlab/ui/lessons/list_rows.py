@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextLayout, QTextOption
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.palette import Palette
+from attnlab.figures.subscripts import draw_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.base.themed import palette_of
@@ -129,7 +130,7 @@ class RowPainter(QStyledItemDelegate):
         painter.setPen(QColor(colour))
         metrics, y = QFontMetricsF(face), at.top()
         for line in break_text(text, face, at.width(), most):
-            painter.drawText(QPointF(at.left(), y + metrics.ascent()), line)
+            draw_text(painter, at.left(), y + metrics.ascent() - metrics.capHeight() / 2, line, face)
             y += metrics.height()
         return y
 
