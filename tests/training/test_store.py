@@ -323,7 +323,7 @@ HUGE = b'{"steps":{"dtype":"I64","shape":[1152921504606846976],"data_offsets":[0
         (arrays(CURVE, **{"gradients/output": np.ones(3, np.float32)}), "missing or of the wrong kind"),
         (arrays(CURVE, **{f"gradients/{i}": np.ones(3) for i in range(65)}), "numbers of its gradients disagree"),
         (arrays(MOMENTS, steps=np.arange(200_000), losses=np.zeros(200_000)), "numbers of its moments disagree"),
-        ({MOMENTS: tensors({"steps": np.arange(200_000), "losses": np.zeros(200_000)})}, "200,000 moments, of at most"),
+        ({MOMENTS: tensors({"steps": np.arange(300_000), "losses": np.zeros(300_000)})}, "300,000 moments, of at most"),
         (arrays(MOMENTS, **{"weights/c": np.zeros(2, np.float32)}), "numbers of its moments disagree"),
         (arrays(MOMENTS, **{"weights/c": np.full(3, np.nan, np.float32)}), "need to be finite"),
         (arrays(MOMENTS, **{"weights/c": np.zeros(3)}), "need to be float32"),
