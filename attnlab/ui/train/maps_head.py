@@ -17,7 +17,7 @@ from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.maps.colour_scale import ColourScale
 
 MAPS, MODEL, INSIDE = "maps", "model", "inside"
-LEAST_PROBE, MOST_PROBE = 140, 320
+LEAST_PROBE, MOST_PROBE = 200, 320
 """The least width of the probe beside the tools, and the most that its text asks for, in pixels at 100 %."""
 
 
@@ -45,7 +45,7 @@ class MapsHead(FollowsTheme, QWidget):
             row.setSpacing(8)
             column.addLayout(row)
         self._first_row.addWidget(self._title)
-        self._first_row.addWidget(self.probe, 3)
+        self._first_row.addWidget(self.probe, 5)
         self._put_tools(self._first_row)
         column.addWidget(self.wrong)
         self.probe.cancelled.connect(self._on_cancelled)
@@ -84,10 +84,10 @@ class MapsHead(FollowsTheme, QWidget):
 
     def _put_tools(self, row: QHBoxLayout) -> None:
         self._row_of_tools = row
-        row.addWidget(self.pointed, 2)
+        row.addWidget(self.pointed, 1)
         row.addWidget(self.pages)
-        self._first_row.addWidget(self.scale)  # beside the probe, as the row of tools is full in a narrow panel
-        row.addWidget(self.mean)
+        for widget in (self.scale, self.mean):  # beside the probe, as the row of tools is full in a narrow panel
+            self._first_row.addWidget(widget)
         row.addWidget(self.gradients)
         row.addWidget(self.step)
 
@@ -95,6 +95,7 @@ class MapsHead(FollowsTheme, QWidget):
         """Set fonts and sizes."""
         self._title.setFont(font("title"))
         self.step.setFont(font("number"))
+        self.probe.setMinimumWidth(px(110))
         self._arrange()
 
     def _arrange(self) -> None:
@@ -107,9 +108,11 @@ class MapsHead(FollowsTheme, QWidget):
         needed = sum(each.sizeHint().width() for each in beside) + wide + 6 * 8 + 2 * 18
         row = self._first_row if needed <= self.width() else self._second_row
         has_room = needed + self._title.sizeHint().width() + 8 <= self.width()
-        below = row is self._second_row and not self.scale.isVisibleTo(self)
-        self._title.setVisible(has_room or below)  # the probe has a name of its own
-        self.probe.setMinimumWidth(wide if row is self._first_row else px(110))
+        if row is self._second_row:
+            others = [each for each in (self.scale, self.mean) if each.isVisibleTo(self)]
+            alone = [self._title, *others]
+            has_room = sum(each.sizeHint().width() + 8 for each in alone) + wide + 2 * 18 <= self.width()
+        self._title.setVisible(has_room)  # the probe has a name of its own
         if row is not self._row_of_tools:
             self._put_tools(row)
             if (whole := self.layout()) is not None:

@@ -36,10 +36,6 @@ class FormulaLabel(FollowsTheme, QLabel):
             self._text = text
             self.restyle()
 
-    def clear(self) -> None:
-        """Show no text."""
-        self.setText("")
-
     @property
     def markup(self) -> str:
         """The text as Qt draws it."""

@@ -116,7 +116,7 @@ class ArrowsLens(Lens):
             self.values.show_arrows(None)
             show_text(self.coverage, bad)
             for label in (self.score, self.context, self.values_shown, self.drag):
-                label.clear()
+                label.setText("")
             return
         self._show_pairs(trace, held, moving=moving)
         self._show_values(trace, held, moving=moving)
