@@ -1,6 +1,6 @@
 """The canvas from a small window to a large one, at every size of type: numbers stay, and nothing lies over another."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -25,14 +25,20 @@ PRESETS = ["journey", "the-cat-sat", "cross-attention", "rope", "masks-source-fo
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_numbers_have_room_and_cards_keep_apart_in_every_window(person: "Person", preset: str) -> None:
+    for _ in show_in_every_size(person, preset):
+        check_numbers(person)
+        check_places(person)
+
+
+def show_in_every_size(person: "Person", preset: str) -> Iterator[tuple[int, int]]:
+    """Show a preset on the canvas, and yield each size of the window once it is laid out."""
     person.playground.open_preset(preset)
     person.playground.lenses.open_lens("canvas")
     person.settle()
     for size in SIZES:
         person.window.resize(*size)
         person.window.grab()  # which lays out what was asked for
-        check_numbers(person)
-        check_places(person)
+        yield size
 
 
 def check_numbers(person: "Person") -> None:
@@ -59,12 +65,7 @@ def check_numbers(person: "Person") -> None:
 
 @pytest.mark.parametrize("preset", ["multi-head-8", "multi-head-causal", "head-average", "grouped-keys"])
 def test_maps_of_several_heads_have_cells_that_can_be_told_apart(person: "Person", preset: str) -> None:
-    person.playground.open_preset(preset)
-    person.playground.lenses.open_lens("canvas")
-    person.settle()
-    for size in SIZES:
-        person.window.resize(*size)
-        person.window.grab()  # which lays out what was asked for
+    for size in show_in_every_size(person, preset):
         check_places(person)
         grids = {name: card.grid for name, card in person.playground.canvas.cards.items() if card.isVisible()}
         several = {name: grid for name, grid in grids.items() if grid is not None and grid.count > 1}
