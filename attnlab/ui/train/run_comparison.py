@@ -160,9 +160,7 @@ class RunComparison(QObject):
             body = self._workspace.body
             self._workspace.header.settings.setChecked(False)
             self._workspace.settings.hide()  # they reappear when the window becomes narrow
-            sizes, at = body.sizes(), body.indexOf(self._workspace.maps)
-            both = sum(sizes[: at + 2])
-            body.setSizes([*[0] * at, both // 2, both - both // 2, *sizes[at + 2 :]])
+            _share_evenly(body, body.indexOf(self._workspace.maps), body.sizes()[-1])
 
     @Slot()
     def _match(self) -> None:
