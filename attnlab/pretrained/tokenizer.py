@@ -22,6 +22,8 @@ _PIECES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
 """The names that SentencePiece's own files have in folders of models."""
 _LIMIT = 64 << 20
 _MOST_GROWTH = 1000
+_END_OF_TEXT = "<|endoftext|>"
+"""GPT-2's token between two texts."""
 _SPACES = {"Ġ": " ", "▁": " "}
 """How vocabularies write the space before a word: byte-level ones, and those of SentencePiece."""
 
@@ -215,7 +217,9 @@ def _make_byte_level(path: Path, family: object) -> Any:
     if not all(type(number) is int for number in vocabulary.values()) or not all(second for _, second in merges):
         raise FileError(f"{format_name(path / _PAIRS)} and {_MERGES} are not those of a byte-level tokenizer.")
     inner: Any = ByteLevelBPETokenizer(vocabulary, merges)
-    if family == "roberta":
+    if family != "roberta":
+        inner.add_special_tokens([sign for sign in (_END_OF_TEXT,) if sign in vocabulary])
+    else:
         inner.add_special_tokens([sign for sign in ("<s>", "<pad>", "</s>", "<unk>", "<mask>") if sign in vocabulary])
         if "<s>" in vocabulary and "</s>" in vocabulary:
             first, last = ("<s>", vocabulary["<s>"]), ("</s>", vocabulary["</s>"])

@@ -125,7 +125,62 @@ def test_the_config_of_another_model(copied: Callable[[str], Path], make: Make) 
 def test_the_sizes_of_another_model(copied: Callable[[str], Path]) -> None:
     folder = copied("bert")
     change_config(folder, intermediate_size=41)
-    assert "shape [40], but config.json needs [41]; the files do not fit together." in sentence(folder)
+    assert "shape [40, 24], but config.json needs [41, 24]; the files do not fit together." in sentence(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "told"),
+    [
+        (
+            "qwen2",
+            {"model_type": "llama"},
+            "a tensor model.layers.0.self_attn.k_proj.bias, which a model of its config",
+        ),
+        ("qwen3", {"model_type": "mistral"}, "has a tensor model.layers.0.self_attn.k_norm.weight, which a model of"),
+        ("llama", {"attention_bias": False}, "has a tensor model.layers.0.self_attn.k_proj.bias, which a model of"),
+        ("llama-3", {"model_type": "qwen2"}, "has no tensor model.layers.0.self_attn.q_proj.bias, which its config"),
+        ("llama-3", {"mlp_bias": True}, "has no tensor model.layers.0.mlp.up_proj.bias, which its config.json needs"),
+        ("t5-gated", {"feed_forward_proj": "relu"}, "has no tensor encoder.block.0.layer.1.DenseReluDense.wi.weight"),
+    ],
+)
+def test_the_config_of_a_model_of_the_same_shapes(
+    copied: Callable[[str], Path], name: str, changes: dict[str, Any], told: str
+) -> None:
+    folder = copied(name)
+    change_config(folder, **changes)
+    assert told in sentence(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "at"),
+    [
+        ("bert", "num_hidden_layers", "bert.encoder.layer.2."),
+        ("distilbert", "n_layers", "distilbert.transformer.layer.2."),
+        ("gpt2", "n_layer", "transformer.h.2."),
+        ("llama", "num_hidden_layers", "model.layers.2."),
+        ("t5", "num_layers", "encoder.block.2."),
+    ],
+)
+def test_more_layers_than_the_config_says(copied: Callable[[str], Path], name: str, setting: str, at: str) -> None:
+    folder = copied(name)
+    change_config(folder, **{setting: 2})
+    told = sentence(folder)
+    assert told.startswith(f"broken has a tensor {at}")
+    assert told.endswith(", but its config.json has 2 layers, counted from 0; the files do not fit together.")
+
+
+@pytest.mark.parametrize(
+    ("name", "tensor"),
+    [
+        ("gpt2", "transformer.h.0.attn.bias"),
+        ("llama", "model.layers.0.self_attn.rotary_emb.inv_freq"),
+        ("t5", "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"),
+    ],
+)
+def test_tensors_that_old_files_have_are_ignored(copied: Callable[[str], Path], name: str, tensor: str) -> None:
+    folder = copied(name)
+    change_tensors(folder, lambda tensors: tensors.update({tensor: torch.ones(1)}))
+    read_and_run(folder, "the cat sat")
 
 
 def test_layers_that_are_not_there(copied: Callable[[str], Path]) -> None:

@@ -12,9 +12,11 @@ from torch import Tensor
 
 import attnlab
 from attnlab.base.errors import ArgumentError
+from attnlab.pretrained.config_settings import Settings
+from attnlab.pretrained.families.rope import read_rotation
 from attnlab.pretrained.model import Model, read_model
 from attnlab.pretrained.model_run import Run
-from tests.pretrained.conftest import MODELS, SCALED, WORDS, Make
+from tests.pretrained.conftest import MODELS, SCALED, WORDS, Make, transformers
 
 EVERY = pytest.mark.parametrize("name", list(MODELS))
 LONG = [name for name in MODELS if name in ("bert", "roberta", "gpt2", "llama-3", "mistral", "qwen3", "t5")]
@@ -112,6 +114,15 @@ def test_a_layer_with_scaled_frequencies_equals_transformers_on_long_texts(make:
     factor = run.experiment(0).config.option("rope_factor")
     grown = {"llama-yarn": 0.1 * math.log(4) + 1, "llama-longrope": (1 + math.log(310 / 64) / math.log(64)) ** 0.5}
     assert factor == pytest.approx(grown.get(name, 1.0))
+
+
+@pytest.mark.parametrize("theta", [500.0, 1e4, 1e6])
+@pytest.mark.parametrize("d_k", [6, 12, 64, 80, 128])
+def test_frequencies_equal_transformers_to_the_last_digit(d_k: int, theta: float) -> None:
+    """At position 4,000 a difference in the last digit of a frequency is one of 1e-4 in the angle."""
+    config = transformers.LlamaConfig(head_dim=d_k, rope_parameters={"rope_type": "default", "rope_theta": theta})
+    theirs = transformers.models.llama.modeling_llama.LlamaRotaryEmbedding(config).inv_freq
+    assert torch.equal(read_rotation(Settings({"rope_theta": theta}), d_k).frequencies, theirs)
 
 
 @pytest.mark.parametrize("name", ["llama-dynamic", "llama-longrope"])

@@ -58,7 +58,7 @@ def test_the_weights_of_a_model_cannot_be_imported_with_other_settings(make: Mak
     ("config", "told"),
     [
         ({"model_type": "mamba"}, "does not know the family mamba"),
-        ({"n_layer": 1}, "has no layer that its config.json knows"),
+        ({"n_layer": 1}, "but its config.json has 1 layer, counted from 0; the files do not fit together."),
     ],
 )
 def test_weights_of_an_unknown_model_need_the_choice_too(

@@ -12,7 +12,14 @@ from attnlab.pretrained.model import read_model
 from attnlab.pretrained.tokenizer import readable
 from tests.pretrained.conftest import Make, transformers
 
-TEXTS = ["The cat sat on the mat.", "It's naïve, isn't it?", "catsat  matmat", "日本 cat 🙂", "the [MASK] sat"]
+TEXTS = [
+    "The cat sat on the mat.",
+    "It's naïve, isn't it?",
+    "catsat  matmat",
+    "日本 cat 🙂",
+    "the [MASK] sat",
+    "cat<|endoftext|> <mask>sat </s>",
+]
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdehimnost", "##at", "##t", "the", "cat", "sat", ".", ",")
 
 
@@ -43,7 +50,7 @@ def test_berts_vocabulary_in_a_text_file(make: Make, tmp_path: Path, lower: bool
 def test_gpt_2s_vocabulary_and_merges(make: Make, tmp_path: Path, family: str) -> None:
     folder = folder_with(make, tmp_path, family)
     trained: Any = ByteLevelBPETokenizer()
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if family == "roberta" else []
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if family == "roberta" else ["<|endoftext|>"]
     trained.train_from_iterator(TEXTS * 3, vocab_size=300, special_tokens=special, show_progress=False)
     trained.save_model(str(folder))
     kind = transformers.RobertaTokenizer if family == "roberta" else transformers.GPT2Tokenizer
@@ -56,6 +63,7 @@ def test_gpt_2s_vocabulary_and_merges(make: Make, tmp_path: Path, family: str) -
         assert ids == theirs(text)["input_ids"]
         assert list(tokens) == theirs.convert_ids_to_tokens(ids)
     assert ours.mask == ("<mask>" if family == "roberta" else None)
+    assert ours.specials() == set(special)
 
 
 def test_padding_and_cutting_of_the_file_are_off(make: Make, tmp_path: Path) -> None:

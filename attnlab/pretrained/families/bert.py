@@ -15,7 +15,9 @@ from attnlab.pretrained.families.parts import (
     read_layer_norm,
     read_linear,
     read_sizes,
+    refuse_more_layers,
     refuse_unless,
+    refuse_unread,
     split_heads,
 )
 from attnlab.pretrained.folder import ModelFolder
@@ -105,6 +107,7 @@ def _build(folder: ModelFolder, names: Names, about: str, padding: int | None = 
     if limit < 1:
         raise FileError(f"config.json has {positions} positions, and none of them is after that of padding, {padding}.")
     prefix = find_prefix(folder, (names.prefix, ""), f"{_EMBEDDINGS}word_embeddings.weight")
+    refuse_more_layers(folder, prefix + names.layer, n_layers)
     stack = Stack(
         name="encoder",
         n_layers=n_layers,
@@ -161,7 +164,7 @@ def _number_positions(ids: Tensor, padding: int | None) -> Tensor:
 def _read_layer(folder: ModelFolder, settings: Settings, names: Names, at: str, d_model: int, n_heads: int) -> Layer:
     q, k, v, o = (read_linear(folder, at + name, d_model, d_model) for name in names.qkvo)
     wide = settings.whole("intermediate_size", "hidden_dim")
-    return Layer(
+    layer = Layer(
         attention=AttentionLayer(
             q=q, k=k, v=v, o=o, n_heads=n_heads, n_kv_heads=n_heads, divisor=math.sqrt(d_model // n_heads)
         ),
@@ -174,6 +177,8 @@ def _read_layer(folder: ModelFolder, settings: Settings, names: Names, at: str, 
         feed_forward_norm=read_layer_norm(folder, at + names.feed_norm, d_model, _eps(settings, names)),
         norm_first=False,
     )
+    refuse_unread(folder, at)
+    return layer
 
 
 def _make_head(

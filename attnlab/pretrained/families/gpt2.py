@@ -6,9 +6,19 @@ from torch import Tensor
 
 from attnlab.pretrained.architecture import Architecture, Stack
 from attnlab.pretrained.config_settings import Settings
-from attnlab.pretrained.families.parts import find_prefix, read_layer_norm, read_sizes, split_heads
+from attnlab.pretrained.families.parts import (
+    find_prefix,
+    read_layer_norm,
+    read_sizes,
+    refuse_more_layers,
+    refuse_unread,
+    split_heads,
+)
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import AttentionLayer, FeedForward, Layer, Linear, find_activation
+
+_MASKS = (".attn.bias", ".attn.masked_bias")
+"""The causal mask, which files from before transformers 4.31 contain."""
 
 
 def build_gpt2(folder: ModelFolder) -> Architecture:
@@ -20,6 +30,7 @@ def build_gpt2(folder: ModelFolder) -> Architecture:
     split_heads(d_model, n_heads)
     words, positions = settings.whole("vocab_size"), settings.whole("n_positions", "max_position_embeddings")
     prefix = find_prefix(folder, ("transformer.", ""), "wte.weight")
+    refuse_more_layers(folder, prefix + "h.{}.", n_layers)
 
     def embed(ids: Tensor) -> Tensor:
         places = folder.read(f"{prefix}wpe.weight", positions, d_model)
@@ -63,7 +74,7 @@ def _read_layer(folder: ModelFolder, settings: Settings, at: str, index: int, d_
     divisor = math.sqrt(d_model // n_heads) if settings.flag("scale_attn_weights", True) else 1.0
     if settings.flag("scale_attn_by_inverse_layer_idx", False):
         divisor *= index + 1
-    return Layer(
+    layer = Layer(
         attention=AttentionLayer(
             q=q,
             k=k,
@@ -83,6 +94,8 @@ def _read_layer(folder: ModelFolder, settings: Settings, at: str, index: int, d_
         feed_forward_norm=read_layer_norm(folder, f"{at}ln_2", d_model, _eps(settings)),
         norm_first=True,
     )
+    refuse_unread(folder, at, _MASKS)
+    return layer
 
 
 def _read_conv(folder: ModelFolder, name: str, into: int, out: int) -> Linear:

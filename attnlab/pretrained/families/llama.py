@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -15,7 +16,9 @@ from attnlab.pretrained.families.parts import (
     read_linear,
     read_rms_norm,
     read_sizes,
+    refuse_more_layers,
     refuse_unless,
+    refuse_unread,
     split_heads,
 )
 from attnlab.pretrained.families.rope import LAYER_KINDS, find_limit, read_rotation
@@ -24,6 +27,8 @@ from attnlab.pretrained.layers import AttentionLayer, FeedForward, Layer, find_a
 
 MISTRAL_WINDOW = 4096
 """The window of a Mistral whose config.json says nothing of it."""
+_FREQUENCIES = (".rotary_emb.inv_freq",)
+"""The frequencies of RoPE, which files from before transformers 4.32 contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,14 @@ class _Sizes:
     eps: float
 
 
+class _Biases(NamedTuple):
+    """Which linear maps of a layer have biases."""
+
+    qkv: bool
+    o: bool
+    mlp: bool
+
+
 def build_llama(folder: ModelFolder) -> Architecture:
     """Return a Llama, or one of the families that differ from it only in what config.json says."""
     settings = Settings(folder.config)
@@ -44,6 +57,7 @@ def build_llama(folder: ModelFolder) -> Architecture:
     refuse_unless(settings, "partial_rotary_factor", 1.0)
     words = settings.whole("vocab_size")
     prefix = find_prefix(folder, ("model.", ""), "embed_tokens.weight")
+    refuse_more_layers(folder, prefix + "layers.{}.", n_layers)
 
     def embed(ids: Tensor) -> Tensor:
         return folder.read(f"{prefix}embed_tokens.weight", words, sizes.d_model)[ids]
@@ -89,12 +103,13 @@ def _read_layer(folder: ModelFolder, settings: Settings, at: str, index: int, si
     query, key = sizes.n_heads * d_k, sizes.n_kv_heads * d_k
     self = f"{at}self_attn."
     normed = settings.get("model_type") == "qwen3"
-    return Layer(
+    biases = _find_biases(settings)
+    layer = Layer(
         attention=AttentionLayer(
-            q=read_linear(folder, f"{self}q_proj", d_model, query),
-            k=read_linear(folder, f"{self}k_proj", d_model, key),
-            v=read_linear(folder, f"{self}v_proj", d_model, key),
-            o=read_linear(folder, f"{self}o_proj", query, d_model),
+            q=read_linear(folder, f"{self}q_proj", d_model, query, biases.qkv),
+            k=read_linear(folder, f"{self}k_proj", d_model, key, biases.qkv),
+            v=read_linear(folder, f"{self}v_proj", d_model, key, biases.qkv),
+            o=read_linear(folder, f"{self}o_proj", query, d_model, biases.o),
             n_heads=sizes.n_heads,
             n_kv_heads=sizes.n_kv_heads,
             divisor=math.sqrt(d_k),
@@ -106,14 +121,25 @@ def _read_layer(folder: ModelFolder, settings: Settings, at: str, index: int, si
         ),
         attention_norm=read_rms_norm(folder, f"{at}input_layernorm", d_model, sizes.eps),
         feed_forward=FeedForward(
-            into=read_linear(folder, f"{at}mlp.up_proj", d_model, wide),
-            out=read_linear(folder, f"{at}mlp.down_proj", wide, d_model),
-            gate=read_linear(folder, f"{at}mlp.gate_proj", d_model, wide),
+            into=read_linear(folder, f"{at}mlp.up_proj", d_model, wide, biases.mlp),
+            out=read_linear(folder, f"{at}mlp.down_proj", wide, d_model, biases.mlp),
+            gate=read_linear(folder, f"{at}mlp.gate_proj", d_model, wide, biases.mlp),
             activation=find_activation(settings.text("hidden_act", "silu")),
         ),
         feed_forward_norm=read_rms_norm(folder, f"{at}post_attention_layernorm", d_model, sizes.eps),
         norm_first=True,
     )
+    refuse_unread(folder, at, _FREQUENCIES)
+    return layer
+
+
+def _find_biases(settings: Settings) -> _Biases:
+    """Return which linear maps have biases: in Qwen 2 always those of queries, keys and values, in Mistral none."""
+    family = settings.get("model_type")
+    if family == "qwen2":
+        return _Biases(qkv=True, o=False, mlp=False)
+    attention = family != "mistral" and settings.flag("attention_bias", False)
+    return _Biases(qkv=attention, o=attention, mlp=family == "llama" and settings.flag("mlp_bias", False))
 
 
 def _find_window(settings: Settings, index: int) -> int | None:

@@ -21,10 +21,41 @@ def find_prefix(folder: ModelFolder, prefixes: tuple[str, ...], name: str) -> st
     raise FileError(f"{folder.name} has no tensor {name}; its weights are not those of its config.json.")
 
 
-def read_linear(folder: ModelFolder, name: str, into: int, out: int) -> Linear:
-    """Return a linear map saved as torch's nn.Linear, weight [out, in]; with a bias if the folder has one."""
-    bias = folder.read(f"{name}.bias", out) if folder.has(f"{name}.bias") else None
-    return Linear(folder.read(f"{name}.weight", out, into).T, bias)
+def read_linear(folder: ModelFolder, name: str, into: int, out: int, bias: bool = True) -> Linear:
+    """Return a linear map saved as torch's nn.Linear, weight [out, in], with its bias [out] if the family has one."""
+    weight = folder.read(f"{name}.weight", out, into).T
+    return Linear(weight, folder.read(f"{name}.bias", out) if bias else None)
+
+
+def refuse_unread(folder: ModelFolder, at: str, ignored: tuple[str, ...] = ()) -> None:
+    """Refuse a layer, which was read, with a tensor that it does not use: its config.json is that of another model.
+
+    ``ignored`` are ends of names of tensors that old files have and the model can do without.
+
+    Raises:
+        FileError: it has such a tensor; the sentence names the first.
+    """
+    unread = (name for name in folder.arrays if name.startswith(at) and name not in folder.held)
+    other = next((name for name in unread if not name.endswith(ignored)), None)
+    if other is not None:
+        raise FileError(
+            f"{folder.name} has a tensor {shorten_name(other)}, which a model of its config.json does not have; the "
+            "files do not fit together."
+        )
+
+
+def refuse_more_layers(folder: ModelFolder, layers: str, count: int) -> None:
+    """Refuse a model with more layers than its config.json says; ``layers`` is the beginning of a layer's names.
+
+    Raises:
+        FileError: the folder has a tensor of a layer behind the last.
+    """
+    other = next((name for name in folder.arrays if name.startswith(layers.format(count))), None)
+    if other is not None:
+        raise FileError(
+            f"{folder.name} has a tensor {shorten_name(other)}, but its config.json has {count} "
+            f"{'layer' if count == 1 else 'layers'}, counted from 0; the files do not fit together."
+        )
 
 
 def read_layer_norm(folder: ModelFolder, name: str, size: int, eps: float) -> Norm:

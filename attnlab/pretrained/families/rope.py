@@ -102,8 +102,8 @@ def _make_rotation(settings: Settings, d_k: int) -> Rotation:
 
 
 def _find_frequencies(base: float, d_k: int) -> torch.Tensor:
-    frequencies: torch.Tensor = base ** (-torch.arange(0, d_k, 2, dtype=torch.int64).float() / d_k)
-    return frequencies
+    """Return base^(−2c/d_k), rounded as transformers does it: a long text multiplies the last digit by its length."""
+    return 1.0 / base ** (torch.arange(0, d_k, 2, dtype=torch.int64).float() / d_k)
 
 
 def _raise_base(base: float, factor: float, length: int, d_k: int, count: int) -> torch.Tensor:

@@ -8,9 +8,19 @@ from attnlab.base.errors import FileError
 from attnlab.files.weights.named_array import shorten_name
 from attnlab.pretrained.architecture import Architecture, Stack, StackName
 from attnlab.pretrained.config_settings import Settings
-from attnlab.pretrained.families.parts import find_prefix, read_linear, read_rms_norm, read_sizes
+from attnlab.pretrained.families.parts import (
+    find_prefix,
+    read_linear,
+    read_rms_norm,
+    read_sizes,
+    refuse_more_layers,
+    refuse_unread,
+)
 from attnlab.pretrained.folder import ModelFolder
 from attnlab.pretrained.layers import AttentionLayer, Bias, FeedForward, Layer, find_activation
+
+_UNUSED = (".EncDecAttention.relative_attention_bias.weight",)
+"""The table of cross-attention, which the first T5 files contain and no model reads."""
 
 
 def build_t5(folder: ModelFolder) -> Architecture:
@@ -21,6 +31,9 @@ def build_t5(folder: ModelFolder) -> Architecture:
     shared = find_prefix(folder, ("shared.weight", "encoder.embed_tokens.weight"), "")
     whole = folder.has("decoder.final_layer_norm.weight")
     depth = {"encoder": n_layers, "decoder": settings.whole("num_decoder_layers", default=n_layers)}
+
+    for name in ("encoder", "decoder") if whole else ("encoder",):
+        refuse_more_layers(folder, name + ".block.{}.", depth[name])
 
     def embed(ids: Tensor) -> Tensor:
         return folder.read(shared, words, d_model)[ids]
@@ -69,7 +82,7 @@ def _read_layer(
     bias = Bias(folder.read(bias_at, buckets, n_heads), farthest, not decodes)
     norms = [read_rms_norm(folder, f"{at}{i}.layer_norm", d_model, _eps(settings)) for i in range(last + 1)]
     sizes = d_model, n_heads, settings.whole("d_kv")
-    return Layer(
+    layer = Layer(
         attention=_read_attention(folder, f"{at}0.SelfAttention.", *sizes, causal=decodes, bias=bias),
         attention_norm=norms[0],
         cross=_read_attention(folder, f"{at}1.EncDecAttention.", *sizes) if decodes else None,
@@ -78,11 +91,13 @@ def _read_layer(
         feed_forward_norm=norms[last],
         norm_first=True,
     )
+    refuse_unread(folder, at, _UNUSED)
+    return layer
 
 
 def _read_attention(folder: ModelFolder, at: str, d_model: int, n_heads: int, d_k: int, **more: Any) -> AttentionLayer:
-    q, k, v = (read_linear(folder, at + name, d_model, n_heads * d_k) for name in "qkv")
-    o = read_linear(folder, f"{at}o", n_heads * d_k, d_model)
+    q, k, v = (read_linear(folder, at + name, d_model, n_heads * d_k, bias=False) for name in "qkv")
+    o = read_linear(folder, f"{at}o", n_heads * d_k, d_model, bias=False)
     return AttentionLayer(q=q, k=k, v=v, o=o, n_heads=n_heads, n_kv_heads=n_heads, divisor=None, **more)
 
 
@@ -96,8 +111,8 @@ def _read_feed_forward(folder: ModelFolder, settings: Settings, at: str, d_model
         )
     wide = settings.whole("d_ff")
     return FeedForward(
-        into=read_linear(folder, f"{at}wi_1" if gated else f"{at}wi", d_model, wide),
-        out=read_linear(folder, f"{at}wo", wide, d_model),
-        gate=read_linear(folder, f"{at}wi_0", d_model, wide) if gated else None,
+        into=read_linear(folder, f"{at}wi_1" if gated else f"{at}wi", d_model, wide, bias=False),
+        out=read_linear(folder, f"{at}wo", wide, d_model, bias=False),
+        gate=read_linear(folder, f"{at}wi_0", d_model, wide, bias=False) if gated else None,
         activation=find_activation("gelu_new" if gated and name == "gelu" else name),
     )
