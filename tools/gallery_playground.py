@@ -254,6 +254,15 @@ def _train_every_table(playground: "Playground", window: MainWindow) -> None:
     _wait_for_reply(playground)
 
 
+def _train_block(playground: "Playground", window: MainWindow) -> None:
+    """Hold a number of a whole block whose gradient comes through a norm and beside it."""
+    from attnlab.attention.stages.explain import Cell
+
+    _choose_loss("output")(playground, window)
+    playground.document.select(Cell("d_residual", 2, 1), pin=True)
+    _wait_for_reply(playground)
+
+
 def list_views() -> Iterator[View]:
     """Yield the views that are drawn in every size."""
     for preset in LAYERS:
@@ -287,6 +296,7 @@ def list_views() -> Iterator[View]:
     yield View("lens-backward-output", "journey", _choose_loss("output"))
     yield View("lens-backward-class", "multi-head-8", _choose_loss("class"))
     yield View("lens-backward-tables", "the-cat-sat", _train_every_table)
+    yield View("lens-backward-block", "block-llama", _train_block)
     yield View("lens-goal-scores", "agreement-cat", _compare_scores)
     yield View("lens-arrows-8", "multi-head-causal", _open_lens("arrows"))
     yield View("lens-statistics", "multi-head-8", _open_lens("statistics"))

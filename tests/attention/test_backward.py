@@ -14,8 +14,10 @@ import attnlab
 from attnlab.attention import edits
 from attnlab.attention.edits import configure
 from attnlab.attention.edits.descent import descend, list_movable
+from attnlab.attention.edits.stack_edits import add_layer, select_layer
 from attnlab.attention.measures.loss_trials import GivenTrace, try_cell
 from attnlab.attention.measures.sensitivity import LeafTrace, part_tables
+from attnlab.attention.registries.blocks import FEED_FORWARDS
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
@@ -24,7 +26,7 @@ from attnlab.attention.stages.arithmetic import plain
 from attnlab.attention.stages.backward_parts import find_parts
 from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.explain_steps import find_steps
-from attnlab.attention.stages.presence import PARAMETERS
+from attnlab.attention.stages.presence import BLOCK, PARAMETERS
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.errors import ExperimentError
 from tests.attention.test_features import drawn, layer, with_random_tables
@@ -125,11 +127,25 @@ def test_gradients_equal_autograd_across_two_sequences(normalizer: str, loss: st
     check_gradients(build(loss, cross=True, normalizer=normalizer))
 
 
-@pytest.mark.parametrize("cross", [False, True])
-@pytest.mark.parametrize("norm", ["layer", "rms", "none"])
-@pytest.mark.parametrize("block", ["before", "after"])
-def test_gradients_equal_autograd_within_a_block(block: str, norm: str, cross: bool) -> None:
-    check_gradients(build("output", cross, block=block, block_norm=norm, norm_eps=1e-3))
+BLOCKS = tuple(itertools.product(("before", "after"), ("layer", "rms", "none"), FEED_FORWARDS))
+
+
+@pytest.mark.parametrize(("block", "norm", "feed_forward"), BLOCKS)
+def test_gradients_equal_autograd_in_every_block(block: str, norm: str, feed_forward: str) -> None:
+    settings = {"block": block, "block_norm": norm, "feed_forward": feed_forward, "norm_eps": 1e-3}
+    for loss, cross in itertools.product(LOSSES, (False, True)):
+        e = build(loss, cross, **settings)
+        check_gradients(e)
+        if loss != "weight":
+            assert not {f"d_{name}" for name in attnlab.compute(e) if name in BLOCK} - set(attnlab.compute(e))
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_gradients_equal_autograd_in_each_layer_of_a_stack(layer: int) -> None:
+    e = configure(select_layer(attnlab.preset("induction"), layer), **LOSSES["output"])
+    check_gradients(e)
+    e = add_layer(build("class", block="before", feed_forward="swiglu"))
+    check_gradients(with_random_tables(select_layer(e, layer)))
 
 
 SWITCHES: dict[str, dict[str, Any]] = {
@@ -227,6 +243,17 @@ def test_the_stages_are_in_the_order_of_the_backward_pass() -> None:
     ]  # fmt: skip
 
 
+def test_the_stages_of_a_block_come_before_those_of_attention() -> None:
+    e = build("output", block="before", feed_forward="swiglu")
+    found = [name for name in attnlab.compute(e) if BY_NAME[name].is_backward]
+    assert found == [
+        "loss", "d_second_residual", "d_feed_forward", "d_activated", "d_gates", "d_hidden", "d_normed_residual",
+        "d_residual", "d_output", "d_context", "d_values", "d_weights", "jacobian", "d_scaled", "d_scores",
+        "d_queries", "d_keys", "d_W_q", "d_W_k", "d_W_v", "d_W_o", "d_W_gate", "d_W_1", "d_W_2", "d_normed_inputs",
+        "d_inputs", "d_gamma_1", "d_beta_1", "d_gamma_2", "d_beta_2",
+    ]  # fmt: skip
+
+
 EXPLAINED = {
     "plain": ("weight", {}),
     "output": ("output", {"causal": True, "dropout": 0.3, "dropout_seed": 2, "soft_cap": 2.0}),
@@ -234,6 +261,12 @@ EXPLAINED = {
     "turned": ("class", {"positions": "rope", "qk_norm": "rms", "score": "additive", "normalizer": "sigmoid"}),
     "after": ("output", {"fill": "after", "causal": True, "score": "cosine", "qk_norm": "l2", "temperature": 0.5}),
     "block": ("weight", {"block": "before"}),
+    "block after": ("output", {"block": "after", "feed_forward": "gelu", "causal": True}),
+    "gated": ("class", {"block": "before", "block_norm": "rms", "feed_forward": "swiglu"}),
+    "gated after": ("output", {"block": "after", "feed_forward": "geglu", "biased": True}),
+    "no norm": ("output", {"block": "before", "block_norm": "none", "feed_forward": "gelu_tanh"}),
+    "no feed-forward": ("class", {"block": "after", "feed_forward": "none"}),
+    "ReLU across": ("output", {"block": "before", "cross": True, "biased": True}),
     "cross": ("output", {"cross": True, "normalizer": "sparsemax", "ablated": (1,)}),
     "biases": ("class", {"biased": True, "qk_norm": "rms", "score": "general", "positions": "t5", "sink": True}),
     "positions": ("class", {"biased": True, "block": "before", "positions": "learned", "score": "concat"}),
@@ -353,7 +386,7 @@ def test_a_score_without_gradients_of_its_own_is_differentiated(score: str, monk
         assert plain(explain(trace, Cell(name, 0, 0)).lines[-2]).startswith("= ")
 
 
-@pytest.mark.parametrize("case", ["biases", "positions", "other sink"])
+@pytest.mark.parametrize("case", ["biases", "positions", "other sink", "block after", "gated"])
 def test_one_step_down_moves_every_bias_and_table(case: str) -> None:
     loss, config = EXPLAINED[case]
     e = build(loss, **config)

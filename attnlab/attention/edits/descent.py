@@ -11,7 +11,9 @@ from attnlab.attention.edits.layer_edits import configure
 from attnlab.attention.edits.layer_tables import table, tables, with_table
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries.losses import NONE, WEIGHT, find_pair
+from attnlab.attention.stages.explain_block import list_unused_tables
 from attnlab.attention.stages.presence import PARAMETERS, has_stage
+from attnlab.attention.stages.table import plan
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import ExperimentError
 
@@ -50,16 +52,14 @@ def choose_loss(e: Experiment, kind: str, **options: Any) -> Experiment:
 def list_movable(e: Experiment) -> tuple[str, ...]:
     """Return the tables of a layer that have numbers; a projection that is the identity has none.
 
-    In a stack, the tokens of a layer are the embeddings only in the first. Of the tables of a block there are only
-    those before attention.
+    In a stack, the tokens of a layer are the embeddings only in the first. Tables that the layer is not computed with,
+    such as those of a norm that is off, are not among them.
     """
-    used = tables(e)
+    used = set(tables(e)) - list_unused_tables(e, plan(e).stages)
     return tuple(name for name in MOVABLE if name in used and _has_numbers(e, name))
 
 
 def _has_numbers(e: Experiment, name: str) -> bool:
-    if name in ("gamma_1", "beta_1"):
-        return has_stage(e, "normed_inputs")
     if name == "embeddings":
         return e.layer == 0
     return name not in _PROJECTIONS or getattr(e.weights, name) is not None

@@ -37,7 +37,9 @@ class FeedForward(Entry):
     """A feed-forward of two linear maps; with ``is_gated`` the activation acts on a third one, which multiplies.
 
     ``explain(x, times)`` writes out the activation of one number, times the number that it gates (None without a
-    gate). ``code`` is an expression of ``{x}``.
+    gate). ``code`` is an expression of ``{x}``. The activation of x is x times a share of it that passes:
+    ``find_share`` returns this share and its slope. ``slope`` writes the slope of the activation, the share plus x
+    times the slope of the share, and ``slope_code`` assigns that of ``{x}`` to ``slope``.
     """
 
     activate: Callable[[Tensor], Tensor] | None = None
@@ -45,6 +47,9 @@ class FeedForward(Entry):
     symbol: str = ""
     explain: Callable[[float, float | None], tuple[Line, ...]] = lambda x, times: ()
     code: str = ""
+    find_share: Callable[[Tensor], tuple[Tensor, Tensor]] | None = None
+    slope: str = ""
+    slope_code: str = ""
 
 
 def _check_width(e: Layer) -> str:
@@ -141,6 +146,14 @@ def activate(feed_forward: FeedForward, x: Tensor) -> Tensor:
     return in_one_thread(feed_forward.activate, widen(x)).to(x.dtype)
 
 
+def find_slope(feed_forward: FeedForward, x: Tensor) -> Tensor:
+    """Return how much the activation of each number of x moves with it, in the same dtype."""
+    assert feed_forward.find_share is not None
+    wide = widen(x)
+    share, slope = feed_forward.find_share(wide)
+    return (share + wide * slope).to(x.dtype)
+
+
 def _write(values: tuple[float, ...], times: float | None, *ways: tuple[str, Callable[..., float]]) -> tuple[Line, ...]:
     """Return a line for each way to write the result, times another number if one is given.
 
@@ -199,6 +212,31 @@ def _explain_silu(x: float, times: float | None) -> tuple[Line, ...]:
     return _write((x, -x), times, (f"{{0}} ÷ (1 + e^{{{{{power}}}}})", lambda x, _: _silu(x)))
 
 
+def _find_sign(x: Tensor) -> tuple[Tensor, Tensor]:
+    return (x > 0).to(x.dtype), torch.zeros_like(x)
+
+
+def _find_normal(x: Tensor) -> tuple[Tensor, Tensor]:
+    return 0.5 * (1 + torch.erf(x / math.sqrt(2))), torch.exp(-x.square() / 2) / math.sqrt(2 * math.pi)
+
+
+def _find_tanh(x: Tensor) -> tuple[Tensor, Tensor]:
+    bent = torch.tanh(_ROOT * (x + _CUBE * x**3))
+    return 0.5 * (1 + bent), 0.5 * (1 - bent.square()) * _ROOT * (1 + 3 * _CUBE * x.square())
+
+
+def _find_sigmoid(x: Tensor) -> tuple[Tensor, Tensor]:
+    share = torch.sigmoid(x)
+    return share, share * (1 - share)
+
+
+_TANH_SLOPE = (
+    "bent = torch.tanh((2 / torch.pi) ** 0.5 * ({x} + 0.044715 * {x}**3))\n"
+    "slope = (1 - bent.square()) * (2 / torch.pi) ** 0.5 * (1 + 3 * 0.044715 * {x}.square())\n"
+    "slope = 0.5 * (1 + bent + {x} * slope)"
+)
+_TANH = "½ (1 + tanh u) + x · ½ (1 − tanh² u) u′ with u = √(2 ÷ π) (x + 0.044715 x³)"
+
 _D = "d_model"
 _W_1 = Table("W_1", "From the residual stream to the hidden numbers of the feed-forward", (_D, "d_ff"))
 _B_1 = Table("b_1", "Added to the hidden numbers", ("d_ff",), "zeros")
@@ -221,6 +259,9 @@ FEED_FORWARDS = {
             symbol=r"\mathrm{ReLU}",
             explain=_explain_relu,
             code="torch.relu({x})",
+            find_share=_find_sign,
+            slope="1 where x is above 0, otherwise 0",
+            slope_code="slope = ({x} > 0).to({x}.dtype)",
         ),
         FeedForward(
             name="gelu",
@@ -231,6 +272,10 @@ FEED_FORWARDS = {
             symbol=r"\mathrm{GELU}",
             explain=_explain_gelu,
             code="torch.nn.functional.gelu({x})",
+            find_share=_find_normal,
+            slope="Φ(x) + x · φ(x)",
+            slope_code="slope = 0.5 * (1 + torch.erf({x} / 2**0.5))\n"
+            "slope = slope + {x} * torch.exp(-{x}.square() / 2) / (2 * torch.pi) ** 0.5",
         ),
         FeedForward(
             name="gelu_tanh",
@@ -241,6 +286,9 @@ FEED_FORWARDS = {
             symbol=r"\mathrm{GELU}",
             explain=_explain_tanh_gelu,
             code='torch.nn.functional.gelu({x}, approximate="tanh")',
+            find_share=_find_tanh,
+            slope=_TANH,
+            slope_code=_TANH_SLOPE,
         ),
         FeedForward(
             name="swiglu",
@@ -252,6 +300,9 @@ FEED_FORWARDS = {
             symbol=r"\mathrm{SiLU}",
             explain=_explain_silu,
             code="torch.nn.functional.silu({x})",
+            find_share=_find_sigmoid,
+            slope="σ(x) + x · σ(x) (1 − σ(x))",
+            slope_code="slope = torch.sigmoid({x}) * (1 + {x} * (1 - torch.sigmoid({x})))",
         ),
         FeedForward(
             name="geglu",
@@ -263,6 +314,9 @@ FEED_FORWARDS = {
             symbol=r"\mathrm{GELU}",
             explain=_explain_tanh_gelu,
             code='torch.nn.functional.gelu({x}, approximate="tanh")',
+            find_share=_find_tanh,
+            slope=_TANH,
+            slope_code=_TANH_SLOPE,
         ),
         FeedForward(name="none", title="none", about="No feed-forward: the block is attention and its residual."),
     )

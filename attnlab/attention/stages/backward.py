@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.products import bmm, matmul
-from attnlab.attention.registries.blocks import BLOCK_NORMS
 from attnlab.attention.registries.losses import CLASS, OUTPUT, WEIGHT, find_class, find_pair
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.norms import NORMS
@@ -17,7 +16,7 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages import evaluate
 from attnlab.attention.stages.computed import Computed
-from attnlab.attention.stages.presence import find_consumer, source
+from attnlab.attention.stages.presence import find_consumer, find_last, source
 
 
 def read_out(t: Computed) -> Tensor:
@@ -26,7 +25,7 @@ def read_out(t: Computed) -> Tensor:
 
 
 def _score_classes(t: Computed) -> Tensor:
-    return matmul(t["output"], t.take(t.experiment.weights.extra["W_read"]))
+    return matmul(t[find_last(t.experiment)], t.take(t.experiment.weights.extra["W_read"]))
 
 
 def loss(t: Computed) -> Tensor:
@@ -44,8 +43,8 @@ def loss(t: Computed) -> Tensor:
 
 
 def miss_output(t: Computed) -> Tensor:
-    """Return the output minus the wanted output, [T_q, d_out]."""
-    return t["output"] - t.take(t.experiment.weights.extra["Y"])
+    """Return what leaves the layer minus the wanted output, [T_q, d_out]."""
+    return t[find_last(t.experiment)] - t.take(t.experiment.weights.extra["Y"])
 
 
 def miss_class(t: Computed) -> Tensor:
@@ -56,14 +55,14 @@ def miss_class(t: Computed) -> Tensor:
     return missed
 
 
-def d_output(t: Computed) -> Tensor:
-    """Return the gradient of the output, [T_q, d_out]: of one token for a wanted class."""
-    e = t.experiment
+def d_last(t: Computed) -> Tensor:
+    """Return the gradient of what leaves the layer, [T_q, d_out]: of one token for a wanted class."""
+    e, last = t.experiment, t[find_last(t.experiment)]
     if e.config.option("loss") == CLASS:
-        found = torch.zeros_like(t["output"])
+        found = torch.zeros_like(last)
         found[find_pair(e)[1]] = matmul(t.take(e.weights.extra["W_read"]), miss_class(t))
         return found
-    return 2 * miss_output(t) / t["output"].numel()
+    return 2 * miss_output(t) / last.numel()
 
 
 def d_context(t: Computed) -> Tensor:
@@ -251,35 +250,10 @@ def d_output_weight(t: Computed) -> Tensor:
     return matmul(_merge(t["context"]).mT, t["d_output"])
 
 
-def find_flows(t: Computed, name: str) -> tuple[str, ...]:
-    """Return the projections through which a gradient reaches the inputs or the second sequence."""
-    return tuple(each.removeprefix("d_") for each in t.sources(f"d_{name}"))
-
-
-def pull_block_norm(t: Computed, x: Tensor, d: Tensor) -> Tensor:
-    """Return the gradient of the inputs x [n, d_model] from that of the inputs normalised by the block."""
-    config = t.experiment.config
-    d = d * t.take(t.experiment.weights.extra["gamma_1"])
-    if BLOCK_NORMS[config.block_norm].is_centred:
-        x, d = x - x.mean(-1, keepdim=True), d - d.mean(-1, keepdim=True)
-    root = torch.rsqrt(x.square().mean(-1, keepdim=True) + config.option("norm_eps"))
-    found: Tensor = root * d - x * root**3 * (x * d).mean(-1, keepdim=True)
-    return found
-
-
 PROJECTIONS = {"queries": "W_q", "keys": "W_k", "values": "W_v"}
 
 
-def make_inputs(name: str) -> Callable[[Computed], Tensor]:
-    """Return the function that computes the gradient of the inputs or of the second sequence, [T, d]."""
-
-    def compute(t: Computed) -> Tensor:
-        if t.sources(f"d_{name}") == ("d_normed_inputs",):
-            return pull_block_norm(t, t["inputs"], t["d_normed_inputs"])
-        found = torch.zeros_like(t[name])
-        for of in find_flows(t, name):
-            weight, d = getattr(t.experiment.weights, PROJECTIONS[of]), merge_gradient(t, of)
-            found = found + (d if weight is None else matmul(d, t.take(weight).mT))
-        return found
-
-    return compute
+def pull_projection(t: Computed, of: str) -> Tensor:
+    """Return the gradient of inputs or of a second sequence, [T, d], that comes through queries, keys or values."""
+    weight, d = getattr(t.experiment.weights, PROJECTIONS[of]), merge_gradient(t, of)
+    return d if weight is None else matmul(d, t.take(weight).mT)

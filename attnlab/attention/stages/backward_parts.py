@@ -13,11 +13,12 @@ from attnlab.attention.registries.losses import CLASS, OUTPUT, find_class, find_
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.stages import backward
 from attnlab.attention.stages.arithmetic import Floats, Line, Span, line, number, short
+from attnlab.attention.stages.block_gradient_parts import BLOCK_PARTS, make_stream
 from attnlab.attention.stages.computed import Computed
 from attnlab.attention.stages.explanation import Cell, numbers_of
 from attnlab.attention.stages.parameter_parts import PARAMETER_PARTS, SOFTMAX
 from attnlab.attention.stages.part import Part, make_single, name_tokens, read_column, read_row, to_floats
-from attnlab.attention.stages.presence import CHAINS, find_consumer, source
+from attnlab.attention.stages.presence import BLOCK, CHAINS, find_consumer, find_last, source
 
 
 def find_parts(t: Computed, cell: Cell) -> tuple[Part, ...]:
@@ -46,19 +47,6 @@ def _of_loss(t: Computed, cell: Cell) -> tuple[Part, ...]:
             return (Part("Squared distances", note, missed, missed / len(missed)),)
     missed = float(t.array("weights")[find_pair(e)]) - e.config.option("loss_wanted")
     return (make_single("Squared distance", line("weight − wanted, times itself"), missed, missed),)
-
-
-def _of_output(t: Computed, cell: Cell) -> tuple[Part, ...]:
-    e = t.experiment
-    if e.config.option("loss") == CLASS:
-        if cell.row != find_pair(e)[1]:
-            return (make_single("Another token", line("only the token in question counts"), 0.0, 0.0),)
-        note = line("(probability − 1 for the wanted class) × W_read")
-        weights = numbers_of(t, e.weights.extra["W_read"][cell.column])
-        return (Part("Each class", note, to_floats(backward.miss_class(t)), weights),)
-    missed = float(backward.miss_output(t)[cell.row, cell.column])
-    count = e.T_q * e.d_out
-    return (make_single("Slope of the square", line(f"2 ÷ {count} × (output − wanted)"), 2 / count, missed),)
 
 
 def _of_context(t: Computed, cell: Cell) -> tuple[Part, ...]:
@@ -217,38 +205,9 @@ def _of_output_weight(t: Computed, cell: Cell) -> tuple[Part, ...]:
     return (Part("Each token’s part", note, x, d, ("attention", ""), name_tokens(t.experiment.tokens)),)
 
 
-def _of_normed(t: Computed, cell: Cell) -> tuple[Part, ...]:
-    """Return the parts of the gradient of an input that the block normalises first."""
-    count = t.experiment.d_model
-    eye = torch.eye(count, dtype=t.dtype, device=t.device)
-    slopes = backward.pull_block_norm(t, t["inputs"][cell.row].expand(count, -1), eye)[:, cell.column]
-    note = line("dNormed inputs × how the normalised number moves")
-    return (Part("Each column’s part", note, read_row(t, "d_normed_inputs", None, cell.row), to_floats(slopes)),)
-
-
-def _make_inputs(name: str) -> Callable[[Computed, Cell], tuple[Part, ...]]:
-    def find(t: Computed, cell: Cell) -> tuple[Part, ...]:
-        if t.sources(cell.stage) == ("d_normed_inputs",):
-            return _of_normed(t, cell)
-        parts = []
-        for of in backward.find_flows(t, name):
-            weight, role = getattr(t.experiment.weights, backward.PROJECTIONS[of]), t.stage(of).role
-            d = to_floats(backward.merge_gradient(t, of)[cell.row])
-            if weight is None:
-                one = make_single(f"Through the {of}", line("they are the inputs"), float(d[cell.column]), 1.0)
-                parts.append(one)
-                continue
-            note = line(Span(t.stage(f"d_{of}").title, role), f" × {backward.PROJECTIONS[of]}, row {cell.column}")
-            parts.append(Part(f"Through the {of}", note, d, numbers_of(t, weight[cell.column]), (role, "")))
-        return tuple(parts)
-
-    return find
-
-
 _PARTS: dict[str, Callable[[Computed, Cell], tuple[Part, ...]]] = {
     "loss": _of_loss,
     "readout": lambda t, cell: (),
-    "d_output": _of_output,
     "d_context": _of_context,
     "d_values": _of_value,
     "jacobian": _of_jacobian,
@@ -256,10 +215,9 @@ _PARTS: dict[str, Callable[[Computed, Cell], tuple[Part, ...]]] = {
     "d_W_k": _make_weight("keys"),
     "d_W_v": _make_weight("values"),
     "d_W_o": _of_output_weight,
-    "d_inputs": _make_inputs("inputs"),
-    "d_normed_inputs": _make_inputs("normed_inputs"),
-    "d_memory": _make_inputs("memory"),
+    **{f"d_{name}": make_stream(name) for name in (*BLOCK, "output", "inputs", "normed_inputs", "memory")},
     **PARAMETER_PARTS,
+    **BLOCK_PARTS,
 }
 
 
@@ -271,7 +229,7 @@ def write_words(t: Computed, cell: Cell) -> tuple[Line, ...]:
         p = _number(t, "readout", Cell("readout", row, column))
         what = f"the probability of class {column} for “{e.tokens[row] or '∅'}”"
         return (line(what), line(f"−log {number(p)}"))
-    scores = read_row(t, "output", None, row) @ numbers_of(t, e.weights.extra["W_read"])
+    scores = read_row(t, find_last(e), None, row) @ numbers_of(t, e.weights.extra["W_read"])
     softmax = NORMALIZERS["softmax"]
     given = ", ".join(short(each) for each in scores)
     return (line(f"output of “{e.tokens[row] or '∅'}” × W_read = {given}"), *softmax.explain(scores, column, {}, 6))

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from attnlab.attention.registries.blocks import BLOCK_NORMS
 from attnlab.attention.registries.entries import Entry
 from attnlab.attention.registries.losses import CLASS, OUTPUT, WEIGHT, find_class, find_pair
 from attnlab.attention.registries.normalizers import NORMALIZERS
@@ -11,7 +10,8 @@ from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.arithmetic import short
-from attnlab.attention.stages.presence import find_consumer, has_stage, source, sources
+from attnlab.attention.stages.presence import find_consumer, find_last, has_stage, source, sources
+from attnlab.attention.stages.spell_block import write_symbol
 from attnlab.attention.stages.spelling import fill_options, rename_variables, variable, write_scaled_formula
 
 if TYPE_CHECKING:
@@ -19,15 +19,32 @@ if TYPE_CHECKING:
 
 Writer = Callable[["Experiment"], str]
 
-READ_OUT_FORMULA = r"\mathrm{softmax}(O\, W_{read})"
-READ_OUT_CODE = "readout = torch.softmax(output @ W_read, dim=-1)"
+
+def find_last_symbol(e: "Experiment") -> str:
+    """Return the symbol of what leaves the layer, which the loss is about."""
+    return write_symbol(find_last(e))
+
+
+def find_last_variable(e: "Experiment") -> str:
+    """Return the variable name of what leaves the layer, which the loss is about."""
+    return variable(find_last(e))
+
+
+def write_read_out_formula(e: "Experiment") -> str:
+    """Return the formula of the read-out."""
+    return rf"\mathrm{{softmax}}({find_last_symbol(e)}\, W_{{read}})"
+
+
+def write_read_out_code(e: "Experiment") -> str:
+    """Return the code of the read-out."""
+    return f"readout = torch.softmax({find_last_variable(e)} @ W_read, dim=-1)"
 
 
 def write_loss_formula(e: "Experiment") -> str:
     """Return the formula of the loss."""
     return {
         WEIGHT: rf"(w - {short(e.config.option('loss_wanted'))})^2",
-        OUTPUT: r"\mathrm{mean}\,(O - Y)^2",
+        OUTPUT: rf"\mathrm{{mean}}\,({find_last_symbol(e)} - Y)^2",
         CLASS: r"-\log p_c",
     }[e.config.option("loss")]
 
@@ -38,25 +55,9 @@ def write_loss_code(e: "Experiment") -> str:
     if kind == WEIGHT:
         return f"loss = (weights[{head}, {query}, {key}] - {e.config.option('loss_wanted')!r}).square().reshape(1, 1)"
     if kind == OUTPUT:
-        return "loss = (output - Y).square().mean().reshape(1, 1)"
-    scored = f"torch.log_softmax(output[{query}] @ W_read, dim=-1)"
+        return f"loss = ({find_last_variable(e)} - Y).square().mean().reshape(1, 1)"
+    scored = f"torch.log_softmax({find_last_variable(e)}[{query}] @ W_read, dim=-1)"
     return f"loss = -{scored}[{find_class(e)}].reshape(1, 1)"
-
-
-def write_output_formula(e: "Experiment") -> str:
-    """Return the formula of the gradient of the output."""
-    return r"(p - 1_c)\, W_{read}^{\top}" if e.config.option("loss") == CLASS else r"2 (O - Y) \div n"
-
-
-def write_output_code(e: "Experiment") -> str:
-    """Return the code of the gradient of the output."""
-    if e.config.option("loss") == OUTPUT:
-        return "d_output = 2 * (output - Y) / output.numel()"
-    query = find_pair(e)[1]
-    return (
-        f"missed = readout[{query}].clone()\nmissed[{find_class(e)}] -= 1\n"
-        f"d_output = torch.zeros_like(output)\nd_output[{query}] = W_read @ missed"
-    )
 
 
 def write_context_formula(e: "Experiment") -> str:
@@ -267,54 +268,3 @@ def write_output_weight_code(e: "Experiment") -> str:
     """Return the code of the gradient of W_o."""
     x = "merged" if has_stage(e, "merged") else "Z.transpose(0, 1).flatten(1)"
     return f"d_W_o = {x}.T @ d_output"
-
-
-_WEIGHTS = {"queries": "W_q", "keys": "W_k", "values": "W_v"}
-
-
-def make_inputs_formula(name: str) -> Writer:
-    """Return the formula of the gradient of the inputs or of the second sequence."""
-
-    def formula(e: "Experiment") -> str:
-        if sources(e, f"d_{name}") == ("d_normed_inputs",):
-            return r"\mathrm{through\ the\ norm}"
-        terms = []
-        for each in sources(e, f"d_{name}"):
-            of = each.removeprefix("d_")
-            weight = _WEIGHTS[of]
-            back = rf"\, {weight}^{{\top}}" if getattr(e.weights, weight) is not None else ""
-            terms.append(f"d{variable(of)}{back}")
-        return " + ".join(terms)
-
-    return formula
-
-
-def _write_block_norm(e: "Experiment") -> str:
-    """Return the code of the gradient of the inputs from that of the inputs normalised by the block."""
-    centred = BLOCK_NORMS[e.config.block_norm].is_centred
-    lines = [f"centred, d_row = X, d_{variable('normed_inputs')} * gamma_1"]
-    if centred:
-        lines.append("centred, d_row = (each - each.mean(-1, keepdim=True) for each in (centred, d_row))")
-    eps = e.config.option("norm_eps")
-    lines.append(f"root = torch.rsqrt(centred.square().mean(-1, keepdim=True) + {eps!r})")
-    lines.append("d_X = root * d_row - centred * root**3 * (centred * d_row).mean(-1, keepdim=True)")
-    return "\n".join(lines)
-
-
-def make_inputs_code(name: str) -> Writer:
-    """Return the code of the gradient of the inputs or of the second sequence."""
-
-    def code(e: "Experiment") -> str:
-        if sources(e, f"d_{name}") == ("d_normed_inputs",):
-            return _write_block_norm(e)
-        terms = []
-        for each in sources(e, f"d_{name}"):
-            of = each.removeprefix("d_")
-            weight = _WEIGHTS[of]
-            back = f" @ {weight}.T" if getattr(e.weights, weight) is not None else ""
-            terms.append(f"{write_merged(e, of)}{back}")
-        first, *more = terms
-        made = f"d_{variable(name)}"
-        return "\n".join([f"{made} = {first}", *(f"{made} = {made} + {term}" for term in more)])
-
-    return code

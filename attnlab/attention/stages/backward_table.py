@@ -2,6 +2,12 @@
 
 from attnlab.attention.stages import backward
 from attnlab.attention.stages import backward_spelling as spelling
+from attnlab.attention.stages.block_gradient_table import (
+    BLOCK_STAGES,
+    BLOCK_TABLE_STAGES,
+    NORM_TABLE_STAGES,
+    stream,
+)
 from attnlab.attention.stages.explain_backward import explain
 from attnlab.attention.stages.parameter_table import LAST_PARAMETER_STAGES, PARAMETER_STAGES
 from attnlab.attention.stages.stage import Stage
@@ -45,7 +51,7 @@ BACKWARD_STAGES: tuple[Stage, ...] = (
     Stage(
         "readout", "Read-out", "p", ("query", "class"), "neutral", "probability",
         "How likely each class is for each token, from its output.",
-        _write(spelling.READ_OUT_FORMULA), backward.read_out, explain, _write(spelling.READ_OUT_CODE),
+        spelling.write_read_out_formula, backward.read_out, explain, spelling.write_read_out_code,
         is_backward=True,
     ),
     Stage(
@@ -53,11 +59,8 @@ BACKWARD_STAGES: tuple[Stage, ...] = (
         "One number that says how far the layer is from what it should do.",
         spelling.write_loss_formula, backward.loss, explain, spelling.write_loss_code, is_backward=True,
     ),
-    Stage(
-        "d_output", "dOutput", "dO", ("query", "d_out"), "neutral", "signed",
-        "How much the loss rises when a number of the output rises.",
-        spelling.write_output_formula, backward.d_output, explain, spelling.write_output_code, is_backward=True,
-    ),
+    *BLOCK_STAGES,
+    stream("output", "dOutput", "dO", ("query", "d_out"), "How much the loss rises when a number of the output rises."),
     Stage(
         "d_context", "dContext", "dZ", ("head", "query", "d_v"), "attention", "signed",
         "The gradient of the output, taken back through W_o.",
@@ -96,23 +99,19 @@ BACKWARD_STAGES: tuple[Stage, ...] = (
         _write(r"Z^{\top} dO"), backward.d_output_weight, explain, spelling.write_output_weight_code, is_backward=True,
     ),
     *PARAMETER_STAGES,
-    Stage(
-        "d_normed_inputs", "dNormed inputs", "dX", ("token", "d_model"), "neutral", "signed",
+    *BLOCK_TABLE_STAGES,
+    stream(
+        "normed_inputs", "dNormed inputs", "dX", ("token", "d_model"),
         "How much the loss moves with each normalised input, through queries, keys and values together.",
-        spelling.make_inputs_formula("normed_inputs"), backward.make_inputs("normed_inputs"), explain,
-        spelling.make_inputs_code("normed_inputs"), is_backward=True,
     ),
-    Stage(
-        "d_inputs", "dInputs", "dX", ("token", "d_model"), "neutral", "signed",
+    stream(
+        "inputs", "dInputs", "dX", ("token", "d_model"),
         "How much the loss moves with each number of the inputs, through queries, keys and values together.",
-        spelling.make_inputs_formula("inputs"), backward.make_inputs("inputs"), explain,
-        spelling.make_inputs_code("inputs"), is_backward=True,
     ),
-    Stage(
-        "d_memory", "dMemory", "dM", ("key", "d_memory"), "neutral", "signed",
+    stream(
+        "memory", "dMemory", "dM", ("key", "d_memory"),
         "How much the loss moves with each number of the second sequence, through keys and values.",
-        spelling.make_inputs_formula("memory"), backward.make_inputs("memory"), explain,
-        spelling.make_inputs_code("memory"), is_backward=True,
     ),
+    *NORM_TABLE_STAGES,
     *LAST_PARAMETER_STAGES,
 )  # fmt: skip

@@ -9,10 +9,9 @@ import torch
 from attnlab.attention.registries.blocks import BLOCK_NORMS, FEED_FORWARDS, activate
 from attnlab.attention.stages.arithmetic import Products, Span, bracket, decimals_for, line, number, short
 from attnlab.attention.stages.computed import Computed
-from attnlab.attention.stages.evaluate_block import NORMED
 from attnlab.attention.stages.explain_block import WORDS, NormedNumber, find_normed
 from attnlab.attention.stages.explanation import Cell, value_of
-from attnlab.attention.stages.presence import source
+from attnlab.attention.stages.presence import NORMED, source
 from attnlab.attention.stages.score_steps import end_step
 from attnlab.attention.stages.steps import Step, Term, find_sum_decimals, write_products, write_sum
 
@@ -23,7 +22,7 @@ def make_block_steps(trace: Computed, cell: Cell, limit: int | None) -> tuple[St
     """Return the steps of a residual, a norm or an activation; () for other stages, or if words say it better."""
     if cell.stage in RESIDUALS:
         return (_add(trace, cell),)
-    if cell.stage in NORMED:
+    if cell.stage in NORMED.get(trace.experiment.config.block, ()):
         return _normalize(trace, cell, limit)
     return _activate(trace, cell) if cell.stage == "activated" else ()
 

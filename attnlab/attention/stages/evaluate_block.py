@@ -8,13 +8,10 @@ from attnlab.attention.products import affine
 from attnlab.attention.registries import registry
 from attnlab.attention.registries.blocks import BLOCK_NORMS, FEED_FORWARDS, activate, normalize
 from attnlab.attention.stages.computed import Computed
+from attnlab.attention.stages.presence import NORMED
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-
-
-NORMED = ("normed_inputs", "normed_residual", "normed_second_residual")
-"""The stages of a block that are normalised."""
 
 
 def _source(t: Computed, name: str, place: int = 0) -> Tensor:
@@ -26,12 +23,12 @@ def find_place(block: str, name: str) -> int:
 
     The residual is normalised after attention, or before the feed-forward.
     """
-    return 2 if name == "normed_second_residual" or (name == "normed_residual" and block == "before") else 1
+    return NORMED[block].index(name) + 1
 
 
 def find_norm_tables(e: "Experiment", name: str) -> tuple[str, ...]:
     """Return the names of the tables that a normalised stage of a block is computed with; none for other stages."""
-    if name not in NORMED or e.config.block == "none":
+    if name not in NORMED.get(e.config.block, ()):
         return ()
     place, norm = find_place(e.config.block, name), BLOCK_NORMS[e.config.block_norm]
     return tuple(table.name for table in norm.tables if table.name.endswith(f"_{place}"))

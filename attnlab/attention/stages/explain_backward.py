@@ -69,10 +69,15 @@ def find_backward_steps(trace: Computed, cell: Cell, limit: int | None) -> Steps
         total, rounded = end_step(trace, value, exact)
         steps[-1] = replace(steps[-1], terms=(*steps[-1].terms[:-1], total), words=rounded)
     else:
-        terms = tuple(Term((), number(part.total), part.total, part.title) for part in added)
+        terms = tuple(Term((), number(part.total), part.total, _shorten_title(part)) for part in added)
         total, rounded = end_step(trace, value, exact)
         steps.append(Step("Sum", (), (*terms, total), rounded, role))
     return Steps(before=tuple(replace(step, is_numbered=len(steps) > 1) for step in steps))
+
+
+def _shorten_title(part: Part) -> str:
+    """Return the title of a part as a label in a sum: of "Through the norm" the norm."""
+    return part.title.removeprefix("Through the ").removeprefix("Through ")
 
 
 def _make_step(part: Part, role: str, limit: int | None) -> Step:

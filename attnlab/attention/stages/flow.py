@@ -36,13 +36,23 @@ def stage_rows(stages: Sequence[Stage]) -> list[list[Stage]]:
 
 
 def split_backward(stages: Sequence[Stage]) -> list[list[Stage]]:
-    """Return the stages of the backward pass in rows: from the loss to the weights, other maps, vectors, and tables."""
+    """Return the stages of the backward pass in rows: from the loss to the weights, other maps, vectors, and tables.
+
+    Before the output of attention stands the block, in two rows as on the way forward.
+    """
     names = [stage.name for stage in stages]
     if "loss" not in names:
         return []
+    ways = _BLOCK_ROWS if "d_residual" in names else ()
+    first = [next((names.index(name) for name in way if name in names), 0) for way in ways]
     jacobian, scores = names.index("jacobian"), names.index("d_scores") + 1
     tables = next(i for i, stage in enumerate(stages) if i >= scores and not stage.has_heads)
-    return [list(row) for row in (stages[:jacobian], stages[jacobian:scores], stages[scores:tables], stages[tables:])]
+    starts = [0, *(start for start in first if start), jacobian, scores, tables, len(stages)]
+    return [list(stages[start:stop]) for start, stop in pairwise(starts)]
+
+
+_BLOCK_ROWS = (("d_gates", "d_hidden"), ("d_output",))
+"""The gradients that begin a row in a block, the first of each that there is."""
 
 
 def _split(stages: Sequence[Stage]) -> list[Sequence[Stage]]:

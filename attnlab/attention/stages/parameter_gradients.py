@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.products import matmul
-from attnlab.attention.registries.blocks import BLOCK_NORMS, normalize
 from attnlab.attention.registries.losses import find_pair
 from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.position_functions import find_buckets
@@ -15,7 +14,7 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages import backward
 from attnlab.attention.stages.computed import Computed
-from attnlab.attention.stages.presence import source
+from attnlab.attention.stages.presence import find_last, source
 
 Computation = Callable[[Computed], Tensor]
 
@@ -112,21 +111,5 @@ def d_positions(t: Computed) -> Tensor:
 
 def d_read_out(t: Computed) -> Tensor:
     """Return the gradient of W_read, [d_out, classes]: of the output of the token in question."""
-    output = t["output"][find_pair(t.experiment)[1]]
+    output = t[find_last(t.experiment)][find_pair(t.experiment)[1]]
     return matmul(output[:, None], backward.miss_class(t)[None])
-
-
-def find_block_units(t: Computed) -> Tensor:
-    """Return the inputs as the block normalises them, before gain and shift, [T_q, d_model]."""
-    config = t.experiment.config
-    return normalize(t["inputs"], BLOCK_NORMS[config.block_norm].is_centred, config.option("norm_eps"))
-
-
-def d_block_gain(t: Computed) -> Tensor:
-    """Return the gradient of the gain of the first norm, [1, d_model]."""
-    return (t["d_normed_inputs"] * find_block_units(t).to(t.dtype)).sum(0, keepdim=True)
-
-
-def d_block_shift(t: Computed) -> Tensor:
-    """Return the gradient of the shift of the first norm, [1, d_model]."""
-    return t["d_normed_inputs"].sum(0, keepdim=True)

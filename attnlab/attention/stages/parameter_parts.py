@@ -22,7 +22,7 @@ from attnlab.attention.stages.part import (
     read_row,
     to_floats,
 )
-from attnlab.attention.stages.presence import GAINS, SCORE_TABLES
+from attnlab.attention.stages.presence import GAINS, SCORE_TABLES, find_last
 
 Finder = Callable[[Computed, Cell], tuple[Part, ...]]
 SOFTMAX = ("softmax", "softmax-unshifted")
@@ -121,23 +121,10 @@ def _of_position(t: Computed, cell: Cell) -> tuple[Part, ...]:
 
 
 def _of_read_out(t: Computed, cell: Cell) -> tuple[Part, ...]:
-    output = read_row(t, "output", None, find_pair(t.experiment)[1])[cell.row]
+    output = read_row(t, find_last(t.experiment), None, find_pair(t.experiment)[1])[cell.row]
     missed = float(backward.miss_class(t)[cell.column])
     note = line(f"output, column {cell.row} × (probability, − 1 for the wanted class)")
     return (make_single("What the class missed", note, float(output), missed),)
-
-
-def _of_block_gain(t: Computed, cell: Cell) -> tuple[Part, ...]:
-    units = to_floats(gradients.find_block_units(t)[:, cell.column])
-    d, tokens = read_column(t, "d_normed_inputs", None, cell.column), name_tokens(t.experiment.tokens)
-    note = line(f"dNormed inputs × inputs normalised, before the gain, column {cell.column}")
-    return (Part("Each token’s part", note, d, units, labels=tokens),)
-
-
-def _of_block_shift(t: Computed, cell: Cell) -> tuple[Part, ...]:
-    d, tokens = read_column(t, "d_normed_inputs", None, cell.column), name_tokens(t.experiment.tokens)
-    note = line(f"dNormed inputs, column {cell.column}: the shift is added to every token")
-    return (make_sum("Each token’s part", note, d, tokens),)
 
 
 PARAMETER_PARTS: dict[str, Finder] = {
@@ -151,6 +138,4 @@ PARAMETER_PARTS: dict[str, Finder] = {
     "d_B": _of_distance_bias,
     "d_P": _of_position,
     "d_W_read": _of_read_out,
-    "d_gamma_1": _of_block_gain,
-    "d_beta_1": _of_block_shift,
 }

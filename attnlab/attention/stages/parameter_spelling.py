@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from attnlab.attention.registries.losses import find_class, find_pair
 from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.scores import SCORES
-from attnlab.attention.stages.backward_spelling import write_merged
+from attnlab.attention.stages.backward_spelling import find_last_variable, write_merged
 from attnlab.attention.stages.presence import source
 from attnlab.attention.stages.spelling import fill_options, rename_variables, variable
 
@@ -103,15 +103,5 @@ def write_read_out_code(e: "Experiment") -> str:
     query = find_pair(e)[1]
     return (
         f"missed = readout[{query}].clone()\nmissed[{find_class(e)}] -= 1\n"
-        f"d_W_read = output[{query}][:, None] @ missed[None]"
+        f"d_W_read = {find_last_variable(e)}[{query}][:, None] @ missed[None]"
     )
-
-
-def write_block_gain_code(e: "Experiment") -> str:
-    """Return the code of the gradient of the gain of the block's first norm, after that of its inputs."""
-    return f"d_gamma_1 = (d_{variable('normed_inputs')} * centred * root).sum(0, keepdim=True)"
-
-
-def write_block_shift_code(e: "Experiment") -> str:
-    """Return the code of the gradient of the shift of the block's first norm."""
-    return f"d_beta_1 = d_{variable('normed_inputs')}.sum(0, keepdim=True)"

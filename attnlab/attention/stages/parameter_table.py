@@ -77,14 +77,6 @@ PARAMETER_STAGES: tuple[Stage, ...] = (
 
 LAST_PARAMETER_STAGES: tuple[Stage, ...] = (
     _of_table(
-        "gamma_1", "How much the loss moves with each gain of the first norm.",
-        lambda e: r"\Sigma_t\, d\hat X\; \hat X", gradients.d_block_gain, spelling.write_block_gain_code,
-    ),
-    _of_table(
-        "beta_1", "How much the loss moves with each shift of the first norm.",
-        lambda e: r"\Sigma_t\, d\hat X", gradients.d_block_shift, spelling.write_block_shift_code,
-    ),
-    _of_table(
         "P", "How much the loss moves with the vector added at each position: as with the inputs at that position.",
         spelling.write_positions_formula, gradients.d_positions, spelling.write_positions_code,
     ),

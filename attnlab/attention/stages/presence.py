@@ -102,7 +102,13 @@ CHAINS = (
 """The stages through which the gradient flows back one at a time, each in the order of the computation."""
 _ENDS = ("context", "scores", "scores")
 """The stages that are computed from the last of each chain."""
-_LOSS_OF = {WEIGHT: "weights", OUTPUT: "output", CLASS: "readout"}
+BLOCK = (
+    "residual", "normed_residual", "gates", "hidden", "activated", "feed_forward", "second_residual",
+    "normed_second_residual",
+)  # fmt: skip
+"""The stages of a block after attention, in the order of the computation."""
+NORMED = {"before": ("normed_inputs", "normed_residual"), "after": ("normed_residual", "normed_second_residual")}
+"""The stages that the first and the second norm of each kind of block give."""
 _PROJECTED = {"W_q": "queries", "W_k": "keys", "W_v": "values"}
 BIASES = {"b_q": "d_queries", "b_k": "d_keys", "b_v": "d_values", "b_o": "d_output"}
 """The biases, and the gradient that is added up to that of each."""
@@ -112,14 +118,18 @@ GAINS = tuple((table, place) for norm in NORMS.values() for place, table in enum
 _OTHER_PARAMETERS = {
     "sinks": ("weights", "d_weights"),
     "B": ("d_biased",),
-    "W_read": ("output", "readout"),
-    "gamma_1": ("inputs", "d_normed_inputs"),
-    "beta_1": ("d_normed_inputs",),
+    "W_2": ("activated", "d_feed_forward"),
+    "b_2": ("d_feed_forward",),
+    "b_1": ("d_hidden",),
 }
+_FROM_RESIDUAL = {"W_gate": "gates", "W_1": "hidden"}
+NORM_TABLES = ("gamma_1", "beta_1", "gamma_2", "beta_2")
 _OF_SCORES, _OF_NORMS = (each.name for each in SCORE_TABLES), (each.name for each, _ in GAINS)
-PARAMETERS = (*BIASES, *_OF_SCORES, *_OF_NORMS, *_OTHER_PARAMETERS, "P")
+PARAMETERS = (
+    *BIASES, *_OF_SCORES, *_OF_NORMS, "sinks", "B", "W_read", "W_gate", "W_1", "b_1", "W_2", "b_2", *NORM_TABLES, "P",
+)  # fmt: skip
 """The biases and tables of entries that have a gradient."""
-_FROM_OUTPUT = ("output", "context", "values", "zeroed", "dropped", "W_v", "W_o")
+_FROM_OUTPUT = ("output", "context", "values", "zeroed", "dropped", "W_v", "W_o", *BLOCK)
 """What a loss of one weight does not reach; the weights after masking or dropout are not what it is about."""
 
 
@@ -128,12 +138,13 @@ def is_gradient(name: str) -> bool:
     return name == "jacobian" or name.startswith("d_")
 
 
-_LAST = ("normed_second_residual", "second_residual", "normed_residual", "residual", "output")
+LAST = ("normed_second_residual", "second_residual", "normed_residual", "residual", "output")
+"""The stages that may leave a layer: the first of these that it has does."""
 
 
 def find_last(e: "Experiment") -> str:
     """Return the name of the stage that leaves the layer, which the one above in a stack reads."""
-    return next(name for name in _LAST if has_stage(e, name))
+    return next(name for name in LAST if has_stage(e, name))
 
 
 def has_stage(e: "Experiment", name: str) -> bool:
@@ -151,10 +162,30 @@ def _has_backward_stage(e: "Experiment", name: str) -> bool:
         return True
     if of in PARAMETERS:
         has = getattr(e.weights, of) is not None if of in BIASES else of in tables(e.config)
+        has = has and (of not in NORM_TABLES or has_stage(e, find_normed(e, of)))
         return has and all(has_stage(e, each) for each in _find_parameter_sources(e, of))
     if of in _FROM_OUTPUT and kind == WEIGHT:
         return False
     return getattr(e.weights, of) is not None if of.startswith("W_") else has_stage(e, of)
+
+
+def find_readers(e: "Experiment", name: str) -> tuple[str, ...]:
+    """Return the stages of a block after attention that are computed from a stage, and pass a gradient back to it.
+
+    The sums on the residual stream come first.
+    """
+    found = [reader for reader in BLOCK if has_stage(e, reader) and name in sources(e, reader)]
+    return tuple(sorted(found, key=lambda reader: reader not in ("residual", "second_residual")))
+
+
+def find_normed(e: "Experiment", table: str) -> str:
+    """Return the stage of a block that a table of its norms, such as gamma_2, belongs to."""
+    return NORMED[e.config.block][int(table[-1]) - 1]
+
+
+def _find_lost(e: "Experiment") -> str:
+    """Return the stage that the loss is about."""
+    return {WEIGHT: "weights", OUTPUT: find_last(e), CLASS: "readout"}[e.config.option("loss")]
 
 
 def find_consumer(e: "Experiment", name: str) -> str:
@@ -177,6 +208,13 @@ def _find_parameter_sources(e: "Experiment", of: str) -> tuple[str, ...]:
             return (name, f"d_normed_{name}")
     if of == "P":
         return ("d_inputs", "d_memory") if e.memory_embeddings is not None else ("d_inputs",)
+    if of == "W_read":
+        return (find_last(e), "readout")
+    if of in _FROM_RESIDUAL:
+        return (source(e, _FROM_RESIDUAL[of]), f"d_{_FROM_RESIDUAL[of]}")
+    if of in NORM_TABLES:
+        normed = find_normed(e, of)
+        return (source(e, normed), f"d_{normed}") if of.startswith("gamma") else (f"d_{normed}",)
     return _OTHER_PARAMETERS[of]
 
 
@@ -185,13 +223,13 @@ def _find_backward_sources(e: "Experiment", name: str) -> tuple[str, ...]:
     of, keyed = name.removeprefix("d_"), source(e, "keys")
     if of in PARAMETERS:
         return _find_parameter_sources(e, of)
+    if of == "output" or of in BLOCK:
+        return tuple(f"d_{reader}" for reader in find_readers(e, of)) or ("loss", _find_lost(e))
     match of:
         case "readout":
-            return ("output",)
+            return (find_last(e),)
         case "loss":
-            return (_LOSS_OF[e.config.option("loss")],)
-        case "output":
-            return ("loss", _LOSS_OF[e.config.option("loss")])
+            return (_find_lost(e),)
         case "context":
             return ("d_output",)
         case "values":
@@ -203,10 +241,10 @@ def _find_backward_sources(e: "Experiment", name: str) -> tuple[str, ...]:
         case "W_o":
             return ("merged" if has_stage(e, "merged") else "context", "d_output")
         case "inputs" | "normed_inputs" | "memory":
-            if of == "inputs" and has_stage(e, "normed_inputs"):
-                return ("d_normed_inputs",)
-            own = ("d_keys", "d_values") if of == keyed else ()
-            flowing = (("d_queries",) if of == source(e, "queries") else ()) + own
+            flowing: tuple[str, ...] = ("d_residual",) if of == "inputs" else ()
+            flowing += ("d_normed_inputs",) if of == "inputs" else ()
+            flowing += ("d_queries",) if of == source(e, "queries") else ()
+            flowing += ("d_keys", "d_values") if of == keyed else ()
             return tuple(each for each in flowing if has_stage(e, each))
     consumer = find_consumer(e, of)
     if consumer == "weights":

@@ -22,11 +22,19 @@ _SYMBOLS = {
     "activated": "H'",
     "feed_forward": "F",
     "second_residual": "R_2",
+    "normed_second_residual": r"\hat R_2",
+    "normed_inputs": r"\hat X",
+    "memory": "M",
 }
 
 
 def _x(e: "Experiment", name: str, place: int = 0) -> str:
     return variable(source(e, name, place))
+
+
+def write_symbol(name: str) -> str:
+    """Return the symbol of the inputs, the output or a stage of a block in formulas."""
+    return _SYMBOLS[name]
 
 
 def _symbol(e: "Experiment", name: str, place: int = 0) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from attnlab.attention import axes
 from attnlab.attention.stages.flow import split_backward, stage_rows
-from attnlab.attention.stages.presence import is_gradient
+from attnlab.attention.stages.presence import LAST, find_last, is_gradient
 from attnlab.attention.stages.table import BY_NAME, STAGES, Stage, sources
 from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.figures.stage_data import find_exponent
@@ -76,7 +76,7 @@ def list_cards(is_backward: bool = False) -> tuple[Stage, ...]:
     )
 
 
-_GIVEN = ("weights", "output")
+_GIVEN = ("weights", *LAST)
 """The stages that a loss is about, which its canvas shows before it."""
 
 
@@ -84,7 +84,7 @@ def collect_backward_needs(trace: "Trace", view: "View", digits: dict[str, tuple
     """Return what the cards of the backward pass of a trace need, as :func:`collect_needs` does for the others."""
     e, needs = trace.experiment, []
     first, *others = split_backward([trace.stage(name) for name in trace if trace.stage(name).is_backward])
-    given = trace.stage("weights" if "d_output" not in trace else "output")
+    given = trace.stage("weights" if "d_output" not in trace else find_last(e))
     for stages in ([given, *first], *others):
         found = [_measure_stage(e, stage, view, *digits[stage.name]) for stage in stages]
         needs.append(tuple(_double(need) if pinned and view.look == "both" else need for need in found))

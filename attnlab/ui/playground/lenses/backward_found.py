@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.stages.trace import Trace
 
-BLOCK = "The gradients are those of attention: the residuals and the feed-forward after it are not part of the loss."
+_LISTED = 4
+"""The most tables that a sentence names; of more it names all but the last ones, and counts these."""
 _AGREES = 1e-4
 """How far a difference quotient may be from the gradient, relative to it: it is exact only for a straight line."""
 
@@ -61,8 +62,7 @@ def find_steps_down(
 
 def describe_loss(trace: "Trace") -> str:
     """Return what the loss is about, its value, and what does not reach it."""
-    block = BLOCK if trace.experiment.config.block != "none" else ""
-    return " ".join(filter(None, (_describe_wanted(trace), _describe_unreached(trace), block)))
+    return " ".join(filter(None, (_describe_wanted(trace), _describe_unreached(trace))))
 
 
 def _describe_wanted(trace: "Trace") -> str:
@@ -75,7 +75,8 @@ def _describe_wanted(trace: "Trace") -> str:
         now = number(float(trace.array("weights")[head, query, key]))
         return f"The weight {token} → “{e.key_tokens[key] or '∅'}”{where} is {now}; the loss is {loss}."
     if kind == OUTPUT:
-        return f"The output is on average √{loss} from the wanted Y, which you edit under Numbers; the loss is {loss}."
+        what = "The output" if e.config.block == "none" else "What leaves the block"
+        return f"{what} is on average √{loss} from the wanted Y, which you edit under Numbers; the loss is {loss}."
     now = number(float(trace.array("readout")[query, find_class(e)]))
     return (
         f"Class {find_class(e)} has the probability {now} for {token}; the loss is {loss}. Edit W_read under Numbers."
@@ -88,7 +89,8 @@ def _describe_unreached(trace: "Trace") -> str:
     if not names:
         return ""
     what = "a weight" if e.config.option("loss") == WEIGHT else "the loss"
-    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    named = names if len(names) <= _LISTED else [*names[: _LISTED - 1], f"{len(names) - _LISTED + 1} other tables"]
+    listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
     return f"{listed} {'does' if len(names) == 1 else 'do'} not reach {what}."
 
 

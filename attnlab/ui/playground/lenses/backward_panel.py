@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
 RATE = 0.5
-FIRST = ("W_q", "W_k", "W_v", "W_o")
+FIRST = ("W_q", "W_k", "W_v", "W_o", "W_gate", "W_1", "W_2")
 """What may move at first."""
 
 
