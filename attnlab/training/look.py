@@ -1,7 +1,7 @@
 """Views of a model in training: attention maps, predictions and layers, computed from weights and a probe text."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from torch import Tensor
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.arithmetic import short
 from attnlab.base.errors import TrainingError
-from attnlab.training import layer_experiment, models, tasks
+from attnlab.training import block_experiment, layer_experiment, models, tasks
 from attnlab.training.answers import NO_ANSWER, Answer, read_answer, reads_own_tokens
 from attnlab.training.batch import END, IGNORED, PAD, Batch
 from attnlab.training.inside import look_inside
@@ -217,22 +217,42 @@ class Viewer:
         self.load(weights)
         return read_stream(self.model, self.data, self._probe(probe))
 
-    def make_experiment(self, weights: Arrays, probe: str, layer: str) -> Experiment:
-        """Return a layer applied to a text as a playground experiment, whose maps equal the model's."""
-        with self._trace_layer(weights, probe, layer) as (batch, trace):
+    def make_experiment(self, weights: Arrays, probe: str, layer: str, whole: bool = False) -> Experiment:
+        """Return a layer applied to a text as a playground experiment, whose maps equal the model's.
+
+        If ``whole``, it has the norms and the feed-forward of its block, and its embeddings are what enters the block.
+        """
+        attention = self._layer(layer)
+        block = block_experiment.find_block(self.model, attention) if whole else None
+        entered: list[Tensor] = []
+        with ExitStack() as stack:
+            if block is not None and block.is_norm_first:
+                norm = block_experiment.find_norm(block, attention)
+                stack.enter_context(norm.register_forward_pre_hook(lambda _, given: entered.append(given[0])))
+            batch, trace = stack.enter_context(self._trace_layer(weights, probe, layer))
             queries, keys = self._write_sides(batch, layer, trace)
-            return layer_experiment.to_experiment(self.model.layers[layer], trace, queries, keys)
+            e = layer_experiment.to_experiment(attention, trace, queries, keys)
+            if block is None:
+                return e
+            x = entered[-1] if entered else trace.join("inputs")
+            return block_experiment.add_block(e, block, attention, x[0].detach())
 
     def replace_layer(self, weights: Arrays, layer: str, experiment: Experiment) -> Arrays:
         """Return the weights with those of one layer taken from an experiment; its tokens and embeddings are ignored.
+
+        Those of the block around it are taken too if the experiment is a whole block.
 
         Raises:
             TrainingError: sizes differ, or the experiment computes something that the layer cannot.
         """
         attention = self._layer(layer)
         changed = layer_experiment.to_weights(attention, experiment)
-        prefix = next(name for name, module in self.model.named_modules() if module is attention)
-        return {**weights, **{f"{prefix}.{name}": array for name, array in changed.items()}}
+        block = block_experiment.find_block(self.model, attention)
+        around = block_experiment.read_block(experiment, block, attention)
+        names = {module: name for name, module in self.model.named_modules()}
+        changed = {f"{names[attention]}.{name}": array for name, array in changed.items()}
+        changed |= {f"{names[block]}.{name}": array for name, array in around.items()} if block is not None else {}
+        return {**weights, **changed}
 
     def _layer(self, name: str) -> models.Attention:
         if name not in self.model.layers:

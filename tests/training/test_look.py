@@ -2,15 +2,20 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 
+import attnlab
+from attnlab.attention import edits
+from attnlab.attention.stages.presence import find_last
 from attnlab.base.errors import TrainingError
 from attnlab.training import models, tasks
 from attnlab.training.batch import IGNORED, PAD, Batch
+from attnlab.training.block_experiment import find_block
 from attnlab.training.look import Viewer
 from attnlab.training.specs import RunSpec
 
@@ -241,3 +246,67 @@ def test_weights_of_another_model_are_refused_in_a_sentence() -> None:
         viewer.compute_stage(weights, "cadb", "cross 1", "weights")
     with pytest.raises(TrainingError, match="'!' is not a letter"):
         viewer.look(0, weights, "cad!")
+
+
+BLOCKS = (
+    ("reverse", "decoder", "decoder 2", "before", "gelu"),
+    ("reverse", "decoder", "decoder 1", "after", "relu"),
+    ("reverse", "encoder", "encoder 1", "none", "gelu"),
+    ("reverse", "encoder-decoder", "encoder 2", "after", "relu"),
+    ("reverse", "encoder-decoder", "decoder 1", "before", "none"),
+    ("reverse", "encoder-decoder", "cross 2", "before", "relu"),
+    ("reverse", "attention", "attention 1", "before", "none"),
+)
+
+
+@pytest.mark.parametrize(("task", "kind", "layer", "norm", "feed_forward"), BLOCKS)
+def test_a_layer_as_a_whole_block_computes_what_leaves_it_in_the_model(
+    task: str, kind: str, layer: str, norm: str, feed_forward: str
+) -> None:
+    spec = tasks.make_spec(task, kind)
+    spec = replace(spec, model=replace(spec.model, norm=norm))
+    _, weights = first_weights(spec)
+    weights = {name: array + 0.02 * np.float32(len(name) % 5) for name, array in weights.items()}
+    viewer = Viewer(spec)
+    viewer.load(weights)
+    made: list[torch.Tensor] = []
+    block = find_block(viewer.model, viewer.model.layers[layer])
+    assert block is not None
+    last = viewer.model.layers[layer] is block.cross or block.cross is None
+    with block.register_forward_hook(lambda *given: made.append(given[2])):
+        e = viewer.make_experiment(weights, "c a d b", layer, whole=True)
+    config = e.config
+    assert (config.block, config.feed_forward) == ("before" if norm == "before" else "after", feed_forward)
+    trace = attnlab.compute(e)
+    alone = attnlab.compute(viewer.make_experiment(weights, "c a d b", layer))
+    np.testing.assert_allclose(trace.array("weights"), alone.array("weights"), atol=1e-4)
+    if last:
+        np.testing.assert_allclose(trace.array(find_last(e)), made[-1][0].detach(), rtol=1e-4, atol=1e-4)
+    assert viewer.replace_layer(weights, layer, e).keys() == weights.keys()
+    for name, array in viewer.replace_layer(weights, layer, e).items():
+        np.testing.assert_array_equal(array, weights[name])
+
+
+def test_an_edited_block_goes_back_to_the_model_and_another_kind_is_refused() -> None:
+    spec = tasks.make_spec("reverse", "decoder")
+    _, weights = first_weights(spec)
+    viewer = Viewer(spec)
+    e = viewer.make_experiment(weights, "c a d b", "decoder 2", whole=True)
+    edited = edits.set_block(e, "W_1", 3, 5, [[7.0]])
+    edited = edits.set_block(edited, "gamma_2", 0, 1, [[2.0]])
+    found = viewer.replace_layer(weights, "decoder 2", edited)
+    changed = {name for name, array in found.items() if not np.array_equal(array, weights[name])}
+    assert changed == {"blocks.1.feed_forward.0.weight", "blocks.1.norms.1.weight"}
+    assert found["blocks.1.feed_forward.0.weight"][5, 3] == 7
+    with pytest.raises(TrainingError, match="feed_forward is 'relu' in the playground and 'gelu' in this layer; only"):
+        viewer.replace_layer(weights, "decoder 2", edits.configure(e, feed_forward="relu"))
+    wide = edits.resize_free(e, "d_ff", 8)
+    with pytest.raises(TrainingError, match=r"W_1 has shape \[\d+, 8\] in the playground; this layer needs"):
+        viewer.replace_layer(weights, "decoder 2", wide)
+    sums = tasks.make_spec("sum")
+    _, weights = first_weights(sums)
+    plain = Viewer(sums).make_experiment(weights, "0", "attention 1", whole=True)
+    assert plain.config.block == "none"
+    block = edits.configure(plain, block="before")
+    with pytest.raises(TrainingError, match="block is 'before' in the playground and 'none' in this layer"):
+        Viewer(sums).replace_layer(weights, "attention 1", block)

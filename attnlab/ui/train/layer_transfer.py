@@ -21,7 +21,8 @@ MORE_STEPS = 0.25
 class Origin:
     """The source of the open experiment: a layer of a run at a step, with a probe.
 
-    ``weights`` are those of the whole model; ``head`` is the one in view, −1 for all.
+    ``weights`` are those of the whole model; ``head`` is the one in view, −1 for all. ``whole`` is whether the norms
+    and the feed-forward around the layer came too.
     """
 
     run: Run | None
@@ -31,13 +32,15 @@ class Origin:
     probe: str
     layer: str
     head: int
+    whole: bool = False
 
     @property
     def title(self) -> str:
         """Its title in the playground."""
         from attnlab.training.tasks import TASKS
 
-        return f"{TASKS[self.spec.task].title} · {self.layer} · step {self.step:,}"
+        block = ", whole block" if self.whole else ""
+        return f"{TASKS[self.spec.task].title} · {self.layer}{block} · step {self.step:,}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,12 +60,20 @@ class Sent:
     checkpoint: Checkpoint | None
 
 
+def has_blocks(spec: RunSpec) -> bool:
+    """Return whether the layers of a model stand in blocks, with norms or a feed-forward around them."""
+    from attnlab.training.models import KINDS
+    from attnlab.training.tasks import sums
+
+    return "norm" in KINDS[spec.model.kind].fields and spec.task != sums.NAME  # its layers stand alone
+
+
 def open_layer(made: "Callable[[Arrays], Origin]", spec: RunSpec, weights: Arrays | None) -> Opened:
     """Return a layer as an experiment; without weights, at the first ones."""
     from attnlab.training.look import Viewer
 
     origin = made(weights if weights is not None else Inspector().make_first_weights(spec))
-    return Opened(origin, Viewer(spec).make_experiment(origin.weights, origin.probe, origin.layer))
+    return Opened(origin, Viewer(spec).make_experiment(origin.weights, origin.probe, origin.layer, origin.whole))
 
 
 def insert_layer(origin: Origin, experiment: "Experiment", stands: bool) -> Sent:

@@ -13,7 +13,7 @@ from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.train.inspector import Inspector
-from attnlab.ui.train.layer_transfer import Opened, Origin, Sent, extend_run, insert_layer, open_layer
+from attnlab.ui.train.layer_transfer import Opened, Origin, Sent, extend_run, has_blocks, insert_layer, open_layer
 from attnlab.ui.train.model_worker import ModelWorker
 from attnlab.ui.train.run_words import EDITED
 from attnlab.ui.train.transfer_strip import TransferStrip
@@ -35,7 +35,7 @@ class RoundTrip(QObject):
         self._workspace, self._window, self._playground = workspace, window, playground
         self._session = workspace.session
         self._origins: dict[int, Origin] = {}
-        self._wanted: tuple[str, int] | None = None
+        self._wanted: tuple[str, int, bool] | None = None
         self._layer = ""
         self._worker = ModelWorker(KINDS, Inspector.prepare, self)
         self.strip = TransferStrip()
@@ -88,6 +88,11 @@ class RoundTrip(QObject):
         return tuple(each.layer for each in seen.look.maps) if seen is not None else ()
 
     @property
+    def _has_blocks(self) -> bool:
+        """Whether the layers of the model have norms or a feed-forward around them."""
+        return has_blocks(self._session.find_moment()[0])
+
+    @property
     def origin(self) -> Origin | None:
         """The origin of the open experiment; None if it did not come from a training."""
         return self._origins.get(self._playground.document.history.current.opening)
@@ -110,13 +115,13 @@ class RoundTrip(QObject):
         if large is not None:
             self.open(self.layers[cards[large].layer], cards[large].head)
 
-    def open(self, layer: str, head: int) -> None:
-        """Open a layer at the visible moment with one head in view, or all with head −1.
+    def open(self, layer: str, head: int, whole: bool = False) -> None:
+        """Open a layer at the visible moment with one head in view, or all with head −1; ``whole`` with its block.
 
         A training that is followed pauses first, so that it continues from exactly these weights.
         """
         session = self._session
-        self._wanted = layer, head
+        self._wanted = layer, head, whole
         running = session.alive and session.state == "running"
         if running:
             session.pause()
@@ -129,12 +134,12 @@ class RoundTrip(QObject):
             self._ask()
 
     def _ask(self) -> None:
-        (layer, head), self._wanted = self._wanted or ("", 0), None
+        (layer, head, whole), self._wanted = self._wanted or ("", 0, False), None
         spec, step, weights = self._session.find_moment()
         run, probe = self._session.run, self._session.inspection.probe
 
         def make_origin(found: Arrays) -> Origin:
-            return Origin(run, spec, step, found, probe, layer, head)
+            return Origin(run, spec, step, found, probe, layer, head, whole)
 
         self._worker.ask(
             "open", partial(open_layer, make_origin, spec, weights), self._take, self._workspace.maps.head.say
@@ -250,9 +255,13 @@ class RoundTrip(QObject):
     def _make_menu(self, places: list[tuple[str, int]]) -> QMenu:
         menu = QMenu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
         for layer, head in places:
             what = layer if head < 0 else f"{layer}, head {head},"
             menu.addAction(f"Open {what} in Playground", partial(self.open, layer, head))
+            if head < 0 and self._has_blocks:
+                whole = menu.addAction(f"Open {what} as a whole block", partial(self.open, layer, head, True))
+                whole.setToolTip("With its norms and its feed-forward, which can be edited and sent back too")
         return menu
 
     @Slot()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolButton
 
 from attnlab.attention import edits
 from tests.ui.conftest import Person
@@ -123,3 +123,43 @@ def test_every_kind_of_layer_opens_with_the_maps_of_the_model(pupil: Pupil, task
     pupil.tools.round_trip.open(layer, -1)
     pupil.wait_for_playground()
     np.testing.assert_allclose(pupil.painted("weights"), maps, atol=1e-6)
+
+
+def test_a_layer_opens_as_a_whole_block_and_its_feed_forward_is_sent_back(pupil: Pupil) -> None:
+    pupil.begin(tiny())
+    trip = pupil.tools.round_trip
+    pupil.wait_for(lambda: trip.layers != ())
+    pupil.click(pupil.find(QToolButton, "Choose a layer"))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert [action.text() for action in menu.actions()] == [
+        "Open decoder 1 in Playground",
+        "Open decoder 1 as a whole block",
+    ]
+    menu.actions()[1].trigger()
+    menu.close()
+    pupil.wait_for_playground()
+    assert pupil.document.scene.title == "Reverse · decoder 1, whole block · step 0"
+    assert pupil.experiment.config.block == "before"
+    np.testing.assert_allclose(pupil.painted("weights"), shown_maps(pupil, "decoder 1"), atol=1e-6)
+    pupil.open_table("W_2")
+    pupil.type_number(0, 0, "0")
+    pupil.settle()
+    pupil.click(pupil.find(QPushButton, "Send back"))
+    pupil.wait_for(lambda: pupil.window.current == "train")
+    pupil.wait_for_step(1)
+    sent = pupil.run.recorder.find_nearest(0)
+    assert sent is not None
+    assert sent.weights["blocks.0.feed_forward.3.weight"][0, 0] == 0
+    pupil.trainer.session.stop()
+
+
+def test_layers_without_a_block_are_not_offered_as_one(pupil: Pupil) -> None:
+    pupil.begin(tiny("dates", kind="luong"))
+    trip = pupil.tools.round_trip
+    pupil.wait_for(lambda: trip.layers != ())
+    pupil.click(pupil.find(QToolButton, "Choose a layer"))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert [action.text() for action in menu.actions()] == ["Open alignment in Playground"]
+    menu.close()
