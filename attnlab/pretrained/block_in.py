@@ -107,6 +107,19 @@ def with_block(
     Raises:
         ArgumentError: the norms differ in kind, or attnlab has no such feed-forward.
     """
+    tables, settings = list_block(surroundings, cross, is_last)
+    eps = settings.pop("norm_eps", None)
+    options = {**config.options, **({} if eps is None else {"norm_eps": eps})}
+    extra = {**weights.extra, **tables}
+    return replace(weights, extra=extra), replace(config, options=options, **settings)
+
+
+def list_block(surroundings: Surroundings, cross: bool, is_last: bool) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tables and the settings of the norms and the feed-forward around attention.
+
+    Raises:
+        ArgumentError: the norms differ in kind, or attnlab has no such feed-forward.
+    """
     around = surroundings.cross if cross else surroundings.attention
     assert around is not None
     feed_forward = surroundings.feed_forward if is_last else None
@@ -115,10 +128,7 @@ def with_block(
     if feed_forward is not None:
         more, settings["feed_forward"] = _list_feed_forward(feed_forward)
         tables |= more
-    eps = settings.pop("norm_eps", None)
-    options = {**config.options, **({} if eps is None else {"norm_eps": eps})}
-    extra = {**weights.extra, **tables}
-    return replace(weights, extra=extra), replace(config, options=options, **settings)
+    return tables, settings
 
 
 def _list_norms(first: Around, second: Around) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -10,13 +10,14 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.experiment import PROJECTIONS, AttentionConfig, Experiment, Weights
-from attnlab.base.errors import ExperimentError, FileError
+from attnlab.base.errors import ArgumentError, ExperimentError, FileError
 from attnlab.files.weights.named_array import NamedArray, shorten_name
+from attnlab.pretrained.block_in import find_surroundings, list_block, with_block
 from attnlab.pretrained.families.families import FAMILIES, build
 from attnlab.pretrained.find_model import find_folder
 from attnlab.pretrained.folder import CONFIG, ModelFolder, list_tensors, read_json
 from attnlab.pretrained.layer_in import list_settings
-from attnlab.pretrained.layers import AttentionLayer
+from attnlab.pretrained.layers import AttentionLayer, Layer
 from attnlab.pretrained.stack_pass import Part
 
 LONGEST = 512
@@ -25,11 +26,30 @@ LONGEST = 512
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownLayer:
-    """The attention of one layer of a model; ``title`` names both."""
+    """The attention of one layer of a model, and the layer that it is part of; ``title`` names both.
+
+    The norms and the feed-forward of the layer are zeros unless it was read as a whole ``block``.
+    """
 
     title: str
     part: Part
     attention: AttentionLayer
+    layer: Layer
+    block: bool = False
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the feed-forward of the layer follows this attention."""
+        return self.part == "cross" or self.layer.cross is None
+
+    @property
+    def has_block(self) -> bool:
+        """Whether the playground has a block with the norms and the feed-forward of the layer."""
+        try:
+            list_block(find_surroundings(self.layer), self.part == "cross", self.is_last)
+        except ArgumentError:
+            return False
+        return True
 
     def clear(self, e: Experiment) -> Experiment:
         """Return the sentence of an experiment without weights and settings, into which the layer is imported.
@@ -47,9 +67,10 @@ class KnownLayer:
         return Experiment(e.tokens, e.embeddings, others=others, item=e.item)
 
     def set_up(self, e: Experiment) -> Experiment:
-        """Return an experiment that has the weights of this layer with its settings too.
+        """Return an experiment that has the weights of this layer with its settings too; as a block if it is one.
 
         Raises:
+            ArgumentError: the playground has no block with such norms or such a feed-forward.
             ExperimentError: its weights or heads are not those of this layer; the sentence names the first.
         """
         tables, settings = list_settings(self.attention, e.T_q)
@@ -64,8 +85,11 @@ class KnownLayer:
                 raise ExperimentError(f"{field} is not that of {self.title} as it is chosen here.")
         window = self.attention.window
         masks = {"window": window} if window is not None and window <= LONGEST else {}
-        weights = replace(e.weights, extra=tables)
-        return replace(e, weights=weights, config=AttentionConfig(masks=masks, **settings))
+        weights, config = replace(e.weights, extra=tables), AttentionConfig(masks=masks, **settings)
+        if self.block:
+            around = find_surroundings(self.layer)
+            weights, config = with_block(weights, config, around, self.part == "cross", self.is_last)
+        return replace(e, weights=weights, config=config)
 
     def _find_weight(self, field: str) -> Tensor | None:
         part = getattr(self.attention, field[-1])
@@ -85,8 +109,10 @@ class KnownModel:
         self._several = False
         self._index()
 
-    def find(self, name: str) -> KnownLayer | None:
+    def find(self, name: str, block: bool = False) -> KnownLayer | None:
         """Return the layer that has an array as its W_q, read from the files; None if there is none.
+
+        With ``block`` its norms and its feed-forward are read too.
 
         Raises:
             FileError: a tensor cannot be read, or holds a number that is not finite.
@@ -95,10 +121,12 @@ class KnownModel:
             return None
         stack, index, cross = self._places[name]
         needed = set(self._list_names(_choose(build(self._make_folder(())).stacks[stack].layer(index), cross)))
-        found = build(self._make_folder(needed)).stacks[stack]
+        folder = replace(self._folder, held={}) if block else self._make_folder(needed)
+        found = build(folder).stacks[stack]
         part: Part = "cross" if cross else found.name
         said = f"{part} layer {index}" if self._several else f"layer {index}"
-        return KnownLayer(f"{said} of {self.name}", part, _choose(found.layer(index), cross))
+        layer = found.layer(index)
+        return KnownLayer(f"{said} of {self.name}", part, _choose(layer, cross), layer, block)
 
     def knows(self, names: Iterable[str]) -> bool:
         """Return whether one of these arrays is the W_q of a layer."""

@@ -11,7 +11,8 @@ import torch
 
 import attnlab
 from attnlab.attention.experiment import Experiment
-from attnlab.base.errors import ExperimentError, FileError
+from attnlab.attention.stages.presence import find_last
+from attnlab.base.errors import ArgumentError, ExperimentError, FileError
 from attnlab.compute.engine import compute
 from attnlab.files.weights.weights_apply import apply
 from attnlab.files.weights.weights_in import Proposal, guess
@@ -151,3 +152,37 @@ def test_one_part_of_a_model_finds_the_rest_in_the_others(make: Make, tmp_path: 
                 assert torch.equal(layer.attention.bias.table, table)
                 found.append(layer.title)
     assert found
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_layer_that_can_be_a_block_computes_what_leaves_it_in_the_model(make: Make, name: str) -> None:
+    _, folder = make(name)
+    run = attnlab.read_model(folder).run(TEXT, **({"target": "the mat"} if name in ("t5", "t5-gated") else {}))
+    source, proposals = read(folder / "model.safetensors", attnlab.preset("journey"))
+    model = find_known_model(folder, source.arrays)
+    for proposal in proposals:
+        layer = model.find(proposal.parts["W_q"].array, block=True)
+        assert layer is not None
+        index = int(layer.title.split("layer ")[1].split()[0])
+        try:
+            theirs = run.experiment(index, layer.part, block=True)
+        except ArgumentError:
+            assert not layer.has_block
+            continue
+        assert layer.has_block
+        made = import_layer(source, proposal, layer, theirs)
+        assert made.config.block == theirs.config.block != "none"
+        memory = {"memory_tokens": theirs.memory_tokens, "memory_embeddings": theirs.memory_embeddings}
+        fed = replace(made, tokens=theirs.tokens, embeddings=theirs.embeddings, **memory)
+        last = find_last(theirs)
+        assert abs(compute(fed).array(last) - compute(theirs).array(last)).max() < 1e-5
+
+
+def test_a_layer_whose_block_was_not_asked_for_is_attention_alone(make: Make) -> None:
+    _, folder = make("llama")
+    e = attnlab.preset("journey")
+    source, proposals = read(folder / "model.safetensors", e)
+    layer = find_known_model(folder, source.arrays).find(proposals[0].parts["W_q"].array)
+    assert layer is not None
+    assert layer.has_block
+    assert import_layer(source, proposals[0], layer, e).config.block == "none"

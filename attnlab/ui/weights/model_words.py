@@ -55,9 +55,22 @@ def describe_settings(e: "Experiment") -> str:
         told.append("no positions in the attention")
     if config.qk_norm != "none":
         told.append("normalised queries and keys")
+    if config.block != "none":
+        told.append(_describe_block(e))
     if "window" in config.masks:
         told.append(f"a window of {format_count(config.masks['window'], 'token')}")
     return ", ".join(told)
+
+
+def _describe_block(e: "Experiment") -> str:
+    """Return the norms and the feed-forward around attention."""
+    from attnlab.attention.registries.blocks import BLOCK_NORMS, FEED_FORWARDS
+
+    config = e.config
+    norm = "no norms" if config.block_norm == "none" else f"{BLOCK_NORMS[config.block_norm].title} {config.block}"
+    if config.feed_forward == "none":
+        return f"in a block with {norm} and no feed-forward"
+    return f"in a block with {norm} and a {FEED_FORWARDS[config.feed_forward].title} feed-forward of {e.d_ff:,}"
 
 
 def _describe_scale(e: "Experiment") -> str:

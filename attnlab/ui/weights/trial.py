@@ -30,12 +30,16 @@ FINEST = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wish:
-    """The user's choices: a proposal, the numbers of heads if chosen, and the source of the embeddings."""
+    """The user's choices: a proposal, the numbers of heads if chosen, and the source of the embeddings.
+
+    ``block`` is whether the norms and the feed-forward of a model's layer come too.
+    """
 
     proposal: Proposal
     n_heads: int | None = None
     n_kv_heads: int | None = None
     embeddings: Embeddings = "keep"
+    block: bool = False
 
     @property
     def heads(self) -> Heads:
@@ -103,6 +107,8 @@ def _find_layer(wish: Wish, model: "KnownModel | str") -> "KnownLayer":
     if not wish.proposal.whole:
         raise ExperimentError(f"W_q, W_k and W_v are not all chosen, so this is no layer of {model.name}.")
     layer = model.find(parts["W_q"].array)
+    if layer is not None and wish.block and layer.has_block:
+        layer = model.find(parts["W_q"].array, block=True)
     if layer is None:
         raise ExperimentError(f"{shorten_name(parts['W_q'].array)} is no W_q that attnlab knows of {model.name}.")
     return layer

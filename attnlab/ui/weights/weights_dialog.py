@@ -89,7 +89,9 @@ class WeightsDialog(WeightsFrame):
         self.pages.setCurrentWidget(self.waiting)
         self.segments.hide()
         self._known = None
-        self.alone.setChecked(False)
+        for switch in (self.alone, self.block):
+            switch.setChecked(False)
+        self.block.hide()
         self.offer.hide()
         self._say("")
         self._show_busy(True, steps)
@@ -159,6 +161,7 @@ class WeightsDialog(WeightsFrame):
         self.cancel_button.clicked.connect(self.reject)
         self.apply_button.clicked.connect(self.bring_in)
         self.alone.clicked.connect(lambda _: self._enable())
+        self.block.clicked.connect(lambda _: self._on_form_changed())
 
     def _enable(self) -> None:
         """Enable Import if the choices were tried for the open scene."""
@@ -226,7 +229,8 @@ class WeightsDialog(WeightsFrame):
         source = self.source
         if source is None:
             return
-        wish, scene, model = self.form.read_wish(), self._playground.document.scene, self._known
+        wish = replace(self.form.read_wish(), block=self.block.isChecked())
+        scene, model = self._playground.document.scene, self._known
 
         def job(progress: Progress) -> Trial:
             wanted = {part.array for part in wish.proposal.parts.values()}
@@ -250,6 +254,7 @@ class WeightsDialog(WeightsFrame):
         self.view.show_trial(trial)
         show_text(self.offer_text, describe_model(trial, self.form.read_wish().embeddings))
         self.offer.setVisible(self._known is not None)
+        self.block.setVisible(trial.layer is not None and trial.layer.has_block)
         self._on_untried(trial.sentence)
 
     def _on_untried(self, sentence: str) -> None:

@@ -90,6 +90,8 @@ class WeightsFrame(QDialog):
         self.alone.setToolTip(
             "Nothing here says which mask, scale and positions the layer has; say that those here are meant"
         )
+        self.block = Switch("The whole block: its norms and its feed-forward too")
+        self.block.setToolTip("Residuals, norms and the feed-forward stand around the attention, as in the model")
         self.segments = Segments("View")
         self.other_button = button("Other file…", "Read another file")
         self.draw_button = button("Draw new embeddings", "")
@@ -99,7 +101,7 @@ class WeightsFrame(QDialog):
         self.waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._lay_out()
         self._show_busy(False)
-        for widget in (self.message, self.draw_button, self.alone):
+        for widget in (self.message, self.draw_button, self.alone, self.block):
             widget.hide()
 
     def _lay_out(self) -> None:
@@ -127,7 +129,8 @@ class WeightsFrame(QDialog):
         whole.addWidget(self.progress)
         whole.addWidget(self.message)
         whole.addWidget(self.info)
-        whole.addWidget(self.alone, 0, Qt.AlignmentFlag.AlignLeft)
+        for switch in (self.block, self.alone):
+            whole.addWidget(switch, 0, Qt.AlignmentFlag.AlignLeft)
         whole.addLayout(self._make_buttons())
 
     def _make_offer(self) -> QFrame:

@@ -119,3 +119,23 @@ def test_the_settings_of_a_known_layer_need_no_confirmation(person: "Person", ma
     assert user.dialog.alone.isVisible()
     assert not user.button("Import").isEnabled()
     user.close()
+
+
+def test_the_whole_block_of_a_models_layer_comes_when_it_is_wanted(person: "Person", make: Make) -> None:
+    _, folder = make("llama")
+    user = open_weights(person, [folder / "model.safetensors"])
+    switch = user.dialog.block
+    assert switch.isVisible()
+    assert not switch.isChecked()
+    with person.qtbot.waitSignal(user.dialog.previewed):
+        person.click(switch)
+    told = "RoPE with base 10,000, in a block with RMSNorm before and a SwiGLU feed-forward of "
+    assert told in user.dialog.offer_text.text()
+    user.bring_in()
+    found, theirs = person.experiment, read_model(folder).run("the cat sat").experiment(0, block=True)
+    assert (found.config.block, found.config.block_norm, found.config.feed_forward) == ("before", "rms", "swiglu")
+    for name in ("W_1", "W_2", "W_gate", "gamma_1", "gamma_2"):
+        assert (found.weights.extra[name] == theirs.weights.extra[name]).all()
+    person.undo()
+    person.settle()
+    assert person.experiment.config.block == "none"
