@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 from attnlab.ui.base.theme import px
 
 FULL = 200
-"""Pixels, at 100 %, that a drag takes from 0 to 1."""
+"""Pixels, at 100 %, that a drag takes from 0 to 1: two for each hundredth, to which the wanted weight is rounded."""
 
 
 class WeightDrag:
@@ -21,5 +21,5 @@ class WeightDrag:
         """Follow the pointer, and return the wanted weight. A softmax gives neither 0 nor 1, so neither is wanted."""
         up = self._start.y() - to.y()
         if self.wanted is not None or abs(up) >= QApplication.startDragDistance():
-            self.wanted = min(max(round(self._weight + up / px(FULL), 3), 0.001), 0.999)
+            self.wanted = min(max(round(self._weight + up / px(FULL), 2), 0.001), 0.999)
         return self.wanted
