@@ -134,7 +134,7 @@ def describe_cell(e: Experiment, cell: Cell) -> str:
     stage = BY_NAME[cell.stage]
     rows, columns = stage.axes[-2:]
     if rows == "one":
-        return "the number"
+        return "the number" if columns == "one" else f"column {cell.column}"
     row = _write_token(e, rows, cell.row) if rows in TOKENS else f"row {cell.row}"
     column = _write_token(e, columns, cell.column) if columns in TOKENS else f"column {cell.column}"
     which = "" if not stage.has_heads or e.n_heads == 1 else "mean of the heads" if cell.head is None else None

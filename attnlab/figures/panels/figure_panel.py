@@ -40,6 +40,7 @@ from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, make_figure_font, wrap
 from attnlab.figures.raster import MAP_OF
 from attnlab.figures.scales import AUTOMATIC, Colouring, describe_scale, find_scale, find_sinks, join_scales
+from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.figures.text import Pen
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ _CARD_CELL_HEIGHT = 28.0
 """Higher cells would make matrices other than query by key the largest cards of a canvas."""
 _BAR_HEIGHT = 5.0
 _BAR_WIDTH = (90.0, 200.0)
+NO_AXIS = "one"
+"""The axis of a single row or number, which has no name."""
 _TICK, _APART = 2.0, 6.0
 """The length of a tick of the colour bar, and the least space between its numbers."""
 
@@ -190,8 +193,7 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
     if not shown.title:
         return
     layout, font = shown.layout, make_figure_font(TITLE_PX, QFont.Weight.DemiBold)
-    pen = Pen(painter, font)
-    widest = max(map(pen.width, shown.title))
+    widest = max(text_width(line, font) for line in shown.title)
     left = max(min(layout.left, layout.width - MARGIN - widest), MARGIN)
     right = max(layout.right, min(left + widest, layout.width - MARGIN))
     if spec.canvas:  # all cards have outlines and titles in the same place
@@ -200,11 +202,11 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
     painter.setPen(QColor(palette.role_ink(role) if role != "neutral" else palette.ink))
     y = layout.top + LINE / 2 - 3
     for line in shown.title:
-        pen.draw(left, y, line)
+        draw_text(painter, left, y, line, font)
         y += LINE
     if spec.title is not None and shown.title != (shown.stage.title,):
         return  # the user's title stays as it is
-    after = left + pen.width(shown.title[-1]) + 8
+    after = left + text_width(shown.title[-1], font) + 8
     small = Pen(painter, make_figure_font(TEXT_PX))
     painter.setPen(QColor(palette.muted))
     if shown.which and after + small.width(shown.which) <= layout.width - MARGIN:
@@ -233,19 +235,30 @@ def _draw_captions(
 
 
 def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
-    """Write the names of the axes: rows at the left, vertically, columns above the maps."""
+    """Write the names of the axes: rows at the left, vertically, columns above the maps; a vector has no rows."""
     rows, columns = shown.stage.axes[-2:]
-    grid, layout = shown.layout.first, shown.layout
-    pen = Pen(painter, make_figure_font(TEXT_PX))
-    painter.setPen(QColor(_choose_ink(columns, palette)))
-    pen.draw(grid.x + grid.width / 2, grid.y - grid.label_height - layout.caption - AXIS / 2, columns, 0.5)
+    grid, layout, font = shown.layout.first, shown.layout, make_figure_font(TEXT_PX)
+    if columns != NO_AXIS:
+        painter.setPen(QColor(_choose_ink(columns, palette)))
+        x = grid.x + (grid.width - text_width(columns, font)) / 2
+        draw_text(painter, x, grid.y - grid.label_height - layout.caption - AXIS / 2, columns, font)
+    if rows == NO_AXIS:
+        return
     painter.setPen(QColor(_choose_ink(rows, palette)))
     x = grid.x - grid.label_width - AXIS / 2 - (0 if grid.label_width else 3)
+    spans = [(each.y, each.height) for each in layout.grids]
     if grid.columns * grid.cell_width < DENSE and len(layout.grids) > 1:
-        pen.draw_upwards(x, (grid.y + layout.bottom + pen.width(rows)) / 2, rows)
-        return
-    for each in layout.grids:
-        pen.draw_upwards(x, each.y + (each.height + pen.width(rows)) / 2, rows)
+        spans = [(grid.y, layout.bottom - grid.y)]
+    for top, height in spans:
+        _draw_upwards(painter, x, top + (height + text_width(rows, font)) / 2, rows, font)
+
+
+def _draw_upwards(painter: QPainter, x: float, y: float, text: str, font: QFont) -> None:
+    painter.save()
+    painter.translate(x, y)
+    painter.rotate(-90)
+    draw_text(painter, 0, 0, text, font)
+    painter.restore()
 
 
 def _choose_ink(axis: str, palette: Palette) -> str:
