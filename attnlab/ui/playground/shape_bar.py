@@ -50,7 +50,8 @@ class ShapeBar(QWidget):
         self.free_sizes: dict[str, QSpinBox] = {}
         groups = [self.sizes] * len(SIZES) + [self.memory_sizes] * len(MEMORY_SIZES)
         free = tuple(
-            (axis, axis, _ABOUT_FREE.get(axis, "a size that only the score's tables have")) for axis in free_axes()
+            (axis, _write_axis(axis), _ABOUT_FREE.get(axis, "a size that only the score's tables have"))
+            for axis in free_axes()
         )
         for place, (name, title, about) in enumerate(SIZES + MEMORY_SIZES + free):
             box, label = self._make_box(name, about), QLabel(title)
@@ -122,3 +123,9 @@ class ShapeBar(QWidget):
         sender = self.sender()
         if isinstance(sender, QSpinBox):
             self.size_requested.emit(str(sender.property("field")), value)
+
+
+def _write_axis(name: str) -> str:
+    """Return the name of an axis with its index lowered."""
+    letter, _, index = name.partition("_")
+    return f"{letter}<sub>{index}</sub>" if index and len(letter) == 1 else name
