@@ -82,7 +82,7 @@ def _compute_pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None")
             traces[id(e)] = compute(e)
         return traces[id(e)]
 
-    pages, answers = [], list[Paragraph]()
+    pages, answers = [], list[list[Paragraph]]()
     for slide in slides:
         now = compute_trace(slide.experiment, slide)
         before = compute_trace(slide.before or slide.experiment, slide)
@@ -90,7 +90,7 @@ def _compute_pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None")
             del traces[key]  # keeps the numbers of at most two steps
         page = _make_page(slide, now, before, Moment(None, slide.blanks, answered=not _is_covered(slide)))
         pages.append(replace(page, notes=fill_text(slide.step.notes, slide, now, before, markdown=True)))
-        answers += _write_answers(slide, now, before)
+        answers.append(_write_answers(slide, now, before))
     return pages + _answer_pages(answers, slides)
 
 
@@ -137,10 +137,15 @@ def _write_answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Para
     return found + [replace(each, level=each.level + 1) for each in told]
 
 
-def _answer_pages(answers: list[Paragraph], slides: "tuple[Slide, ...]") -> list[SlideContent]:
-    title = slides[0].lesson.title if slides else ""
-    parts = [tuple(answers[i : i + ANSWERS_A_PAGE]) for i in range(0, len(answers), ANSWERS_A_PAGE)]
-    return [SlideContent(heading=title, title="Answers", text=part) for part in parts]
+def _answer_pages(answers: list[list[Paragraph]], slides: "tuple[Slide, ...]") -> list[SlideContent]:
+    """Return the pages of the answers of all steps; a step's answers stay together unless they exceed a page."""
+    title, parts = slides[0].lesson.title if slides else "", list[list[Paragraph]]()
+    for answer in answers:
+        if parts and len(parts[-1]) + len(answer) <= ANSWERS_A_PAGE:
+            parts[-1] += answer
+        else:
+            parts += [answer[at : at + ANSWERS_A_PAGE] for at in range(0, len(answer), ANSWERS_A_PAGE)]
+    return [SlideContent(heading=title, title="Answers", text=tuple(part)) for part in parts]
 
 
 def print_pages(

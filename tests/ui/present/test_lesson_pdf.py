@@ -198,3 +198,18 @@ def test_notes_need_room() -> None:
         Paper(notes=True, per_page=4)
     with pytest.raises(AttnlabError, match="3 slides a page"):
         Paper(per_page=3)
+
+
+def test_the_answers_of_a_step_stay_on_one_page() -> None:
+    steps = [
+        f"## Question {i}\n\n```state\npreset: journey\n```\n\n```question\nask: Which?\nblank: weights[{i}, :]\n```\n"
+        for i in range(5)
+    ]
+    text = "---\ntitle: On paper\n---\n\n" + "\n".join(steps)
+    pages = [page for page in compute_pages(parse(text, "paper")) if page.title == "Answers"]
+    lines = [["".join(run.text for run in each.runs) for each in page.text] for page in pages]
+    assert [sum(line.startswith("Step ") for line in page) for page in lines] == [2, 2, 1]
+    assert all(page[0].startswith("Step ") for page in lines)
+    assert [line.split()[1] for page in lines for line in page if line.startswith("Step ")] == [
+        f"{i}." for i in range(1, 6)
+    ]
