@@ -1,13 +1,14 @@
 """The window at small sizes: all buttons stay complete, separate and inside their bars."""
 
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
+from attnlab.document.settings import Settings
 from attnlab.ui.widgets.fields.pill import Pill
 
 if TYPE_CHECKING:
@@ -73,6 +74,68 @@ def test_pills_drop_clear_labels_before_the_bar_takes_two_lines(sit_down: Callab
     assert bar.switches.shown_heads.grab().toImage().width() > narrow.width()
 
 
+def count_lines(bar: QWidget) -> int:
+    """Return in how many lines a bar's visible buttons stand."""
+    buttons = [b for b in bar.findChildren(QAbstractButton) if b.isVisible()]
+    middles = sorted(b.mapTo(bar, b.rect().center()).y() for b in buttons)
+    return 1 + sum(b - a > 16 for a, b in pairwise(middles))
+
+
+@pytest.mark.parametrize(("size", "type_size"), [((1366, 768), 200), ((1024, 640), 250)])
+def test_the_bar_has_two_lines_at_most_and_a_list_of_what_has_no_room(
+    sit_down: Callable[..., "Person"], size: tuple[int, int], type_size: int
+) -> None:
+    person = sit_down("multi-head-causal", size=size, settings=Settings(theme="light", type_size=type_size))
+    person.window.grab()  # which lays out what was asked for
+    bar, switches = person.playground.top_bar, person.playground.top_bar.switches
+    assert count_lines(bar) == 2
+    left_out = [pill for pill in switches.pills.values() if not pill.isVisible()]
+    assert left_out
+    person.click(switches.more)
+    popup = switches.more.popup()
+    assert popup is not None
+    assert {f"{pill.label}: {pill.value_text()}" for pill in left_out} <= {row.text() for row in popup.rows()}
+    person.click(next(row for row in popup.rows() if row.text() == "Score: dot"))
+    assert switches.more.popup() is None
+    choices = switches.pills["score"].popup()
+    assert choices is not None
+    assert choices.isVisible()
+    assert choices.geometry().left() < person.window.geometry().right()
+    person.click(next(row for row in choices.rows() if row.text() == "cosine"))
+    person.settle()
+    assert person.experiment.config.score == "cosine"
+    person.click(switches.more)
+    popup = switches.more.popup()
+    assert popup is not None
+    assert "Score: cosine" in [row.text() for row in popup.rows()]
+    popup.close()
+
+
+def test_what_has_no_room_is_reached_by_keyboard_and_palette(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("journey", size=(1024, 640), settings=Settings(theme="light", type_size=250))
+    person.window.grab()
+    switches = person.playground.top_bar.switches
+    assert not switches.pills["score"].isVisible()
+    switches.more.setFocus()
+    person.key(Qt.Key.Key_Return, widget=switches.more)
+    popup = switches.more.popup()
+    assert popup is not None
+    person.key(Qt.Key.Key_Down)
+    person.key(Qt.Key.Key_Return)
+    (opened,) = [pill for pill in switches.by_name.values() if pill.popup() is not None]
+    assert opened.label == "Score"
+    person.key(Qt.Key.Key_Escape)
+    assert opened.popup() is None
+    person.window.show_palette()
+    person.type("score cosine")
+    person.key(Qt.Key.Key_Return)
+    person.settle()
+    assert person.experiment.config.score == "cosine"
+    person.window.resize(1920, 1080)
+    person.window.change_settings(type_size=100)
+    person.wait_for(lambda: switches.pills["score"].isVisible() and not switches.more.isVisible())
+
+
 def test_a_first_edit_moves_nothing_in_the_bar(person: "Person") -> None:
     bar = person.playground.top_bar
     person.wait_for(lambda: bar.title_button.geometry().right() < bar.switches.x() < bar.device.x())
@@ -90,7 +153,7 @@ def test_a_first_edit_moves_nothing_in_the_bar(person: "Person") -> None:
 
 def test_a_bar_is_laid_out_correctly_at_once(person: "Person") -> None:
     bar = person.playground.top_bar
-    for width, beside in ((1100, False), (1440, True), (700, False), (1440, True)):
+    for width, beside in ((1100, False), (1440, True), (980, False), (1440, True)):
         bar.resize(width, bar.heightForWidth(width))  # as a layout around it does: no event is waited for
         assert (bar.switches.y() < bar.title_button.geometry().bottom()) is beside
         assert bar.rect().contains(bar.switches.geometry())

@@ -1,4 +1,7 @@
-"""Every switch of the layer as a pill, its settings below its choices. Turns choices into edits."""
+"""Every switch of the layer as a pill, its settings below its choices. Turns choices into edits.
+
+They have one row; if it is too short, the least used ones are in the list of a last pill.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,10 +16,11 @@ from attnlab.attention.registries.masks import MASKS
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.base.number_text import parse_number
 from attnlab.ui.playground import layer_fields
+from attnlab.ui.playground.more_pill import MorePill
 from attnlab.ui.widgets.fields.option_field import write_number
 from attnlab.ui.widgets.fields.pill import Choice, Pill
 from attnlab.ui.widgets.fields.switch import Switch
-from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.layouts.overflow_row import OverflowRow
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -41,7 +45,7 @@ class LayerSwitches(QWidget):
         self._document = document
         self._shown_state: tuple[object, ...] = ()
         self._painting = False
-        self._row = FlowLayout(shrinks=True)
+        self._row = OverflowRow()
         self.setLayout(self._row)
         self.causal = Switch("Causal")
         self.causal.setToolTip("Causal mask: no query sees the keys after it")
@@ -71,6 +75,8 @@ class LayerSwitches(QWidget):
             pill.drops_none = True
         self.by_name = {"masks": self.masks, "scale": self.scale, "heads": self.heads, **self.pills}
         self.by_name["layer"] = self.layer
+        self.more = MorePill(lambda: self._row.left_out, self)
+        self._row.set_more(self.more, self._list_least_used())
         document.scene_changed.connect(self.refresh)
         document.view_changed.connect(self._on_view_changed)
         self.refresh()
@@ -81,6 +87,15 @@ class LayerSwitches(QWidget):
         pill.field_changed.connect(self._on_field)
         self._row.addWidget(pill)
         return pill
+
+    def _list_least_used(self) -> list[Pill]:
+        """Return the pills in the order in which they lose their place in the row."""
+        choices = [self.pills[name] for name in ("block", "score", "positions", "normalizer")]
+        others = [pill for pill in self.pills.values() if pill not in choices]
+        pills = [*others, *choices, self.masks, self.scale, self.heads, self.shown_heads, self.layer]
+        for pill in pills:
+            pill.stand_in = self.more
+        return pills
 
     def show_painting(self, on: bool) -> None:
         """Show whether the mask is being painted on the cards."""
@@ -110,10 +125,10 @@ class LayerSwitches(QWidget):
                 pill.set_fields(layer_fields.fields(e, choice.field))
         self.layer.set_choices(layer_fields.layer_choices(e))
         self.layer.set_value(e.layer)
-        self.layer.setVisible(e.n_layers > 1 or e.config.block != "none")
+        self._row.set_present(self.layer, e.n_layers > 1 or e.config.block != "none")
         heads = [Choice("all", "all heads", "One small map per head"), Choice("mean", "mean", "Their average")]
         self.shown_heads.set_choices([*heads, *(Choice(i, f"head {i}", "") for i in range(e.n_heads))])
-        self.shown_heads.setVisible(e.n_heads > 1)
+        self._row.set_present(self.shown_heads, e.n_heads > 1)
         self._on_view_changed(self._document.view)
 
     @Slot(object)

@@ -1,6 +1,6 @@
 """The bar above: the open session, undo and redo, the switches of the layer, the device, and export.
 
-If the switches do not fit in one line with the rest, they have the line below.
+If the switches do not fit in one line with the rest, they have the line below, and never a third one.
 """
 
 from collections.abc import Sequence

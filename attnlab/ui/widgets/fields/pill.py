@@ -39,6 +39,8 @@ class Pill(KeepsKeys, QPushButton):
         """Whether any value but "none" is clear alone, so that the pill may be too narrow for its label."""
         self.drops_none = False
         """Whether the label alone says that nothing is chosen, so that the pill may be too narrow for "none"."""
+        self.stand_in: QWidget | None = None
+        """The widget below which the popup opens while the pill has no room in its bar."""
         self._name = name or label
         self._choices: tuple[Choice, ...] = ()
         self._entry: Entry | None = None
@@ -52,6 +54,11 @@ class Pill(KeepsKeys, QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self.open)
         self._describe()
+
+    @property
+    def label(self) -> str:
+        """The muted label before the value."""
+        return self._label
 
     def set_choices(self, choices: Sequence[Choice]) -> None:
         """List these values, in this order."""
@@ -122,12 +129,14 @@ class Pill(KeepsKeys, QPushButton):
             return
         current = next((i for i, choice in enumerate(self._choices) if same(choice.value, self._value)), None)
         typed = self.value_text() if current is None and self._entry else ""
-        popup = PillPopup(self._choices, current, self._entry, typed, self, self._fields)
+        other = self.stand_in if self.isHidden() else None
+        below = other if other is not None and not other.isHidden() else self
+        popup = PillPopup(self._choices, current, self._entry, typed, below, self._fields)
         popup.options.field_changed.connect(self.field_changed)
         popup.chosen.connect(self._on_chosen)
         popup.closed.connect(self._on_closed)
         self._popup = popup
-        popup.open_below(self)
+        popup.open_below(below)
         self.update()
 
     def _describe(self) -> None:

@@ -1,4 +1,4 @@
-"""A layout of a bar: a part at each end and one between them, which moves to a second line if there is no room."""
+"""A layout of a bar: a part at each end and one row between them, which is a second line if there is no room."""
 
 from PySide6.QtCore import QMargins, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QWidget
@@ -41,8 +41,9 @@ class BarLayout(ItemsLayout):
 
         between = place_centred(left.width() + gap, QSize(room, middle.height()))
         if not beside:
-            high = item.heightForWidth(inside) if item.hasHeightForWidth() else middle.height()
-            between = QRect(margins.left(), top + tall + gap, inside, high)
+            between = QRect(margins.left(), top + tall + gap, inside, middle.height())
+        least = self._items[0].minimumSize().width()
+        left.setWidth(max(min(left.width(), inside - right.width() - gap), least))
         return [place_centred(0, left), between, place_centred(max(inside - right.width(), left.width() + gap), right)]
 
     def expandingDirections(self) -> Qt.Orientation:
