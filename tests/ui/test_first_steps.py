@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 
 from attnlab.document.settings import Settings, load_settings
@@ -128,14 +128,36 @@ def test_with_folded_inputs_a_link_replaces_the_card(person: Person) -> None:
     assert links(person) == []
 
 
-def test_the_card_leaves_the_buttons_below_the_table_whole(person: Person) -> None:
-    person.window.resize(1366, 748)  # a screen of 768 lines, without the window's title
+def test_the_card_leaves_the_buttons_below_the_table_whole_or_is_a_link(person: Person) -> None:
+    inputs, carded = person.playground.inputs, []
+    for height in range(640, 941, 20):
+        person.window.resize(1366, height)
+        person.window.grab()
+        shown = card(person)
+        carded.append(shown is not None)
+        assert bool(links(person)) is (shown is None)
+        for button in inputs.fill_bar.findChildren(QWidget) if shown is not None else ():
+            if button.isVisible() and button.parent() is inputs.fill_bar:
+                assert button.visibleRegion().boundingRect() == button.rect(), (button, height)
+    assert carded == sorted(carded), "the card never comes and goes while the window grows"
+    assert not carded[0]
+    assert carded[-1]
+
+
+def test_a_longer_sentence_folds_the_card(person: Person) -> None:
+    inputs = person.playground.inputs
+    person.window.resize(1366, 1000)
     person.window.grab()
-    shown, random = card(person), person.find(QPushButton, "Random")
-    assert shown is not None
-    seen = random.mapTo(person.window, random.rect().bottomLeft()).y()
-    assert seen < shown.mapTo(person.window, QPoint()).y()
-    assert random.visibleRegion().boundingRect() == random.rect()
+    while card(person) is not None:
+        person.window.resize(1366, person.window.height() - 10)
+        person.window.grab()
+    person.window.resize(1366, person.window.height() + 10)
+    person.wait_for(lambda: card(person) is not None)
+    person.click(inputs.memory_switch)
+    person.settle()
+    person.wait_for(lambda: card(person) is None and links(person) == ["First steps 0/3"])
+    person.undo()
+    person.wait_for(lambda: card(person) is not None and links(person) == [])
 
 
 @pytest.mark.parametrize("type_size", [100, 175, 250])

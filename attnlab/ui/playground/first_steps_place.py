@@ -17,9 +17,16 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.lens_area import LensArea
 
 MARGIN = 12
-LEAST_INPUTS, LEAST_WIDTH = 340, 200
-"""The least height that the card leaves to the inputs, and its least width, in pixels at 100 %."""
-_ARRANGED_ON = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.StyleChange)
+LEAST_WIDTH = 200
+"""The least width of the card, in pixels at 100 %."""
+_ARRANGED_ON = (
+    QEvent.Type.Resize,
+    QEvent.Type.Move,
+    QEvent.Type.Show,
+    QEvent.Type.Hide,
+    QEvent.Type.StyleChange,
+    QEvent.Type.LayoutRequest,
+)
 
 
 @guarded
@@ -65,8 +72,8 @@ class FirstStepsPlace(QObject):
         lenses.add_to_bar(self.link)
         self.popup: FirstStepsPopup | None = None
         self._room: object = None
-        inputs.installEventFilter(self)
-        inputs.viewport().installEventFilter(self)  # it becomes narrower beside a scroll bar
+        for watched in (inputs, inputs.viewport(), inputs.body):  # the second is narrower beside a scroll bar
+            watched.installEventFilter(self)
         steps.refreshed.connect(self.refresh)
         self.refresh()
 
@@ -99,7 +106,7 @@ class FirstStepsPlace(QObject):
         inputs = self._inputs
         if inputs.isHidden() or inputs.geometry().right() < 0 or self._width() < px(LEAST_WIDTH):
             return False
-        return inputs.height() - self.card.heightForWidth(self._width()) - 2 * MARGIN >= px(LEAST_INPUTS)
+        return inputs.height() - self.card.heightForWidth(self._width()) - 2 * MARGIN >= inputs.measure_numbers()
 
     @Slot()
     def _on_link_clicked(self) -> None:
@@ -117,4 +124,4 @@ class FirstStepsPlace(QObject):
 
     def _measure_room(self) -> object:
         inputs = self._inputs
-        return inputs.isHidden(), inputs.geometry(), inputs.viewport().width()
+        return inputs.isHidden(), inputs.geometry(), inputs.viewport().width(), inputs.measure_numbers()

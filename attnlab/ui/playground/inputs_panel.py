@@ -49,9 +49,9 @@ class InputsPanel(FollowsTheme, QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        body = QWidget(self.viewport())
+        self.body = body = QWidget(self.viewport())
         body.setProperty("ground", "surface")
-        column = QVBoxLayout(body)
+        column = self._column = QVBoxLayout(body)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(8)
         titles = ("Sentence", "Keys and values from", "Numbers", "Shape")
@@ -152,6 +152,20 @@ class InputsPanel(FollowsTheme, QScrollArea):
         """Open another table."""
         self._name = name
         self._refresh_table()
+
+    def measure_numbers(self) -> int:
+        """Return the least height in pixels that shows all parts down to the buttons below the table."""
+        column, bar = self._column, self.verticalScrollBar().sizeHint().width()
+        margins = column.contentsMargins()
+        width, high = self.width() - bar - margins.left() - margins.right(), margins.top()
+        for item in (column.itemAt(at) for at in range(column.indexOf(self.fill_bar) + 1)):
+            assert item is not None
+            if item.spacerItem() is not None:
+                high += item.sizeHint().height()
+            elif not item.isEmpty():
+                flows = item.hasHeightForWidth()
+                high += (item.minimumHeightForWidth(width) if flows else item.minimumSize().height()) + column.spacing()
+        return high
 
     def reserve_foot(self, height: int) -> None:
         """Keep a number of pixels below the inputs free; the inputs scroll above."""
