@@ -15,12 +15,17 @@ def spans(text: str) -> tuple[tuple[str, bool], ...]:
 
     The letter may have a d before it, as in the gradient ``dW_q``.
     """
-    pieces: list[tuple[str, bool]] = []
+    return tuple((text[start:end], low) for start, end, low in places(text))
+
+
+def places(text: str) -> tuple[tuple[int, int, bool], ...]:
+    """Return where the pieces of ``spans`` begin and end in a text; the underscores lie between them."""
+    found: list[tuple[int, int, bool]] = []
     at = 0
-    for found in _SUBSCRIPT.finditer(text):
-        pieces += [(text[at : found.end(1)], False), (found[2], True)]
-        at = found.end()
-    return tuple(piece for piece in (*pieces, (text[at:], False)) if piece[0])
+    for match in _SUBSCRIPT.finditer(text):
+        found += [(at, match.end(1), False), (*match.span(2), True)]
+        at = match.end()
+    return tuple(place for place in (*found, (at, len(text), False)) if place[0] < place[1])
 
 
 def text_width(text: str, font: QFont) -> float:
@@ -37,14 +42,18 @@ def _measure_text(text: str, key: str) -> float:
 
 def draw_text(painter: QPainter, x: float, middle: float, text: str, font: QFont) -> float:
     """Draw a text in the painter's pen, its capitals centred vertically on ``middle``; return its right end."""
-    metrics = QFontMetricsF(font)
-    baseline = middle + metrics.capHeight() / 2
     for piece, low in spans(text):
-        made = _font(font, low)
-        painter.setFont(made)
-        painter.drawText(QPointF(x, baseline + (metrics.height() * _LOWER if low else 0)), piece)
-        x += QFontMetricsF(made).horizontalAdvance(piece)
+        x = draw_piece(painter, x, middle, piece, font, low=low)
     return x
+
+
+def draw_piece(painter: QPainter, x: float, middle: float, piece: str, font: QFont, *, low: bool) -> float:
+    """Draw a piece of a text as ``draw_text`` does, a subscript if it is ``low``; return its right end."""
+    metrics, made = QFontMetricsF(font), _font(font, low)
+    painter.setFont(made)
+    baseline = middle + metrics.capHeight() / 2
+    painter.drawText(QPointF(x, baseline + (metrics.height() * _LOWER if low else 0)), piece)
+    return x + QFontMetricsF(made).horizontalAdvance(piece)
 
 
 def _font(font: QFont, low: bool) -> QFont:

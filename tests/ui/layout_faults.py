@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex, QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractItemView,
     QAbstractScrollArea,
     QAbstractSpinBox,
     QCheckBox,
@@ -30,11 +31,13 @@ SLACK_PX = 2
 """Differences of so few pixels are no fault: nothing is lost by them."""
 OVERLAYS = ("CommandPalette", "Cover", "SlideView")
 """Widgets that are meant to lie over others, by the names of their classes."""
+OF_FILES = ("Arrays of the file",)
+"""Lists of names that are written as in files, by their accessible names."""
 
 
 def find_layout_faults(top: QWidget) -> list[str]:
     """Return a sentence for each fault in a window that is laid out, without what is hidden or scrolled away."""
-    return [*_find_cut_texts(top), *_find_raw_indices(top), *_find_overlaps(top), *_find_outside(top)]
+    return [fault for find in _FINDERS for fault in find(top)]
 
 
 def _list_visible(top: QWidget) -> list[QWidget]:
@@ -107,8 +110,37 @@ def _find_raw_indices(top: QWidget) -> Iterator[str]:
         is_plain = is_label and widget.textFormat() != Qt.TextFormat.RichText
         if not is_plain and type(widget) not in (QCheckBox, QPushButton, QRadioButton, QToolButton):
             continue
-        if any(low for _, low in spans(widget.text())):
+        if _has_index(widget.text()):
             yield f"{_name(widget)} has indices that are not lowered: {widget.text()[:60]!r}"
+
+
+def _find_raw_items(top: QWidget) -> Iterator[str]:
+    """Yield the items of lists, tables and combo boxes with an index that is not lowered."""
+    for widget in _list_visible(top):
+        if isinstance(widget, QComboBox):
+            titles = [widget.itemText(at) for at in range(widget.count())]
+            lowered = getattr(widget.itemDelegate(), "lowers_indices", False) and hasattr(widget, "lowers_indices")
+        elif isinstance(widget, QAbstractItemView) and widget.accessibleName() not in OF_FILES:
+            titles = list(_list_items(widget.model()))
+            lowered = getattr(widget.itemDelegate(), "lowers_indices", False)
+        else:
+            continue
+        raw = next((title for title in titles if _has_index(title)), None)
+        if raw is not None and not lowered:
+            yield f"{_name(widget)} has indices that are not lowered: {raw[:60]!r}"
+
+
+def _list_items(model: QAbstractItemModel | None) -> Iterator[str]:
+    """Yield the texts of a model's cells, of the first thousand rows."""
+    top = QModelIndex()
+    if model is not None:
+        for row in range(min(model.rowCount(top), 1000)):
+            columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount(top)
+            yield from (str(model.index(row, column).data() or "") for column in range(columns))
+
+
+def _has_index(text: str) -> bool:
+    return any(low for _, low in spans(text))
 
 
 def _find_overlaps(top: QWidget) -> Iterator[str]:
@@ -160,3 +192,6 @@ def _name(widget: QWidget) -> str:
     called = widget.accessibleName() or getattr(widget, "text", str)()
     inside = type(widget.parentWidget()).__name__ if widget.parentWidget() is not None else "nothing"
     return f"{type(widget).__name__} {str(called)[:40]!r} in {inside}"
+
+
+_FINDERS = (_find_cut_texts, _find_raw_indices, _find_raw_items, _find_overlaps, _find_outside)

@@ -8,10 +8,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QRect
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QDialog,
+    QLabel,
+    QListWidget,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from attnlab.document.settings import Settings
+from attnlab.ui.widgets.formula_items import FormulaChoice, FormulaItems
 from tests.ui.alike import ALIKE
 from tests.ui.hearing_faults import find_nameless, find_silent, find_without_cells
 from tests.ui.layout_faults import find_layout_faults
@@ -77,6 +88,15 @@ def leave(person: "Person") -> None:
 # The search itself: each kind of fault is found, and none where there is none
 
 
+Items = QComboBox | QListWidget
+
+
+def make_list(page: QWidget) -> QListWidget:
+    items = QListWidget(page)
+    items.setItemDelegate(FormulaItems(items))
+    return items
+
+
 @pytest.fixture
 def page(qtbot: QtBot) -> QWidget:
     page = QWidget()
@@ -114,6 +134,22 @@ def test_indices_that_are_not_lowered_are_found(page: QWidget) -> None:
     assert [" not lowered: 'W_q" in fault for fault in find_layout_faults(page)] == [True]
     label.setText("the_cat")
     assert find_layout_faults(page) == []
+
+
+@pytest.mark.parametrize(("plain", "lowered"), [(QComboBox, FormulaChoice), (QListWidget, make_list)])
+def test_items_with_indices_that_are_not_lowered_are_found(
+    page: QWidget, plain: Callable[[QWidget], Items], lowered: Callable[[QWidget], Items]
+) -> None:
+    for make, found in ((plain, [True]), (lowered, [])):
+        items = make(page)
+        items.addItems(["the_list", "Output W_o"])
+        items.resize(280, 100)
+        items.show()
+        assert [" not lowered: 'Output W_o" in fault for fault in find_layout_faults(page)] == found
+        items.clear()
+        items.addItems(["the_list", "Output"])
+        assert find_layout_faults(page) == []
+        items.hide()
 
 
 def test_parts_that_overlap_or_lie_outside_are_found(page: QWidget) -> None:

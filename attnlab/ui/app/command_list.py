@@ -1,13 +1,16 @@
 """The list of the command palette: which actions match a query, and how each line is drawn."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.palette import Palette
+from attnlab.figures.subscripts import draw_piece, places
 from attnlab.ui.base.actions import Action, ActionList
 from attnlab.ui.base.fuzzy import Match, close
 from attnlab.ui.base.guard import guarded
@@ -106,6 +109,8 @@ class CommandModel(QAbstractListModel):
 class CommandDelegate(QStyledItemDelegate):
     """Draws a line: the title with the matching letters highlighted, its section, its shortcut at the right."""
 
+    lowers_indices = True
+
     def __init__(self, model: CommandModel, parent: QObject) -> None:
         super().__init__(parent)
         self._model = model
@@ -150,22 +155,21 @@ class CommandDelegate(QStyledItemDelegate):
         """Draw the title in runs of matching and other letters; return its right end."""
         x = rect.x() + px(10)
         ink = QColor(palette.ink if found.enabled else mix_disabled(palette))
-        start = 0
-        while start < len(found.title) and x < right:
-            met = start in found.places
-            stop = start + 1
-            while stop < len(found.title) and (stop in found.places) == met:
-                stop += 1
-            painter.setFont(font("strong" if met else "text"))
+        for run, met, low in _break_into_runs(found):
+            if x >= right:
+                break
+            face = font("strong" if met else "text")
             painter.setPen(QColor(palette.accent) if met and found.enabled else ink)
-            run = painter.fontMetrics().elidedText(
-                found.title[start:stop], Qt.TextElideMode.ElideRight, max(1, int(right - x))
-            )
-            box = QRectF(x, rect.y(), right - x, rect.height())
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, run)
-            x += painter.fontMetrics().horizontalAdvance(run)
-            start = stop
+            shown = QFontMetrics(face).elidedText(run, Qt.TextElideMode.ElideRight, max(1, int(right - x)))
+            x = draw_piece(painter, x, rect.center().y(), shown, face, low=low)
         return x
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         return QSize(px(200), px(32))
+
+
+def _break_into_runs(found: Found) -> Iterator[tuple[str, bool, bool]]:
+    """Yield the pieces of a title that are drawn alike: whether their letters match, and whether they are lowered."""
+    for begin, end, low in places(found.title):
+        for met, run in groupby(range(begin, end), key=lambda at: at in found.places):
+            yield "".join(found.title[at] for at in run), met, low

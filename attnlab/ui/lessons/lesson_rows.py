@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QStyleOptionViewItem
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
-from attnlab.ui.lessons.list_rows import ROW, Index, Row, RowPainter, break_text
+from attnlab.ui.lessons.list_rows import ROW, Index, Row, RowPainter
 from attnlab.ui.lessons.thumbnails import draw_thumbnail
+from attnlab.ui.widgets.broken_text import break_text
 
 WIDE_ROW = 340
 """The width from which a lesson's description stands in its row."""

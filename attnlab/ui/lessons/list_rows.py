@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextLayout, QTextOption
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.palette import Palette
@@ -12,6 +12,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.lessons.thumbnails import Thumbnail
+from attnlab.ui.widgets.broken_text import break_text
 
 ROW = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
@@ -50,6 +51,8 @@ class Row:
 @guarded
 class RowPainter(QStyledItemDelegate):
     """Paints rows; their height depends on their texts."""
+
+    lowers_indices = True
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         row = index.data(ROW)
@@ -161,22 +164,3 @@ def paint_ground(painter: QPainter, area: QRectF, option: QStyleOptionViewItem, 
         painter.drawRoundedRect(area, 8, 8)
     if option.state & QStyle.StateFlag.State_HasFocus:
         draw_focus_ring(painter, area, palette)
-
-
-def break_text(text: str, face: QFont, width: float, most: int) -> list[str]:
-    """Break a text into at most this many lines; the last one ends in … if the text is cut."""
-    layout = QTextLayout(text, face)
-    option = QTextOption()
-    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    layout.setTextOption(option)
-    layout.beginLayout()
-    found: list[tuple[int, int]] = []
-    while (line := layout.createLine()).isValid():
-        line.setLineWidth(max(width, 40))
-        found.append((line.textStart(), line.textLength()))
-    layout.endLayout()
-    shown = [text[start : start + length].rstrip() for start, length in found[:most]]
-    if len(found) > most:
-        rest = text[found[most - 1][0] :]
-        shown[-1] = QFontMetricsF(face).elidedText(rest, Qt.TextElideMode.ElideRight, max(width, 40))
-    return shown

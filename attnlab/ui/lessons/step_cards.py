@@ -11,9 +11,10 @@ from attnlab.figures.tick import draw_tick
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.base.themed import palette_of
-from attnlab.ui.lessons.list_rows import ROW, Index, Row, break_text
+from attnlab.ui.lessons.list_rows import ROW, Index, Row
 from attnlab.ui.lessons.row_list import RowList
 from attnlab.ui.lessons.thumbnails import draw_thumbnail
+from attnlab.ui.widgets.broken_text import break_text
 
 COLUMNS, NARROW_COLUMNS, NARROW = 5, 4, 760
 """Cards in a row, and in a list that is narrower than this at 100 %."""

@@ -1,12 +1,13 @@
 """Painting of the preset gallery: the picture of a preset's weights, its tile, and the headings."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.layout import Grid, Limits, arrange
@@ -14,9 +15,11 @@ from attnlab.figures.map_data import MapData
 from attnlab.figures.map_painter import draw_cells
 from attnlab.figures.palette import Palette
 from attnlab.figures.scales import Scale
+from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import palette_of
+from attnlab.ui.widgets.broken_text import break_text
 
 NAME = Qt.ItemDataRole.UserRole
 """The role that stores the name of an item's preset; a heading has none."""
@@ -25,6 +28,7 @@ LEAST_WIDTH, HEADING_HEIGHT = 280, 36
 EDGE = 4
 """The space around a tile; that above its title and below its text is as high."""
 TEXT_LEFT, TEXT_RIGHT, TITLE_HEIGHT = THUMB + 20, 8, 18
+_MOST_LINES = 99
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -72,6 +76,8 @@ def _centre(grid: Grid, ratio: float) -> Grid:
 class TileDelegate(QStyledItemDelegate):
     """Draws one preset: picture, title, and what to notice; or a heading on a row of its own."""
 
+    lowers_indices = True
+
     def __init__(self, view: QListView) -> None:
         super().__init__(view)
         self._view = view
@@ -102,14 +108,16 @@ class TileDelegate(QStyledItemDelegate):
     def _write(self, painter: QPainter, room: QRectF, index: _Index) -> None:
         palette = palette_of(self._view)
         painter.setPen(QColor(palette.ink))
-        painter.setFont(font("title"))
-        title = index.data(Qt.ItemDataRole.DisplayRole)
-        title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(room.width()))
-        painter.drawText(room, Qt.TextFlag.TextSingleLine, title)
+        face, title = font("title"), index.data(Qt.ItemDataRole.DisplayRole)
+        if text_width(title, face) > room.width():
+            title = QFontMetricsF(face).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
+        draw_text(painter, room.x(), room.y() + QFontMetricsF(face).height() / 2, title, face)
         painter.setPen(QColor(palette.muted))
-        painter.setFont(font("caption"))
-        about = index.data(Qt.ItemDataRole.ToolTipRole)
-        painter.drawText(room.adjusted(0, px(TITLE_HEIGHT), 0, 0), Qt.TextFlag.TextWordWrap, about)
+        face, y = font("caption"), room.y() + px(TITLE_HEIGHT)
+        high = QFontMetricsF(face).height()
+        for line in break_text(index.data(Qt.ItemDataRole.ToolTipRole), face, room.width(), _MOST_LINES):
+            draw_text(painter, room.x(), y + high / 2, line, face)
+            y += high
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         painter.save()
@@ -139,5 +147,5 @@ class TileDelegate(QStyledItemDelegate):
 def _measure_tallest(texts: tuple[str, ...], key: str, width: int) -> int:
     """Return the height of the tallest of some texts in lines of a width, in pixels; ``key`` names the font."""
     (caption := QFont()).fromString(key)
-    metrics, wrap = QFontMetrics(caption), Qt.TextFlag.TextWordWrap
-    return max((metrics.boundingRect(0, 0, width, 10_000, wrap, text or "").height() for text in texts), default=0)
+    lines = max((len(break_text(text or "", caption, width, _MOST_LINES)) for text in texts), default=0)
+    return math.ceil(lines * QFontMetricsF(caption).height())

@@ -13,6 +13,7 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.formula_items import FormulaItems
 from attnlab.ui.widgets.popup import Popup
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class HistoryList(FollowsTheme, Popup):
         self.list.setAccessibleName("History")
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setUniformItemSizes(True)
+        self.list.setItemDelegate(FormulaItems(self.list))
         self.list.itemClicked.connect(self._on_item_clicked)
         column.addWidget(self.list)
         self.used = QLabel()

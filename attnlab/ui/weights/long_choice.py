@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
+from attnlab.ui.widgets.formula_items import FormulaChoice
 
 APART = "  "
 """Separates the main part of a title from the part shown in the list only."""
@@ -20,7 +21,7 @@ _PADDING = 48
 
 
 @guarded
-class LongChoice(QComboBox):
+class LongChoice(FormulaChoice):
     """May be narrower than its titles; its list scrolls, as set in the style sheet."""
 
     def __init__(self, choices: Sequence[tuple[str, object]] = (), parent: QWidget | None = None) -> None:
@@ -38,10 +39,7 @@ class LongChoice(QComboBox):
 
     def elide_text(self) -> str:
         """Return the visible part of the chosen title."""
-        option = QStyleOptionComboBox()
-        self.initStyleOption(option)
-        field = QStyle.SubControl.SC_ComboBoxEditField
-        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width()
+        room = self.measure_room()
         metrics, title = QFontMetrics(self.font()), self.currentText()
         if metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room - 2) == title:
             return title
@@ -53,12 +51,3 @@ class LongChoice(QComboBox):
         widest = max((metrics.horizontalAdvance(title) for title in titles), default=0)
         self.view().setMinimumWidth(min(widest + px(_PADDING), px(_WIDEST)))
         super().showPopup()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QStylePainter(self)
-        option = QStyleOptionComboBox()
-        self.initStyleOption(option)
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        option.currentText = self.elide_text()
-        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
-        painter.end()

@@ -16,9 +16,10 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.walk import Place
 from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
-from attnlab.ui.lessons.list_rows import RowPainter, break_text
+from attnlab.ui.lessons.list_rows import RowPainter
 from attnlab.ui.lessons.printing import Printing
 from attnlab.ui.present import prefetch as ahead
+from attnlab.ui.widgets.broken_text import break_text
 from attnlab.ui.workspaces.lessons import LESSONS
 from tests.patience import PATIENCE_S
 

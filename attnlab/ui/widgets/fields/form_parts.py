@@ -7,13 +7,14 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidg
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
+from attnlab.ui.widgets.formula_items import FormulaChoice
 
 _LIST_EDGE = 12
 """The outline and the padding of a list, both sides together."""
 
 
 @guarded
-class NarrowBox(QComboBox):
+class NarrowBox(FormulaChoice):
     """A combo box that may be narrower than its longest title; its list is as wide as that title."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
