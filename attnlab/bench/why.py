@@ -9,10 +9,11 @@ from functools import partial
 
 import numpy as np
 import torch
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtTest import QTest
 from torch import Tensor
 
-from attnlab.attention.edits import configure, vector_edits
+from attnlab.attention.edits import configure
 from attnlab.attention.edits.layer_tables import table
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
@@ -26,9 +27,12 @@ from attnlab.compute.engine import prepare
 from attnlab.compute.service import Reply
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
+from attnlab.ui.widgets.arrows.arrow_plane import THRESHOLD
 
 TOKENS, D_MODEL, HEADS = 16, 64, 8
 ROUNDS = 30
+MOVES = 10
+"""The moves of the mouse in each round of a drag."""
 GOAL = Goal(0, 10, 1, 0.8)
 """“purrs” looks at “cat” in the preset agreement-cat."""
 _RATE, _MOST_STEPS = 0.02, 2000
@@ -141,28 +145,44 @@ def seek_with_adam(e: Experiment, *, hold: bool) -> float:
 
 
 def measure_arrows(rounds: int) -> Iterator[Case]:
-    """Yield the case of a query dragged in the window, compared with a notebook's next picture."""
+    """Yield the case of a query dragged by the mouse in the window, compared with a notebook's next picture.
+
+    It is the mean of some moves of the mouse, each as soon as the arrows have followed the one before: what is shown
+    late counts too.
+    """
     notebook = Notebook()
     with open_window() as driver, collect_garbage_like_the_program(driver.window):
         driver.open(make_layer())
         driver.playground.lenses.open_lens(ArrowsLens.name)
         lens = driver.playground.lenses.stack.currentWidget()
         assert isinstance(lens, ArrowsLens)
-        watch = _Paints(lens.plane)
-        step = np.zeros(driver.experiment.d_k)
+        wait_until(lambda: lens.plane.data is not None)
+        watch, at = _Paints(lens.plane), lens.plane.tip(("queries", 3)).toPoint()
+        QTest.mousePress(lens.plane, Qt.MouseButton.LeftButton, pos=at)
         notebook.draw_kept(driver.experiment)
 
         def drag() -> float:
-            step[0] += 0.01
-            moved = step.copy()
-            begun, painted = time.perf_counter(), watch.count
-            lens.gesture_requested.emit(
-                "Drag W_q", lambda e: vector_edits.move_by_matrix(e, "queries", 0, 3, moved), ("bench", 0)
+            return sum(move() for _ in range(MOVES)) / MOVES
+
+        def move() -> float:
+            nonlocal at
+            at += QPoint(1, 0) if at.x() < lens.plane.width() / 2 else QPoint(-40, 0)
+            before, begun, painted = driver.experiment, time.perf_counter(), watch.count
+            QTest.mouseMove(lens.plane, at)
+            wait_until(
+                lambda: (
+                    driver.experiment is not before
+                    and watch.count > painted
+                    and _is_shown(driver.playground.reply, driver.experiment)
+                )
             )
-            wait_until(lambda: watch.count > painted and _is_shown(driver.playground.reply, driver.experiment))
             return 1e3 * (time.perf_counter() - begun)
 
+        for _ in range(THRESHOLD + 1):  # before that a press is no drag
+            at += QPoint(1, 1)
+            QTest.mouseMove(lens.plane, at)
         mine, drawn = run_in_turns(rounds, drag, partial(_time, lambda: notebook.draw_kept(driver.experiment)))
+        QTest.mouseRelease(lens.plane, Qt.MouseButton.LeftButton, pos=at)
         watch.deleteLater()
     yield make_case("why", f"arrows, drag to picture, T={TOKENS}", mine, drawn, "ms", "≤ 16 ms")
 
