@@ -1,8 +1,9 @@
 """The inputs: one or two sequences, every table of numbers, and the sizes. Turns the user's changes into edits."""
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
@@ -22,12 +23,15 @@ from attnlab.ui.playground.shape_bar import ShapeBar
 from attnlab.ui.playground.tab_button import TabButton
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.matrix.matrix_gestures import ARROW
 from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
 
 if TYPE_CHECKING:
     from attnlab.document.document import Document, View
 
 HINT = "Drag a number sideways, type, or press ↑ ↓. Shift: fine, Ctrl: coarse."
+LATE_MS = 100
+"""How late the table follows while an arrow is dragged, in milliseconds: the arrow must not wait for its painting."""
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
 
 
@@ -92,6 +96,9 @@ class InputsPanel(FollowsTheme, QScrollArea):
         column.addWidget(self.shape_bar)
         column.addStretch(1)
         self.setWidget(body)
+        self._gesture: Hashable = None
+        self._late = QTimer(self, singleShot=True, interval=LATE_MS)
+        self._late.timeout.connect(self._refresh)
         document.scene_changed.connect(self._on_scene_changed)
         document.view_changed.connect(self._on_view_changed)
         self._refresh()
@@ -179,7 +186,9 @@ class InputsPanel(FollowsTheme, QScrollArea):
         self.fold_button.setIconSize(QSize(px(16), px(16)))
         self._fit_table()
 
+    @Slot()
     def _refresh(self) -> None:
+        self._late.stop()
         e = self._document.experiment
         cross = e.memory_tokens is not None
         self.memory_switch.setChecked(cross)
@@ -239,7 +248,12 @@ class InputsPanel(FollowsTheme, QScrollArea):
     @Slot(object)
     def _on_scene_changed(self, scene: object) -> None:
         self._show_message("")
-        self._refresh()
+        gesture = self._document.history.current.gesture
+        before, self._gesture = self._gesture, gesture
+        if not (isinstance(gesture, tuple) and gesture[0] == ARROW and gesture == before):
+            self._refresh()
+        elif not self._late.isActive():
+            self._late.start()
 
     @Slot(object)
     def _on_view_changed(self, view: "View") -> None:

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QRadioButton
 
 import attnlab
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import Cell
+from attnlab.base.spoken_text import speak_number
 from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
 from attnlab.ui.widgets.arrows.arrow_plane import ArrowPlane
@@ -88,6 +90,27 @@ def test_a_pulled_query_takes_W_q_along_and_is_one_undo(person: "Person") -> Non
     person.undo()
     person.settle()
     np.testing.assert_allclose(tips(lens.plane, "queries"), before.array("queries")[0], atol=1e-6)
+
+
+def test_while_a_tip_is_held_the_arrows_follow_and_then_the_sentences_and_tables(person: "Person") -> None:
+    lens = open_lens(person)
+    at = lens.plane.tip(("queries", 2)).toPoint()
+    QTest.mousePress(lens.plane, Qt.MouseButton.LeftButton, pos=at)
+    for x in (10, 20, 30):
+        QTest.mouseMove(lens.plane, at + QPoint(x, 0))
+        person.settle()
+        after = attnlab.compute(person.experiment)
+        np.testing.assert_allclose(tips(lens.plane, "queries"), after.array("queries")[0], atol=1e-6)
+    score, w_q = number(float(after.array("scores")[0, 2, 1])), person.experiment.weights.W_q
+    assert w_q is not None
+    person.wait_for(lambda: f"score, {score}." in lens.score.text())
+    spoken = [speak_number(value) for value in w_q.flatten().tolist()]
+    person.wait_for(lambda: [person.table.name_cell(i).split(", ")[-1] for i in range(len(spoken))] == spoken)
+    rows = [line.split("\t") for line in lens.table.text().splitlines()[1:]]
+    np.testing.assert_allclose([float(row[3]) for row in rows], after.array("scores")[0, 2], rtol=1e-5)
+    QTest.mouseRelease(lens.plane, Qt.MouseButton.LeftButton, pos=at + QPoint(30, 0))
+    person.settle()
+    assert person.history()[-1] == "Drag W_q"
 
 
 def test_a_pulled_key_can_take_its_token_along(person: "Person") -> None:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout
 
@@ -25,6 +25,7 @@ from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.lenses.positions_parts import Card, sentence_label
 from attnlab.ui.widgets.arrows.arrow_plane import ArrowPlane
+from attnlab.ui.widgets.matrix.matrix_gestures import ARROW
 from attnlab.ui.widgets.numbers.number_table import NumberTable
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
+LATE_MS = 100
+"""How late sentences and the table follow while a tip is dragged, in milliseconds: they take longer than the arrows,
+which must not wait for them."""
 BESIDE = 620
 """From this width in pixels, at 100 %, the two planes stand side by side."""
 
@@ -67,6 +71,8 @@ class ArrowsLens(Lens):
         self.drag.setProperty("role", "muted")
         self.table = NumberTable("Keys along the held query")
         self.table.row_activated.connect(self._on_row_activated)
+        self._late = QTimer(self, singleShot=True, interval=LATE_MS)
+        self._late.timeout.connect(self._tell)
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -91,7 +97,8 @@ class ArrowsLens(Lens):
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         self._trace, self._view = trace, view
-        self.controls.fit(trace.experiment)
+        if not self._is_dragged:
+            self.controls.fit(trace.experiment)
         self._refresh()
 
     def show_view(self, view: "View") -> None:
@@ -102,9 +109,32 @@ class ArrowsLens(Lens):
     def _on_choice_changed(self) -> None:
         self._refresh(moving=True)
 
+    @property
+    def _is_dragged(self) -> bool:
+        return self.plane.dragging or self.values.dragging
+
     def _refresh(self, *, moving: bool = False) -> None:
+        """Show the arrows, and then the rest; while a tip is dragged the rest follows late."""
         if self._trace is None or self._view is None:
             return
+        trace, held = self._trace, content.find_held(self._trace, self._view)
+        if content.find_unusable(trace, held):
+            self.plane.show_arrows(None)
+            self.values.show_arrows(None)
+        else:
+            self._show_pairs(trace, held, moving=moving)
+            self._show_values(trace, held, moving=moving)
+        if not self._is_dragged:
+            self._tell()
+        elif not self._late.isActive():
+            self._late.start()
+
+    @Slot()
+    def _tell(self) -> None:
+        """Show the sentences and the table, or why nothing can be drawn."""
+        self._late.stop()
+        assert self._trace is not None
+        assert self._view is not None
         trace, held = self._trace, content.find_held(self._trace, self._view)
         self.head.setText(self._name_plane(trace, held))
         bad = content.find_unusable(trace, held)
@@ -112,16 +142,22 @@ class ArrowsLens(Lens):
             part.setEnabled(not bad)
         self.table.setVisible(not bad)
         if bad:
-            self.plane.show_arrows(None)
-            self.values.show_arrows(None)
             show_text(self.coverage, bad)
             for label in (self.score, self.context, self.values_shown, self.drag):
                 label.setText("")
             return
-        self._show_pairs(trace, held, moving=moving)
-        self._show_values(trace, held, moving=moving)
-        self.table.set_columns(list_projections(trace, held, content.find_stages(trace, self.controls.choices)))
-        self.drag.setText(describe_drag(trace, self.controls.drawn, self.controls.follows))
+        stages, drawn = content.find_stages(trace, self.controls.choices), self.controls.drawn
+        for label, widget, vectors in (
+            (self.coverage, self.plane, self._find_vectors(trace, held)),
+            (self.values_shown, self.values, trace.array("values")[held.head].astype(np.float64)),
+        ):
+            label.setText(describe_shown(measure_shown(vectors, self._planes[widget])))
+        data = self.plane.data
+        projected = None if drawn == "inputs" or data is None else data.projection is not None
+        self.score.setText(describe_score(trace, held, stages, projected=projected))
+        self.context.setText(describe_context(trace, held))
+        self.table.set_columns(list_projections(trace, held, stages))
+        self.drag.setText(describe_drag(trace, drawn, self.controls.follows))
 
     def _name_plane(self, trace: "Trace", held: content.Held) -> str:
         head = f", head {held.head}" if trace.experiment.n_heads > 1 else ""
@@ -129,31 +165,31 @@ class ArrowsLens(Lens):
             return f"Tokens: rows of {trace.experiment.d_model} numbers"
         return f"Queries and keys{head}: d_k = {trace.experiment.d_k}"
 
-    def _show_pairs(self, trace: "Trace", held: content.Held, *, moving: bool) -> None:
-        stages = content.find_stages(trace, self.controls.choices)
+    def _find_vectors(self, trace: "Trace", held: content.Held) -> content.Floats:
+        """Return the vectors of the first plane: the tokens, or the queries and then the keys."""
         if self.controls.drawn == "inputs":
-            vectors = trace.array("inputs").astype(np.float64)
-            plane = self._hold(self.plane, content.choose_plane(self.controls.choices, vectors))
+            return trace.array("inputs").astype(np.float64)
+        stages = content.find_stages(trace, self.controls.choices)
+        return np.concatenate([trace.array(name)[held.head].astype(np.float64) for name in stages])
+
+    def _show_pairs(self, trace: "Trace", held: content.Held, *, moving: bool) -> None:
+        vectors, choices = self._find_vectors(trace, held), self.controls.choices
+        if self.controls.drawn == "inputs":
+            plane = self._hold(self.plane, content.choose_plane(choices, vectors))
             data = content.make_tokens_data(trace, held, plane)
         else:
-            queries, keys = (trace.array(name)[held.head].astype(np.float64) for name in stages)
-            vectors = np.concatenate([queries, keys])
+            queries, keys = np.split(vectors, [trace.experiment.T_q])
             scores = trace.array("scores")[held.head, held.query]
             best = keys[content.find_best_keys(scores, content.find_hidden(trace, held.query))]
-            chosen = content.choose_plane(self.controls.choices, vectors, queries[held.query], best)
-            plane = self._hold(self.plane, chosen)
+            plane = self._hold(self.plane, content.choose_plane(choices, vectors, queries[held.query], best))
+            stages = content.find_stages(trace, choices)
             data = content.make_pairs_data(trace, held, stages, plane, movable=can_move(trace))
         self.plane.show_arrows(data, moving=moving)
-        self.coverage.setText(describe_shown(measure_shown(vectors, plane)))
-        projected = None if self.controls.drawn == "inputs" else data.projection is not None
-        self.score.setText(describe_score(trace, held, stages, projected=projected))
 
     def _show_values(self, trace: "Trace", held: content.Held, *, moving: bool) -> None:
         vectors = trace.array("values")[held.head].astype(np.float64)
         plane = self._hold(self.values, content.choose_plane(self.controls.choices, vectors))
         self.values.show_arrows(content.make_values_data(trace, held, plane), moving=moving)
-        self.values_shown.setText(describe_shown(measure_shown(vectors, plane)))
-        self.context.setText(describe_context(trace, held))
 
     def _hold(self, widget: ArrowPlane, plane: Plane) -> Plane:
         """Keep a plane while a tip is dragged in it: one that follows its arrows would turn under the pointer."""
@@ -208,7 +244,7 @@ class ArrowsLens(Lens):
 
         matrix = kind != "inputs" and follows == "matrix"
         label = f"Drag {vector_edits.MATRIX_OF[kind] if matrix else 'X'}"
-        self.gesture_requested.emit(label, change, ("arrow", gesture))
+        self.gesture_requested.emit(label, change, (ARROW, gesture))
 
     def _is_rotated(self, kind: str) -> bool:
         if self._trace is None or kind not in ("queries", "keys"):

@@ -19,6 +19,9 @@ BURST_MS = 700
 NOTCH = 120
 """Eighths of a degree per wheel notch, as Qt counts them."""
 
+ARROW = "arrow"
+"""The first part of the gesture with which an arrow is dragged, before its number."""
+
 _gesture_numbers = count(1)
 
 
