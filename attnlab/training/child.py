@@ -49,7 +49,8 @@ class Order:
     """The run to train: from its beginning, from a checkpoint, or with given weights.
 
     ``interval`` is the number of steps between recorded moments, as in :class:`Interval`; ``digest`` is that of the
-    text learned so far, as in :class:`Started`, "" if none is known.
+    text learned so far, as in :class:`Started`, "" if none is known. With ``measure`` the held-out examples are
+    evaluated before the first step.
     """
 
     spec: RunSpec
@@ -57,6 +58,7 @@ class Order:
     weights: Arrays | None = None
     interval: int = 1
     digest: str = ""
+    measure: bool = False
 
 
 def main(handle: int) -> None:
@@ -117,7 +119,7 @@ class Loop:
         self._digest = order.digest or compute_digest(order.spec)
         self._spec, self._inbox, self._outbox = order.spec, inbox, outbox
         self.trainer = Trainer(order.spec, order.checkpoint.state if order.checkpoint else None)
-        self._edited = order.weights is not None
+        self._measure = order.measure or order.weights is not None
         if order.weights is not None:
             self.trainer.replace_weights(order.weights)
         self._points: list[Point] = []
@@ -162,12 +164,12 @@ class Loop:
         return self._evaluate() if due else self.trainer.find_end()
 
     def _must_evaluate_first(self) -> bool:
-        """Return whether to evaluate before the first step: in a new run, with edited weights, and again in a resumed
-        run that a stop condition may have ended, so that it ends again if nothing has changed.
+        """Return whether to evaluate before the first step: in a new run, after an edit, and again in a resumed run
+        that a stop condition may have ended, so that it ends again if nothing has changed.
         """
         step, train = self.trainer.step, self._spec.train
         conditions = bool(train.stop_right or train.stop_loss)
-        return step == 0 or self._edited or (conditions and (step % train.evaluate_every == 0 or step == train.steps))
+        return step == 0 or self._measure or (conditions and (step % train.evaluate_every == 0 or step == train.steps))
 
     def _evaluate(self) -> Ended | None:
         """Evaluate the held-out examples; return how that ended the run, or None."""

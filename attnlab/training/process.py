@@ -40,7 +40,8 @@ class TrainingProcess:
     """Trains a run in a process of its own: from its beginning, from a checkpoint, or with given weights.
 
     ``interval`` is the number of steps between recorded moments. ``digest`` is that of the text learned so far: a
-    different text is refused. All methods must be called from one thread; only :meth:`stop` waits without being asked.
+    different text is refused. With ``measure`` the held-out examples are evaluated before the first step. All methods
+    must be called from one thread; only :meth:`stop` waits without being asked.
     """
 
     def __init__(
@@ -51,8 +52,9 @@ class TrainingProcess:
         *,
         interval: int = 1,
         digest: str = "",
+        measure: bool = False,
     ) -> None:
-        self._order = Order(spec, checkpoint, weights, interval, digest)
+        self._order = Order(spec, checkpoint, weights, interval, digest, measure)
         self._messages: deque[Message] = deque()
         self._changed = threading.Condition()
         self._popen: subprocess.Popen[bytes] | None = None

@@ -273,6 +273,20 @@ def test_moments_are_recorded_at_the_requested_interval() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("measure", [False, True])
+def test_a_checkpoint_after_an_edit_is_measured_before_the_next_step(measure: bool) -> None:
+    spec = tiny(steps=20)  # evaluated every 5 steps
+    trainer = Trainer(spec)
+    for _ in range(7):
+        trainer.take()
+    found = all_of(started(spec, checkpoint=trainer.make_checkpoint(), measure=measure))
+    metrics = [metric for m in found if isinstance(m, Progress) for metric in m.metrics]
+    assert [metric.step for metric in metrics] == ([7] if measure else []) + [10, 15, 20]
+    if measure:
+        assert metrics[0].loss == pytest.approx(trainer.evaluate().loss, rel=1e-5)
+
+
+@pytest.mark.slow
 def test_replaced_weights_are_used_and_reported() -> None:
     process = paused(LONG)
     before = wait_until_paused(process, 0)

@@ -49,14 +49,16 @@ class ProcessClient(QObject):
         (start, first), (end, last) = self._pace[0], self._pace[-1]
         return (last - first) / (end - start) if end > start else 0.0
 
-    def begin(self, run: Run, checkpoint: Checkpoint | None) -> None:
-        """Start a process for a run, from its beginning or from a checkpoint."""
+    def begin(self, run: Run, checkpoint: Checkpoint | None, *, measure: bool = False) -> None:
+        """Start a process for a run, from its beginning or from a checkpoint, which it may ``measure`` at once."""
         from attnlab.training.process import TrainingProcess
 
         self._wanting = False
         self._pace.clear()
         digest = run.digest if checkpoint else ""
-        self.process = TrainingProcess(run.spec, checkpoint, interval=run.recorder.interval, digest=digest)
+        self.process = TrainingProcess(
+            run.spec, checkpoint, interval=run.recorder.interval, digest=digest, measure=measure
+        )
         self.process.start()
         self._timer.start()
 

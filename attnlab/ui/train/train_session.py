@@ -141,11 +141,14 @@ class TrainSession(TrainingState):
         self.trainee.send(Put(weights))
 
     def go_on_from(self, run: Run, checkpoint: Checkpoint) -> None:
-        """Continue a run from an earlier moment; later ones are discarded."""
+        """Continue a run from an earlier moment, with what was edited; later moments are discarded.
+
+        The held-out examples are measured at once, so that the curve shows what the edit did.
+        """
         self.open_run(run)
         run.rewind(checkpoint.step)
         run.checkpoint = checkpoint
-        self._begin(run, checkpoint)
+        self._begin(run, checkpoint, measure=True)
 
     def close(self) -> None:
         """Stop process and worker at once; may be called twice."""
@@ -188,9 +191,9 @@ class TrainSession(TrainingState):
         if self.run is not None and len(self.run.steps) > 1:
             self.kept = (*self.kept, self.run)[-KEPT:]
 
-    def _begin(self, run: Run, checkpoint: Checkpoint | None) -> None:
+    def _begin(self, run: Run, checkpoint: Checkpoint | None, *, measure: bool = False) -> None:
         self.viewed_step, self.reason = None, ""
-        self.trainee.begin(run, checkpoint)
+        self.trainee.begin(run, checkpoint, measure=measure)
         self._want()
         self.started.emit()
 

@@ -87,6 +87,8 @@ def test_continuing_from_an_earlier_moment_branches_the_run(pupil: Pupil) -> Non
     assert [moment.step for moment in first.recorder.moments] == [moment.step for moment in moments]
     np.testing.assert_array_equal(first.losses, losses)
     assert any(mark.title == "edited: decoder 1" and mark.step == step for mark in run.marks)
+    assert step % run.spec.train.evaluate_every
+    assert step in [metric.step for metric in run.metrics]  # the curve shows at once what the edit did
     assert [(mark.name, mark.x) for mark in pupil.trainer.curves.loss.marks] == [("edited", step)]
 
 
