@@ -7,14 +7,13 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from attnlab.training.batch import Batch
+from attnlab.training.heads_off import Place
 from attnlab.training.messages import Arrays, Metric
 from attnlab.training.metrics import compute_metric
 
 if TYPE_CHECKING:
     from attnlab.training.look import Viewer
 
-Place = tuple[str, int]
-"""A layer and a head."""
 MOST_EXAMPLES = 128
 """How many held-out examples are read with each head off."""
 
@@ -36,7 +35,8 @@ class HeadEffects:
         at = "" if step == self.step else f"At step {self.step:,}: "
         if isnan(found.right):  # the task asks for numbers
             return f"{at}held-out loss {self.whole.loss:.3g}, without this head {found.loss:.3g}"
-        return f"{at}{self.whole.right:.1%} right, without this head {found.right:.1%}"
+        right, without = (f"{100 * each.right:.1f} %" for each in (self.whole, found))
+        return f"{at}{right} right, without this head {without}"
 
 
 @contextmanager

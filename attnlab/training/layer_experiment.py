@@ -49,7 +49,16 @@ def _to_config(layer: Attention, trace: LayerTrace) -> AttentionConfig:
         return layer.config
     c = layer.config
     return AttentionConfig(
-        c.n_heads, c.causal, c.scale, c.n_kv_heads, ~cells, c.score, c.normalizer, c.positions, options=c.options
+        c.n_heads,
+        c.causal,
+        c.scale,
+        c.n_kv_heads,
+        ~cells,
+        c.score,
+        c.normalizer,
+        c.positions,
+        ablated=c.ablated,
+        options=c.options,
     )
 
 
@@ -80,9 +89,12 @@ def _check_config(layer: Attention, e: Experiment) -> None:
                 f"{name} is {there!r} in the playground and {here!r} in this layer; "
                 "only the numbers of its weights and biases can go back."
             )
-    if e.config.ablated:
-        which = ", ".join(map(str, e.config.ablated))
-        raise TrainingError(f"Head {which} is switched off, which a model cannot do; set its rows of W_o to 0 instead.")
+    if e.config.ablated != layer.config.ablated:
+        here, there = (", ".join(map(str, each.config.ablated)) or "none" for each in (e, layer))
+        raise TrainingError(
+            f"Heads off: {here} in the playground, {there} in this layer. Only numbers can go back; to train without "
+            "a head, use the menu of its map in Train."
+        )
 
 
 def _to_parameter(layer: Attention, e: Experiment, name: str) -> NDArray[np.float32]:

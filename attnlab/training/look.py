@@ -106,6 +106,7 @@ class Viewer:
         self.data = tasks.make_data(spec) if data is None else data
         with torch.random.fork_rng(devices=[]):  # these weights are replaced; the random state must not change
             self.model = models.build(spec.model, self.data).eval()
+        models.switch_heads_off(self.model, spec)
 
     @property
     def layers(self) -> tuple[str, ...]:

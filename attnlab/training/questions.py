@@ -74,7 +74,8 @@ def _set(spec: RunSpec, setting: str, value: int | float) -> RunSpec:
     if setting in spec.options:
         return replace(spec, options={**spec.options, setting: value})
     if setting in {field.name for field in fields(spec.model)}:
-        return replace(spec, model=replace(spec.model, **{setting: value}))  # type: ignore[arg-type]
+        train = replace(spec.train, heads_off="") if setting in ("layers", "heads") else spec.train
+        return replace(spec, model=replace(spec.model, **{setting: value}), train=train)  # type: ignore[arg-type]
     if setting in {field.name for field in fields(spec.train)}:
         return replace(spec, train=replace(spec.train, **{setting: value}))  # type: ignore[arg-type]
     raise KeyError(setting)

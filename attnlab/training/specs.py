@@ -30,6 +30,8 @@ class TrainSpec:
 
     A run ends after ``steps``, when a share ``stop_right`` of the held-out tokens is right, or when the held-out loss
     is below ``stop_loss``; 0 disables a condition. The held-out examples are evaluated every ``evaluate_every`` steps.
+
+    The context of ``heads_off`` is 0 in every step and every view, see :mod:`attnlab.training.heads_off`.
     """
 
     optimizer: str = "adamw"
@@ -45,6 +47,7 @@ class TrainSpec:
     evaluate_every: int = 50
     device: str = "cpu"
     seed: int = 0
+    heads_off: str = ""
 
 
 @dataclass(frozen=True, slots=True)

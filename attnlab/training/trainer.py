@@ -61,6 +61,7 @@ class Trainer:
         self._random = OwnRandom(spec.train.seed, self.device)
         with self._random.use():
             self.model = models.build(spec.model, self.data).to(self.device)
+        models.switch_heads_off(self.model, spec)
         self._parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
         self._layers = group_parameters(self.model)
         self._gradients: tuple[tuple[str, float], ...] = ()

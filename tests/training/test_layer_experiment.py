@@ -168,7 +168,7 @@ def test_an_unsupported_edit_is_refused_in_a_sentence() -> None:
     refused(replace(e.config, causal=False), "causal is False in the playground and True in this layer")
     refused(replace(e.config, normalizer="sparsemax"), "normalizer is 'sparsemax' in the playground and 'softmax'")
     refused(replace(e.config, temperature=2.0), "options is {'temperature': 2.0} in the playground and {}")
-    refused(replace(e.config, ablated=(1, 3)), "Head 1, 3 is switched off, which a model cannot do")
+    refused(replace(e.config, ablated=(1, 3)), "Heads off: 1, 3 in the playground, none in this layer. Only numbers")
     d = spec.model.d_model
     wide = replace(e, weights=replace(e.weights, W_o=torch.zeros(d, 5), b_o=None))
     with pytest.raises(

@@ -1,7 +1,7 @@
 """A trainable attention layer: the playground's stages, computed for a batch and with gradients."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
@@ -146,12 +146,17 @@ class Attention(nn.Module):
         """The tables of registry entries by name, as in :class:`attnlab.Weights`."""
         return {name: self.get_parameter(name) for name in self.tables} if self.tables else NOTHING
 
+    def switch_off(self, heads: Iterable[int]) -> None:
+        """Set the context of some heads to 0 from now on, also in training; others that are off stay off."""
+        off = tuple(sorted({*self.config.ablated, *heads}))
+        self.config, self.learning = (replace(config, ablated=off) for config in (self.config, self.learning))
+        self._plans = {}
+
     @contextmanager
-    def heads_off(self, heads: tuple[int, ...]) -> Iterator[None]:
+    def heads_off(self, heads: Iterable[int]) -> Iterator[None]:
         """Set the context of some heads to 0 while the ``with`` block runs."""
         before = self.config, self.learning, self._plans
-        self.config, self.learning = (replace(config, ablated=heads) for config in before[:2])
-        self._plans = {}
+        self.switch_off(heads)
         try:
             yield
         finally:

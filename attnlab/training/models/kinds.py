@@ -127,10 +127,15 @@ def build(spec: ModelSpec, data: Data) -> Model:
     return KINDS[spec.kind].build(spec, data)
 
 
-def count_parameters(spec: ModelSpec, data: Data) -> tuple[int, int]:
-    """Return the number of parameters of a model and of its trainable ones, without allocating or drawing any."""
+def build_empty(spec: ModelSpec, data: Data) -> Model:
+    """Return a model whose weights have shapes only: nothing is allocated or drawn."""
     with torch.device("meta"), _SkippedInitialisation():
-        parameters = list(build(spec, data).parameters())
+        return build(spec, data)
+
+
+def count_parameters(spec: ModelSpec, data: Data) -> tuple[int, int]:
+    """Return the number of parameters of a model and of its trainable ones."""
+    parameters = list(build_empty(spec, data).parameters())
     return sum(p.numel() for p in parameters), sum(p.numel() for p in parameters if p.requires_grad)
 
 

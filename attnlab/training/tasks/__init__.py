@@ -115,13 +115,15 @@ def _make(
 def check(spec: RunSpec) -> str:
     """Return one sentence that says what is invalid in a run and what is valid; "" if the run can start."""
     from attnlab.training.models import check as check_model  # the models import the tasks
+    from attnlab.training.models import check_heads_off
     from attnlab.training.train_checks import check_memory, check_train
 
     problem = check_options(spec) or check_train(spec.train)
     if problem:
         return problem
     try:
-        return check_model(spec.model, make_data(spec)) or check_memory(spec, make_data(spec))
+        data = make_data(spec)
+        return check_model(spec.model, data) or check_heads_off(spec, data) or check_memory(spec, data)
     except TrainingError as error:  # the text cannot be read
         return str(error)
 

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.training.heads_off import read_heads
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
@@ -150,6 +151,8 @@ class ControlBar(FollowsTheme, QFrame):
         layers = f"{spec.model.layers} layer{'s' if spec.model.layers != 1 else ''}"
         heads = f"{layers} × {spec.model.heads} heads" if "heads" in kind.fields else layers
         count = f" · {valid.parameters:,} parameters" if valid is not None and not valid.problem else ""
+        off = len(read_heads(spec.train.heads_off))
+        count += f" · {off} head{'s' if off > 1 else ''} off" if off else ""
         self.about.setText(f"{kind.title} · {heads}{count}")
 
     def offer_settings(self, offered: bool) -> None:

@@ -15,6 +15,8 @@ from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
 
 POINT = "Point at a cell, or click it to hold it"
+WITHOUT = "Go on from the last step with this head off, as a run of its own; this one is kept"
+WITH = "Go on from the last step with this head again, as a run of its own; this one is kept"
 SIDE = 18
 """Pixels at the left and at the right of the map."""
 
@@ -26,7 +28,9 @@ class LargeMap(FollowsTheme, QWidget):
     closed = Signal()
     """The button back was pressed, or the view has no such map any more."""
     switch_requested = Signal(int)
-    """A head is to be switched off or on again, by the index of its map."""
+    """A head is to be switched off or on again, only for looking, by the index of its map."""
+    training_requested = Signal(int)
+    """The run is to go on without a head, or with it again, by the index of its map."""
 
     def __init__(self, view: MapsView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,6 +41,7 @@ class LargeMap(FollowsTheme, QWidget):
         self._pinned: tuple[int, int] | None = None
         self._hovered: tuple[int, int] | None = None
         self.back, self.title, self.switch = QPushButton("All maps"), ElidedLabel(), QPushButton("Switch off")
+        self.train = QPushButton("Train without it")
         self._cell, self.sheet = ElidedLabel(), MapSheet()
         self.back.setToolTip("Back to all maps (Esc)")
         self.switch.setToolTip("Show what the model does without this head; training goes on with it (Delete)")
@@ -44,7 +49,7 @@ class LargeMap(FollowsTheme, QWidget):
         self.title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.title.setMinimumWidth(1)  # whole, in a line of its own if need be
         self.row = FlowLayout(gap=12)
-        for widget in (self.back, self.title, self.switch):
+        for widget in (self.back, self.title, self.switch, self.train):
             self.row.addWidget(widget)
         column = QVBoxLayout(self)
         column.setContentsMargins(SIDE, 8, SIDE, 8)
@@ -53,6 +58,7 @@ class LargeMap(FollowsTheme, QWidget):
         column.addWidget(self.sheet, 1)
         self.back.clicked.connect(self.closed)
         self.switch.clicked.connect(self._on_switch_clicked)
+        self.train.clicked.connect(self._on_train_clicked)
         self.sheet.map_clicked.connect(self._on_clicked)
         self.sheet.cell_pointed.connect(self._on_hovered)
 
@@ -106,10 +112,16 @@ class LargeMap(FollowsTheme, QWidget):
             self._cell.setText(view.cell_text((index, *cell)))
 
     def refresh_switch(self) -> None:
-        """Show on the button whether the head is off; the mean of the heads has no such button."""
-        if self._index is not None and self._index < len(self._view.data):
-            self.switch.setText("Switch on" if self._view.is_off(self._index) else "Switch off")
-            self.switch.setVisible(self._view.place_of(self._index)[1] >= 0)
+        """Show on the buttons whether the head is off; the mean of the heads has no such buttons."""
+        index, view = self._index, self._view
+        if index is None or index >= len(view.data):
+            return
+        is_head, left_out = view.place_of(index)[1] >= 0, view.is_left_out(index)
+        self.switch.setText("Switch on" if view.is_off(index) else "Switch off")
+        self.switch.setVisible(is_head and not left_out)
+        self.train.setText("Train with it" if left_out else "Train without it")
+        self.train.setToolTip(WITH if left_out else WITHOUT)
+        self.train.setVisible(is_head)
 
     def measure_top(self, width: int) -> int:
         """Return the height in pixels above the map when the page has a width in pixels."""
@@ -119,6 +131,11 @@ class LargeMap(FollowsTheme, QWidget):
     def _on_switch_clicked(self) -> None:
         if self._index is not None:
             self.switch_requested.emit(self._index)
+
+    @Slot()
+    def _on_train_clicked(self) -> None:
+        if self._index is not None:
+            self.training_requested.emit(self._index)
 
     @Slot(object)
     def _on_hovered(self, cell: tuple[int, int, int] | None) -> None:

@@ -19,8 +19,9 @@ Tokens = tuple[str, ...]
 ARROW = "→"
 SMALL_LABEL = 0.86
 """The size of the labels of small cells, as a share of the smallest type."""
-WIDEST_LABEL, WIDEST_WRITING = 40, 56
-"""The most pixels at 100 % for tokens beside and above a small map, and for rows with the token that they write."""
+WIDEST_LABEL, WIDEST_WRITING, WIDEST_ALONE = 40, 56, 140
+"""The most pixels at 100 % for tokens beside and above a small map, for rows with the token that they write, and for
+such rows of the only map."""
 
 
 def find_group(layer: str) -> str:
@@ -74,12 +75,14 @@ def measure_plain_shape(layer: "LayerMaps") -> Shape:
     return measure_shape(replace(layer, writes=()))
 
 
-def measure_shape(layer: "LayerMaps") -> Shape:
-    """Return the sizes of a layer's maps, with the width for tokens that they need, up to the maximum."""
+def measure_shape(layer: "LayerMaps", *, alone: bool = False) -> Shape:
+    """Return the sizes of a layer's maps, with the width for tokens that they need, up to the maximum, which is larger
+    for a map that is ``alone``."""
     metrics, least = QFontMetricsF(font("tiny")), font("tiny", SMALL_LABEL).pixelSize()
     heads, rows, columns = layer.weights.shape
     down, across = list_labels(layer)
-    most = px(WIDEST_WRITING if any(layer.writes) else WIDEST_LABEL)
+    writing = WIDEST_ALONE if alone else WIDEST_WRITING
+    most = px(writing if any(layer.writes) else WIDEST_LABEL)
     left = min(1.1 * max(map(metrics.horizontalAdvance, down), default=0.0), most) + px(8)  # some are bold
     widest = max(map(metrics.horizontalAdvance, across), default=0.0)
     above = metrics.height() + px(4) if widest <= px(9) else min(widest, px(WIDEST_LABEL)) + px(8)

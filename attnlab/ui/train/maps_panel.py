@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.training.heads_off import Place, read_heads
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
@@ -55,6 +56,8 @@ class MapsPanel(FollowsTheme, QWidget):
     step_chosen = Signal(float)
     page_changed = Signal(str)
     """The maps, the diagram of the model or its inside is chosen: "maps", "model" or "inside"."""
+    training_changed = Signal(str, int)
+    """The run is to go on without a head, or with it again: its layer, and its number."""
     heads_off_changed = Signal(object)
     """The heads that are off, only for looking: a frozenset of (layer, head)."""
     height_shared = Signal(int)
@@ -88,8 +91,9 @@ class MapsPanel(FollowsTheme, QWidget):
         column.addWidget(self.head)
         column.addLayout(frame_answer(self.answer))
         column.addWidget(self.stack, 1)
-        self.view.switch_requested.connect(self.toggle_head)
-        self.large_map.switch_requested.connect(self.toggle_head)
+        for part in (self.view, self.large_map):
+            part.switch_requested.connect(self.toggle_head)
+            part.training_requested.connect(self._on_training_requested)
         self.large_map.closed.connect(self.close_map)
         self.head.probe.textEdited.connect(self.probe_changed)
         self.head.gradients.toggled.connect(self.gradients_wanted)
@@ -158,18 +162,20 @@ class MapsPanel(FollowsTheme, QWidget):
         """Show the maps of a moment, and what the model answers there."""
         if self._off and self._seen is not None and self._seen.spec != seen.spec:
             self._set_off(frozenset())
-        self._seen = seen
+        self._seen, self._left_out = seen, read_heads(seen.spec.train.heads_off)
         maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
         if self.head.mean.isChecked():
             maps = tuple(each.average() for each in maps)
         self.view.show_maps(maps, kind, self._show_groups(seen))
+        self.view.show_off(self._off, self._left_out)
         self.answer.follow(seen.look.answer, seen.look.step)
         self.none.setText(NONE)
         self.none.setVisible(not maps)
         self.chart.show_seen(seen)
         self.chart.setVisible(bool(maps))
         self.view.setVisible(bool(maps))
-        self.head.show_seen(seen, self.view.data[0] if kind == "signed" else None, len(self._off))
+        off = len(self._off | self._left_out)
+        self.head.show_seen(seen, self.view.data[0] if kind == "signed" else None, off)
         self.arrange_answer()
         self._share_height()
         self.large_map.refresh()
@@ -241,17 +247,30 @@ class MapsPanel(FollowsTheme, QWidget):
 
     _effects: "HeadEffects | None" = None
 
-    _off: frozenset[tuple[str, int]] = frozenset()
+    _off: frozenset[Place] = frozenset()
+    _left_out: frozenset[Place] = frozenset()
 
     @Slot(int)
     def toggle_head(self, index: int) -> None:
-        """Switch the head of a map off, only for looking, or on again; the mean of the heads stays on."""
-        if index < len(self.view.data) and self.view.place_of(index)[1] >= 0:
-            self._set_off(self._off ^ {self.view.place_of(index)})
+        """Switch the head of a map off, only for looking, or on again; the mean of the heads stays on, and what the run
+        leaves out off."""
+        place = self._find_head(index)
+        if place is not None and place not in self._left_out:
+            self._set_off(self._off ^ {place})
 
-    def _set_off(self, off: frozenset[tuple[str, int]]) -> None:
+    @Slot(int)
+    def _on_training_requested(self, index: int) -> None:
+        if (place := self._find_head(index)) is not None:
+            self.training_changed.emit(*place)
+
+    def _find_head(self, index: int) -> Place | None:
+        """Return the layer and the head of a map; None for the mean of the heads."""
+        place = self.view.place_of(index) if index < len(self.view.data) else ("", -1)
+        return place if place[1] >= 0 else None
+
+    def _set_off(self, off: frozenset[Place]) -> None:
         self._off = off
-        self.view.show_off(off)
+        self.view.show_off(off, self._left_out)
         self.large_map.refresh_switch()
         self.heads_off_changed.emit(off)
 
@@ -259,6 +278,8 @@ class MapsPanel(FollowsTheme, QWidget):
         """Return what the head of a map is worth, "" if that is unknown."""
         if self._effects is None or self._seen is None or not index < len(self.view.data):
             return ""
+        if self.view.is_left_out(index):
+            return "off in this run"
         return self._effects.describe(*self.view.place_of(index), self._seen.look.step)
 
     def show_course(self, steps: NDArray[np.float64], measures: NDArray[np.float64], end: float) -> None:

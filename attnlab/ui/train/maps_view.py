@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QContextMenuEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -41,6 +41,7 @@ from attnlab.ui.widgets.maps.map_widget import MapCell, PointedMaps, describe_ce
 from attnlab.ui.widgets.maps.spoken_maps import join_cell, move_cell, name_cell, split_cell
 
 if TYPE_CHECKING:
+    from attnlab.training.heads_off import Place
     from attnlab.training.look import LayerMaps
 
 
@@ -99,9 +100,13 @@ class MapsView(PointedMaps):
             self.update()
 
     def restyle(self) -> None:
-        self._plain_shapes = tuple(map(measure_plain_shape, self._layers))
-        self._shapes = tuple(map(measure_shape, self._layers))
+        self._measure()
         super().restyle()
+
+    def _measure(self) -> None:
+        alone = len(self._data) == 1
+        self._plain_shapes = tuple(map(measure_plain_shape, self._layers))
+        self._shapes = tuple(measure_shape(each, alone=alone) for each in self._layers)
 
     def show_maps(self, layers: Sequence["LayerMaps"], kind: str = "probability", group: str = "") -> None:
         """Show the maps of some layers, or only those of a group such as "cross", all on one scale.
@@ -120,8 +125,7 @@ class MapsView(PointedMaps):
         self._titles = list_titles(layers)
         before, self._layers = self._layers, tuple(layers)
         if list(map(_list_layout, before)) != list(map(_list_layout, layers)):
-            self._plain_shapes = tuple(map(measure_plain_shape, layers))
-            self._shapes = tuple(map(measure_shape, layers))
+            self._measure()
             self._pointed, self._walked, self._focus = None, None, min(self._focus, max(len(self._data) - 1, 0))
             self._arrange()
         if self._pointed is not None:
@@ -130,18 +134,25 @@ class MapsView(PointedMaps):
         self.update()
 
     switch_requested = Signal(int)
-    """A head is to be switched off or on again, by the index of its map."""
+    """A head is to be switched off or on again, only for looking, by the index of its map."""
+    training_requested = Signal(int)
+    """The run is to go on without a head, or with it again, by the index of its map."""
 
-    def show_off(self, off: frozenset[tuple[str, int]]) -> None:
-        """Cross out the maps of heads, as (layer, head), that are off."""
-        self._off = off
+    def show_off(self, off: "frozenset[Place]", left_out: "frozenset[Place]") -> None:
+        """Cross out the maps of heads that are off only for looking, and of those that the run leaves out."""
+        self._off, self._left_out = off, left_out
         self.update()
 
-    _off: frozenset[tuple[str, int]] = frozenset()
+    _off: "frozenset[Place]" = frozenset()
+    _left_out: "frozenset[Place]" = frozenset()
 
     def is_off(self, index: int) -> bool:
-        """Return whether the head of a map is off."""
-        return bool(self._off) and self.place_of(index) in self._off
+        """Return whether the head of a map is off, only for looking or in the run."""
+        return bool(self._off or self._left_out) and self.place_of(index) in self._off | self._left_out
+
+    def is_left_out(self, index: int) -> bool:
+        """Return whether the run leaves the head of a map out."""
+        return bool(self._left_out) and self.place_of(index) in self._left_out
 
     describe: Callable[[int], str] = staticmethod(lambda _index: "")
     """Returns what the head of a map is worth, "" if that is unknown."""
@@ -220,7 +231,8 @@ class MapsView(PointedMaps):
             return ""
         first = "Click to show this map large" if cell is None else f"{self._titles[card]}\n{self.cell_text(cell)}"
         worth = self.describe(card)
-        off = "Switched off, only for looking (Delete)" if self.is_off(card) else ""
+        looking = self.is_off(card) and not self.is_left_out(card)
+        off = "Switched off, only for looking (Delete)" if looking else ""
         return "\n".join(filter(None, (first, worth, off)))
 
     def _find_card(self, at: QPointF) -> int | None:
@@ -320,17 +332,16 @@ class MapsView(PointedMaps):
         else:
             super().keyPressEvent(event)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        index = self._find_card(event.pos().toPointF())
-        if index is None:
+    def add_actions(self, menu: QMenu, index: int) -> None:
+        """Add to the menu of a map what can be done with its head; nothing for the mean of the heads."""
+        if self.place_of(index)[1] < 0:
             return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        text = "Switch this head on again" if self.is_off(index) else "Switch this head off, only for looking"
-        if self.place_of(index)[1] >= 0:
-            menu.addAction(text, lambda: self.switch_requested.emit(index))
-        menu.addAction("Show this map large", lambda: self._open(index))
-        menu.popup(event.globalPos())
+        left_out = self.is_left_out(index)
+        if not left_out:
+            text = "Switch this head on again" if self.is_off(index) else "Switch this head off, only for looking"
+            menu.addAction(text, partial(self.switch_requested.emit, index))
+        text = "Train on with this head" if left_out else "Train on without this head"
+        menu.addAction(text, partial(self.training_requested.emit, index))
 
     def _find_next(self, event: QKeyEvent) -> MapCell | None:
         """Return the cell to which a key leads, which begins in the map with the ring."""

@@ -1,6 +1,5 @@
 """Another learning rate in the middle of a run: the run stays as it is, and a branch goes on with the new rate."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
@@ -8,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
-from attnlab.ui.train.run_branch import go_on_with
+from attnlab.ui.train.run_branch import RunBranch
 from attnlab.ui.train.run_settings import make_train_fields
 from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -20,10 +19,9 @@ if TYPE_CHECKING:
 class RatePanel(FollowsTheme, QWidget):
     """A field for the rate and a button; hidden while there is nothing to go on from."""
 
-    def __init__(self, workspace: "TrainWorkspace") -> None:
+    def __init__(self, workspace: "TrainWorkspace", branch: RunBranch) -> None:
         super().__init__()
-        self._workspace, self._session = workspace, workspace.session
-        self._waiting: float | None = None
+        self._workspace, self._session, self._branch = workspace, workspace.session, branch
         self._shown: object = None
         label = QLabel("New rate")
         self.field, self.button = NumberEdit(), QPushButton("Branch")
@@ -35,8 +33,6 @@ class RatePanel(FollowsTheme, QWidget):
         for widget in (label, self.field, self.button):
             row.addWidget(widget)
         self._session.progressed.connect(self._show)
-        self._session.ended.connect(self._on_over)
-        self._session.failed.connect(self._on_over)
         self._show()
 
     def restyle(self) -> None:
@@ -45,7 +41,7 @@ class RatePanel(FollowsTheme, QWidget):
 
     @Slot()
     def change(self) -> None:
-        """Go on with the rate in the field: a run that is training stops first, so that its last step is exact."""
+        """Go on with the rate in the field."""
         run = self._session.run
         if run is None or not self.field.take_typed():
             return
@@ -53,18 +49,7 @@ class RatePanel(FollowsTheme, QWidget):
         if rate == run.spec.train.rate:  # also after a text that is no rate, which the field has put back
             self._workspace.say(f"The rate of this run is {rate:g}; type another one, above 0.")
             return
-        self._waiting = rate
-        if self._session.alive:
-            self._session.stop()
-        else:
-            self._on_over()
-
-    @Slot()
-    def _on_over(self) -> None:
-        rate, self._waiting = self._waiting, None
-        run = self._session.run
-        if rate is not None and run is not None and run.checkpoint is not None:
-            self._workspace.say(go_on_with(self._workspace, replace(run.spec.train, rate=rate)))
+        self._branch.go_on(rate=rate)
 
     @Slot()
     def _show(self) -> None:

@@ -248,9 +248,10 @@ class RoundTrip(QObject):
         if index is not None:
             layer = self.layers[cards[index].layer]
             several = sum(card.layer == cards[index].layer for card in cards) > 1
-            self._make_menu([(layer, cards[index].head), *([(layer, -1)] if several else [])]).popup(
-                view.mapToGlobal(at)
-            )
+            menu = self._make_menu([(layer, cards[index].head), *([(layer, -1)] if several else [])])
+            menu.addSeparator()
+            maps.view.add_actions(menu, index)
+            menu.popup(view.mapToGlobal(at))
 
     def _make_menu(self, places: list[tuple[str, int]]) -> QMenu:
         menu = QMenu(self._window)

@@ -4,6 +4,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import QObject, Slot
+
 from attnlab.training.marks import Mark
 from attnlab.training.specs import RunSpec, TrainSpec
 from attnlab.ui.train.layer_transfer import extend_run
@@ -11,7 +13,7 @@ from attnlab.ui.train.layer_transfer import extend_run
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
-_STEPPING = ("rate", "schedule", "warmup", "batch", "weight_decay", "clip", "device")
+_STEPPING = ("rate", "schedule", "warmup", "batch", "weight_decay", "clip", "device", "heads_off")
 _ENDING = ("steps", "stop_right", "stop_loss", "evaluate_every")
 KEPT_WEIGHTS = frozenset(_STEPPING + _ENDING)
 """The settings with which the weights, the optimiser and the examples of a run can go on."""
@@ -27,6 +29,34 @@ class Change:
 
     def __str__(self) -> str:
         return f"{self.name.replace('_', ' ')} {_write(self.before)} → {_write(self.after)}"
+
+
+class RunBranch(QObject):
+    """Goes on with the run of a workspace under other settings; one that is training stops first, so that its last step
+    is exact."""
+
+    def __init__(self, workspace: "TrainWorkspace") -> None:
+        super().__init__(workspace)
+        self._workspace, self._session = workspace, workspace.session
+        self._waiting: dict[str, Any] = {}
+        self._session.ended.connect(self._on_over)
+        self._session.failed.connect(self._on_over)
+
+    def go_on(self, **changes: Any) -> None:
+        """Go on with some settings of the training changed, by their names; without a checkpoint do nothing."""
+        self._waiting = changes
+        if self._session.alive:
+            self._session.stop()
+        else:
+            self._on_over()
+
+    @Slot()
+    def _on_over(self) -> None:
+        changes, self._waiting = self._waiting, {}
+        run = self._session.run
+        if changes and run is not None and run.checkpoint is not None:
+            told = go_on_with(self._workspace, replace(run.spec.train, **changes))
+            self._workspace.footer.show_message(told, wrong=False)
 
 
 def list_changes(before: RunSpec, after: RunSpec) -> tuple[Change, ...]:

@@ -120,7 +120,9 @@ def change_setting(spec: RunSpec, name: str, value: Any) -> RunSpec:
         train = replace(fresh.train, device=spec.train.device, seed=spec.train.seed)
         return replace(fresh, options={**fresh.options, **spec.options}, train=train)
     if hasattr(spec.model, name):
-        return replace(spec, model=replace(spec.model, **{name: value}))
+        off = "" if name in ("layers", "heads") else spec.train.heads_off  # other heads would be off
+        train = replace(spec.train, heads_off=off)
+        return replace(spec, model=replace(spec.model, **{name: value}), train=train)
     if hasattr(spec.train, name):
         return replace(spec, train=replace(spec.train, **{name: value}))
     return replace(spec, options={**spec.options, name: value})

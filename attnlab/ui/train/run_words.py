@@ -22,7 +22,7 @@ def describe_difference(spec: RunSpec, other: RunSpec) -> str:
     if spec.model.kind != other.model.kind:
         return f"{other.model.kind}, seed {other.train.seed}"
     found = [
-        f"{name.replace('_', ' ')} {getattr(theirs, name)}"
+        f"{name.replace('_', ' ')} {'none' if getattr(theirs, name) == '' else getattr(theirs, name)}"
         for mine, theirs in ((spec.model, other.model), (replace(spec.train, seed=0), replace(other.train, seed=0)))
         for name in mine.__dataclass_fields__
         if getattr(mine, name) != getattr(theirs, name)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.training.heads_off import read_heads
 from attnlab.training.run import Run
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.icons import icon
@@ -156,6 +157,7 @@ class SecondRun(FollowsTheme, QWidget):
         self._say("")
         self.seen = seen
         self.view.show_maps(seen.look.maps)
+        self.view.show_off(frozenset(), read_heads(seen.spec.train.heads_off))
         self.model.show_seen(seen)
         self.inside.show_seen(seen)
         self.answer.follow(seen.look.answer, seen.look.step)

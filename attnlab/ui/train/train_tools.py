@@ -14,9 +14,11 @@ from attnlab.training.queue_file import LeftQueue
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.figure_choices import read_words
 from attnlab.ui.train.diagram_export import DiagramExport
+from attnlab.ui.train.head_training import HeadTraining
 from attnlab.ui.train.queue_panel import QueuePanel
 from attnlab.ui.train.rate_panel import RatePanel
 from attnlab.ui.train.round_trip import RoundTrip
+from attnlab.ui.train.run_branch import RunBranch
 from attnlab.ui.train.run_comparison import RunComparison
 from attnlab.ui.train.run_figures import RunFigures
 from attnlab.ui.train.run_files import RunFiles
@@ -44,7 +46,9 @@ class TrainTools(QObject):
         self.runs = RunsPanel(workspace, self.keeper)
         self.comparing = RunComparison(workspace, self.keeper)
         self.runs.compare_requested.connect(self.comparing.compare)
-        self.rate = RatePanel(workspace)
+        branch = RunBranch(workspace)
+        self.rate = RatePanel(workspace, branch)
+        self.heads = HeadTraining(workspace, branch)
         workspace.settings.add_section(self.rate)
         self.queue = RunQueue(self.keeper, self)
         self.queue_panel = QueuePanel(workspace, self.queue)

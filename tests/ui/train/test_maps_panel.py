@@ -266,7 +266,7 @@ def test_a_head_says_what_the_model_is_worth_without_it(student: "Student") -> N
         session.look()
     found = heard.args[0]
     whole, without = found.whole.right, found.without["decoder 2", 1].right
-    said = f"{whole:.1%} right, without this head {without:.1%}"
+    said = f"{100 * whole:.1f} % right, without this head {100 * without:.1f} %"
     assert maps.describe_worth(5) == said
     assert maps.view.tool_tip(_cell(student, 5, 3, 2).toPointF()).endswith(said)
     maps.open_map(5)

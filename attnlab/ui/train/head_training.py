@@ -1,0 +1,37 @@
+"""Training without a head: a branch of the run goes on without it, or with it again; the run before stays as it is."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from attnlab.training.heads_off import read_heads, write_heads
+from attnlab.ui.train.run_branch import RunBranch
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.train_workspace import TrainWorkspace
+
+
+class HeadTraining(QObject):
+    """Switches heads off, or on again, in the run that goes on, or in the settings of the next one."""
+
+    def __init__(self, workspace: "TrainWorkspace", branch: RunBranch) -> None:
+        super().__init__(workspace)
+        self._workspace, self._session, self._branch = workspace, workspace.session, branch
+        workspace.maps.training_changed.connect(self.toggle)
+
+    @Slot(str, int)
+    def toggle(self, layer: str, head: int) -> None:
+        """Train without a head from now on, or with it again."""
+        run = self._session.run
+        goes_on = run is not None and (self._session.alive or run.checkpoint is not None)
+        spec = run.spec if run is not None and goes_on else self._session.spec
+        off = write_heads(read_heads(spec.train.heads_off) ^ {(layer, head)})
+        if goes_on:
+            self._branch.go_on(heads_off=off)
+            return
+        settings = self._workspace.settings
+        settings.show_spec(replace(spec, train=replace(spec.train, heads_off=off)))
+        settings.spec_changed.emit(replace(spec, train=replace(spec.train, heads_off=off)))
+        told = f"The next run trains without {off}." if off else "The next run trains with all heads."
+        self._workspace.footer.show_message(told, wrong=False)

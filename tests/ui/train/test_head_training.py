@@ -1,0 +1,111 @@
+"""A head is switched off in the run that goes on, and on again; before a run in its settings."""
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
+
+from tests.ui.conftest import Person
+from tests.ui.train.pupil import Pupil, tiny
+
+OFF, WITHOUT, WITH = "Switch this head off, only for looking", "Train on without this head", "Train on with this head"
+
+
+@pytest.fixture
+def pupil(sit_down: Callable[..., Person]) -> Pupil:
+    person = sit_down(remember=True)
+    person.window.resize(1440, 900)
+    return Pupil(person.window, person.qtbot)
+
+
+def open_menu(pupil: Pupil, index: int) -> QMenu:
+    """Click the card of a map with the right mouse button."""
+    view = pupil.trainer.maps.view
+    view.customContextMenuRequested.emit(view.cards[index].rect.topLeft() + QPoint(20, 12))
+    (menu,) = (each for each in pupil.window.findChildren(QMenu) if each.isVisible())
+    return menu
+
+
+def read_menu(menu: QMenu) -> list[str]:
+    return [action.text() for action in menu.actions() if not action.isSeparator()]
+
+
+def choose(pupil: Pupil, index: int, title: str) -> None:
+    menu = open_menu(pupil, index)
+    (action,) = (each for each in menu.actions() if each.text() == title)
+    action.trigger()
+    menu.close()
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_without_a_head_and_with_it_again(pupil: Pupil) -> None:
+    pupil.begin(tiny(steps=30))
+    pupil.train_to_the_end()
+    first, maps = pupil.run, pupil.trainer.maps
+    menu = open_menu(pupil, 1)
+    opens = ["Open decoder 1, head 1, in Playground", "Open decoder 1 in Playground"]
+    assert read_menu(menu) == [*opens, OFF, WITHOUT]
+    menu.close()
+    with pupil.qtbot.waitSignal(pupil.trainer.session.ended):
+        choose(pupil, 1, WITHOUT)
+    second = pupil.run
+    assert second is not first
+    assert first in pupil.trainer.session.kept
+    assert first.spec.train.heads_off == ""
+    assert second.spec.train.heads_off == "decoder 1.1"
+    assert second.name.endswith("from step 30, heads off decoder 1.1")
+    assert [mark.title for mark in second.marks if not mark.suggested] == ["heads off none → decoder 1.1"]
+    assert 30 in [metric.step for metric in second.metrics]  # measured at once
+    assert second.step > 30
+    pupil.wait_for(lambda: maps.view.is_left_out(1))
+    assert not maps.view.is_left_out(0)
+    pupil.wait_for(lambda: maps.head.step.text() == f"step {second.step:,} · 1 head off")
+    assert pupil.trainer.header.about.text().endswith(" · 1 head off")
+    pupil.wait_for(lambda: maps.describe_worth(0) != "")
+    assert maps.describe_worth(1) == "off in this run"
+    menu = open_menu(pupil, 1)
+    assert read_menu(menu) == [*opens, WITH]
+    menu.close()
+    maps.view.switch_requested.emit(1)  # Delete: it stays off
+    assert maps.view.is_left_out(1)
+    maps.open_map(1)
+    assert not maps.large_map.switch.isVisible()
+    assert maps.large_map.train.text() == "Train with it"
+    with pupil.qtbot.waitSignal(pupil.trainer.session.ended):
+        QTest.mouseClick(maps.large_map.train, Qt.MouseButton.LeftButton)
+    assert pupil.run.spec.train.heads_off == ""
+    pupil.wait_for(lambda: not maps.view.is_off(1))
+
+
+@pytest.mark.slow
+def test_a_training_that_runs_goes_on_without_the_head(pupil: Pupil) -> None:
+    pupil.begin(tiny(steps=100_000))
+    pupil.trainer.start()
+    pupil.wait_for_step(5)
+    pupil.wait_for(lambda: len(pupil.trainer.maps.view.cards) == 2)
+    first = pupil.run
+    choose(pupil, 0, WITHOUT)
+    pupil.wait_for(lambda: pupil.run is not first and pupil.run.step > first.step)
+    assert pupil.run.spec.train.heads_off == "decoder 1.0"
+    assert pupil.trainer.session.alive
+    pupil.trainer.session.stop()
+    pupil.wait_for(lambda: not pupil.trainer.session.alive)
+
+
+@pytest.mark.slow
+def test_a_head_can_be_left_out_from_the_first_step(pupil: Pupil) -> None:
+    pupil.begin(tiny(steps=20))
+    pupil.wait_for(lambda: len(pupil.trainer.maps.view.cards) == 2)
+    choose(pupil, 0, WITHOUT)
+    assert pupil.trainer.footer.message.text() == "The next run trains without decoder 1.0."
+    pupil.wait_for(lambda: pupil.trainer.maps.view.is_left_out(0))
+    pupil.train_to_the_end()
+    assert pupil.run.spec.train.heads_off == "decoder 1.0"
+    heads = pupil.trainer.settings.model.control("heads")
+    heads.edit.setFocus()
+    heads.edit.lineEdit().selectAll()
+    QTest.keyClicks(heads.edit.lineEdit(), "4")  # other heads: all of them are on
+    pupil.wait_for(lambda: pupil.trainer.session.spec.model.heads == 4)
+    assert pupil.trainer.session.spec.train.heads_off == ""
