@@ -18,6 +18,7 @@ from attnlab.ui.lessons.player import LessonPlayer
 from attnlab.ui.lessons.progress_keeper import ProgressKeeper
 from attnlab.ui.lessons.states_beside import StatesBeside
 from attnlab.ui.workspaces.playground import PLAYGROUND
+from attnlab.ui.workspaces.train import TRAIN
 
 if TYPE_CHECKING:
     from attnlab.lessons.slides import Slide
@@ -104,6 +105,19 @@ class LessonController(QObject):
             return False
         self._window.refresh_actions()
         return True
+
+    @Slot()
+    def open_run(self) -> None:
+        """Show the recorded run of the step in the training workspace, at its moment and on its text."""
+        from attnlab.ui.train.train_tools import find_tools
+
+        recorded = self.player.slide.recorded if self.player.slide is not None else None
+        trainer = self._window.workspace(TRAIN)
+        if recorded is None or trainer is None:
+            return
+        self._window.show_workspace(TRAIN.name)
+        if (tools := find_tools(trainer)) is not None:
+            tools.show_shipped(recorded.folder, recorded.step, recorded.probe)
 
     # The workspace
 
@@ -291,6 +305,7 @@ class LessonController(QObject):
             self.panel.hide()
             self.panel.close_requested.connect(self.close)
             self.panel.present_requested.connect(self.present)
+            self.panel.run_requested.connect(self.open_run)
         self._playground.step_bar.set_guided(slide is not None)
         self._playground.explain.set_guided(slide is not None)
         if self.panel is not None:

@@ -27,10 +27,12 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.lessons.away_note import AwayNote
 from attnlab.ui.lessons.filling import Filling
 from attnlab.ui.lessons.fold import Fold
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.lessons.picture_label import PictureLabel
+from attnlab.ui.lessons.run_button import RunButton
 from attnlab.ui.present.content import Moment, find_pictures
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
@@ -58,6 +60,7 @@ class LessonPanel(FollowsTheme, QFrame):
 
     close_requested = Signal()
     present_requested = Signal()
+    run_requested = Signal()
 
     def __init__(self, player: "LessonPlayer", playground: "Playground") -> None:
         super().__init__()
@@ -98,21 +101,6 @@ class LessonPanel(FollowsTheme, QFrame):
         row.addWidget(self._close)
         return row
 
-    def _make_away(self) -> QWidget:
-        self._away = QWidget()
-        column = QVBoxLayout(self._away)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        self._away_note, there = QLabel(), QPushButton("Back to this step")
-        self._away_note.setTextFormat(Qt.TextFormat.PlainText)
-        self._away_note.setWordWrap(True)
-        there.setToolTip("Open this step's experiment again; undo returns to the current one")
-        there.clicked.connect(self._player.return_here)
-        column.addWidget(self._away_note)
-        column.addWidget(there, 0, Qt.AlignmentFlag.AlignLeft)
-        self._away.hide()
-        return self._away
-
     def _make_body(self) -> QScrollArea:
         area, body = QScrollArea(), QWidget()
         area.setFrameShape(QFrame.Shape.NoFrame)
@@ -123,12 +111,13 @@ class LessonPanel(FollowsTheme, QFrame):
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 8, 0)
         column.setSpacing(8)
-        self._title = QLabel()
+        self._away, self._title = AwayNote(self._player.return_here), QLabel()
         self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setWordWrap(True)
         self._text, self._answer = MarkdownLabel(), MarkdownLabel()
         self._answer.setAccessibleName("Text after the reveal")
-        self._picture = PictureLabel()
+        self._picture, self._run = PictureLabel(), RunButton()
+        self._run.clicked.connect(self.run_requested)
         self._question, self._notes = Fold("Question"), Fold("Notes")
         for fold in (self._question, self._notes):
             fold.heading.toggled.connect(self._on_folded)
@@ -136,10 +125,11 @@ class LessonPanel(FollowsTheme, QFrame):
         for label in (self._title, self._text, self._answer):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         for widget in (
-            self._make_away(),
+            self._away,
             self._title,
             self._text,
             self._picture,
+            self._run,
             self._question,
             self._answer,
             self._notes,
@@ -201,6 +191,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._filling.begin(self._player.slide)
         self._fit_width()
         self._area.verticalScrollBar().setValue(0)
+        self._run.show_slide(self._player.slide)
         question = self._player.slide.step.question
         self._question.heading.setChecked(question is not None and bool(self._player.slide.blanks or question.choices))
         self._notes.fold()
@@ -284,8 +275,7 @@ class LessonPanel(FollowsTheme, QFrame):
         """Say that another experiment is open: the text keeps the step's own numbers."""
         away = self._player.elsewhere
         if away:
-            opened = self._playground.document.scene.title
-            self._away_note.setText(f"“{opened}” is open now; this text uses the step’s own numbers.")
+            self._away.show_title(self._playground.document.scene.title)
         self._away.setVisible(away)
         self._question.setEnabled(not away)
         return away

@@ -74,6 +74,11 @@ class Inspection(QObject):
         self.course = {step: row for step, row in self.course.items() if same and run and step < run.weights_step}
         self._run = run
 
+    def replace_probe(self, probe: str) -> None:
+        """Use another text that the task can read from the next look on."""
+        if probe != self.probe:
+            self.probe, self.course = probe, {}
+
     def check(self, spec: RunSpec) -> None:
         """Request the check of settings."""
         self.worker.ask("check", partial(self.inspector.check, spec), self.checked.emit, self.probe_refused.emit)
@@ -131,8 +136,7 @@ class Inspection(QObject):
         self.worker.stop()
 
     def _take_look(self, seen: Seen) -> None:
-        if seen.probe != self.probe:
-            self.probe, self.course = seen.probe, {}
+        self.replace_probe(seen.probe)
         self.seen = seen
         if self._run is not None and seen.spec is self._run.spec and not self.inspector.off:
             self.course[seen.look.step] = seen.measures

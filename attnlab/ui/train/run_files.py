@@ -41,6 +41,7 @@ class RunFiles(QObject):
         super().__init__(session)
         self._session, self._keeps = session, keeps
         self._folders: WeakKeyDictionary[Run, Path] = WeakKeyDictionary()
+        self._shipped: WeakKeyDictionary[Run, Path] = WeakKeyDictionary()
         self._last: Run | None = None
         self._saved: _Standing | None = None
         self._lane = jobs.Lane("runs")
@@ -57,6 +58,10 @@ class RunFiles(QObject):
     def find_folder(self, run: Run) -> Path | None:
         """Return the folder of a run; None if it is not saved yet."""
         return self._folders.get(run)
+
+    def find_source(self, run: Run) -> Path | None:
+        """Return the folder of a run, or that of a lesson from which it was read, which is never written to."""
+        return self._folders.get(run) or self._shipped.get(run)
 
     @property
     def busy(self) -> bool:
@@ -86,11 +91,13 @@ class RunFiles(QObject):
         then: Callable[[Run], None],
         *,
         whole: bool = True,
+        shipped: bool = False,
         otherwise: Callable[[str], object] | None = None,
     ) -> None:
         """Read a run and call ``then`` with it; unless ``whole``, without its moments.
 
-        ``otherwise`` is called with the sentence of an error, which else is ``failed``.
+        A ``shipped`` run stays as it is: what the user adds to it is saved in a folder of its own. ``otherwise`` is
+        called with the sentence of an error, which else is ``failed``.
         """
 
         limit = self._session.limit
@@ -111,7 +118,7 @@ class RunFiles(QObject):
             if isinstance(found, str):
                 self.text_asked.emit(found, partial(self._allow, found, partial(self.load, folder, then, whole=whole)))
                 return
-            self._folders[found] = folder
+            (self._shipped if shipped else self._folders)[found] = folder
             then(found)
 
         self._do(read, take, "opening a run", otherwise)
@@ -193,7 +200,7 @@ class RunFiles(QObject):
         if run is not self._last:
             self._save(self._last)
             self._last, self._saved = run, None
-            if run is not None and run in self._folders:
+            if run is not None and self.find_source(run) is not None:
                 self._saved = _read_state(run)
             self.refresh()
         elif self._session.state == "paused":

@@ -88,6 +88,19 @@ class RunsPanel(QWidget):
         if not self.is_open(folder):
             self.keeper.load(folder, self._open)
 
+    def open_shipped(self, folder: Path, then: Callable[[], None]) -> None:
+        """Open the run of a lesson, which stays as it is, unless it is open; then call ``then``."""
+        run = self._session.run
+        if run is not None and self.keeper.find_source(run) == folder:
+            then()
+            return
+
+        def take(found: Run) -> None:
+            self._open(found)
+            then()
+
+        self.keeper.load(folder, take, shipped=True)
+
     def delete(self, folder: Path) -> None:
         """Ask whether to delete a run, and if so delete it."""
         name = next((format_title(each) for each in self.found if each.folder == folder), folder.name)
@@ -128,8 +141,8 @@ class RunsPanel(QWidget):
         self._show_over()
 
     def _open(self, run: Run) -> None:
-        folder = self.keeper.find_folder(run)
-        self._session.kept = tuple(other for other in self._session.kept if self.keeper.find_folder(other) != folder)
+        folder = self.keeper.find_source(run)
+        self._session.kept = tuple(other for other in self._session.kept if self.keeper.find_source(other) != folder)
         self._workspace.open_run(run)
         self._show_over()
 

@@ -176,6 +176,12 @@ class TrainSession(TrainingState):
             self.inspection.measure_heads(self.find_moment())
             self._want()
 
+    def show_moment(self, step: int, probe: str) -> None:
+        """Show the recorded moment nearest to a step, for a text that the task can read."""
+        self.inspection.own_probe = True
+        self.inspection.replace_probe(probe)
+        self.look_at(step)
+
     def set_probe(self, text: str) -> None:
         """Show the maps of another sentence; one that the task cannot read changes nothing but shows a message."""
         self.inspection.own_probe = True

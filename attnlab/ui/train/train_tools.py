@@ -1,6 +1,7 @@
 """The tools of a training: the transfer to the playground and back, saved runs, exports."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,10 @@ class TrainTools(QObject):
     def open_run(self, folder: Path) -> None:
         """Open a run of any folder."""
         self.runs.open(folder)
+
+    def show_shipped(self, folder: Path, step: int, probe: str) -> None:
+        """Show a moment of the run of a lesson, for the text that the lesson reads."""
+        self.runs.open_shipped(folder, partial(self._workspace.show_moment, step, probe))
 
     @Slot()
     def export_figure(self) -> None:

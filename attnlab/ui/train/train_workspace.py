@@ -141,6 +141,12 @@ class TrainWorkspace(QObject):
         self.session.open_run(run)
         self.settings.show_spec(run.spec)
 
+    def show_moment(self, step: int, probe: str) -> None:
+        """Show the recorded moment nearest to a step, for a text that the task can read."""
+        self.footer.stop()
+        self.session.show_moment(step, probe)
+        self.views.show_current()
+
     def take_key(self, key: Qt.Key) -> bool:
         """Walk the moments with the keys of the time line, wherever focus is; False for any other key."""
         if not self._shown or key not in KEYS or not len(self.footer.line.steps):

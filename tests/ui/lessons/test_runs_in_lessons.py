@@ -9,6 +9,7 @@ from attnlab.lessons.parse import read
 from attnlab.lessons.slides import check
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.picture_label import PictureLabel
+from attnlab.ui.lessons.run_button import RunButton
 from attnlab.ui.present.pdf import compute_pages
 from attnlab.ui.workspaces.lessons import LESSONS
 
@@ -77,3 +78,44 @@ def test_a_copy_saved_elsewhere_takes_the_run_along(person: "Person", tmp_path: 
     copied = read(tmp_path / "mine.md")
     assert check(copied) == ()
     assert copied.steps == controller.player.lesson.steps
+
+
+def test_the_run_of_a_step_opens_in_train_at_its_moment_and_stays_as_it_is(person: "Person") -> None:
+    controller = open_step(person, "One head takes it over")
+    slide = controller.player.slide
+    assert slide is not None
+    assert slide.recorded is not None
+    folder = slide.recorded.folder
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    person.press("Open this run in Train")
+    trainer = person.window.trainer
+    assert trainer is not None
+    assert person.window.current == "train"
+    person.wait_for(lambda: trainer.maps.head.step.text() == f"step {slide.recorded.step:,}")
+    session = trainer.session
+    assert session.run is not None
+    assert session.run.step == 1000
+    assert trainer.maps.head.probe.text() == "c a d b f e c a d"
+    assert person.window.windowTitle().startswith("Induction, seed 0 — ")
+    session.toggle_mark(slide.recorded.step)  # what would be saved
+    person.window.show_workspace("playground")
+    controller.player.go_back()
+    person.settle()
+    controller.open_run()  # it is open already
+    run = session.run
+    assert controller.player.slide is not None
+    assert controller.player.slide.recorded is not None
+    step = controller.player.slide.recorded.step
+    person.wait_for(lambda: trainer.maps.head.step.text() == f"step {step:,}")
+    assert session.run is run
+    assert session.kept == ()
+    trainer.stop()
+    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_a_step_without_a_run_has_no_such_button(person: "Person") -> None:
+    controller = person.window.workspace(LESSONS)
+    assert controller is not None
+    assert controller.open("six-words")
+    person.settle()
+    assert not [each for each in person.window.findChildren(RunButton) if each.isVisible()]
