@@ -148,8 +148,8 @@ def describe_answer(answer: "Answer", own: bool, step: int) -> str:
         joined = join_tokens([place.likeliest[0][0] for place in answer.written])
         return f"Writes {joined}: {written} of {wanted} right {at}"
     before = ", with the right tokens before each" if answer.reads_before else ""
-    freely = f"; writing freely {written} of {wanted}" if answer.written else ""
-    return f"{right} of {wanted} right {at}{before}{freely}"
+    freely = f", writing freely {written} of {wanted}," if answer.written else ""
+    return f"{right} of {wanted} right{freely} {at}{before}"  # what is cut off first, where there is no room, is last
 
 
 def _count_right(places: "Sequence[Place]") -> int:

@@ -62,8 +62,11 @@ class RunFigures:
     def read_plots(self) -> tuple[Plot, ...]:
         """Return what the charts of the workspace show."""
         curves, course = self._workspace.curves, self._workspace.maps.chart
-        charts: list[tuple[LineChart, str]] = [(curves.loss, "Loss"), (curves.right, "Held-out tokens correct")]
-        charts += [(curves.lengths, "Held-out examples correct, by length")]
+        charts: list[tuple[LineChart, str]] = [
+            (curves.loss, "Loss"),
+            (curves.gradients, "Norm of each layer’s gradient"),
+        ]
+        charts += [(curves.right, "Held-out tokens correct"), (curves.lengths, "Held-out examples correct, by length")]
         plots = [read_plot(chart, title) for chart, title in charts if not chart.isHidden() and chart.lines]
         if course.chart.lines:
             plots.append(read_plot(course.chart, f"Each head: {course.measure}"))
