@@ -23,6 +23,11 @@ def _read_head(part: str) -> Place:
     return layer, int(head)
 
 
+def describe_heads(text: str) -> str:
+    """Return in words which heads are off: "decoder 2.1 off", or "all heads on"."""
+    return f"{text} off" if text else "all heads on"
+
+
 def write_heads(places: Iterable[Place]) -> str:
     """Return heads as a text that :func:`read_heads` reads; "" for none."""
     return ", ".join(f"{layer}.{head}" for layer, head in sorted(places))

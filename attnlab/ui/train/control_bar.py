@@ -151,8 +151,8 @@ class ControlBar(FollowsTheme, QFrame):
         layers = f"{spec.model.layers} layer{'s' if spec.model.layers != 1 else ''}"
         heads = f"{layers} × {spec.model.heads} heads" if "heads" in kind.fields else layers
         count = f" · {valid.parameters:,} parameters" if valid is not None and not valid.problem else ""
-        off = len(read_heads(spec.train.heads_off))
-        count += f" · {off} head{'s' if off > 1 else ''} off" if off else ""
+        if off := len(read_heads(spec.train.heads_off)):
+            heads += f", {off} off"
         self.about.setText(f"{kind.title} · {heads}{count}")
 
     def offer_settings(self, offered: bool) -> None:

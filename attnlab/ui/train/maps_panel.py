@@ -91,9 +91,10 @@ class MapsPanel(FollowsTheme, QWidget):
         column.addWidget(self.head)
         column.addLayout(frame_answer(self.answer))
         column.addWidget(self.stack, 1)
-        for part in (self.view, self.large_map):
-            part.switch_requested.connect(self.toggle_head)
-            part.training_requested.connect(self._on_training_requested)
+        self.view.switch_requested.connect(self.toggle_head)
+        self.large_map.switch_requested.connect(self.toggle_head)
+        self.view.training_requested.connect(self._on_training_requested)
+        self.large_map.training_requested.connect(self._on_training_requested)
         self.large_map.closed.connect(self.close_map)
         self.head.probe.textEdited.connect(self.probe_changed)
         self.head.gradients.toggled.connect(self.gradients_wanted)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Slot
 
+from attnlab.training.heads_off import describe_heads
 from attnlab.training.marks import Mark
 from attnlab.training.specs import RunSpec, TrainSpec
 from attnlab.ui.train.layer_transfer import extend_run
@@ -13,7 +14,8 @@ from attnlab.ui.train.layer_transfer import extend_run
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
-_STEPPING = ("rate", "schedule", "warmup", "batch", "weight_decay", "clip", "device", "heads_off")
+HEADS_OFF = "heads_off"
+_STEPPING = ("rate", "schedule", "warmup", "batch", "weight_decay", "clip", "device", HEADS_OFF)
 _ENDING = ("steps", "stop_right", "stop_loss", "evaluate_every")
 KEPT_WEIGHTS = frozenset(_STEPPING + _ENDING)
 """The settings with which the weights, the optimiser and the examples of a run can go on."""
@@ -28,7 +30,16 @@ class Change:
     after: Any
 
     def __str__(self) -> str:
+        if self.name == HEADS_OFF:
+            return f"{describe_heads(self.before)} → {describe_heads(self.after)}"
         return f"{self.name.replace('_', ' ')} {_write(self.before)} → {_write(self.after)}"
+
+    @property
+    def outcome(self) -> str:
+        """The setting with its new value, such as "rate 0.001"."""
+        if self.name == HEADS_OFF:
+            return describe_heads(self.after)
+        return f"{self.name.replace('_', ' ')} {_write(self.after)}"
 
 
 class RunBranch(QObject):
@@ -81,7 +92,7 @@ def go_on_with(workspace: "TrainWorkspace", train: TrainSpec) -> str:
     changes = list_changes(run.spec, spec)
     branch = run.branch(checkpoint.step)
     branch.spec = extend_run(spec, checkpoint.step)
-    told = [f"{change.name.replace('_', ' ')} {_write(change.after)}" for change in changes]
+    told = [change.outcome for change in changes]
     branch.name = ", ".join([branch.name, *told])
     branch.mark(Mark(checkpoint.step, ", ".join(map(str, changes))))
     workspace.session.go_on_from(branch, checkpoint)

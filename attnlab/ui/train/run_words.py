@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from attnlab.training.heads_off import describe_heads
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.training.store import Summary
@@ -21,13 +22,15 @@ def describe_difference(spec: RunSpec, other: RunSpec) -> str:
     """Return the differences of another run, in few words: "seed 1", "positions none"."""
     if spec.model.kind != other.model.kind:
         return f"{other.model.kind}, seed {other.train.seed}"
+    off = describe_heads(other.train.heads_off)
     found = [
-        f"{name.replace('_', ' ')} {'none' if getattr(theirs, name) == '' else getattr(theirs, name)}"
+        off if name == "heads_off" else f"{name.replace('_', ' ')} {getattr(theirs, name)}"
         for mine, theirs in ((spec.model, other.model), (replace(spec.train, seed=0), replace(other.train, seed=0)))
         for name in mine.__dataclass_fields__
         if getattr(mine, name) != getattr(theirs, name)
     ]
-    return ", ".join(found[:2]) or f"seed {other.train.seed}"
+    telling = [each for each in found if not each.startswith("steps ")] or found  # a branch has more steps
+    return ", ".join(telling[:2]) or f"seed {other.train.seed}"
 
 
 def format_line(found: Summary, spec: RunSpec) -> tuple[str, str]:

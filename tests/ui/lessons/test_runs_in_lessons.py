@@ -1,5 +1,6 @@
 """A lesson on a recorded run in the window: the curves beside the text end where the step may tell."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,7 +81,10 @@ def test_a_copy_saved_elsewhere_takes_the_run_along(person: "Person", tmp_path: 
     assert copied.steps == controller.player.lesson.steps
 
 
-def test_the_run_of_a_step_opens_in_train_at_its_moment_and_stays_as_it_is(person: "Person") -> None:
+def test_the_run_of_a_step_opens_in_train_at_its_moment_and_stays_as_it_is(
+    sit_down: Callable[..., "Person"],
+) -> None:
+    person = sit_down(remember=True)
     controller = open_step(person, "One head takes it over")
     slide = controller.player.slide
     assert slide is not None

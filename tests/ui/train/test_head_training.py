@@ -55,14 +55,14 @@ def test_a_run_goes_on_without_a_head_and_with_it_again(pupil: Pupil) -> None:
     assert first in pupil.trainer.session.kept
     assert first.spec.train.heads_off == ""
     assert second.spec.train.heads_off == "decoder 1.1"
-    assert second.name.endswith("from step 30, heads off decoder 1.1")
-    assert [mark.title for mark in second.marks if not mark.suggested] == ["heads off none → decoder 1.1"]
+    assert second.name.endswith("from step 30, decoder 1.1 off")
+    assert [mark.title for mark in second.marks if not mark.suggested] == ["all heads on → decoder 1.1 off"]
     assert 30 in [metric.step for metric in second.metrics]  # measured at once
     assert second.step > 30
     pupil.wait_for(lambda: maps.view.is_left_out(1))
     assert not maps.view.is_left_out(0)
     pupil.wait_for(lambda: maps.head.step.text() == f"step {second.step:,} · 1 head off")
-    assert pupil.trainer.header.about.text().endswith(" · 1 head off")
+    assert "1 layer × 2 heads, 1 off · " in pupil.trainer.header.about.text()
     pupil.wait_for(lambda: maps.describe_worth(0) != "")
     assert maps.describe_worth(1) == "off in this run"
     menu = open_menu(pupil, 1)
