@@ -13,7 +13,9 @@ def dress_table(table: QTableWidget) -> None:
     """Set the fonts, the colours and the height of the rows."""
     p = palette_of(table)
     table.setFont(font("text"))
-    table.horizontalHeader().setFont(font("caption_strong"))
+    header = table.horizontalHeader()
+    for titles in (header, header.viewport()):  # a style sheet gives the latter a font of its own
+        titles.setFont(font("caption_strong"))
     table.verticalHeader().setDefaultSectionSize(px(30))
     set_sheet(
         table,

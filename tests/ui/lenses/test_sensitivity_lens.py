@@ -7,16 +7,20 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QHeaderView
 
 import attnlab
 from attnlab.attention import edits
 from attnlab.attention.measures.sensitivity import Number, measure_causes, measure_effects
 from attnlab.attention.stages.explain import Cell
+from attnlab.document.settings import Settings
+from attnlab.ui.playground.lenses.positions_map import BAR
 from attnlab.ui.playground.lenses.sensitivity_lens import SensitivityLens
 from attnlab.ui.widgets.maps.spoken_maps import join_cell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from attnlab.ui.playground.lenses.sensitivity_maps import DerivativeMap
     from tests.ui.conftest import Person
 
@@ -204,3 +208,34 @@ def test_overflow_is_one_sentence_and_goes_again(person: "Person") -> None:
     finish(person)
     assert lens.problem.text() == ""
     assert lens.effects.isVisible()
+
+
+def test_tables_of_many_columns_fill_their_height(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down(edits.resize(attnlab.preset("journey"), d_k=64, d_v=64))
+    lens = open_lens(person)
+    for size in ((1366, 768), (1920, 1080)):
+        person.window.resize(*size)
+        person.window.grab()  # which lays out what was asked for
+        for name in ("W_q", "W_k"):
+            figure = lens.tables[name]
+            first, last = figure.cell_rect(0, 0), figure.cell_rect(2, 63)
+            assert first.width() >= 3
+            below = figure.height() - BAR - last.bottom()
+            assert below < first.height(), f"a gap of {below:.0f} px at {size}"
+
+
+def test_titles_of_columns_follow_the_size_of_type(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down(settings=Settings(theme="light", type_size=175))
+    titles = open_lens(person).largest.view.horizontalHeader()
+    large = measure_letters(titles)
+    person.window.change_settings(theme="dark", type_size=100)
+    finish(person)
+    person.window.grab()  # which lays out what was asked for
+    assert measure_letters(titles) < 0.75 * large
+
+
+def measure_letters(titles: QHeaderView) -> int:
+    """Return the height of what is written, from the first to the last line of pixels with more than one colour."""
+    picture = titles.grab().toImage()
+    rows = [y for y in range(picture.height()) if len({picture.pixel(x, y) for x in range(60)}) > 1]
+    return rows[-1] - rows[0]

@@ -154,7 +154,8 @@ class NumberView(FollowsTheme, QTableView):
     def restyle(self) -> None:
         """Use the present size of type."""
         self.setFont(font("number"))
-        self._header.setFont(font("caption_strong"))
+        for titles in (self._header, self._header.viewport()):  # a style sheet gives the latter a font of its own
+            titles.setFont(font("caption_strong"))
         self.setMinimumHeight(px(96))
         self.fit_columns(afresh=True)
 
