@@ -10,10 +10,11 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
 import attnlab
+from attnlab.attention import edits
 from attnlab.document.document import View
 from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.ui.base.fonts import face
-from attnlab.ui.playground.canvas_plan import LEAST_PX, NUMBER_PX, plan_canvas
+from attnlab.ui.playground.canvas_plan import LEAST_PX, LEAST_STRIPE, NUMBER_PX, PADDING, plan_canvas
 from attnlab.ui.playground.card_needs import LEGIBLE, collect_needs, count_digits
 
 if TYPE_CHECKING:
@@ -133,3 +134,20 @@ def test_type_is_smaller_before_a_card_reaches_beyond_the_side(qapp: QApplicatio
     assert LEAST_PX <= plan.zoom * NUMBER_PX < round(LEAST_PX * scale)
     roomy = plan_canvas(needs, 2 * width, 387.0, scale)
     assert roomy.zoom * NUMBER_PX >= round(LEAST_PX * scale)
+
+
+@pytest.mark.parametrize("type_size", [100, 175])
+@pytest.mark.parametrize("size", SIZES[:4], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_columns_of_a_wide_layer_can_be_told_apart(qapp: QApplication, size: tuple[int, int], type_size: int) -> None:
+    e = edits.resize(attnlab.preset("journey"), d_k=64, d_v=64)
+    trace = attnlab.compute(e)
+    needs = collect_needs(trace, View(), count_digits(trace, {}), pinned=False)
+    folded = size[0] / type_size < 13
+    width, height = size[0] - (190 if folded else 620), size[1] - 150
+    plan = plan_canvas(needs, float(width), float(height), type_size / 100)
+    assert max(place.right() for place in plan.places.values()) <= width
+    wide = [need for group in needs.groups for need in group if need.columns == 64]
+    assert len(wide) == 4
+    for need in wide:
+        inside = plan.places[need.name].width() - 2 * PADDING * plan.zoom - need.label * plan.zoom * NUMBER_PX - 8
+        assert inside >= 64 * LEAST_STRIPE * plan.zoom - 1, need.name

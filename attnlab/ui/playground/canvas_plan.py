@@ -31,6 +31,8 @@ AIR = 6.0
 """The room beside a number in its cell, in pixels."""
 PICTURE_WIDTH, PICTURE_HEIGHT, PICTURE_GROWTH = 150.0, 84.0, 900.0
 """The least size of maps without numbers, and how much more of each they take where there is room."""
+LEAST_STRIPE, MOST_STRIPES = 4.0, 96
+"""The least width of a cell without a number, and for how many columns a card has room for it, at zoom 1."""
 PICTURES = (2.4, 2.0, 1.6, 1.3, 1.0)
 """How much larger than their least size maps of tokens without numbers may be."""
 PICTURE_WORTH = 8.0
@@ -228,7 +230,10 @@ class _Form:
             least = PICTURE_WIDTH * z * (SEVERAL if need.count > 1 else 1.0)
             if need.count > 1:
                 least = max(least, frame + measure_tiles_width(need, z))
-            least *= self.size.picture if need.is_map else 1.0
+            if need.is_map:
+                least *= self.size.picture
+            elif need.count == 1:
+                least = max(least, frame + min(need.columns, MOST_STRIPES) * LEAST_STRIPE * z)
             return _Span(least, least + PICTURE_GROWTH * z * min(max(need.columns / need.rows, NARROWEST), 3.0))
         header = (2 * PADDING + MARK) * z + need.header * px if need.header else 0.0
         least, largest = (frame + need.columns * cell for cell in (self.cell_of(need), WIDEST_CELL * z))

@@ -39,6 +39,8 @@ class MapFigure(MapWidget):
     """
 
     plain_arrows = True
+    is_wide = False
+    """Whether cells may be much higher than wide, as there are many columns, which then have no labels."""
 
     def __init__(self, title: str = "", names: tuple[str, str] = ("", ""), parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -107,7 +109,7 @@ class MapFigure(MapWidget):
 
     def _fit(self, data: MapData, area: QRectF) -> Grid:
         rect, z = (area.x(), area.y(), area.width(), area.height()), scale()
-        room = Room(rect, z, 1.6 * z, self.devicePixelRatioF(), True, True)
+        room = Room(rect, z, 1.6 * z, self.devicePixelRatioF(), True, not self.is_wide)
         return fit(data.values.shape, choose_longest(data.row_labels), choose_longest(data.column_labels), room)
 
     def _count_fit(self, data: MapData, area: QRectF) -> Grid:

@@ -52,6 +52,7 @@ class DerivativeMap(MapFigure):
         """Show derivatives on a signed scale, as high as their rows need."""
         titles = [str(head) for head in range(len(values))] if len(values) > 1 else []
         data = MapData(values, "signed", find_scale(values, "signed"), masked, rows, columns, titles)
+        self.is_wide = is_wide(*values.shape[1:])
         self.fit_height(*values.shape[1:])
         self.show_map(data)
 
