@@ -8,6 +8,11 @@ def format_count(count: int, thing: str, things: str = "") -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {things or thing + 's'}"
 
 
+def format_percent(share: float) -> str:
+    """Return a share with one decimal: "98.7 %"."""
+    return f"{100 * share:.1f} %"
+
+
 def format_range(thing: str, first: int, last: int) -> str:
     """Return a range of numbered things, inclusive: "columns 2 to 4", or "column 2"."""
     return f"{thing} {first}" if first == last else f"{thing}s {first} to {last}"

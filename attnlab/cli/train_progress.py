@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from attnlab.base.console import INTERRUPTED, OK, USER_ERROR, refuse, say, warn, write
+from attnlab.base.counted import format_percent
 from attnlab.base.errors import FileError
 from attnlab.training.marks import find_loss_drops
 from attnlab.training.messages import Ended, Failed, Interval, Message, Started
@@ -156,7 +157,7 @@ def format_progress(run: Run, speed: float) -> str:
     if run.metrics:
         last = run.metrics[-1]
         right = math.isfinite(last.right)
-        parts.append(f"held-out {last.right:.1%} right" if right else f"held-out loss {last.loss:.3g}")
+        parts.append(f"held-out {format_percent(last.right)} right" if right else f"held-out loss {last.loss:.3g}")
     if speed > 0:
         parts += [f"{speed:,.0f} steps/s" if speed >= 10 else f"{speed:.1f} steps/s"]
         parts.append(f"{_format_time((steps - run.step) / speed)} left")

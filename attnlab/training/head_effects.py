@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
+from attnlab.base.counted import format_percent
 from attnlab.training.batch import Batch
 from attnlab.training.heads_off import Place
 from attnlab.training.messages import Arrays, Metric
@@ -35,7 +36,7 @@ class HeadEffects:
         at = "" if step == self.step else f"At step {self.step:,}: "
         if isnan(found.right):  # the task asks for numbers
             return f"{at}held-out loss {self.whole.loss:.3g}, without this head {found.loss:.3g}"
-        right, without = (f"{100 * each.right:.1f} %" for each in (self.whole, found))
+        right, without = (format_percent(each.right) for each in (self.whole, found))
         return f"{at}{right} right, without this head {without}"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.base.counted import format_percent
 from attnlab.training.messages import Metric
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
@@ -97,7 +98,7 @@ def to_text(results: Sequence[Result]) -> str:
 
 def format_share(share: float) -> str:
     """Return a share as per cent, "" if there is none."""
-    return f"{share:.1%}" if math.isfinite(share) else ""
+    return format_percent(share) if math.isfinite(share) else ""
 
 
 def find_range(

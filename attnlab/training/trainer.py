@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
+from attnlab.base.counted import format_percent
 from attnlab.base.errors import TrainingError
 from attnlab.compute.engine import resolve_device
 from attnlab.training import models, optimizers, run_state
@@ -177,7 +178,7 @@ class Trainer:
         """Return why the run is over, None while it continues. Stop conditions are checked after an evaluation."""
         train, found = self.spec.train, self._metric
         if found is not None and train.stop_right and found.right >= train.stop_right:
-            share = f"{found.right:.1%} of the held-out tokens are right"
+            share = f"{format_percent(found.right)} of the held-out tokens are right"
             return Ended(self.step, "right", f"Done at step {self.step:,}: {share}.")
         if found is not None and train.stop_loss and found.loss < train.stop_loss:
             return Ended(self.step, "loss", f"Done at step {self.step:,}: the held-out loss is {found.loss:.3g}.")

@@ -116,7 +116,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "UTF-16": (PLURALS.encode("utf-16"), "is not UTF-8 at byte 0, in line 1"),
     "a binary file": (b"\x00\x01" * 90, "is binary"),
     "nothing": ("", "is empty"),
-    "few pairs": ("a\tb\n" * 50, "mine.tsv has 1 different sources; at least 10 are needed"),
+    "few pairs": ("a\tb\n" * 50, "mine.tsv has 1 different source; at least 10 are needed"),
     "a long source": (
         PLURALS + "x" * 70 + "\ty\n",
         "Line 13 of mine.tsv has a source of 70 characters; the max",

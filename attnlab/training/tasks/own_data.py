@@ -9,6 +9,7 @@ from typing import TypeVar
 import torch
 
 from attnlab.attention.registries.entries import Option
+from attnlab.base.counted import format_count
 from attnlab.base.errors import TrainingError
 from attnlab.files.atomic import format_name
 from attnlab.training.batch import SPECIAL
@@ -142,13 +143,14 @@ def number_tokens(rows: Iterable[Sequence[str]], cutter: Cutter, name: str) -> t
 
 
 def hold_out(examples: Sequence[Part], share: int, name: str, what: str) -> tuple[list[Part], list[Part]]:
-    """Return the examples to learn from and the held-out ones, ``share`` percent, in a fixed random order.
+    """Return the examples to learn from and the held-out ones, ``share`` percent, in a fixed random order; ``what``
+    is the name of one of them in messages.
 
     Raises:
         TrainingError: there are too few.
     """
     if len(examples) < LEAST_EXAMPLES:
-        told = f"{name} has {len(examples)} different {what}; at least {LEAST_EXAMPLES} are needed"
+        told = f"{name} has {format_count(len(examples), f'different {what}')}; at least {LEAST_EXAMPLES} are needed"
         raise TrainingError(f"{told}, because {share} % of them are held out.")
     order = torch.randperm(len(examples), generator=torch.Generator().manual_seed(SEED)).tolist()
     count = max(1, len(examples) * share // 100)

@@ -55,7 +55,7 @@ def _read_file(path: str, _stamp: tuple[int, int], tokens: Tokens, share: int) -
     cutter = own_data.make_cutter(tokens, lines, name)
     rows = map(cutter.split, lines)
     found = list(dict.fromkeys(row for row in rows if row))
-    learned, away = own_data.hold_out(found, share, name, "lines")
+    learned, away = own_data.hold_out(found, share, name, "line")
     return _File(tuple(learned), tuple(away), own_data.number_tokens(found, cutter, name), cutter, name)
 
 

@@ -60,7 +60,7 @@ def _read_file(path: str, _stamp: tuple[int, int], tokens: Tokens, longest: int,
     for number, line in lines:
         source, target = _read_pair(line, f"Line {number:,} of {name}", cutter, longest)
         targets.setdefault(source, {})[target] = None
-    parts = own_data.hold_out(list(targets), share, name, "sources")
+    parts = own_data.hold_out(list(targets), share, name, "source")
     learned, away = (tuple((source, target) for source in part for target in targets[source]) for part in parts)
     words = own_data.number_tokens((row for pair in (*learned, *away) for row in pair), cutter, name)
     return _File(learned, away[: own_data.MOST_HELD_OUT], words, cutter, name)

@@ -22,7 +22,7 @@ def read(path: str) -> str:
     try:
         raw = read_bytes(find_path(path), MOST_BYTES, "a text to learn from")
     except FileError as error:
-        raise TrainingError(f"{str(error).rstrip('.')}; leave the name empty to train on the shipped text.") from None
+        raise TrainingError(f"{str(error).rstrip('.')}; leave the name empty to train on what is included.") from None
     return _decode(format_name(path), raw)
 
 
@@ -57,5 +57,5 @@ def _decode(path: str, raw: bytes) -> str:
     if any(letter < " " and letter not in "\t\n\r\f" for letter in text):
         raise TrainingError(f"The file {path} is binary; choose a plain text in UTF-8.")
     if not text.strip():
-        raise TrainingError(f"The text {path} is empty; choose one with a few thousand characters.")
+        raise TrainingError(f"The text {path} is empty; choose one with some text in it.")
     return text.replace("\r\n", "\n").replace("\r", "\n")

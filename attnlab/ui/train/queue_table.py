@@ -1,11 +1,12 @@
 """The table of a queue's results, with the least and the largest of each column in its last row."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
+from attnlab.base.counted import format_percent
 from attnlab.training.results import Result, find_best, format_share, list_patterns
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
@@ -85,17 +86,17 @@ def _list_texts(result: Result, patterns: Sequence[str]) -> list[str]:
 def _list_ranges(results: Sequence[Result], patterns: Sequence[str]) -> list[str]:
     """Return the least and the largest of each column in which numbers differ."""
     found = [[best for result in results if (best := find_best(result, pattern))] for pattern in patterns]
-    columns: list[tuple[list[float], str]] = [
-        ([result.loss for result in results], ".3g"),
-        ([result.right for result in results], ".1%"),
-        ([result.exact for result in results], ".1%"),
-        *(([best.score for best in bests], ".2f") for bests in found),
+    columns: list[tuple[list[float], Callable[[float], str]]] = [
+        ([result.loss for result in results], "{:.3g}".format),
+        ([result.right for result in results], format_percent),
+        ([result.exact for result in results], format_percent),
+        *(([best.score for best in bests], "{:.2f}".format) for bests in found),
     ]
-    return [RANGE, "", *(_format_range([x for x in column if math.isfinite(x)], form) for column, form in columns)]
+    return [RANGE, "", *(_format_range([x for x in column if math.isfinite(x)], write) for column, write in columns)]
 
 
-def _format_range(values: Sequence[float], form: str) -> str:
+def _format_range(values: Sequence[float], write: Callable[[float], str]) -> str:
     if not values:
         return ""
-    low, high = format(min(values), form), format(max(values), form)
+    low, high = write(min(values)), write(max(values))
     return low if low == high else f"{low} to {high}"

@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
+from attnlab.base.counted import format_percent
 from attnlab.training.results import Result
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def describe_entry(entry: "Entry", running: bool) -> str:
 def describe_value(result: Result) -> str:
     """Return the share of right tokens, or the loss of a task on numbers; a run that failed says so."""
     if math.isfinite(result.right):
-        return f"{result.right:.1%}"
+        return format_percent(result.right)
     return f"loss {result.loss:.3g}" if math.isfinite(result.loss) else "no result"
 
 

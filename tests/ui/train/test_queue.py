@@ -67,7 +67,7 @@ def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path)
     assert panel.told.text() == "Seeds 0 to 4: all 5 runs are done."
     assert not panel.go_button.isVisibleTo(panel)
     for (_, value), result in zip(rows_of(panel), queue.list_results(), strict=True):
-        assert value == f"{result.right:.1%}"
+        assert value == f"{100 * result.right:.1f} %"
     saved = {each.spec.train.seed: each for each in list_runs() if each.spec is not None}
     assert sorted(saved) == list(SEEDS)
     for result in queue.list_results():  # the same numbers as in the files
@@ -89,7 +89,7 @@ def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path)
     table = dialog.table
     assert table.item(5, 0).text() == RANGE
     rights = [result.right for result in queue.list_results()]
-    assert table.item(5, 3).text() == f"{min(rights):.1%} to {max(rights):.1%}"
+    assert table.item(5, 3).text() == f"{100 * min(rights):.1f} % to {100 * max(rights):.1f} %"
     pupil.wait_for(lambda: len(dialog.view.titles) == 5)
     heads = [entry.patterns[0].head for entry in queue.entries]
     assert list(dialog.view.titles) == [f"Seed {seed} · {head}" for seed, head in zip(SEEDS, heads, strict=True)]

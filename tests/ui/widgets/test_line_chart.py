@@ -59,6 +59,7 @@ def test_ticks_are_round_and_few() -> None:
     assert ticks(0, 5000, False, 5) == [0, 1000, 2000, 3000, 4000, 5000]
     assert ticks(0.012, 3, True, 4) == pytest.approx([0.1, 1])
     assert [tick_text(value) for value in (0.0, 0.05, 5000.0)] == ["0", "0.05", "5,000"]
+    assert [tick_text(value) for value in (-1e6, 2.5e7, 4e12)] == ["−1,000,000", "2.5e7", "4e12"]
 
 
 def test_the_tool_tip_of_a_curve_has_value_and_step(chart: LineChart) -> None:

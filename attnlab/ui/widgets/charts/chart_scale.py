@@ -129,7 +129,9 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def tick_text(value: float) -> str:
-    """Return a tick's value as a short text."""
+    """Return a tick's value as a short text: "0.05", "5,000", or "4e12" where a loss explodes."""
+    if abs(value) >= 1e7:
+        return f"{value:.4g}".replace("-", "−").replace("e+0", "e").replace("e+", "e")
     if abs(value) >= 1000 and value == round(value):
         return f"{value:,.0f}".replace("-", "−")
     return f"{value:.4g}".replace("-", "−").replace("e−0", "e−")
