@@ -17,6 +17,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 import attnlab
+from attnlab.attention import edits
 from attnlab.attention.examples.presets import draw_experiment
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.stages.trace import Trace
@@ -412,3 +413,19 @@ def test_a_path_that_cannot_be_written_is_named(tmp_path: Path, name: str) -> No
     (tmp_path / "folder.png").mkdir()
     with pytest.raises(FileError, match="cannot be written: "):
         write_figure(tmp_path / name, trace_of("journey"), FigureSpec(dpi=96))
+
+
+def test_a_vector_has_no_rows_and_indices_are_lowered() -> None:
+    e = edits.configure(attnlab.preset("the-cat-sat"), score="additive", loss="output")
+    trace = attnlab.compute(edits.toggle_biases(e, True))
+    vector = texts(encode_figure(trace, FigureSpec(("d_v_a",), numbers="off", colour_bar=False), ".svg"))
+    assert vector[:2] == ["dv", "a"]
+    assert "hidden" in vector
+    assert "one" not in vector
+    assert vector.count("0") == 1  # that of the first column
+    bias = texts(encode_figure(trace, FigureSpec(("d_b_q",), numbers="off", colour_bar=False), ".svg"))
+    assert "columns" in bias
+    loss = texts(encode_figure(trace, FigureSpec(("loss",), numbers="off", colour_bar=False), ".svg"))
+    assert loss == ["Loss", "1 × 1"]
+    matrix = texts(encode_figure(trace, FigureSpec(("d_W_q",), numbers="off", colour_bar=False), ".svg"))
+    assert {"dW", "q", "d", "model"} <= set(matrix)

@@ -54,6 +54,8 @@ _BAR_HEIGHT = 5.0
 _BAR_WIDTH = (90.0, 200.0)
 NO_AXIS = "one"
 """The axis of a single row or number, which has no name."""
+_AXIS_NAMES = dict.fromkeys(("query_columns", "key_columns", "value_columns"), "columns")
+"""What axes are called whose names are not words: those of all heads' columns side by side."""
 _TICK, _APART = 2.0, 6.0
 """The length of a tick of the colour bar, and the least space between its numbers."""
 
@@ -164,6 +166,10 @@ def lay_out_panel(
         shape=1.0 if spec.canvas else SHAPE,
     )
     labels = _measure_labels(data, width) if spec.labels else NO_LABELS
+    if entry.axes[-2] == NO_AXIS:
+        labels = replace(labels, row_width=0.0)
+    if entry.axes[-1] == NO_AXIS:
+        data = replace(data, column_labels=("",) * len(data.column_labels))
     return Panel(entry, data, title, which, shape, lay_out(data.values.shape, labels, wish))
 
 
@@ -236,7 +242,7 @@ def _draw_captions(
 
 def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
     """Write the names of the axes: rows at the left, vertically, columns above the maps; a vector has no rows."""
-    rows, columns = shown.stage.axes[-2:]
+    rows, columns = (_AXIS_NAMES.get(axis, axis) for axis in shown.stage.axes[-2:])
     grid, layout, font = shown.layout.first, shown.layout, make_figure_font(TEXT_PX)
     if columns != NO_AXIS:
         painter.setPen(QColor(_choose_ink(columns, palette)))
