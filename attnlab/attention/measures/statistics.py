@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _LEAST = 5e-324
 """The smallest positive float64: 0 · log(_LEAST) is 0, the limit of w · log w."""
+_SMALL = 4096
+"""Weights of up to this size fit the processor's cache with all their heads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def weights_statistics(weights: Floats, allowed: NDArray[np.bool_] | None = None
     queries, keys = weights.shape[-2:]
     away = np.abs(np.subtract.outer(np.arange(queries, dtype=np.float64), np.arange(keys, dtype=np.float64)))
     count = np.full(queries, keys) if allowed is None else allowed.sum(-1)
-    if weights.ndim == 2:
+    if weights.ndim == 2 or weights.size <= _SMALL:
         return _describe(np.asarray(weights, dtype=np.float64), away, count)
     # one head at a time fits the processor's cache, which halves the time
     heads = [_describe(np.asarray(head, dtype=np.float64), away, count) for head in weights]

@@ -43,6 +43,7 @@ class SentenceBox(QWidget):
         self._typing: tuple[int, Experiment] | None = None
         self._typing_count = 0
         self._retyping = False
+        self._noted: tuple[object, object] = (None, None)  # the tokens and vectors that the note is about
         self._called, strip_name = _NAMES[side]
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -104,15 +105,18 @@ class SentenceBox(QWidget):
         if not self._is_there():
             self.tokens.set_tokens(())  # cancels the renaming of a token
             return
-        self._show_note(_describe_new_words(find_new_words(e, self._side), "X" if self._side == "query" else "M"))
-        tokens = list_unpadded_tokens(e, self._side)
-        text = token_edits.sentence(tokens)
+        tokens, vectors = (e.tokens, e.embeddings) if self._side == "query" else (e.memory_tokens, e.memory_embeddings)
+        if tokens is not self._noted[0] or vectors is not self._noted[1]:
+            self._noted = tokens, vectors
+            self._show_note(_describe_new_words(find_new_words(e, self._side), "X" if self._side == "query" else "M"))
+        unpadded = list_unpadded_tokens(e, self._side)
+        text = token_edits.sentence(unpadded)
         if self._typing is None and self.sentence.text() != text:
             at = self.sentence.cursorPosition() if self.sentence.hasFocus() else 0
             self.sentence.setText(text)
             self.sentence.setCursorPosition(at)
-        if tokens != self.tokens.tokens():
-            self.tokens.set_tokens(tokens)
+        if unpadded != self.tokens.tokens():
+            self.tokens.set_tokens(unpadded)
         self.tokens.set_masked(token_edits.find_masked_keys(e) if key_side(e) == self._side else None)
 
     def _show_note(self, sentence: str) -> None:
