@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QElapsedTimer, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
@@ -43,6 +43,9 @@ from attnlab.ui.playground.view_control import ViewControl
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
+EXPLAIN_MS = 50
+"""The least time between two explanations, so that a drag paints the cards more often than Explain."""
+
 
 class Playground(QObject):
     """Owns the document, the worker and the views, and connects their signals."""
@@ -61,7 +64,7 @@ class Playground(QObject):
         self.document.scene_changed.connect(self._request)  # first: the worker computes while the views change
         self.reply: Reply | None = None
         self._warned = ""
-        self._explaining = QTimer(self, singleShot=True)  # with no interval: when the cards have been painted
+        self._explaining, self._explained = QTimer(self, singleShot=True), QElapsedTimer()
         self._explaining.timeout.connect(self._explain)
         self.lane = Lane("between", self, around=service.between)
         """Runs jobs one at a time, between requests."""
@@ -159,6 +162,7 @@ class Playground(QObject):
     def _explain(self) -> None:
         """Explain the numbers that the cards show: after them, as they must follow a drag."""
         self._explaining.stop()
+        self._explained.start()
         if self.reply is not None and self.reply.trace is not None:
             self.explain.show_trace(self.reply.trace, fit_view(self.document.view, self.reply.request.experiment))
         self.explained.emit()
@@ -197,7 +201,8 @@ class Playground(QObject):
             self.document.note_computed()
         self._show(reply)
         self._warn(" ".join(reply.warnings))
-        self._explaining.start()
+        past = self._explained.elapsed() if self._explained.isValid() else EXPLAIN_MS
+        self._explaining.start(max(0, EXPLAIN_MS - past))  # 0: as soon as the cards are painted
         if is_first:
             self._explain()  # the first picture is whole
         self.computed.emit(reply)
