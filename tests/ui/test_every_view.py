@@ -54,7 +54,7 @@ def test_every_view_can_be_read_heard_and_reached_by_tab(
     missed = [] if name.startswith(LEFT_OUT) else find_out_of_reach(tops[-1], person)
     assert not missed, "\n".join(["Tab does not reach:", *missed])
     check_layout(view, person, SMALL)
-    if view.open is do_nothing:
+    if view.open is do_nothing and name in QUICK:  # back to the first size: a look at some views is enough
         check_layout(view, person, USUAL)
     leave(person)
 
