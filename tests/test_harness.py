@@ -45,6 +45,7 @@ def ran(*command: str, folder: Path, **more: str) -> "subprocess.CompletedProces
     )
 
 
+@pytest.mark.slow
 @pytest.mark.quick
 def test_corrupted_files_of_every_kind_are_read_or_refused_in_a_sentence(tmp_path: Path) -> None:
     done = ran("-m", "tools.mutate_files", "--seed", "12", "--count", "160", folder=tmp_path)
@@ -180,6 +181,7 @@ def test_a_killed_save_leaves_the_old_or_the_new_file(tmp_path: Path, kinds: str
     assert all("in time" in line for line in done.stdout.splitlines()[:-1])
 
 
+@pytest.mark.slow
 @posix
 def test_a_save_that_mixes_two_files_is_detected(tmp_path: Path) -> None:
     from tools.kill_saves import Kind, kill_saves

@@ -60,6 +60,7 @@ def run(copy: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_commands_list_the_added_files(copy: Path) -> None:
     listed = " ".join(run(copy, "-m", "attnlab", "export", "--help").split())
     assert "pdf,bmp,csv" in listed

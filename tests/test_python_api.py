@@ -91,6 +91,7 @@ def closed_windows(qapp: QApplication) -> QTimer:
     return timer
 
 
+@pytest.mark.slow
 def test_every_block_of_the_page_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed_windows: QTimer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -126,6 +126,7 @@ def test_the_live_bench_runs_in_the_real_window_and_cleans_up(
     assert names[10:] == [f"T=4 {kind} {switch}" for switch in switches for kind in ("flip", "first flip")]
 
 
+@pytest.mark.slow
 def test_the_slide_bench_goes_forward_and_back_through_a_lesson(
     qapp: QApplication, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -216,6 +217,7 @@ def test_the_help_of_the_command_lists_the_benches(capsys: pytest.CaptureFixture
     assert "|".join(NAMES) in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_bench_of_models_runs_the_same_model_bare(capsys: pytest.CaptureFixture[str]) -> None:
     from attnlab.bench import models
     from attnlab.pretrained.model import read_model
@@ -233,6 +235,7 @@ def test_the_bench_of_models_runs_the_same_model_bare(capsys: pytest.CaptureFixt
     ]
 
 
+@pytest.mark.slow
 def test_the_bench_of_explanations_seeks_the_same_goal_with_adam(capsys: pytest.CaptureFixture[str]) -> None:
     from attnlab.bench import why
 
@@ -254,6 +257,7 @@ def test_without_a_name_all_benches_but_learning_run() -> None:
     assert set(NAMES) - set(TIMED) == {"learning"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="Windows does not tell the peak of memory")
 def test_the_memory_of_a_model_is_measured_in_a_process_of_its_own() -> None:
     from attnlab.bench import models

@@ -32,6 +32,7 @@ def wide(width: int) -> Experiment:
     return Experiment(("a", "b"), torch.zeros(2, width), Weights(W_q=square, W_k=square, W_v=square))
 
 
+@pytest.mark.slow
 def test_a_thousand_edits_of_a_wide_layer_stay_within_the_budget() -> None:
     document = Document("Open", Scene(wide(1024)))
     document.set_history_budget(64 << 20)

@@ -85,6 +85,7 @@ def opening(call: ast.Call) -> str:
     return ".open" if call.func.attr == "open" and (is_mode or owner.startswith("Path(")) else ""
 
 
+@pytest.mark.slow
 def test_only_bounded_py_opens_files() -> None:
     found = dict(opened())
     strange = {place: name for name, place in found.items() if name not in JUSTIFIED}

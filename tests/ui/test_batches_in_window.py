@@ -99,6 +99,7 @@ def test_every_sequence_has_the_same_numbers_as_alone(person: "Person") -> None:
     go(person, "Next sequence")
 
 
+@pytest.mark.slow
 def test_sequences_are_padded_to_the_longest_sentence(person: "Person") -> None:
     make_batch(person)
     person.write_sentence("A trip that is much longer than the journey")

@@ -279,6 +279,7 @@ def _called(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
 
 
+@pytest.mark.slow
 def test_every_place_that_starts_a_job_has_a_case() -> None:
     found = [place for place in places() if place not in PASSED_ON]
     assert sorted(set(found)) == sorted(CASES)

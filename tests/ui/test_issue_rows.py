@@ -50,6 +50,7 @@ def drag_token(person: "Person", source: int, target: int) -> None:
     person.settle()
 
 
+@pytest.mark.slow
 def test_every_row_of_the_gallery_opens_with_its_description_and_numbers(
     person: "Person", subtests: pytest.Subtests
 ) -> None:

@@ -90,6 +90,7 @@ def settings(popup: QWidget) -> list[str]:
 # Entries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", registry.CHOICES, ids=lambda choice: choice.field)
 def test_every_entry_can_be_chosen_and_is_computed(
     person: "Person", choice: registry.Choice, subtests: pytest.Subtests

@@ -64,6 +64,7 @@ def check_numbers(person: "Person") -> None:
     assert held >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["multi-head-8", "multi-head-causal", "head-average", "grouped-keys"])
 def test_maps_of_several_heads_have_cells_that_can_be_told_apart(person: "Person", preset: str) -> None:
     for size in show_in_every_size(person, preset):

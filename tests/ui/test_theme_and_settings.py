@@ -209,6 +209,7 @@ def test_popups_that_are_open_follow_the_theme(person: "Person") -> None:
     gallery.hide()
 
 
+@pytest.mark.slow
 def test_changing_theme_and_size_of_type_leaks_nothing(person: "Person") -> None:
     window = person.window
     for kind in window.kinds:

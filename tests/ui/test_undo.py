@@ -90,6 +90,7 @@ def everything(person: "Person") -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 def test_every_change_is_one_step_of_undo_and_redo(person: "Person", subtests: pytest.Subtests) -> None:
     before = everything(person)
     for name, edit in EDITS.items():

@@ -165,6 +165,7 @@ def test_later_changes_of_the_array_do_not_change_the_window(look: Callable[...,
         assert shown(window)[0, 0, 0] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(1, 1), (1, 70), (3, 300, 300), (40, 5, 5), (12, 12, 9, 9)])
 def test_maps_of_any_size_lie_inside_the_window(shape: tuple[int, ...], look: Callable[..., ArrayWindow]) -> None:
     window = look(weights(*shape))

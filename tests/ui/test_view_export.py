@@ -93,6 +93,7 @@ def test_tables_are_exported_with_all_digits(look: Look, qtbot: QtBot, tmp_path:
     np.testing.assert_array_equal([list(map(float, row[1:])) for row in rows[1:]], X.mean(0)[3])
 
 
+@pytest.mark.slow
 def test_the_overview_exports_all_layers(look: Look, qtbot: QtBot, tmp_path: Path) -> None:
     window = look(X, WORDS)
     window.choose("all", "all")
@@ -203,6 +204,7 @@ def test_too_many_numbers_are_refused(look: Look, qtbot: QtBot, monkeypatch: pyt
 # Saving
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.npz", "a.safetensors", "a"])
 @pytest.mark.parametrize("x", [X, X[0].astype(np.float32), X[0, 0]], ids=lambda x: str(x.shape))
 def test_ctrl_s_saves_a_file_that_view_opens_again(

@@ -359,6 +359,7 @@ def test_nothing_moves_if_the_settings_reduce_motion(person: "Person") -> None:
     assert person.playground.canvas.fade.running
 
 
+@pytest.mark.slow
 def test_every_step_of_a_small_layer_can_be_painted(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("the-cat-sat")
     e = person.experiment

@@ -75,6 +75,7 @@ def test_a_widget_with_cells_is_a_table_with_a_child_for_each(table: Table, list
     assert found.child(-1) is None
 
 
+@pytest.mark.slow
 def test_a_cell_is_found_at_its_place_on_the_screen(table: Table, listening: None) -> None:
     at = table.mapToGlobal(table.rect().topLeft())
     cell = element(table).childAt(at.x() + 12, at.y() + 300)

@@ -100,6 +100,7 @@ def test_a_running_save_is_completed_after_the_window_closed(tmp_path: Path) -> 
     assert attnlab.load(tmp_path / "mine.attnlab").tokens == attnlab.preset("journey").tokens
 
 
+@pytest.mark.slow
 def test_threads_are_created_only_in_known_places() -> None:
     found = {
         path.relative_to(SOURCE).as_posix()

@@ -273,6 +273,7 @@ def test_what_is_not_reached_says_how_near_it_came(person: "Person") -> None:
     assert not lens.changes.isVisible()
 
 
+@pytest.mark.slow
 def test_other_ways_are_listed_with_their_lengths(person: "Person") -> None:
     hold(person, 1, 2)
     lens = open_lens(person)

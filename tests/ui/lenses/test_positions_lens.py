@@ -174,6 +174,7 @@ def test_only_the_last_of_many_experiments_is_shown(reader: Reader) -> None:
     np.testing.assert_allclose(values(reader.lens.order.rows[0][0]), weights, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 @pytest.mark.parametrize("size", [(360, 260), (560, 420), (1100, 760)])
 def test_every_page_paints_at_any_size_in_both_themes(reader: Reader, palette: Palette, size: tuple[int, int]) -> None:

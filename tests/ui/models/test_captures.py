@@ -34,6 +34,7 @@ def open_capture(reader: ModelReader, capture: Path) -> attnlab.Capture:
     return found
 
 
+@pytest.mark.slow
 def test_a_capture_is_opened_like_a_model(reader: ModelReader, capture: Path) -> None:
     found = open_capture(reader, capture)
     for place in range(found.n_layers * found.n_heads):

@@ -134,6 +134,7 @@ def test_half_an_emoji_is_refused_in_a_sentence(reader: ModelReader) -> None:
     reader.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "  ", "\n", "😀", "b", "b a \0", "\u202e"])
 def test_every_text_is_read_or_refused_and_the_next_one_is_read(reader: ModelReader, text: str) -> None:
     reader.models.set_text(text, "paste a text")

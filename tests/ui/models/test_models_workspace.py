@@ -191,6 +191,7 @@ def test_a_layer_opens_in_the_playground_and_computes_the_same(reader: ModelRead
     assert "induction · layer 1" in reader.window.windowTitle()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SCALED)
 def test_a_layer_that_scales_rope_opens_in_the_playground_with_its_table_of_frequencies(
     reader: ModelReader, tmp_path: Path, kind: str

@@ -57,6 +57,7 @@ def click(reader: ModelReader, button: QAbstractButton) -> None:
     finish(reader)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_sensitivity_tells_which_numbers_move_a_weight(reader: ModelReader, model: str) -> None:
     document = open_layer(reader, model)
@@ -74,6 +75,7 @@ def test_sensitivity_tells_which_numbers_move_a_weight(reader: ModelReader, mode
     assert lens.causes_text.text().startswith(f"The weight “{e.tokens[3]}” → “{e.tokens[1]}”")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_a_goal_is_reached_by_one_edit(reader: ModelReader, model: str) -> None:
     document = open_layer(reader, model)
@@ -95,6 +97,7 @@ def test_a_goal_is_reached_by_one_edit(reader: ModelReader, model: str) -> None:
     assert document.experiment is before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_steps_down_move_biases_too(reader: ModelReader, model: str) -> None:
     document = open_layer(reader, model)

@@ -130,6 +130,7 @@ def test_sentences_about_the_lessons_numbers_turn_grey_when_these_change(lecture
     assert not any(run.aside for each in talk.content.text for run in each.runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list_shipped())
 def test_nothing_moves_when_an_answer_is_revealed(qapp: QApplication, name: str) -> None:
     for slide in make_slides(find(name)):

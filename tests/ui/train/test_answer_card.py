@@ -39,6 +39,7 @@ def _shows(card: "AnswerCard", seen: Any) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_every_task_shows_its_answer_before_the_first_step(student: "Student", subtests: pytest.Subtests) -> None:
     for task in TASKS:
         with subtests.test(task=task):
@@ -143,6 +144,7 @@ def test_keys_walk_the_places_without_moving_the_time_line(student: "Student") -
     assert columns.column_rect(0).topLeft() == QPoint(0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "high"), [("reverse", 640), ("characters", 720)])
 def test_a_low_window_shows_the_answer_in_one_line_until_it_is_unfolded(
     student: "Student", task: str, high: int
@@ -177,6 +179,7 @@ def test_a_low_window_shows_the_answer_in_one_line_until_it_is_unfolded(
     assert not card.is_folded
 
 
+@pytest.mark.slow
 def test_a_large_map_in_a_low_window_leaves_one_line_to_the_answer(student: "Student") -> None:
     card, maps, window = student.ws.maps.answer, student.ws.maps, student.window
     window.change_settings(type_size=175)
@@ -189,6 +192,7 @@ def test_a_large_map_in_a_low_window_leaves_one_line_to_the_answer(student: "Stu
     student.wait_for(lambda: maps.large_map.sheet.height() > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "told"),
     [("dates", "written freely · "), ("characters", "from the right tokens before · "), ("sum", "the first column")],

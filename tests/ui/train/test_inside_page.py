@@ -49,6 +49,7 @@ def compute(pupil: Pupil, spec: RunSpec) -> Stream:
     return Viewer(spec).read_stream(draw_first_weights(spec), pupil.trainer.maps.head.probe.text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "task"), [("decoder", "reverse"), ("encoder", "masked"), ("encoder-decoder", "dates")]
 )
@@ -120,6 +121,7 @@ def test_a_bar_of_a_head_opens_its_map_and_escape_returns(pupil: Pupil) -> None:
     assert maps.large_map.index is None  # the embedding has no map
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "task", "says"), [("luong", "reverse", "recurrent"), ("attention", "sum", "numbers")])
 def test_a_model_without_a_residual_stream_says_so(pupil: Pupil, kind: str, task: str, says: str) -> None:
     page, _ = begin(pupil, kind, task, **({"d_model": 16, "layers": 1} if kind == "luong" else sizes_of_sum()))

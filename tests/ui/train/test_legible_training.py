@@ -74,6 +74,7 @@ def test_answering_rows_of_the_maps_are_bold(student: "Student") -> None:
     assert sorted(data.bold_rows) == list(range(start, len(data.row_labels)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(800, 600), (1024, 640), (1366, 768)], ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("type_size", [100, 175])
 def test_nothing_covers_the_probe(student: "Student", size: tuple[int, int], type_size: int) -> None:
@@ -89,6 +90,7 @@ def test_nothing_covers_the_probe(student: "Student", size: tuple[int, int], typ
         assert _place(other, maps).right() <= maps.width()
 
 
+@pytest.mark.slow
 def test_generated_text_and_the_entropies_are_seen_at_once(student: "Student") -> None:
     ws, window = student.ws, student.window
     for size, seen in (((1366, 768), (ws.text.text, ws.maps.answer)), ((1440, 900), (ws.maps.answer, ws.maps.chart))):

@@ -186,6 +186,7 @@ def test_predictions_and_the_course_of_heads_appear_with_a_training(student: "St
         assert len(row.pairs) == len(row.expected)
 
 
+@pytest.mark.slow
 def test_small_windows_and_large_type_scroll(student: "Student") -> None:
     ws, window = student.ws, student.window
     for size, type_size in (((720, 480), 100), ((1280, 800), 150), ((1440, 900), 100)):
@@ -236,6 +237,7 @@ def test_expected_texts_are_beside_the_questions_or_below_if_narrow(student: "St
     written.grab()
 
 
+@pytest.mark.slow
 def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "Student") -> None:
     ws, maps = student.ws, student.ws.maps
     assert not maps.groups.isVisible()  # of one group there is nothing to choose
