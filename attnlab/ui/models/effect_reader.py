@@ -27,6 +27,7 @@ class EffectReader(RunKeeper):
     def __init__(self) -> None:
         super().__init__()
         self._words: tuple[Model, tuple[str, ...]] | None = None
+        self._answered: Model | None = None
 
     def read_effect(self, state: ModelState, place: int, most: int, wanted: str = "") -> Effect:
         """Return the answer with nothing off and with what is off; ``place`` is the token at which a model predicts.
@@ -84,6 +85,17 @@ class EffectReader(RunKeeper):
             else:
                 found.append(1 - _cosine(before, find_last(run).mean(0)))
         return np.array(found)
+
+    def _try_answer(self, run: "Run") -> None:
+        """Answer once with a model that was just read, so that one that cannot is refused before any of it is shown.
+
+        Raises:
+            AttnlabError: a tensor behind the layers, or of the decoder, is missing or damaged.
+        """
+        if run.model is not self._answered:
+            if run.model.architecture.predict is not None:
+                run.probabilities(-1)
+            self._answered = run.model
 
     def read_answers(self, state: ModelState, place: int) -> str:
         """Return the probability of every token, with everything on and as it is, and the change, as CSV.

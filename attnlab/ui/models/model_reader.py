@@ -47,6 +47,7 @@ class ModelReader(EffectReader):
         asked = state
         capture = self._find_capture(state.source)
         run: Run | Capture
+        read: Run | None = None
         edits: dict[Edited, tuple[LayerEdit, ...]] = {}
         if capture is not None:
             run, facts, signs = capture, describe_capture(capture), capture.specials()
@@ -56,7 +57,7 @@ class ModelReader(EffectReader):
             if fresh and not self._can_read(state):
                 state = replace(state, text=self._read_model(state.source).folder.example)
             state, edits = self._read_edits(state)
-            run = self._make_run(state)
+            run = read = self._make_run(state)
             facts, signs = _find_facts(run.model), run.model.tokenizer.specials()
         part = part if part in facts.parts else facts.parts[0]
         queries, keys = run.label_pairs(part)
@@ -69,6 +70,8 @@ class ModelReader(EffectReader):
             if texts:
                 on_words.append(weights.mean(1)[:, texts].sum(-1).numpy())
             del weights  # before the next layer's are computed
+        if read is not None:
+            self._try_answer(read)  # after the layers, which are computed once with their maps
         hidden = _stack_hidden([run.hidden_pairs(layer, part) for layer in range(len(maps))], len(queries), len(keys))
         small = None if hidden is None else np.stack([reduce_cells(each, *maps[0].shape[1:]) for each in hidden])
         return Overview(

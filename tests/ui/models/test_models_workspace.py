@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import torch
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QPushButton, QToolButton
+from safetensors.torch import load_file, save_file
 
 from attnlab.attention.experiment import Experiment
 from attnlab.compute.engine import compute
@@ -242,6 +244,34 @@ def test_a_folder_that_is_no_model_is_refused_in_one_sentence_and_the_model_stay
     )
     reader.wait()
     assert reader.models.session.state.source == "induction"
+    reader.check_every_map()
+
+
+@pytest.mark.parametrize(
+    ("name", "tensor"),
+    [
+        ("mistral", "lm_head.weight"),
+        ("mistral", "model.norm.weight"),
+        ("bert", "cls.predictions.bias"),
+        ("t5", "decoder.block.1.layer.1.EncDecAttention.k.weight"),
+    ],
+)
+def test_a_model_with_nan_behind_the_layers_that_are_shown_is_refused(
+    reader: ModelReader, tmp_path: Path, name: str, tensor: str
+) -> None:
+    make_model(name).save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, name)
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors[tensor].view(-1)[3] = torch.nan
+    save_file(tensors, tmp_path / "model.safetensors")
+    before = reader.list_predictions()
+    reader.models.open_model(str(tmp_path), "the cat sat")
+    reader.wait_for(lambda: reader.models.panel.message.isVisible())
+    assert reader.models.panel.message.text().startswith(f"{tensor}[")
+    assert reader.models.panel.message.text().endswith(" is nan; every weight needs to be a finite number.")
+    reader.wait()
+    assert reader.models.session.state.source == "induction"
+    assert reader.list_predictions() == before
     reader.check_every_map()
 
 
