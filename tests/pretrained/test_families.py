@@ -191,3 +191,4 @@ def test_only_the_layers_that_are_looked_at_are_read(make: Make) -> None:
     run.attention(1)
     assert any(".h.1." in name for name in held)
     assert not any(".h.2." in name for name in held)
+    assert model.stack("decoder").layer(1) is model.stack("decoder").layer(1)
