@@ -9,7 +9,7 @@ from attnlab.figures.diagram.side_layout import STREAM, SideLayout, lay_out_side
 
 EDGE, BETWEEN = 12.0, 40.0
 """The margin of the diagram, and the room between its two halves, for keys and values."""
-LEAST_WIDTH, LEAST_SINGLE = 700.0, 340.0
+LEAST_WIDTH, LEAST_SINGLE = 680.0, 340.0
 """The least width of a diagram with two halves, and of one with a single stack."""
 MOST_SINGLE, BESIDE = 420.0, 620.0
 """The greatest width of a single stack, and the width from which its headline stands beside it."""

@@ -67,7 +67,7 @@ class BodyLayout:
         for card in self._maps:
             card.setVisible(not on)
         self._left.setStretchFactor(self._pair, 0 if on else 2)
-        for column, stretch in enumerate((3, 2) if on else (1, 1)):
+        for column, stretch in enumerate((2, 1) if on else (1, 1)):
             self._columns.setStretch(column, stretch)
         self._diagram.setVisible(on)
 

@@ -117,6 +117,19 @@ def test_stacks_unfold_and_a_block_of_cross_attention_opens_its_part(
     assert card.view.scene.find("encoder 0 attention") is None
 
 
+@pytest.mark.parametrize("size", [(1366, 768), (1024, 640)])
+def test_both_halves_of_a_t5_fit_into_a_small_window(
+    reader: ModelReader, card: DiagramCard, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    make_model("t5").save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "t5")
+    reader.window.resize(*size)
+    reader.open(str(tmp_path), "the cat sat")
+    reader.wait_for(lambda: any(each.startswith("Cross-attention") for each in read(card)))
+    assert card.area.horizontalScrollBar().maximum() == 0
+    assert card.view.zoom >= 0.9
+
+
 def test_the_diagram_is_saved_as_a_figure(reader: ModelReader, card: DiagramCard, tmp_path: Path) -> None:
     reader.click(reader.models.header.export)
     (dialog,) = reader.window.findChildren(QFileDialog)
