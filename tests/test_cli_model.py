@@ -137,6 +137,13 @@ def test_predictions_with_heads_switched_off(folder: Path, capsys: pytest.Captur
     assert found == {"position": 2, "predictions": [{"token": token, "probability": p} for token, p in off]}
 
 
+def test_a_predicted_space_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "The cat sat on the mat because it was comfortable"
+    expected = attnlab.read_model("characters").run(text).predictions(k=1)
+    assert expected[0][0] == " "
+    assert answer(capsys, "characters", text, "--predict", 1) == f"{expected[0][1]:7.4f}  ␣\n"
+
+
 def test_the_parts_of_an_encoder_decoder(pair: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(capsys, pair).splitlines()[1].split(maxsplit=1)[1] == "3 in the encoder, 2 in the decoder"
     words = (pair, TEXT, "--target", "it was", "--layer", 1, "--part", "cross", "--json")
@@ -196,6 +203,9 @@ def test_a_capture_is_shown_without_a_text(capture: Path, tmp_path: Path, capsys
     rows = json.loads(answer(capsys, capture, "--patterns", "--json"))
     assert rows[0]["previous"] == pytest.approx(float(found.attention(0)[0].diagonal(-1).mean()))
     assert "induction" not in rows[0]
+    row = answer(capsys, capture, "--patterns").splitlines()[1].split()
+    assert row[9] == "–"  # head, then eight scores before induction
+    assert "nan" not in row
     answer(capsys, capture, "-o", tmp_path / "maps.png")
     with Image.open(tmp_path / "maps.png") as drawn:
         assert drawn.width > 500

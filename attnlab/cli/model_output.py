@@ -71,7 +71,9 @@ def list_predictions(run: "Run", options: argparse.Namespace) -> str:
     if options.json:
         predictions = [{"token": token, "probability": p} for token, p in found]
         return json.dumps({"position": options.position, "predictions": predictions}, ensure_ascii=False) + "\n"
-    return "".join(f"{p:7.4f}  {token}\n" for token, p in found)
+    from attnlab.files.export.terminal_table import label
+
+    return "".join(f"{p:7.4f}  {label(token)}\n" for token, p in found)
 
 
 def list_patterns(run: "Run | Capture", options: argparse.Namespace) -> str:
@@ -93,9 +95,14 @@ def format_patterns(rows: "Sequence[HeadPatterns]", tokens: Sequence[str], optio
     names = HeadPatterns._fields[2:-1]
     lines = [f"{'head':<7}" + "".join(f"{name:>11}" for name in names) + ("  strongest" if tokens else "")]
     for row in rows:
-        values = "".join(f"{getattr(row, name):11.3f}" for name in names)
+        values = "".join(_format_score(getattr(row, name)) for name in names)
         lines.append(f"{f'{row.layer}.{row.head}':<7}{values}" + (f"  {tokens[row.strongest]}" if tokens else ""))
     return "\n".join(lines) + "\n"
+
+
+def _format_score(score: float) -> str:
+    """Return a score in its column; a capture has no induction, which needs the model."""
+    return f"{score:11.3f}" if score == score else f"{'–':>11}"
 
 
 def list_targets(found: "ManyTexts", model: "Model", options: argparse.Namespace) -> str:
