@@ -129,8 +129,8 @@ class Pill(KeepsKeys, QPushButton):
             return
         current = next((i for i, choice in enumerate(self._choices) if same(choice.value, self._value)), None)
         typed = self.value_text() if current is None and self._entry else ""
-        other = self.stand_in if self.isHidden() else None
-        below = other if other is not None and not other.isHidden() else self
+        other = self.stand_in if self.size().isEmpty() else None
+        below = other if other is not None and not other.size().isEmpty() else self
         popup = PillPopup(self._choices, current, self._entry, typed, below, self._fields)
         popup.options.field_changed.connect(self.field_changed)
         popup.chosen.connect(self._on_chosen)

@@ -34,12 +34,6 @@ def _centre_row(row: list[QRect], tall: int) -> list[QRect]:
     return [place.translated(0, (tall - place.height()) // 2) for place in row]
 
 
-def _find_size(item: QLayoutItem) -> QSize:
-    """Return the preferred size of an item; the item of a hidden widget would tell none."""
-    widget = item.widget()
-    return widget.sizeHint() if widget is not None and widget.isHidden() else item.sizeHint()
-
-
 def _find_least_width(item: QLayoutItem) -> int:
     """Return the least width of an item in pixels; the item of a widget of fixed size would tell the preferred one."""
     widget = item.widget()
@@ -78,7 +72,7 @@ class FlowLayout(ItemsLayout):
 
     def _flow_items(self, shown: list[QLayoutItem], width: int) -> list[tuple[QLayoutItem, QRect]]:
         inside = width - self.contentsMargins().left() - self.contentsMargins().right()
-        sizes = [_find_size(item).toTuple() for item in shown]
+        sizes = [item.sizeHint().toTuple() for item in shown]
         if self._shrinks and self._measure_row(sizes) > inside:
             least = [(_find_least_width(item), high) for item, (_, high) in zip(shown, sizes, strict=True)]
             sizes = least if self._count_rows(least, inside) < self._count_rows(sizes, inside) else sizes
@@ -103,7 +97,7 @@ class FlowLayout(ItemsLayout):
 
     def sizeHint(self) -> QSize:
         margins = self.contentsMargins()
-        items = [_find_size(item) for item in self._list_shown()]
+        items = [item.sizeHint() for item in self._list_shown()]
         wide = sum(size.width() for size in items) + self._gap * max(len(items) - 1, 0)
         tall = max((size.height() for size in items), default=0)
         return QSize(wide + margins.left() + margins.right(), tall + margins.top() + margins.bottom())

@@ -1,8 +1,8 @@
-"""A layout of one row: widgets that have no room are hidden, and a last widget, visible only then, lists them."""
+"""A layout of one row: widgets without room have no size and no focus; a last widget, which then has, lists them."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QLayoutItem, QWidget
 
 from attnlab.ui.base.guard import guarded
@@ -14,6 +14,7 @@ from attnlab.ui.widgets.layouts.items_layout import ItemsLayout
 class OverflowRow(FlowLayout):
     """Lays out its widgets in one row, in their least widths if they need it.
 
+    It hides none: to show a widget in the middle of a layout lays out its window again, before the rest has its place.
     ``heightForWidth`` is that of as many rows as all of them would need, so that a layout around this one can tell
     whether they fit.
     """
@@ -29,7 +30,6 @@ class OverflowRow(FlowLayout):
     def set_more(self, more: QWidget, first_out: Sequence[QWidget]) -> None:
         """Set the widget that lists those without room, and which lose their place, the first one first."""
         self._more, self._first_out = more, tuple(first_out)
-        more.hide()
         self.addWidget(more)
 
     def set_present(self, widget: QWidget, present: bool) -> None:
@@ -69,8 +69,13 @@ class OverflowRow(FlowLayout):
             widget = item.widget()
             assert widget is not None
             seen = bool(self.left_out) if widget is self._more else widget not in (*self._absent, *self.left_out)
-            if widget.isHidden() == seen:
-                widget.setVisible(seen)
-            kept += [item] if seen else []
+            if seen:
+                kept.append(item)
+            elif self._more is not None and widget.hasFocus():
+                self._more.setFocus()
+            if not seen:
+                widget.setGeometry(QRect())
+            if widget in (*self._first_out, self._more):
+                widget.setFocusPolicy(Qt.FocusPolicy.TabFocus if seen else Qt.FocusPolicy.NoFocus)
         for item, place in self._flow_items(kept, rect.width()):
             item.setGeometry(place.translated(rect.topLeft()))
