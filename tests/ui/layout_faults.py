@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex, QPoint, QRect, Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QSplitterHandle,
     QStyle,
     QStyleOptionComboBox,
+    QTextBrowser,
     QToolButton,
     QWidget,
 )
@@ -114,6 +115,33 @@ def _find_raw_indices(top: QWidget) -> Iterator[str]:
             yield f"{_name(widget)} has indices that are not lowered: {widget.text()[:60]!r}"
 
 
+def _find_raw_prose(top: QWidget) -> Iterator[str]:
+    """Yield the rich texts and pages with an index that is not lowered, outside code."""
+    for widget in _list_visible(top):
+        if isinstance(widget, QTextBrowser):
+            document = widget.document()
+        elif isinstance(widget, QLabel) and widget.textFormat() == Qt.TextFormat.RichText:
+            (document := QTextDocument()).setHtml(widget.text())
+        else:
+            continue
+        raw = next((line for line in _list_prose(document) if _has_index(line)), None)
+        if raw is not None and not isinstance(widget, FormulaLabel):
+            yield f"{_name(widget)} has indices that are not lowered: {raw[:60]!r}"
+
+
+def _list_prose(document: QTextDocument) -> Iterator[str]:
+    """Yield the lines of a document without its code."""
+    block = document.begin()
+    while block.isValid():
+        pieces = [(place.fragment().text(), place.fragment().charFormat()) for place in block]
+        yield "".join("…" if _is_code(style) else text for text, style in pieces)
+        block = block.next()
+
+
+def _is_code(style: QTextCharFormat) -> bool:
+    return style.fontFixedPitch() or any("mono" in family.lower() for family in style.fontFamilies() or ())
+
+
 def _find_raw_items(top: QWidget) -> Iterator[str]:
     """Yield the items of lists, tables and combo boxes with an index that is not lowered."""
     for widget in _list_visible(top):
@@ -194,4 +222,4 @@ def _name(widget: QWidget) -> str:
     return f"{type(widget).__name__} {str(called)[:40]!r} in {inside}"
 
 
-_FINDERS = (_find_cut_texts, _find_raw_indices, _find_raw_items, _find_overlaps, _find_outside)
+_FINDERS = (_find_cut_texts, _find_raw_indices, _find_raw_prose, _find_raw_items, _find_overlaps, _find_outside)

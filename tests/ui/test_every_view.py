@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from attnlab.document.settings import Settings
+from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.widgets.formula_items import FormulaChoice, FormulaItems
 from tests.ui.alike import ALIKE
 from tests.ui.hearing_faults import find_nameless, find_silent, find_without_cells
@@ -134,6 +135,17 @@ def test_indices_that_are_not_lowered_are_found(page: QWidget) -> None:
     assert [" not lowered: 'W_q" in fault for fault in find_layout_faults(page)] == [True]
     label.setText("the_cat")
     assert find_layout_faults(page) == []
+
+
+def test_prose_with_indices_that_are_not_lowered_is_found(page: QWidget) -> None:
+    label = MarkdownLabel(page)
+    label.resize(280, 150)
+    label.show()
+    label.show_markdown("Of W_q, √d_k and `W_q` in code")
+    assert find_layout_faults(page) == []
+    assert label.words == "Of W_q, √d_k and W_q in code"
+    label.setText("Of <b>W_q</b>")
+    assert [" not lowered: 'Of W_q" in fault for fault in find_layout_faults(page)] == [True]
 
 
 @pytest.mark.parametrize(("plain", "lowered"), [(QComboBox, FormulaChoice), (QListWidget, make_list)])

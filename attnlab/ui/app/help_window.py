@@ -30,6 +30,7 @@ from attnlab.base.fault_log import log_path
 from attnlab.figures.slides.slide_markdown import read_document
 from attnlab.ui.app import help_texts
 from attnlab.ui.base.actions import ActionList
+from attnlab.ui.base.lowered_text import lower_indices
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 
@@ -146,6 +147,7 @@ class HelpWindow(FollowsTheme, QDialog):
         for frame in document.rootFrame().childFrames():
             if isinstance(frame, QTextTable):
                 _style_table(frame, palette.hairline)
+        lower_indices(document)
         self.text.setDocument(document)
         self.text.setAccessibleName(f"Help: {topic.title}")
         is_report = topic.title == "Report a problem"

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from attnlab.base.text_marks import ASIDE, COVER, COVERED, END, END_ASIDE, SHOWN, split_marks
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_markdown import read_document
+from attnlab.ui.base.lowered_text import lower_indices
 from attnlab.ui.base.theme import font
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 
@@ -54,6 +55,7 @@ class MarkdownLabel(FollowsTheme, QLabel):
         document = read_document(markdown, self.font(), has_addresses=True)
         show_marks(document, palette_of(self))
         self._words = _COVERED.sub("covered", document.toPlainText())
+        lower_indices(document)
         return document.toHtml()  # Qt has escaped all plain text in it
 
 
