@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 NAMES = ("live", "engine", "start", "lesson", "export", "train", "learning", "models", "why")
 TIMED = tuple(name for name in NAMES if name != "learning")
-"""The benchmarks that run if none is named; ``learning`` takes half an hour."""
+"""The benchmarks that run if none is named; ``learning`` takes about an hour."""
 
 
 def main(names: Sequence[str], as_json: bool, *, quick: bool = False) -> int:

@@ -21,6 +21,7 @@ from attnlab.training.models import watch
 from attnlab.training.specs import RunSpec
 from attnlab.training.tasks import TASKS, make_spec
 from attnlab.training.tasks import calendar_spellings as calendar
+from attnlab.training.tasks.own_data import CHARACTER, LEVEL
 from attnlab.training.tasks.sentences import PEOPLE
 from attnlab.training.trainer import Trainer
 
@@ -44,6 +45,8 @@ PROMISED = {
 }
 """The least score of the best head that the texts on a task promise, by task and pattern, whatever the seed; that of
 ``sum`` holds with positions only."""
+ACROSS_STEPS, EARLY = 1000, 200
+"""The steps of *Reverse* with an encoder–decoder, and those after which questions with and without attention differ."""
 FIELDS = (("y", range(4)), ("m", range(5, 7)), ("d", range(8, 10)))
 """The positions of year, month and day in an ISO date."""
 
@@ -74,6 +77,7 @@ def run_cases(quick: bool = False) -> Iterator[Case]:
         yield from _measure_shares(quick)
         yield from _compare_with_recurrent(quick)
         yield from _measure_losses(quick)
+        yield from _measure_other_settings(quick)
     finally:
         torch.set_num_threads(threads)
 
@@ -201,6 +205,20 @@ def _measure_losses(quick: bool) -> Iterator[Case]:
             yield make_case(
                 "learning", f"{named}: held-out loss, compared with no order", [done.last.loss], [bound], "MSE", ""
             )
+
+
+def _measure_other_settings(quick: bool) -> Iterator[Case]:
+    """Yield what the texts on the tasks say of other settings than the default ones."""
+    across = make_spec("reverse", "encoder-decoder")
+    across = replace(across, train=replace(across.train, steps=ACROSS_STEPS))
+    lines = make_spec("lines")
+    for spec in (across, replace(lines, options={**lines.options, LEVEL.name: CHARACTER})):
+        for name, done in _learn_seeds(spec.task, quick, spec=spec):
+            yield from report(f"{name}, {'characters' if spec.task == 'lines' else f'{ACROSS_STEPS:,} steps'}", done)
+    for kind in ("luong", "recurrent"):
+        for name, done in _learn_seeds("questions", quick, kind):
+            early = next(metric for _, metric in reversed(done.metrics) if metric.step <= EARLY)
+            yield _make_rate_case(f"{name}: tokens right after {EARLY} steps", 100 * early.right, 100, "%", "")
 
 
 def _make_rate_case(name: str, ours: float, needed: float, unit: str, target: str) -> Case:

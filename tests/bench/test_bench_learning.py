@@ -10,6 +10,7 @@ from attnlab.bench.learning import Learned
 from attnlab.training.best_heads import measure_best_heads
 from attnlab.training.look import Viewer
 from attnlab.training.messages import Metric
+from attnlab.training.specs import RunSpec
 from attnlab.training.task_patterns import PATTERNS
 from attnlab.training.tasks import TASKS, make_spec
 from attnlab.training.trainer import Trainer
@@ -106,3 +107,21 @@ def test_every_task_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     for part in (learning._measure_shares, learning._measure_losses):
         assert list(part(True)) == []
     assert set(asked) == set(TASKS)
+
+
+def test_other_settings_of_which_the_texts_speak_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str | None, object]] = []
+
+    def note(task: str, quick: bool, kind: str | None = None, spec: RunSpec | None = None) -> tuple[()]:
+        options = {} if spec is None else spec.options
+        asked.append((task, kind if spec is None else spec.model.kind, options.get("level")))
+        return ()
+
+    monkeypatch.setattr(learning, "_learn_seeds", note)
+    assert list(learning._measure_other_settings(True)) == []
+    assert asked == [
+        ("reverse", "encoder-decoder", None),
+        ("lines", "decoder", "character"),
+        ("questions", "luong", None),
+        ("questions", "recurrent", None),
+    ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.diagram.diagram_file import list_scene_formats
@@ -191,3 +191,14 @@ def test_a_film_shows_curves_and_the_answer_below_the_maps(qtbot: QtBot) -> None
     later = both.draw_image(high, replace(look, step=50), 0)
     strip = round(60 * high.size[0] / 420)  # the title and its step
     assert frame.copy(0, strip, *high.size) != later.copy(0, strip, *high.size)  # the cursor has moved
+
+
+@pytest.mark.slow
+def test_the_norms_of_gradients_are_exported_where_they_are_shown(pupil: Pupil) -> None:
+    norms = "Norm of each layer’s gradient"
+    assert norms not in [plot.title for plot in pupil.tools.figures.read_plots()]
+    button = pupil.find(QWidget, "Gradients", pupil.trainer.curves.switch)
+    pupil.click(button)
+    first = pupil.tools.figures.read_plots()[0]
+    assert first.title == norms
+    assert {line.name for line in first.lines} == {layer for layer, _ in pupil.run.metrics[-1].gradients}
