@@ -223,13 +223,17 @@ class ModelsWorkspace(QObject):
         found, effect, state = self.session.overview, self.session.effect, self.session.state
         if found is None or effect is None or effect.prediction is None or effect.state != state:
             return  # it belongs to an earlier text
-        label = f"write “{effect.prediction.rows[row][0].strip()}”"
+        token = effect.prediction.rows[row][0].strip()
+        label = f"write “{token}”"
         if "cross" in found.facts.parts:
-            written = effect.prediction.write(state.target, row)
+            before, written = state.target, effect.prediction.write(state.target, row)
             self.panel.target.set_text(written)
             self.session.edit(label, lambda state: state.with_target(written))
         else:
-            self.set_text(effect.prediction.write(state.text, row), label)
+            before, written = state.text, effect.prediction.write(state.text, row)
+            self.set_text(written, label)
+        if written == before:
+            self.panel.say(f"“{token}” is a part of a character, which no text can end with; choose another token.")
         self.session.show(row=-1)
 
     @Slot(str)

@@ -10,6 +10,10 @@ import torch
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QPushButton, QToolButton
 from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from tokenizers.decoders import ByteLevel as ByteLevelDecoder
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
 
 from attnlab.attention.experiment import Experiment
 from attnlab.compute.engine import compute
@@ -178,6 +182,20 @@ def test_a_predicted_token_is_written_and_the_maps_grow(reader: ModelReader) -> 
     reader.wait()
     assert reader.models.session.state.text.endswith("d b")
     reader.check_every_map()
+
+
+def test_a_part_of_a_character_cannot_be_written_and_says_so(reader: ModelReader, tmp_path: Path) -> None:
+    make_model("gpt2").save_pretrained(tmp_path)
+    signs = [*"Ġtheacsonmiw", "Ã", "©"]  # the last two are é, byte by byte
+    inner = Tokenizer(BPE({sign: number for number, sign in enumerate(signs)}, []))
+    inner.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    inner.decoder = ByteLevelDecoder()
+    inner.save(str(tmp_path / "tokenizer.json"))
+    reader.open(str(tmp_path), "the cat")
+    place = [label for label, _ in reader.list_predictions()].index("Ã")
+    reader.models.effect.answers.meter_clicked.emit(place)
+    assert reader.models.panel.message.text().startswith("“Ã” is a part of a character")
+    assert reader.models.session.state.text == "the cat"
 
 
 def test_a_layer_opens_in_the_playground_and_computes_the_same(reader: ModelReader) -> None:
