@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -88,7 +88,9 @@ class TextsTable(FollowsTheme, QTableWidget):
             title.setFont(font("strong"))
             self.setItem(row, 0, title)
             for column in range(1, n_layers + 1):  # below the title, for those who hear the table
-                self.setItem(row, column, _Cell(each.text, (place, -1, -1), 0.0))
+                below = _Cell(each.text, (place, -1, -1), 0.0)
+                below.setSizeHint(QSize(0, 0))  # nobody sees it, so no column is as wide as the text
+                self.setItem(row, column, below)
             self.setSpan(row, 0, 1, n_layers + 1)
             for token, name in enumerate(each.query_tokens):
                 row = self.rowCount()

@@ -35,6 +35,15 @@ def test_a_model_without_tokens_for_the_sentences_begins_with_the_open_text(
     assert dialog.note.text().startswith("1 text.")
 
 
+def test_a_long_text_makes_no_column_wide(reader: ModelReader, dialog: TextsDialog) -> None:
+    dialog.texts.setPlainText("a b a b")
+    wait(reader, dialog)
+    before = [dialog.targets.columnWidth(column) for column in (1, 2)]
+    dialog.texts.setPlainText("a b a b a b a b a b a b a b a b")
+    wait(reader, dialog)
+    assert [dialog.targets.columnWidth(column) for column in (1, 2)] == before
+
+
 def test_targets_and_scores_of_what_is_typed(reader: ModelReader, dialog: TextsDialog) -> None:
     dialog.texts.setPlainText(TEXTS)
     wait(reader, dialog)
