@@ -128,7 +128,11 @@ def _measure_shares(quick: bool) -> Iterator[Case]:
     for name, done in _learn_seeds("masked", quick):
         yield from report(name, done)
         yield _make_rate_case(
-            f"{name}: weight of -self on its subject", measure_subject(done.trainer), 0.5, "", "some head > 0.5"
+            f"{name}: weight of -self on its subject",
+            measure_subject(done.trainer),
+            PROMISED["masked", "subject"],
+            "",
+            f"some head > {PROMISED['masked', 'subject']}",
         )
         unigram = done.trainer.data.baselines["unigram"]
         yield make_case(
