@@ -101,13 +101,16 @@ class MapsHead(FollowsTheme, QWidget):
     def _arrange(self) -> None:
         """Put the tools beside the probe, without its title if that saves a line, or below it if there is no room."""
         self.pages.setMinimumWidth(self.pages.measure_tight())  # smaller where there is little room, but never wrapped
-        optional = [each for each in (self.step, self.scale, self.mean) if each.isVisibleTo(self)]
-        beside = [self.pages, self.gradients, *optional]
+        optional = [each for each in (self.scale, self.mean) if each.isVisibleTo(self)]
+        tools = [self.pages, self.gradients, self.step]
+        beside = [*tools, *optional]
         wide = self.probe.fontMetrics().horizontalAdvance(self._probe or "") + px(32)
         wide = min(max(wide, px(LEAST_PROBE)), px(MOST_PROBE))
         needed = sum(each.sizeHint().width() for each in beside) + wide + 6 * 8 + 2 * 18
         row = self._first_row if needed <= self.width() else self._second_row
         has_room = needed + self._title.sizeHint().width() + 8 <= self.width()
+        row_of_tools = sum(each.sizeHint().width() + 8 for each in tools) + 2 * 18
+        self.step.setVisible(row_of_tools <= self.width())  # the bar of the moments below tells it too
         if row is self._second_row:
             others = [each for each in (self.scale, self.mean) if each.isVisibleTo(self)]
             alone = [self._title, *others]

@@ -1,5 +1,6 @@
 """Training at every size of window and type: maps keep their labels and fill the room, nothing covers the probe."""
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,8 +87,33 @@ def test_nothing_covers_the_probe(student: "Student", size: tuple[int, int], typ
     probe = _place(maps.head.probe, maps)
     assert probe.width() >= px(110)
     for other in (maps.head.gradients, maps.head.step):
-        assert not probe.intersects(_place(other, maps))
-        assert _place(other, maps).right() <= maps.width()
+        assert not other.isVisible() or not probe.intersects(_place(other, maps))
+        assert not other.isVisible() or _place(other, maps).right() <= maps.width()
+
+
+def test_no_tool_covers_another_beside_the_settings(student: "Student") -> None:
+    student.window.change_settings(type_size=150)
+    student.window.resize(800, 600)
+    student.wait_for(lambda: student.window.width() == 800)
+    student.ws.maps.setMaximumWidth(350)  # as narrow as beside the settings
+    student.window.grab()
+    check_tools(student)
+    assert not student.ws.maps.head.step.isVisible()
+    student.ws.maps.setMaximumWidth(16_777_215)
+    student.window.resize(1366, 768)
+    student.wait_for(student.ws.maps.head.step.isVisible)
+
+
+def check_tools(student: "Student") -> None:
+    maps = student.ws.maps
+    head = maps.head
+    QApplication.processEvents()  # lays out again what was hidden while it was resized
+    student.window.grab()
+    tools = [each for each in (head.probe, head.pages, head.gradients, head.step, head.mean) if each.isVisible()]
+    for tool in tools:
+        assert _place(tool, maps).right() <= maps.width()
+    for one, other in combinations(tools, 2):
+        assert not _place(one, maps).intersects(_place(other, maps)), f"{one} and {other}"
 
 
 @pytest.mark.slow
