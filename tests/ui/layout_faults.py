@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QComboBox,
+    QHeaderView,
     QLabel,
     QPushButton,
     QRadioButton,
@@ -34,6 +35,8 @@ OVERLAYS = ("CommandPalette", "Cover", "SlideView")
 """Widgets that are meant to lie over others, by the names of their classes."""
 OF_FILES = ("Arrays of the file",)
 """Lists of names that are written as in files, by their accessible names."""
+OF_CODE = "The same in PyTorch"
+"""How the accessible name of a label with code begins."""
 
 
 def find_layout_faults(top: QWidget) -> list[str]:
@@ -121,6 +124,8 @@ def _find_raw_prose(top: QWidget) -> Iterator[str]:
         if isinstance(widget, QTextBrowser):
             document = widget.document()
         elif isinstance(widget, QLabel) and widget.textFormat() == Qt.TextFormat.RichText:
+            if widget.accessibleName().startswith(OF_CODE):
+                continue
             (document := QTextDocument()).setHtml(widget.text())
         else:
             continue
@@ -148,6 +153,8 @@ def _find_raw_items(top: QWidget) -> Iterator[str]:
         if isinstance(widget, QComboBox):
             titles = [widget.itemText(at) for at in range(widget.count())]
             lowered = getattr(widget.itemDelegate(), "lowers_indices", False) and hasattr(widget, "lowers_indices")
+        elif isinstance(widget, QHeaderView):  # its model's items are those of the view beside it
+            continue
         elif isinstance(widget, QAbstractItemView) and widget.accessibleName() not in OF_FILES:
             titles = list(_list_items(widget.model()))
             lowered = getattr(widget.itemDelegate(), "lowers_indices", False)

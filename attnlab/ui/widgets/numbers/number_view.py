@@ -44,6 +44,8 @@ _MEASURED = 64
 class _Cells(QStyledItemDelegate):
     """Paints cells itself: under a style sheet, a table ignores the colours of its model."""
 
+    lowers_indices = True
+
     def __init__(self, model: NumberModel, parent: QWidget) -> None:
         super().__init__(parent)
         self._model = model
@@ -80,11 +82,12 @@ def _tint(column: Column, row: int, palette: Palette) -> str | None:
 
 def _paint_text(painter: QPainter, place: QRect, text: str, aligned: Qt.AlignmentFlag) -> None:
     room = place.adjusted(px(_BETWEEN_PX), 0, -px(_BETWEEN_PX), 0)
-    if aligned & Qt.AlignmentFlag.AlignLeft and text_width(text, painter.font()) <= room.width():
+    if text_width(text, painter.font()) > room.width():
+        text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+    if aligned & Qt.AlignmentFlag.AlignLeft:
         draw_text(painter, room.x(), room.y() + room.height() / 2, text, painter.font())
-        return
-    cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-    painter.drawText(room, aligned, cut)
+    else:
+        painter.drawText(room, aligned, text)
 
 
 @guarded
