@@ -45,7 +45,11 @@ def test_a_run_goes_on_without_a_head_and_with_it_again(pupil: Pupil) -> None:
     pupil.train_to_the_end()
     first, maps = pupil.run, pupil.trainer.maps
     menu = open_menu(pupil, 1)
-    opens = ["Open decoder 1, head 1, in Playground", "Open decoder 1 in Playground"]
+    opens = [
+        "Open decoder 1, head 1, in Playground",
+        "Open decoder 1 in Playground",
+        "Open decoder 1 as a whole block",
+    ]
     assert read_menu(menu) == [*opens, OFF, WITHOUT]
     menu.close()
     with pupil.qtbot.waitSignal(pupil.trainer.session.ended):
