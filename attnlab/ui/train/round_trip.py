@@ -229,7 +229,8 @@ class RoundTrip(QObject):
         self._show_layer()
 
     def _show_layer(self) -> None:
-        self.open_button.setText(f"Open {self._layer} in Playground" if self._layer else "Open in Playground")
+        self.open_button.setText(f"Open {self._layer}" if self._layer else "Open in Playground")
+        self.open_button.setAccessibleName(f"Open {self._layer} in Playground" if self._layer else "Open in Playground")
         self.row.setVisible(bool(self._layer))
 
     @Slot()
