@@ -20,6 +20,7 @@ from attnlab.training.messages import Arrays
 from attnlab.training.model_view import Inside
 from attnlab.training.models.attention import LayerTrace
 from attnlab.training.models.base_model import OwnAnswers, pick_tokens
+from attnlab.training.own_random import draw_and_restore
 from attnlab.training.residual_stream import read_stream
 from attnlab.training.specs import RunSpec
 from attnlab.training.stream_view import Stream
@@ -104,7 +105,7 @@ class Viewer:
     def __init__(self, spec: RunSpec, data: Data | None = None) -> None:
         self.spec = spec
         self.data = tasks.make_data(spec) if data is None else data
-        with torch.random.fork_rng(devices=[]):  # these weights are replaced; the random state must not change
+        with draw_and_restore():  # these weights are replaced
             self.model = models.build(spec.model, self.data).eval()
         models.switch_heads_off(self.model, spec)
 

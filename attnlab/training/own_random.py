@@ -1,10 +1,24 @@
-"""A run's own random state: torch's global generators are set to it for a while and then restored."""
+"""A run's own random state: torch's global generators are set to it for a while and then restored.
+
+The generators are global to the process, so only one thread at a time may set them or draw from them.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 
 import torch
 from torch import Tensor
+
+_GLOBAL = RLock()
+"""Held by the thread that uses torch's global generators."""
+
+
+@contextmanager
+def draw_and_restore() -> Iterator[None]:
+    """Restore torch's CPU generator after the block, which draws numbers that do not matter."""
+    with _GLOBAL, torch.random.fork_rng(devices=[]):
+        yield
 
 
 class OwnRandom:
@@ -17,15 +31,16 @@ class OwnRandom:
     @contextmanager
     def use(self) -> Iterator[None]:
         """Use this run's generator states in the block; initial weights and dropout cannot be given a generator."""
-        before = [_get(device) for device in self._devices]
-        try:
-            for device, state in zip(self._devices, self.states, strict=True):
-                _set(device, state)
-            yield
-            self.states = [_get(device) for device in self._devices]
-        finally:
-            for device, state in zip(self._devices, before, strict=True):
-                _set(device, state)
+        with _GLOBAL:
+            before = [_get(device) for device in self._devices]
+            try:
+                for device, state in zip(self._devices, self.states, strict=True):
+                    _set(device, state)
+                yield
+                self.states = [_get(device) for device in self._devices]
+            finally:
+                for device, state in zip(self._devices, before, strict=True):
+                    _set(device, state)
 
 
 def _get(device: torch.device) -> Tensor:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 
 from attnlab.base.errors import TrainingError
 from attnlab.training.first_weights import draw_first_weights
+from attnlab.training.look import Viewer
 from attnlab.training.models import KINDS
 from attnlab.training.tasks import TASKS, make_spec
 from attnlab.training.trainer import Trainer
@@ -54,3 +56,17 @@ def test_invalid_settings_are_refused() -> None:
 def test_a_first_look_does_not_load_the_training_modules() -> None:
     found = subprocess.run([sys.executable, "-c", LOOK], check=True, timeout=PATIENCE_S, capture_output=True, text=True)
     assert found.stdout.strip() == "False"
+
+
+def test_threads_that_draw_at_once_get_the_weights_of_their_seeds() -> None:
+    spec = make_spec("reverse")
+    specs = [replace(spec, train=replace(spec.train, seed=seed)) for seed in range(4)]
+    expected = [draw_first_weights(each) for each in specs]
+
+    def draw(seed: int) -> bool:
+        Viewer(specs[seed])  # draws numbers too, which are thrown away
+        drawn = draw_first_weights(specs[seed])
+        return all(np.array_equal(drawn[name], array) for name, array in expected[seed].items())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(draw, [seed % 4 for seed in range(80)]))

@@ -28,6 +28,7 @@ from attnlab.training import models, tasks
 from attnlab.training.allowed_texts import is_allowed, write_question
 from attnlab.training.batch import BEGIN, SPECIAL
 from attnlab.training.models.blocks import configure_self_attention
+from attnlab.training.own_random import draw_and_restore
 from attnlab.training.specs import ModelSpec
 from attnlab.training.store import load
 
@@ -86,7 +87,7 @@ def find_example(data: tasks.Data) -> str:
 
 
 def _check_weights(name: str, weights: Mapping[str, Tensor], spec: ModelSpec, data: tasks.Data) -> None:
-    with torch.random.fork_rng(devices=[]):  # its first weights are drawn, and not used
+    with draw_and_restore():  # its first weights are not used
         needed = {key: list(tensor.shape) for key, tensor in models.build(spec, data).state_dict().items()}
     got = {key: list(tensor.shape) for key, tensor in weights.items()}
     if wrong := next((key for key in needed if got.get(key) != needed[key]), None):
