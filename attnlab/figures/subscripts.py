@@ -2,8 +2,9 @@
 
 import re
 from functools import lru_cache
+from html import escape
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 _SUBSCRIPT = re.compile(r"(?<![A-Za-z_])(d?[A-Za-zβγ])_((?:[A-Za-z]+|\d+)(?:,(?:[A-Za-z]+|\d+))*)(?![A-Za-z0-9_])")
@@ -38,6 +39,18 @@ def _measure_text(text: str, key: str) -> float:
     """Return the width of a text in the font of a key; layouts ask for the same ones many times."""
     (face := QFont()).fromString(key)
     return sum(QFontMetricsF(_font(face, low)).horizontalAdvance(piece) for piece, low in spans(text))
+
+
+def write_html(text: str) -> str:
+    """Return a plain text as rich text with its subscripts."""
+    return "".join(f"<sub>{escape(piece)}</sub>" if low else escape(piece) for piece, low in spans(text))
+
+
+def cut_text(text: str, font: QFont, width: float, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> str:
+    """Return a text that is wider than ``width`` pixels, as ``draw_text`` draws it, cut with …; others as they are."""
+    if text_width(text, font) <= width:
+        return text
+    return QFontMetricsF(font).elidedText(text, mode, width)
 
 
 def draw_text(painter: QPainter, x: float, middle: float, text: str, font: QFont) -> float:

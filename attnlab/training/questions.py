@@ -1,9 +1,9 @@
 """Questions whether a run is typical: the same run with other seeds, other rates or another number of heads."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
-from attnlab.training.specs import RunSpec
+from attnlab.training.specs import RunSpec, replace_field
 
 SEEDS = tuple(range(5))
 HEADS = (1, 2, 4)
@@ -73,12 +73,7 @@ def vary(spec: RunSpec, setting: str, values: Iterable[int | float]) -> tuple[Pl
 def _set(spec: RunSpec, setting: str, value: int | float) -> RunSpec:
     if setting in spec.options:
         return replace(spec, options={**spec.options, setting: value})
-    if setting in {field.name for field in fields(spec.model)}:
-        train = replace(spec.train, heads_off="") if setting in ("layers", "heads") else spec.train
-        return replace(spec, model=replace(spec.model, **{setting: value}), train=train)  # type: ignore[arg-type]
-    if setting in {field.name for field in fields(spec.train)}:
-        return replace(spec, train=replace(spec.train, **{setting: value}))  # type: ignore[arg-type]
-    raise KeyError(setting)
+    return replace_field(spec, setting, value)
 
 
 def _format(value: int | float) -> str:

@@ -1,7 +1,8 @@
 """The settings of a run as values: task, model and training. The registries check them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +59,18 @@ class RunSpec:
     options: Mapping[str, int | float | str] = field(default_factory=dict)
     model: ModelSpec = ModelSpec()
     train: TrainSpec = TrainSpec()
+
+
+def replace_field(spec: RunSpec, name: str, value: Any) -> RunSpec:
+    """Return a run with one field of its model or its training changed; other layers or heads switch all heads on.
+
+    Raises:
+        KeyError: neither has such a field.
+    """
+    if name in {field.name for field in fields(ModelSpec)}:
+        off = "" if name in ("layers", "heads") else spec.train.heads_off  # other heads would be off
+        train = replace(spec.train, heads_off=off)
+        return replace(spec, model=replace(spec.model, **{name: value}), train=train)
+    if name in {field.name for field in fields(TrainSpec)}:
+        return replace(spec, train=replace(spec.train, **{name: value}))
+    raise KeyError(name)

@@ -8,36 +8,43 @@ from attnlab.attention.stages.stage import Stage
 _STREAM, _HIDDEN = ("query", "d_model"), ("query", "d_ff")
 
 
+def _make(
+    name: str,
+    title: str,
+    symbol: str,
+    axes: tuple[str, str],
+    about: str,
+    ways: tuple[spelling.Writer, gradients.Computation, spelling.Writer],
+) -> Stage:
+    """Return the stage of a gradient; ``ways`` are its formula, its computation and its code."""
+    formula, compute, code = ways
+    return Stage(
+        f"d_{name}", title, symbol, axes, "neutral", "signed", about, formula, compute, explain, code, is_backward=True
+    )
+
+
 def stream(name: str, title: str, symbol: str, axes: tuple[str, str], about: str) -> Stage:
     """Return the stage of the gradient of a stage that others are computed from."""
-    return Stage(
-        f"d_{name}", title, symbol, axes, "neutral", "signed", about, spelling.make_stream_formula(name),
-        gradients.make_stream(name), explain, spelling.make_stream_code(name), is_backward=True,
-    )  # fmt: skip
+    ways = spelling.make_stream_formula(name), gradients.make_stream(name), spelling.make_stream_code(name)
+    return _make(name, title, symbol, axes, about, ways)
 
 
 def _matrix(of: str, axes: tuple[str, str], about: str) -> Stage:
     name = gradients.MATRICES[of]
-    return Stage(
-        f"d_{name}", f"d{name}", f"d{name}", axes, "neutral", "signed", about, spelling.make_matrix_formula(of),
-        gradients.make_matrix(of), explain, spelling.make_matrix_code(of), is_backward=True,
-    )  # fmt: skip
+    ways = spelling.make_matrix_formula(of), gradients.make_matrix(of), spelling.make_matrix_code(of)
+    return _make(name, f"d{name}", f"d{name}", axes, about, ways)
 
 
 def _added(table: str, axis: str, about: str) -> Stage:
     title = f"d{table}".replace("beta", "β")
-    return Stage(
-        f"d_{table}", title, title, ("one", axis), "neutral", "signed", about, spelling.make_sum_formula(table),
-        gradients.make_sum(table), explain, spelling.make_sum_code(table), is_backward=True,
-    )  # fmt: skip
+    ways = spelling.make_sum_formula(table), gradients.make_sum(table), spelling.make_sum_code(table)
+    return _make(table, title, title, ("one", axis), about, ways)
 
 
 def _gain(table: str, about: str) -> Stage:
     title = f"d{table}".replace("gamma", "γ")
-    return Stage(
-        f"d_{table}", title, title, ("one", "d_model"), "neutral", "signed", about, spelling.make_gain_formula(table),
-        gradients.make_gain(table), explain, spelling.make_gain_code(table), is_backward=True,
-    )  # fmt: skip
+    ways = spelling.make_gain_formula(table), gradients.make_gain(table), spelling.make_gain_code(table)
+    return _make(table, title, title, ("one", "d_model"), about, ways)
 
 
 BLOCK_STAGES: tuple[Stage, ...] = (

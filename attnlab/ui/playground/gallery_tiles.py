@@ -15,7 +15,7 @@ from attnlab.figures.map_data import MapData
 from attnlab.figures.map_painter import draw_cells
 from attnlab.figures.palette import Palette
 from attnlab.figures.scales import Scale
-from attnlab.figures.subscripts import draw_text, text_width
+from attnlab.figures.subscripts import cut_text, draw_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import palette_of
@@ -108,9 +108,8 @@ class TileDelegate(QStyledItemDelegate):
     def _write(self, painter: QPainter, room: QRectF, index: _Index) -> None:
         palette = palette_of(self._view)
         painter.setPen(QColor(palette.ink))
-        face, title = font("title"), index.data(Qt.ItemDataRole.DisplayRole)
-        if text_width(title, face) > room.width():
-            title = QFontMetricsF(face).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
+        face = font("title")
+        title = cut_text(index.data(Qt.ItemDataRole.DisplayRole), face, room.width())
         draw_text(painter, room.x(), room.y() + QFontMetricsF(face).height() / 2, title, face)
         painter.setPen(QColor(palette.muted))
         face, y = font("caption"), room.y() + px(TITLE_HEIGHT)

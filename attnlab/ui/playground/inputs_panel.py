@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
@@ -13,6 +13,7 @@ from attnlab.attention.stages import links
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
+from attnlab.ui.base.late import Late
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground import input_tables as tables
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from attnlab.document.document import Document, View
 
 HINT = "Drag a number sideways, type, or press ↑ ↓. Shift: fine, Ctrl: coarse."
-LATE_MS = 100
-"""How late the table follows while an arrow is dragged, in milliseconds: the arrow must not wait for its painting."""
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
 
 
@@ -97,8 +96,7 @@ class InputsPanel(FollowsTheme, QScrollArea):
         column.addStretch(1)
         self.setWidget(body)
         self._gesture: Hashable = None
-        self._late = QTimer(self, singleShot=True, interval=LATE_MS)
-        self._late.timeout.connect(self._refresh)
+        self._late = Late(self._refresh, self)
         document.scene_changed.connect(self._on_scene_changed)
         document.view_changed.connect(self._on_view_changed)
         self._refresh()
@@ -250,10 +248,7 @@ class InputsPanel(FollowsTheme, QScrollArea):
         self._show_message("")
         gesture = self._document.history.current.gesture
         before, self._gesture = self._gesture, gesture
-        if not (isinstance(gesture, tuple) and gesture[0] == ARROW and gesture == before):
-            self._refresh()
-        elif not self._late.isActive():
-            self._late.start()
+        self._late.ask(late=isinstance(gesture, tuple) and gesture[0] == ARROW and gesture == before)
 
     @Slot(object)
     def _on_view_changed(self, view: "View") -> None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSpinBox, QVBoxLayout, QWidge
 
 from attnlab.attention import edits
 from attnlab.attention.registries.registry import free_axes
+from attnlab.figures.subscripts import write_html
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -50,7 +51,7 @@ class ShapeBar(QWidget):
         self.free_sizes: dict[str, QSpinBox] = {}
         groups = [self.sizes] * len(SIZES) + [self.memory_sizes] * len(MEMORY_SIZES)
         free = tuple(
-            (axis, _write_axis(axis), _ABOUT_FREE.get(axis, "a size that only the score's tables have"))
+            (axis, write_html(axis), _ABOUT_FREE.get(axis, "a size that only the score's tables have"))
             for axis in free_axes()
         )
         for place, (name, title, about) in enumerate(SIZES + MEMORY_SIZES + free):
@@ -123,9 +124,3 @@ class ShapeBar(QWidget):
         sender = self.sender()
         if isinstance(sender, QSpinBox):
             self.size_requested.emit(str(sender.property("field")), value)
-
-
-def _write_axis(name: str) -> str:
-    """Return the name of an axis with its index lowered."""
-    letter, _, index = name.partition("_")
-    return f"{letter}<sub>{index}</sub>" if index and len(letter) == 1 else name

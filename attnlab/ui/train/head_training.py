@@ -30,8 +30,8 @@ class HeadTraining(QObject):
         if goes_on:
             self._branch.go_on(heads_off=off)
             return
-        settings = self._workspace.settings
-        settings.show_spec(replace(spec, train=replace(spec.train, heads_off=off)))
-        settings.spec_changed.emit(replace(spec, train=replace(spec.train, heads_off=off)))
+        settings, changed = self._workspace.settings, replace(spec, train=replace(spec.train, heads_off=off))
+        settings.show_spec(changed)
+        settings.spec_changed.emit(changed)
         told = f"The next run trains without {off}." if off else "The next run trains with all heads."
         self._workspace.footer.show_message(told, wrong=False)

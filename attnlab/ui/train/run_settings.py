@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from attnlab.training.specs import RunSpec
+from attnlab.training.specs import RunSpec, replace_field
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.option_field import Field
 
@@ -119,12 +119,8 @@ def change_setting(spec: RunSpec, name: str, value: Any) -> RunSpec:
         fresh = make_spec(spec.task, value)
         train = replace(fresh.train, device=spec.train.device, seed=spec.train.seed)
         return replace(fresh, options={**fresh.options, **spec.options}, train=train)
-    if hasattr(spec.model, name):
-        off = "" if name in ("layers", "heads") else spec.train.heads_off  # other heads would be off
-        train = replace(spec.train, heads_off=off)
-        return replace(spec, model=replace(spec.model, **{name: value}), train=train)
-    if hasattr(spec.train, name):
-        return replace(spec, train=replace(spec.train, **{name: value}))
+    if hasattr(spec.model, name) or hasattr(spec.train, name):
+        return replace_field(spec, name, value)
     return replace(spec, options={**spec.options, name: value})
 
 

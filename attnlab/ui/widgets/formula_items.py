@@ -1,6 +1,6 @@
 """Lists and combo boxes whose titles may have subscripts, as in ``W_q``; the titles stay plain texts."""
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.figures.subscripts import draw_text, spans, text_width
+from attnlab.figures.subscripts import cut_text, draw_text, spans
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import mix_disabled
 from attnlab.ui.base.themed import palette_of
@@ -44,8 +44,7 @@ class FormulaItems(QStyledItemDelegate):
         ink = palette.ink if made.state & QStyle.StateFlag.State_Enabled else mix_disabled(palette)
         painter.save()
         painter.setPen(muted.color() if muted is not None else QColor(ink))
-        if text_width(text, made.font) > room.width():
-            text = made.fontMetrics.elidedText(text, made.textElideMode, room.width())
+        text = cut_text(text, made.font, room.width(), made.textElideMode)
         draw_text(painter, room.x(), room.y() + room.height() / 2, text, made.font)
         painter.restore()
 
@@ -68,8 +67,11 @@ class FormulaChoice(QComboBox):
         """Return the width in pixels of the field of the title."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
+        return self._find_field(option).width()
+
+    def _find_field(self, option: QStyleOptionComboBox) -> QRect:
         field = QStyle.SubControl.SC_ComboBoxEditField
-        return self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width()
+        return self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         title = self.elide_text()
@@ -81,9 +83,7 @@ class FormulaChoice(QComboBox):
         if self.isEditable() or not any(low for _, low in spans(title)):
             painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         else:
-            field = QStyle.SubControl.SC_ComboBoxEditField
-            room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self)
-            palette = palette_of(self)
+            room, palette = self._find_field(option), palette_of(self)
             painter.setPen(QColor(palette.ink if self.isEnabled() else mix_disabled(palette)))
             draw_text(painter, room.x() + 1, room.y() + room.height() / 2, title, self.font())
         painter.end()

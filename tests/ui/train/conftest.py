@@ -14,6 +14,8 @@ from attnlab.ui.train.train_workspace import TrainWorkspace
 from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.fields.option_controls import Chosen, Control, Number
 from attnlab.ui.widgets.fields.option_fields import OptionFields
+from tests.ui.conftest import Person
+from tests.ui.train.pupil import Pupil
 
 SMALL = {"layers": "1", "heads": "2", "d_model": "8", "d_ff": "8", "batch": "4", "steps": "60"}
 """Settings with which a step takes no time."""
@@ -98,6 +100,14 @@ class Student:
 
     def key(self, key: Qt.Key, at: QWidget | None = None) -> None:
         QTest.keyClick(at or self.window, key)
+
+
+@pytest.fixture
+def pupil(sit_down: Callable[..., Person]) -> Pupil:
+    """A pupil at a window that keeps its runs."""
+    person = sit_down(remember=True)
+    person.window.resize(1440, 900)
+    return Pupil(person.window, person.qtbot)
 
 
 @pytest.fixture

@@ -1,23 +1,13 @@
 """A head is switched off in the run that goes on, and on again; before a run in its settings."""
 
-from collections.abc import Callable
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
-from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
 
 OFF, WITHOUT, WITH = "Switch this head off, only for looking", "Train on without this head", "Train on with this head"
-
-
-@pytest.fixture
-def pupil(sit_down: Callable[..., Person]) -> Pupil:
-    person = sit_down(remember=True)
-    person.window.resize(1440, 900)
-    return Pupil(person.window, person.qtbot)
 
 
 def open_menu(pupil: Pupil, index: int) -> QMenu:

@@ -1,6 +1,5 @@
 """Inside the model: a student reads the answer after each layer, and sees what each head adds to it at a place."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -17,18 +16,10 @@ from attnlab.training.store import load
 from attnlab.training.stream_view import Stream
 from attnlab.ui.train.answer_words import format_share
 from attnlab.ui.train.inside_page import InsidePage
-from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
 from tests.ui.train.test_model_page import click_segment
 
 Left = Qt.MouseButton.LeftButton
-
-
-@pytest.fixture
-def pupil(sit_down: Callable[..., Person]) -> Pupil:
-    person = sit_down(remember=True)
-    person.window.resize(1440, 900)
-    return Pupil(person.window, person.qtbot)
 
 
 def begin(pupil: Pupil, kind: str, task: str = "reverse", **sizes: int | str) -> tuple[InsidePage, RunSpec]:

@@ -1,6 +1,5 @@
 """The model, drawn: a person shows it, clicks blocks, folds layers, walks with the keys, and saves the picture."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,17 +13,9 @@ from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel
 from attnlab.training.specs import RunSpec
 from attnlab.ui.train.diagram_window import DiagramWindow
 from attnlab.ui.train.model_page import ModelPage
-from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
 
 Left = Qt.MouseButton.LeftButton
-
-
-@pytest.fixture
-def pupil(sit_down: Callable[..., Person]) -> Pupil:
-    person = sit_down(remember=True)
-    person.window.resize(1440, 900)
-    return Pupil(person.window, person.qtbot)
 
 
 def begin(pupil: Pupil, kind: str, **sizes: int | str) -> ModelPage:

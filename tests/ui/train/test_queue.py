@@ -25,13 +25,6 @@ from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
 
 
-@pytest.fixture
-def pupil(sit_down: Callable[..., Person]) -> Pupil:
-    person = sit_down(remember=True)
-    person.window.resize(1440, 900)
-    return Pupil(person.window, person.qtbot)
-
-
 def queue_of(pupil: Pupil) -> RunQueue:
     return pupil.tools.queue
 

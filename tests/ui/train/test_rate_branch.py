@@ -1,21 +1,11 @@
 """The rate is changed in the middle of a run: a branch goes on with it, and the run before stays as it was."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
-
-
-@pytest.fixture
-def pupil(sit_down: Callable[..., Person]) -> Pupil:
-    person = sit_down(remember=True)
-    person.window.resize(1440, 900)
-    return Pupil(person.window, person.qtbot)
 
 
 def type_rate(pupil: Pupil, text: str) -> None:

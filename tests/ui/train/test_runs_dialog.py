@@ -1,7 +1,6 @@
 """The dialog of all runs: their names, actions on the selected one, and its keys."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,15 +17,7 @@ from attnlab.ui.train.run_words import find_loss, make_title
 from attnlab.ui.train.runs_dialog import RunsDialog
 from attnlab.ui.train.runs_table import COLUMNS, NAME, RunsTable
 from tests.training.runs import made_up_run
-from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
-
-
-@pytest.fixture
-def pupil(sit_down: Callable[..., Person]) -> Pupil:
-    person = sit_down(remember=True)
-    person.window.resize(1440, 900)
-    return Pupil(person.window, person.qtbot)
 
 
 @pytest.mark.slow

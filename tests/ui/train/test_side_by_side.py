@@ -1,6 +1,5 @@
 """Two runs side by side: the same probe, the same step, one time line."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,15 +11,7 @@ from attnlab.training.look import Viewer
 from attnlab.training.models import KINDS
 from attnlab.training.tasks import TASKS
 from attnlab.ui.train.second_run import SecondRun
-from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
-
-
-@pytest.fixture
-def pupil(sit_down: Callable[..., Person]) -> Pupil:
-    person = sit_down(remember=True)
-    person.window.resize(1440, 900)
-    return Pupil(person.window, person.qtbot)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout
 
@@ -12,6 +12,7 @@ from attnlab.attention.measures.planes import Plane, describe_shown, measure_sho
 from attnlab.attention.stages.explanation import Cell
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.late import Late
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses import arrows_content as content
 from attnlab.ui.playground.lenses.arrows_controls import ArrowControls
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
-LATE_MS = 100
-"""How late sentences and the table follow while a tip is dragged, in milliseconds: they take longer than the arrows,
-which must not wait for them."""
 BESIDE = 620
 """From this width in pixels, at 100 %, the two planes stand side by side."""
 
@@ -71,8 +69,7 @@ class ArrowsLens(Lens):
         self.drag.setProperty("role", "muted")
         self.table = NumberTable("Keys along the held query")
         self.table.row_activated.connect(self._on_row_activated)
-        self._late = QTimer(self, singleShot=True, interval=LATE_MS)
-        self._late.timeout.connect(self._tell)
+        self._late = Late(self._tell, self)  # sentences and the table take longer than the arrows
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -124,15 +121,11 @@ class ArrowsLens(Lens):
         else:
             self._show_pairs(trace, held, moving=moving)
             self._show_values(trace, held, moving=moving)
-        if not self._is_dragged:
-            self._tell()
-        elif not self._late.isActive():
-            self._late.start()
+        self._late.ask(late=self._is_dragged)
 
     @Slot()
     def _tell(self) -> None:
         """Show the sentences and the table, or why nothing can be drawn."""
-        self._late.stop()
         assert self._trace is not None
         assert self._view is not None
         trace, held = self._trace, content.find_held(self._trace, self._view)

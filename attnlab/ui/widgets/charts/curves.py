@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Literal
 
 import numpy as np
@@ -13,7 +12,7 @@ from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.figures.subscripts import draw_text, spans, text_width
+from attnlab.figures.subscripts import draw_text, text_width, write_html
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -220,7 +219,7 @@ class Curves(FollowsTheme, Surface):
     def _draw_axes(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
         bottom, left = self.plot.getAxis("bottom"), self.plot.getAxis("left")
         for axis, label in ((bottom, self._labels[0]), (left, self._labels[1])):
-            axis.setLabel("".join(f"<sub>{escape(s)}</sub>" if low else escape(s) for s, low in spans(label)))
+            axis.setLabel(write_html(label))
         ticks = [(on_axis([x], self._log[0])[0], text) for x, text in self._x_ticks.items()]
         bottom.setTicks([ticks] if ticks else log_ticks(*x_range) if self._log[0] else None)
         left.setTicks(log_ticks(*y_range) if self._log[1] else None)

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from itertools import pairwise
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QToolButton, QWidget
 
-from attnlab.figures.subscripts import spans
+from attnlab.figures.subscripts import spans, write_html
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
@@ -302,7 +301,4 @@ def _complaint_label(parent: QWidget) -> QLabel:
 
 def _mark_up(title: str) -> str:
     """Return a title with its subscripts, as in d_k, as HTML."""
-    pieces = spans(title)
-    if not any(low for _, low in pieces):
-        return title
-    return "<qt>" + "".join(f"<sub>{escape(text)}</sub>" if low else escape(text) for text, low in pieces) + "</qt>"
+    return f"<qt>{write_html(title)}</qt>" if any(low for _, low in spans(title)) else title

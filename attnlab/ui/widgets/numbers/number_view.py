@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.figures.palette import Palette
-from attnlab.figures.subscripts import draw_text, text_width
+from attnlab.figures.subscripts import cut_text, draw_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mix, px, text_on
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -82,8 +82,7 @@ def _tint(column: Column, row: int, palette: Palette) -> str | None:
 
 def _paint_text(painter: QPainter, place: QRect, text: str, aligned: Qt.AlignmentFlag) -> None:
     room = place.adjusted(px(_BETWEEN_PX), 0, -px(_BETWEEN_PX), 0)
-    if text_width(text, painter.font()) > room.width():
-        text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+    text = cut_text(text, painter.font(), room.width())
     if aligned & Qt.AlignmentFlag.AlignLeft:
         draw_text(painter, room.x(), room.y() + room.height() / 2, text, painter.font())
     else:
