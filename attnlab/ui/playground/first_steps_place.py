@@ -106,7 +106,7 @@ class FirstStepsPlace(QObject):
         inputs = self._inputs
         if inputs.isHidden() or inputs.geometry().right() < 0 or self._width() < px(LEAST_WIDTH):
             return False
-        return inputs.height() - self.card.heightForWidth(self._width()) - 2 * MARGIN >= inputs.measure_numbers()
+        return inputs.height() - self.card.heightForWidth(self._width()) - 2 * MARGIN >= inputs.measure_least_height()
 
     @Slot()
     def _on_link_clicked(self) -> None:
@@ -124,4 +124,4 @@ class FirstStepsPlace(QObject):
 
     def _measure_room(self) -> object:
         inputs = self._inputs
-        return inputs.isHidden(), inputs.geometry(), inputs.viewport().width(), inputs.measure_numbers()
+        return inputs.isHidden(), inputs.geometry(), inputs.viewport().width(), inputs.measure_least_height()

@@ -158,7 +158,7 @@ class InputsPanel(FollowsTheme, QScrollArea):
         self._name = name
         self._refresh_table()
 
-    def measure_numbers(self) -> int:
+    def measure_least_height(self) -> int:
         """Return the least height in pixels that shows all parts down to the buttons below the table."""
         column, bar = self._column, self.verticalScrollBar().sizeHint().width()
         margins = column.contentsMargins()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
+ABOUT = "The training pauses; the layer opens with its real inputs, weights and tokens, and can be sent back"
 KINDS = {"open": "opening a layer in the playground", "send": "sending a layer back"}
 
 
@@ -47,10 +48,9 @@ class RoundTrip(QObject):
 
     def _place(self) -> None:
         maps, playground = self._workspace.maps, self._playground
-        about = "The training pauses; the layer opens with its real inputs, weights and tokens, and can be sent back"
-        for button in (self.open_button, self.choose_button, self.large_button):
-            button.setToolTip(about)
-        self.large_button.setText("Open in Playground")
+        for button in (self.open_button, self.large_button):
+            button.setText("Open in Playground")
+            button.setToolTip(ABOUT)
         self.choose_button.setText("▾")
         self.choose_button.setAccessibleName("Choose a layer to open in the playground")
         self.choose_button.setToolTip("Choose a layer")
@@ -229,8 +229,8 @@ class RoundTrip(QObject):
         self._show_layer()
 
     def _show_layer(self) -> None:
-        self.open_button.setText(f"Open {self._layer}" if self._layer else "Open in Playground")
-        self.open_button.setAccessibleName(f"Open {self._layer} in Playground" if self._layer else "Open in Playground")
+        self.open_button.setAccessibleName(f"Open {self._layer} in Playground")
+        self.open_button.setToolTip(f"Open {self._layer}. {ABOUT}")
         self.row.setVisible(bool(self._layer))
 
     @Slot()

@@ -226,7 +226,9 @@ def test_a_wrong_rate_is_refused_in_one_sentence(person: "Person", three: Backwa
 def test_a_wanted_output_and_a_class_reach_every_table(person: "Person") -> None:
     lens = open_lens(person)
     choose(person, lens, "the output")
-    assert lens.panel.about.text().startswith("The output is on average √0.")
+    assert lens.panel.about.text().startswith(
+        "The output differs from the wanted Y, which you edit under Numbers, by √0."
+    )
     assert "Y" in edits.tables(person.experiment)
     assert lens.panel.may_move == ("W_q", "W_k", "W_v")
     choose(person, lens, "a class")

@@ -76,7 +76,10 @@ def _describe_wanted(trace: "Trace") -> str:
         return f"The weight {token} → “{e.key_tokens[key] or '∅'}”{where} is {now}; the loss is {loss}."
     if kind == OUTPUT:
         what = "The output" if e.config.block == "none" else "What leaves the block"
-        return f"{what} is on average √{loss} from the wanted Y, which you edit under Numbers; the loss is {loss}."
+        return (
+            f"{what} differs from the wanted Y, which you edit under Numbers, by √{loss} (root mean square); "
+            f"the loss is {loss}."
+        )
     now = number(float(trace.array("readout")[query, find_class(e)]))
     return (
         f"Class {find_class(e)} has the probability {now} for {token}; the loss is {loss}. Edit W_read under Numbers."
