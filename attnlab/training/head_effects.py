@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -21,12 +21,16 @@ MOST_EXAMPLES = 128
 
 @dataclass(frozen=True, slots=True)
 class HeadEffects:
-    """The metric of ``n`` held-out examples after ``step`` steps, and that without each head, by (layer, head)."""
+    """The metric of ``n`` held-out examples after ``step`` steps, and that without each head, by (layer, head).
+
+    The heads that are ``missing`` are still to be measured.
+    """
 
     step: int
     n: int
     whole: Metric
-    without: dict[tuple[str, int], Metric]
+    without: dict[Place, Metric]
+    missing: tuple[Place, ...] = ()
 
     def describe(self, layer: str, head: int, step: int) -> str:
         """Return what a head is worth, in words, for somebody who looks at ``step``; "" for an unknown head."""
@@ -59,14 +63,27 @@ def measure_heads(viewer: "Viewer", weights: Arrays, step: int) -> HeadEffects:
     Raises:
         TrainingError: the weights do not fit.
     """
+    found = measure_next_head(viewer, weights, step)
+    while found.missing:
+        found = measure_next_head(viewer, weights, step, found)
+    return found
+
+
+def measure_next_head(viewer: "Viewer", weights: Arrays, step: int, begun: HeadEffects | None = None) -> HeadEffects:
+    """Return a measurement with one more head; it begins with the model that has all of them.
+
+    Raises:
+        TrainingError: the weights do not fit.
+    """
     viewer.load(weights)
     held_out, n = viewer.data.held_out, min(MOST_EXAMPLES, len(viewer.data.held_out.inputs))
     source = None if held_out.source is None else held_out.source[:n]
     examples = Batch(held_out.inputs[:n], held_out.targets[:n], source)
-    lengths = viewer.data.held_out_lengths[:n]
-    without = {}
-    for name, layer in viewer.model.layers.items():
-        for head in range(layer.config.n_heads):
-            with layer.heads_off((head,)):
-                without[name, head] = compute_metric(viewer.model, examples, lengths, step)
-    return HeadEffects(step, n, compute_metric(viewer.model, examples, lengths, step), without)
+    off, missing = begun.missing[:1] if begun is not None else (), begun.missing[1:] if begun is not None else ()
+    with switch_off(viewer, off):
+        metric = compute_metric(viewer.model, examples, viewer.data.held_out_lengths[:n], step)
+    if begun is not None:
+        return replace(begun, without=begun.without | dict.fromkeys(off, metric), missing=missing)
+    layers = viewer.model.layers.items()
+    heads = tuple((name, head) for name, layer in layers for head in range(layer.config.n_heads))
+    return HeadEffects(step, n, metric, {}, heads)

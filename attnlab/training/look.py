@@ -114,15 +114,18 @@ class Viewer:
         """The names of the attention layers, in order."""
         return tuple(self.model.layers)
 
-    def look(self, step: int, weights: Arrays, probe: str) -> Look:
-        """Return the maps of all layers for a text, the right answer and what the model writes."""
+    def look(self, step: int, weights: Arrays, probe: str, *, write: bool = True) -> Look:
+        """Return the maps of all layers for a text, the right answer and what the model writes.
+
+        Writing takes a pass for each token. Without ``write``, what it would write is what it predicts.
+        """
         self.load(weights)
         batch = self._probe(probe)
         with torch.no_grad(), models.watch(self.model) as traces:
             outputs = self.model(batch)
             maps = tuple(self._collect_maps(batch, name, traces[name]) for name in self.layers)
         loss = models.compute_loss(outputs, batch.targets)
-        own = self._answer_itself(batch)
+        own = self._answer_itself(batch) if write else None
         written = self._read_texts(batch, outputs, own)[0]
         asked = bool(_has_target(batch.targets).any())
         return Look(

@@ -75,6 +75,18 @@ def test_the_prediction_is_what_the_model_writes(kind: str) -> None:
     assert look.predicted == data.decode(written[written != PAD])
 
 
+def test_a_look_may_leave_out_what_the_model_writes() -> None:
+    spec = tasks.make_spec("reverse")
+    _, weights = first_weights(spec)
+    viewer = Viewer(spec)
+    whole, read = (viewer.look(0, weights, viewer.data.probe_text, write=write) for write in (True, False))
+    assert whole.answer.written
+    assert not read.answer.written
+    for one, other in zip(whole.maps, read.maps, strict=True):
+        np.testing.assert_array_equal(one.weights, other.weights)
+    assert (read.expected, read.loss) == (whole.expected, whole.loss)
+
+
 def test_text_continues_the_prompt_and_depends_on_the_seed() -> None:
     spec = tasks.make_spec("characters", "decoder")
     model, weights = first_weights(spec)

@@ -45,7 +45,7 @@ LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
     ),
     "measure_heads": (
         "measuring the heads",
-        "attnlab.training.head_effects.measure_heads",
+        "attnlab.training.head_effects.measure_next_head",
         lambda p: p.trainer.session.inspection.measure_heads(p.trainer.session.find_moment()),
     ),
     "request_text": (

@@ -1,4 +1,4 @@
-"""What may follow a drag late, so that the thing that is dragged need not wait for it."""
+"""What may follow a drag or a training late, so that what is watched need not wait for it."""
 
 from collections.abc import Callable
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.ui.train.inspector import Inspector, Seen, choose_evenly
 from attnlab.ui.train.model_worker import ModelWorker
+
+if TYPE_CHECKING:
+    from attnlab.training.head_effects import HeadEffects
 
 EXAMPLES, MOST_COURSE, AT_ONCE = 4, 240, 8
 """Held-out examples shown, the most moments in the course of the heads, and how many are computed per request."""
@@ -57,6 +61,8 @@ class Inspection(QObject):
         """Whether the diagram of the model is shown, so that looks include what it needs."""
         self.stream = False
         """Whether the page "Inside" is shown, so that looks include the residual stream."""
+        self.worth = False
+        """Whether a head is pointed at or enlarged, so that what it is worth is shown while the model learns."""
         self.seen: Seen | None = None
         self.course: dict[int, NDArray[np.float64]] = {}
         self._run: Run | None = None
@@ -95,11 +101,16 @@ class Inspection(QObject):
         job = partial(self.inspector.predict_examples, spec, weights, EXAMPLES)
         self.worker.ask("examples", job, self.wrote.emit, _ignore_failure)
 
-    def measure_heads(self, at: At) -> None:
-        """Request what each head is worth at a moment."""
-        spec, step, weights = at
-        job = partial(self.inspector.measure_heads, spec, step, weights)
-        self.worker.ask("heads", job, self.heads_measured.emit, _ignore_failure)
+    def measure_heads(self, at: At, begun: "HeadEffects | None" = None) -> None:
+        """Request what each head is worth at a moment, head by head, so that maps do not wait for all of them."""
+        job = partial(self.inspector.measure_next_head, *at, begun)
+        self.worker.ask("heads", job, partial(self._take_heads, at), _ignore_failure)
+
+    def _take_heads(self, at: At, found: "HeadEffects") -> None:
+        if found.missing:
+            self.measure_heads(at, found)
+        else:
+            self.heads_measured.emit(found)
 
     def request_text(self, at: At, prompt: str, n: int, heat: tuple[float, int, int]) -> None:
         """Request the model's continuation of a prompt; ``heat`` is temperature, top-k and seed."""

@@ -116,12 +116,14 @@ class Inspector:
         patterns, heads = list_patterns(spec.task, look), name_heads(look.maps)
         return Seen(spec, probe, look, collect_measures(spec.task, look), patterns, heads, slopes, note, drawn, flow)
 
-    def measure_heads(self, spec: RunSpec, step: int, weights: Arrays | None) -> "HeadEffects":
-        """Return what each head is worth on held-out examples."""
-        from attnlab.training.head_effects import measure_heads
+    def measure_next_head(
+        self, spec: RunSpec, step: int, weights: Arrays | None, begun: "HeadEffects | None"
+    ) -> "HeadEffects":
+        """Return what the heads are worth on held-out examples, with one more than in what is ``begun``."""
+        from attnlab.training.head_effects import measure_next_head
 
-        viewer = self._find_viewer(spec)
-        return measure_heads(viewer, weights if weights is not None else self.make_first_weights(spec), step)
+        weights = weights if weights is not None else self.make_first_weights(spec)
+        return measure_next_head(self._find_viewer(spec), weights, step, begun)
 
     def predict_examples(self, spec: RunSpec, weights: Arrays | None, n: int) -> "tuple[Written, ...]":
         """Return the model's predictions for some held-out examples."""
@@ -143,7 +145,7 @@ class Inspector:
         """Return the measures of each head at some moments, by step; see :func:`collect_measures`."""
         viewer = self._find_viewer(spec)
         return {
-            m.step: collect_measures(spec.task, viewer.look(m.step, m.weights, probe))
+            m.step: collect_measures(spec.task, viewer.look(m.step, m.weights, probe, write=False))
             for m in moments
             if not self._left
         }
@@ -155,7 +157,7 @@ class Inspector:
 
         viewer = self._find_viewer(spec)
         chosen = choose_evenly(moments, MOST_LOOKS)
-        looks = [viewer.look(m.step, m.weights, probe) for m in chosen if not self._left]
+        looks = [viewer.look(m.step, m.weights, probe, write=False) for m in chosen if not self._left]
         drops = find_loss_drops(*curve)
         if not looks:
             return drops

@@ -60,6 +60,9 @@ class MapsPanel(FollowsTheme, QWidget):
     """The run is to go on without a head, or with it again: its layer, and its number."""
     heads_off_changed = Signal(object)
     """The heads that are off, only for looking: a frozenset of (layer, head)."""
+    worth_wanted = Signal(bool)
+    """Whether a head is pointed at or enlarged, so that what it is worth is shown."""
+
     height_shared = Signal(int)
     """The height in pixels for all maps at once has changed."""
 
@@ -245,6 +248,8 @@ class MapsPanel(FollowsTheme, QWidget):
         """Take what each head is worth; the tips of the maps and the title of the large one say it."""
         self._effects = found
         self.large_map.refresh()
+        if self._pointed is not None:
+            self._on_pointed(self._pointed)
 
     _effects: "HeadEffects | None" = None
 
@@ -302,6 +307,7 @@ class MapsPanel(FollowsTheme, QWidget):
         """Show one map large."""
         self.large_map.open(index)
         self.stack.setCurrentWidget(self.large_map)
+        self._ask_for_worth()
         self.arrange_answer()
         self.large_map.sheet.take_focus(by_key=self.view.ringed)
 
@@ -311,6 +317,7 @@ class MapsPanel(FollowsTheme, QWidget):
         if self.large_map.index is not None:
             self.large_map.close_map()
             self.stack.setCurrentWidget(self._find_page())
+            self._ask_for_worth()
             self.arrange_answer()
             self.view.take_focus(by_key=self.large_map.sheet.ringed)
 
@@ -321,11 +328,22 @@ class MapsPanel(FollowsTheme, QWidget):
 
     @Slot(object)
     def _on_pointed(self, cell: tuple[int, int, int] | None) -> None:
+        self._pointed = cell
+        self._ask_for_worth()
         said = ""
         if cell is not None:
             parts = self.view.titles[cell[0]], self.view.cell_text(cell), self.describe_worth(cell[0])
             said = " · ".join(filter(None, parts))
         self.head.pointed.setText(said)
+
+    def _ask_for_worth(self) -> None:
+        wanted = self._pointed is not None or self.large_map.index is not None
+        if wanted != self._wants_worth:
+            self._wants_worth = wanted
+            self.worth_wanted.emit(wanted)
+
+    _pointed: tuple[int, int, int] | None = None
+    _wants_worth = False
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._is_closing(event):

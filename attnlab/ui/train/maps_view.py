@@ -123,12 +123,12 @@ class MapsView(PointedMaps):
         )
         self._spoken = tuple(rows for each in layers for rows in [name_rows(each)] * len(each.weights))
         self._titles = list_titles(layers)
-        before, self._layers = self._layers, tuple(layers)
+        before, self._layers, was_pointed = self._layers, tuple(layers), self._pointed is not None
         if list(map(_list_layout, before)) != list(map(_list_layout, layers)):
             self._measure()
             self._pointed, self._walked, self._focus = None, None, min(self._focus, max(len(self._data) - 1, 0))
             self._arrange()
-        if self._pointed is not None:
+        if was_pointed:
             self.cell_pointed.emit(self._pointed)
         self.setAccessibleDescription(f"{len(self._data)} maps; Enter opens one: {', '.join(self._titles)}")
         self.update()

@@ -95,4 +95,4 @@ def make_curves(run: Run, name: str) -> RunCurves:
     gradients = [dict(metric.gradients) for metric in metrics]
     layers = dict.fromkeys(layer for norms in gradients for layer in norms)
     norms = {layer: np.array([each.get(layer, np.nan) for each in gradients]) for layer in layers}
-    return RunCurves(name, run.steps.astype(np.float64), run.losses, steps, losses, right, lengths, norms)
+    return RunCurves(name, run.steps.astype(np.float64), run.losses.copy(), steps, losses, right, lengths, norms)

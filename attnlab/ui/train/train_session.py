@@ -176,6 +176,12 @@ class TrainSession(TrainingState):
             self.inspection.measure_heads(self.find_moment())
             self._want()
 
+    def measure_heads(self) -> None:
+        """Measure what each head is worth again while the model learns, if that is shown and the last time is over."""
+        inspection = self.inspection
+        if self.watched and self.alive and inspection.worth and not inspection.worker.has_job("heads"):
+            inspection.measure_heads(self.find_moment())
+
     def show_moment(self, step: int, probe: str) -> None:
         """Show the recorded moment nearest to a step, for a text that the task can read."""
         self.inspection.own_probe = True
@@ -233,7 +239,7 @@ class TrainSession(TrainingState):
         self._frames += 1
         if self._frames % EXAMPLES_EVERY == 0 and self.watched:
             self.inspection.request_examples(self.find_moment())
-            self.inspection.measure_heads(self.find_moment())
+        self.measure_heads()
         if self._frames % MARKS_EVERY == 0 and self.watched:
             self.inspection.suggest(live=True)
 

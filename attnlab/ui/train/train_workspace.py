@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
+from attnlab.ui.base.late import Late
 from attnlab.ui.train.change_question import ChangeQuestion
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.curves_panel import CurvesPanel
@@ -60,6 +61,7 @@ class TrainWorkspace(QObject):
         self.question = ChangeQuestion(self)
         self.maps.rows.insertWidget(0, self.question)
         self.views = RunViews(self.session, self.footer, self.curves, self.maps)
+        self._course = Late(self.views.show_course, self)
         self._connect()
         self.announcements = TrainingAnnouncements(self.session, self.header)
         self.header.show_about(self.session)
@@ -94,6 +96,7 @@ class TrainWorkspace(QObject):
         inspection.probe_refused.connect(self.maps.head.say)
         inspection.wrote.connect(self._on_wrote)
         self.maps.heads_off_changed.connect(self._on_heads_off)
+        self.maps.worth_wanted.connect(self._on_worth_wanted)
         inspection.heads_measured.connect(self.maps.show_effects)
         inspection.texted.connect(self.text.show_text)
         inspection.course_grown.connect(self.views.show_course)
@@ -177,7 +180,7 @@ class TrainWorkspace(QObject):
     @property
     def busy(self) -> bool:
         """Whether a result to be shown at once is pending: a run, its first maps."""
-        behind = self.maps.answer.is_behind or self.maps.inside.is_behind
+        behind = self.maps.answer.is_behind or self.maps.inside.is_behind or self._course.isActive()
         return behind or self.session.inspection.busy or (self.tools is not None and self.tools.busy)
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
@@ -268,8 +271,7 @@ class TrainWorkspace(QObject):
             return
         self.maps.show_seen(seen)
         self.views.show_cursor(seen.look.step)
-        if self._frames % CURVES_EVERY == 0 or not self.session.alive:
-            self.views.show_course()
+        self._course.ask(late=True)
 
     @Slot(object)
     def _on_wrote(self, rows: "tuple[Written, ...]") -> None:
@@ -300,6 +302,11 @@ class TrainWorkspace(QObject):
     def _on_gradients_wanted(self, on: bool) -> None:
         self.session.inspection.gradients = on
         self.session.look()
+
+    @Slot(bool)
+    def _on_worth_wanted(self, on: bool) -> None:
+        self.session.inspection.worth = on
+        self.session.measure_heads()
 
     @Slot(str)
     def _on_page_changed(self, page: str) -> None:

@@ -1,7 +1,7 @@
 """A head is switched off in the run that goes on, and on again; before a run in its settings."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
@@ -103,3 +103,29 @@ def test_a_head_can_be_left_out_from_the_first_step(pupil: Pupil) -> None:
     QTest.keyClicks(heads.edit.lineEdit(), "4")  # other heads: all of them are on
     pupil.wait_for(lambda: pupil.trainer.session.spec.model.heads == 4)
     assert pupil.trainer.session.spec.train.heads_off == ""
+
+
+def test_heads_are_measured_in_a_running_training_while_one_is_pointed_at(pupil: Pupil) -> None:
+    pupil.begin(tiny())
+    session, maps = pupil.trainer.session, pupil.trainer.maps
+    pupil.trainer.start()
+    pupil.wait_for(lambda: pupil.shown_step > 0 and not session.inspection.worker.has_job("heads"))
+    measured: list[int] = []
+    session.inspection.heads_measured.connect(lambda found: measured.append(found.step))
+    first = pupil.run.step
+    pupil.wait_for_step(first + 100)
+    assert measured == []  # nobody asked
+    grid = maps.view.cards[1].grid
+    QTest.mouseMove(maps.view, QRectF(*grid.rect(0, 0, 0)).center().toPoint())
+    pupil.wait_for(lambda: len(measured) >= 2)
+    assert first + 100 <= measured[0] < measured[1]
+    pupil.wait_for(lambda: "without this head" in maps.told)
+    QTest.mouseMove(maps.head, QPoint(5, 5))
+    maps.view.leaveEvent(QEvent(QEvent.Type.Leave))
+    assert not session.inspection.worth
+    maps.open_map(0)
+    assert session.inspection.worth  # its title says what it is worth
+    maps.close_map()
+    assert not session.inspection.worth
+    with pupil.qtbot.waitSignal(session.ended):
+        session.stop()

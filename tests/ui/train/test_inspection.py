@@ -11,13 +11,14 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from attnlab.training.head_effects import HeadEffects, measure_heads
 from attnlab.training.messages import Progress
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.training.tasks import make_spec
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.train.inspection import Inspection
-from attnlab.ui.train.inspector import Inspector
+from attnlab.ui.train.inspector import Inspector, Seen
 from tests.patience import PATIENCE_S
 from tests.training.runs import tiny
 
@@ -51,9 +52,9 @@ def test_closing_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: str)
     viewer = inspector._find_viewer(spec)
     look = viewer.look
 
-    def counted(step: int, *rest: object) -> object:
+    def counted(step: int, *rest: object, **options: bool) -> object:
         seen.append(step)
-        return look(step, *rest)  # type: ignore[arg-type]
+        return look(step, *rest, **options)  # type: ignore[arg-type]
 
     viewer.look = counted  # type: ignore[method-assign, assignment]
     probe = viewer.data.probe_text
@@ -124,9 +125,27 @@ def test_an_interrupted_course_has_its_moments_so_far(qtbot: QtBot) -> None:
     viewer = inspection.inspector._find_viewer(run.spec)
     look = viewer.look
 
-    def closed_meanwhile(*given: object) -> object:
+    def closed_meanwhile(*given: object, **options: bool) -> object:
         inspection.stop()
-        return look(*given)  # type: ignore[arg-type]
+        return look(*given, **options)  # type: ignore[arg-type]
 
     viewer.look = closed_meanwhile  # type: ignore[method-assign, assignment]
     assert list(inspection._compute_course(run, [first, *rest], viewer.data.probe_text)) == [first]
+
+
+def test_maps_do_not_wait_until_all_heads_are_measured(qtbot: QtBot) -> None:
+    spec, inspection = make_spec("reverse"), Inspection()
+    at = spec, 0, inspection.inspector.make_first_weights(spec)
+    inspection.probe = inspection.inspector.check(spec).probe
+    told: list[object] = []
+    inspection.heads_measured.connect(told.append)
+    inspection.looked.connect(told.append)
+    inspection.measure_heads(at)
+    inspection.look(at)
+    qtbot.waitUntil(lambda: len(told) == 2)
+    inspection.stop()
+    seen, effects = told
+    assert isinstance(seen, Seen)
+    assert isinstance(effects, HeadEffects)
+    assert (len(effects.without), effects.missing) == (8, ())
+    assert effects.without == measure_heads(inspection.inspector._find_viewer(spec), at[2], 0).without

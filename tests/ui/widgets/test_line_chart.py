@@ -1,6 +1,7 @@
 """Long curves: spikes are drawn, gaps are kept, and the tool tip names the values."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,3 +160,25 @@ def test_labels_at_the_ends_of_curves_have_room(chart: LineChart) -> None:
 def test_the_name_of_a_level_avoids_a_curve_that_ends_just_above_it(last: float, above: bool) -> None:
     scale = Scale(QRectF(0, 0, 100, 100), 10, 0, 2, False)  # a pixel is 0.02
     assert ends_above(scale.y(0.8), 16, [(10, last), (2, 0.9)], scale) == above
+
+
+def test_the_same_curves_are_not_drawn_again(chart: LineChart) -> None:
+    x, y = np.arange(4.0), np.array([1.0, np.nan, 2.0, 3.0])
+    chart.show_lines([Line("a", x, y)], x_end=10.0)
+    chart.grab()
+    drawn = chart._still
+    assert drawn is not None
+    chart.show_lines([Line("a", x.copy(), y.copy())], x_end=10.0)
+    assert chart._still is drawn
+    changes: list[tuple[Line, dict[str, Any]]] = [
+        (Line("a", x, y + 1), {"x_end": 10.0}),
+        (Line("a", x, y + 1, "key"), {"x_end": 10.0}),
+        (Line("a", x, y + 1, "key"), {"x_end": 11.0}),
+        (Line("a", x, y + 1, "key"), {"x_end": 11.0, "log_y": True}),
+        (Line("a", x, y + 1, "key"), {"x_end": 11.0, "log_y": True, "levels": [Level("best", 2.0)]}),
+    ]
+    for line, settings in changes:
+        before = chart.grab().toImage()
+        chart.show_lines([line], **settings)
+        assert chart._still is None
+        assert chart.grab().toImage() != before

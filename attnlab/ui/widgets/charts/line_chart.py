@@ -53,6 +53,11 @@ class Line:
     listed: bool = True
     is_dashed: bool = False
 
+    @property
+    def style(self) -> tuple[object, ...]:
+        """All but the numbers."""
+        return self.name, self.colour, self.width, self.faint, self.label, self.listed, self.is_dashed
+
 
 @dataclass(frozen=True, slots=True)
 class Level:
@@ -85,7 +90,7 @@ class LineChart(Drawn):
         self._levels: tuple[Level, ...] = ()
         self._marks: tuple[Upright, ...] = ()
         self._bands: tuple[Band, ...] = ()
-        self._x_end, self._log = 1.0, False
+        self._x_end, self._wanted_end, self._log = 1.0, 0.0, False
         self._stretch: tuple[float, float] | None = None
         self._y_range: tuple[float, float] | None = None
         self._unit = ""
@@ -147,10 +152,15 @@ class LineChart(Drawn):
         """Show curves over x from 0 to at least ``x_end``, and over ``y_range`` or the range of their y, with the
         ``unit`` of y, such as "%".
 
-        Values that are not finite and, on a logarithmic axis, values not above 0 leave gaps.
+        Values that are not finite and, on a logarithmic axis, values not above 0 leave gaps. Nothing is drawn again if
+        all is as before, so the arrays must not change later.
         """
+        told = f"\N{NO-BREAK SPACE}{unit}" if unit else ""
+        before = self._levels, self._log, self._y_range, self._unit, self._wanted_end
+        if before == (tuple(levels), log_y, y_range, told, x_end) and _are_same(self._lines, lines):
+            return
         self._lines, self._levels, self._log, self._y_range = tuple(lines), tuple(levels), log_y, y_range
-        self._unit = f"\N{NO-BREAK SPACE}{unit}" if unit else ""
+        self._unit, self._wanted_end = told, x_end
         ends = [float(line.x[-1]) for line in self._lines if len(line.x)]
         self._x_end = max([x_end, *ends, 1.0])
         if self._stretch is not None and self._stretch[1] > self._x_end:
@@ -371,6 +381,14 @@ class LineChart(Drawn):
             painter.setPen(QPen(QColor(self._palette.ink), 1))
             painter.drawLine(QPointF(x, scale.area.top()), QPointF(x, scale.area.bottom()))
         painter.end()
+
+
+def _are_same(before: Sequence[Line], lines: Sequence[Line]) -> bool:
+    """Return whether curves have the same numbers and look the same."""
+    return [line.style for line in before] == [line.style for line in lines] and all(
+        np.array_equal(one.x, other.x) and np.array_equal(one.y, other.y, equal_nan=True)
+        for one, other in zip(before, lines, strict=True)
+    )
 
 
 def _exact(value: float) -> str:
