@@ -125,7 +125,7 @@ class Viewer:
             outputs = self.model(batch)
             maps = tuple(self._collect_maps(batch, name, traces[name]) for name in self.layers)
         loss = models.compute_loss(outputs, batch.targets)
-        own = self._answer_itself(batch) if write else None
+        own = self._answer_itself(batch, outputs) if write else None
         written = self._read_texts(batch, outputs, own)[0]
         asked = bool(_has_target(batch.targets).any())
         return Look(
@@ -210,7 +210,8 @@ class Viewer:
         source = None if held_out.source is None else held_out.source[:n]
         batch = Batch(held_out.inputs[:n], held_out.targets[:n], source)
         with torch.no_grad():
-            return self._read_texts(batch, self.model(batch), self._answer_itself(batch))
+            outputs = self.model(batch)
+            return self._read_texts(batch, outputs, self._answer_itself(batch, outputs))
 
     def look_inside(self, weights: Arrays, probe: str) -> Inside:
         """Return what the model's diagram shows of a text: its blocks, masks, states and answers."""
@@ -325,9 +326,9 @@ class Viewer:
             return own, source
         return (source, source) if layer.startswith("encoder") else (own, own)
 
-    def _answer_itself(self, batch: Batch) -> OwnAnswers | None:
+    def _answer_itself(self, batch: Batch, outputs: Tensor) -> OwnAnswers | None:
         """Return what the model writes after ⟨; None if it writes nothing there."""
-        return self.model.answer_itself(batch) if reads_own_tokens(self.model, batch) else None
+        return self.model.answer_itself(batch, outputs) if reads_own_tokens(self.model, batch) else None
 
     def _read_texts(self, batch: Batch, outputs: Tensor, own: OwnAnswers | None) -> tuple[Written, ...]:
         """Return examples with what the model writes itself, or without ``own`` what it predicts."""

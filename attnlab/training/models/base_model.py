@@ -102,15 +102,15 @@ class Model(nn.Module):
         return self.answer_itself(batch).answers
 
     @torch.no_grad()
-    def answer_itself(self, batch: Batch) -> OwnAnswers:
+    def answer_itself(self, batch: Batch, outputs: Tensor | None = None) -> OwnAnswers:
         """Return the greedy predictions in which each target continues the model's own, with their logits.
 
         An ``onward`` model predicts all positions at once and reads its predictions until they no longer change. This
-        needs one forward pass, and one more for each mistake.
+        needs one forward pass, whose ``outputs`` may be known already, and one more for each mistake.
         """
         memory = None if batch.source is None else self.encode(batch.source)
         inputs, asked = batch.inputs, (batch.targets != IGNORED)[:, :-1]
-        logits = self.decode(inputs, memory)
+        logits = self.decode(inputs, memory) if outputs is None else outputs
         answers = pick_tokens(logits)
         for _ in range(inputs.shape[1] if self.onward else 0):
             given = torch.where(asked, answers[:, :-1], batch.inputs[:, 1:])

@@ -27,7 +27,7 @@ from attnlab.ui.train.training_announcements import TrainingAnnouncements
 if TYPE_CHECKING:
     from attnlab.training.look import Written
 
-CURVES_EVERY, TEXT_EVERY = 3, 24
+CURVES_EVERY, TEXT_EVERY = 5, 24
 """Frames between two drawings of the curves, and between two texts."""
 KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
