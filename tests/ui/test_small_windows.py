@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
+from attnlab.attention import edits
 from attnlab.document.settings import Settings
 from attnlab.ui.widgets.fields.pill import Pill
 
@@ -138,6 +139,23 @@ def test_what_has_no_room_is_reached_by_keyboard_and_palette(sit_down: Callable[
     person.window.resize(1920, 1080)
     person.window.change_settings(type_size=100)
     person.wait_for(lambda: not switches.pills["score"].size().isEmpty() and switches.more.size().isEmpty())
+
+
+def test_the_list_of_what_has_no_room_shows_that_a_setting_is_changed(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("journey", size=(1024, 640), settings=Settings(theme="light", type_size=250))
+    person.window.grab()
+    more = person.playground.top_bar.switches.more
+    assert person.playground.top_bar.switches.pills["normalizer"] in more.list_pills()
+    usual, width = more.grab().toImage(), more.width()
+    assert more.accessibleDescription() == "Opens a list of choices"
+    person.document.edit("Temperature 0.5", lambda e: edits.configure(e, temperature=0.5))
+    person.settle()
+    assert more.accessibleDescription() == "Opens a list of choices; Weights: temperature 0.5"
+    assert more.grab().toImage() != usual
+    assert more.width() == width
+    person.document.undo()
+    person.settle()
+    assert more.grab().toImage() == usual
 
 
 def test_a_first_edit_moves_nothing_in_the_bar(person: "Person") -> None:

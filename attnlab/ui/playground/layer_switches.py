@@ -77,6 +77,7 @@ class LayerSwitches(QWidget):
         self.by_name["layer"] = self.layer
         self.more = MorePill(lambda: self._row.left_out, self)
         self._row.set_more(self.more, self._list_least_used())
+        self._row.left_out_changed.connect(self.more.refresh)
         document.scene_changed.connect(self.refresh)
         document.view_changed.connect(self._on_view_changed)
         self.refresh()
@@ -130,6 +131,7 @@ class LayerSwitches(QWidget):
         self.shown_heads.set_choices([*heads, *(Choice(i, f"head {i}", "") for i in range(e.n_heads))])
         self._row.set_present(self.shown_heads, e.n_heads > 1)
         self._on_view_changed(self._document.view)
+        self.more.refresh()
 
     @Slot(object)
     def _on_view_changed(self, view: "View") -> None:

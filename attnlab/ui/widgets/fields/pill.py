@@ -60,6 +60,10 @@ class Pill(KeepsKeys, QPushButton):
         """The muted label before the value."""
         return self._label
 
+    def list_changes(self) -> list[str]:
+        """Return the settings in its popup that differ from the usual, which a dot shows."""
+        return [field.describe() for field in self._fields if field.differs]
+
     def set_choices(self, choices: Sequence[Choice]) -> None:
         """List these values, in this order."""
         self._choices = tuple(choices)
@@ -141,9 +145,8 @@ class Pill(KeepsKeys, QPushButton):
 
     def _describe(self) -> None:
         name = f"{self._name}: {self.value_text()}"
-        differing = [field.describe() for field in self._fields if field.differs]
         opens = "Opens a list of choices" if self._choices or self._entry or not self._fields else "Opens settings"
-        description = "; ".join([opens, *differing])
+        description = "; ".join([opens, *self.list_changes()])
         if (name, description) == self._described:
             return  # nothing changed: avoid layout and painting
         self._described = name, description
@@ -162,7 +165,7 @@ class Pill(KeepsKeys, QPushButton):
 
     def _dot_room(self) -> int:
         """Return the width of the dot that marks a changed setting."""
-        return px(11) if any(field.differs for field in self._fields) else 0
+        return px(11) if self.list_changes() else 0
 
     def _on_chosen(self, value: object) -> None:
         self.chosen.emit(value)
@@ -224,11 +227,8 @@ class Pill(KeepsKeys, QPushButton):
         if is_whole or not alone:
             painter.setPen(QColor(p.ink if live else mix_disabled(p)))
             x = draw_text(painter, x, middle, self._write_value(), font("strong"))
-        if self._dot_room():
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(p.accent if live else mix_disabled(p)))
-            painter.drawEllipse(QRectF(x + px(6), middle - px(5) / 2, px(5), px(5)))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self.list_changes():
+            self._paint_dot(painter, x + px(6))
         x += self._dot_room() + px(6)
         pen = QPen(QColor(p.muted if live else mix_disabled(p)), 1.5 * px(10) / 10)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
@@ -241,6 +241,15 @@ class Pill(KeepsKeys, QPushButton):
         if self.hasFocus():
             draw_focus_ring(painter, QRectF(self.rect()), p, px(8))
         painter.end()
+
+
+    def _paint_dot(self, painter: QPainter, x: float) -> None:
+        """Paint the dot of a changed setting, with its left end at x."""
+        p, high = palette_of(self), px(5)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(p.accent if self.isEnabled() else mix_disabled(p)))
+        painter.drawEllipse(QRectF(x, (self.height() - high) / 2, high, high))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
 def _opens(event: QKeyEvent) -> bool:

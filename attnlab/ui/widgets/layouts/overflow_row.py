@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtWidgets import QLayoutItem, QWidget
 
 from attnlab.ui.base.guard import guarded
@@ -18,6 +18,8 @@ class OverflowRow(FlowLayout):
     ``heightForWidth`` is that of as many rows as all of them would need, so that a layout around this one can tell
     whether they fit.
     """
+
+    left_out_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None, gap: int = 8) -> None:
         super().__init__(parent, gap, shrinks=True)
@@ -63,7 +65,7 @@ class OverflowRow(FlowLayout):
 
     def setGeometry(self, rect: QRect) -> None:
         ItemsLayout.setGeometry(self, rect)
-        self.left_out = self._leave_out(rect.width())
+        before, self.left_out = self.left_out, self._leave_out(rect.width())
         kept = []
         for item in self._items:
             widget = item.widget()
@@ -79,3 +81,5 @@ class OverflowRow(FlowLayout):
                 widget.setFocusPolicy(Qt.FocusPolicy.TabFocus if seen else Qt.FocusPolicy.NoFocus)
         for item, place in self._flow_items(kept, rect.width()):
             item.setGeometry(place.translated(rect.topLeft()))
+        if self.left_out != before:
+            self.left_out_changed.emit()
