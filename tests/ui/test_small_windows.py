@@ -240,3 +240,14 @@ def test_the_status_of_the_last_computation_is_not_clipped(person: "Person", wid
     person.wait_for(lambda: all(label.width() >= label.sizeHint().width() for label in shown))
     assert len(shown) == told
     assert shown[-1].text() == "✓ rows sum to 1"
+
+
+def test_the_check_of_the_row_sums_is_brief_where_words_have_no_room(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("journey", size=(1024, 640), settings=Settings(theme="light", type_size=250))
+    sums = person.playground.step_bar.figures.sums
+    person.wait_for(lambda: sums.text() == "✓ Σ = 1")
+    person.window.grab()
+    assert sums.width() >= sums.sizeHint().width()
+    assert sums.accessibleName() == "✓ rows sum to 1"
+    person.window.change_settings(type_size=100)
+    person.wait_for(lambda: sums.text() == "✓ rows sum to 1")

@@ -54,14 +54,24 @@ class ComputationFigures(QWidget):
         else:
             text = f"✓ rows sum to 1{empty}" if good else f"{_describe_sums(*reply.row_sums)}{empty}"
             self.sums.setToolTip(f"The row sum furthest from 1 is off by {reply.largest_gap:.2g}")
-        self.sums.setText(text)
+        self._whole = text
+        self.sums.setAccessibleName(text)
+        self._write_sums()
         set_role(self.sums, "good" if good else "error")
 
-    def show_parts(self, *, sums: bool, others: bool) -> None:
-        """Show the row sums, and shape and time, or hide them."""
+    def show_parts(self, *, sums: bool, others: bool, brief: bool) -> None:
+        """Show the row sums, in a ``brief`` notation where a sentence has no room, and shape and time, or hide them."""
         self.sums.setVisible(sums)
+        self._is_brief = brief
+        self._write_sums()
         for label in (self.shape, self.time):
             label.setVisible(others)
+
+    def _write_sums(self) -> None:
+        brief = self._whole.replace("rows sum to", "Σ =").replace("row sums", "Σ")
+        self.sums.setText(brief if self._is_brief else self._whole)
+
+    _whole, _is_brief = "", False
 
 
 def _describe_sums(low: float, high: float) -> str:

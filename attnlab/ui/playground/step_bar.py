@@ -50,6 +50,8 @@ TEXTS = 760
 """The width in pixels at 100 % that the thumbnails of the stages leave to buttons and texts."""
 NARROW = 900
 """Below this width only the check of the row sums fits."""
+BRIEF = 540
+"""Below this width the check of the row sums has no room for words."""
 
 
 @guarded
@@ -193,7 +195,8 @@ class StepBar(FollowsTheme, QFrame):
         """Give the step's text the width, unless the last computation's figures fit too."""
         room = self._at is None or self.width() >= px(ROOMY)
         asked = self._at is not None and bool(self._at.asked)  # the sums of covered weights would be a hint
-        self.figures.show_parts(sums=room and not asked, others=room and self.width() >= px(NARROW))
+        others, brief = room and self.width() >= px(NARROW), self.width() < px(BRIEF)
+        self.figures.show_parts(sums=room and not asked, others=others, brief=brief)
 
     def _show_progress(self, trace: "Trace", view: "View", told: str) -> None:
         titles, at = tuple(BY_NAME[name].title for name in trace.all_stages), view.at

@@ -242,7 +242,6 @@ class Pill(KeepsKeys, QPushButton):
             draw_focus_ring(painter, QRectF(self.rect()), p, px(8))
         painter.end()
 
-
     def _paint_dot(self, painter: QPainter, x: float) -> None:
         """Paint the dot of a changed setting, with its left end at x."""
         p, high = palette_of(self), px(5)
