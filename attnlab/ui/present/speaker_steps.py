@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.figures.slides.slide_text import make_face
+from attnlab.figures.subscripts import cut_text, draw_text, text_width
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip, set_sheet
 from attnlab.ui.base.themed import palette_of
@@ -33,6 +34,7 @@ _PLACE, _MINUTES = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 class _StepPainter(QStyledItemDelegate):
     """Paints a step: its number, its title, its minutes; the current one on a ground of its own."""
 
+    lowers_indices = True
     factor = 1.0
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
@@ -50,20 +52,14 @@ class _StepPainter(QStyledItemDelegate):
             painter.setBrush(QColor(palette.control))
             painter.drawRoundedRect(rect, 6, 6)
         font = make_face(TYPE * self.factor, bold=at == "now")
-        metrics = QFontMetricsF(font)
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.setFont(font)
+        middle = rect.center().y()
         painter.setPen(QColor(palette.muted))
-        number = QRectF(rect.left() + pad, rect.top(), metrics.horizontalAdvance("000"), rect.height())
-        painter.drawText(number, int(middle | Qt.AlignmentFlag.AlignRight), str(index.row() + 1))
-        minutes = index.data(_MINUTES)
-        right = rect.adjusted(0, 0, -pad, 0)
-        painter.drawText(right, int(middle | Qt.AlignmentFlag.AlignRight), minutes)
+        number, minutes = str(index.row() + 1), index.data(_MINUTES)
+        left, right = rect.left() + pad + text_width("000", font), rect.right() - pad - text_width(minutes, font)
+        draw_text(painter, left - text_width(number, font), middle, number, font)
+        draw_text(painter, right, middle, minutes, font)
         painter.setPen(QColor(palette.muted if at == "past" else palette.ink))
-        room = QRectF(number.right() + pad, rect.top(), 0, rect.height())
-        room.setRight(right.right() - metrics.horizontalAdvance(minutes) - pad)
-        title = metrics.elidedText(index.data(), Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, int(middle | Qt.AlignmentFlag.AlignLeft), title)
+        draw_text(painter, left + pad, middle, cut_text(index.data(), font, right - left - 2 * pad), font)
         painter.restore()
 
 

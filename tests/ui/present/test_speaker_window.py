@@ -11,7 +11,10 @@ from PySide6.QtWidgets import QLabel
 
 from attnlab.figures.palette import LIGHT
 from attnlab.lessons.duration import plan_seconds
+from attnlab.lessons.parse import parse
 from attnlab.ui.present.stopwatch import write_clock
+from tests.ui.layout_faults import find_layout_faults
+from tests.ui.present.conftest import LESSON
 
 Key = Qt.Key
 Lecture = Callable[..., Any]
@@ -145,3 +148,16 @@ def test_every_part_is_inside_the_window(lecture: Lecture, size: tuple[int, int]
         assert speaker.rect().contains(place), part
     assert speaker.steps.list.height() > 40
     assert speaker.notes.height() > 60
+
+
+def test_indices_in_the_titles_of_steps_are_lowered(lecture: Lecture) -> None:
+    lesson = parse(LESSON.replace("## ", "## W_q ", 1), "short")
+    speaker = open_speaker(lecture(lesson))
+    steps = speaker.steps.list
+    assert steps.item(0).text().startswith("W_q ")
+    assert not [fault for fault in find_layout_faults(speaker) if "not lowered" in fault]
+    drawn = speaker.grab().toImage()
+    steps.item(0).setText(steps.item(0).text().replace("W_q", "Wq"))
+    assert speaker.grab().toImage() != drawn  # the same letters, not lowered
+    steps.item(0).setText(steps.item(0).text().replace("Wq", "W_q"))
+    assert speaker.grab().toImage() == drawn
