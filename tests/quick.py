@@ -1,10 +1,11 @@
-"""Chooses what ``make test`` (pytest --quick) leaves out, by four rules, and reports it at the end of the run.
+"""Chooses what ``make test`` (pytest --quick) leaves out, by five rules, and reports it at the end of the run.
 
 * Slow: tests that use ``subprocess``, directly or through a function in ``tests``, and tests marked ``slow``, which
   take seconds. Those marked ``quick`` stay.
 * Presets: a test over many presets keeps a computed subset that covers each stage, each registry entry, each option and
   each kind of heads, masks and sequences of the full set.
 * Products: a test of many cases with several parameters keeps a subset that covers each value of each parameter.
+* Windows: a test that opens the program's window in several cases keeps the first and the last.
 * Hypothesis: at most ten examples.
 
 Each file keeps at least its first test. ``make test-all`` and CI run everything.
@@ -108,6 +109,8 @@ def _left_out(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
             groups[item.path, item.cls, item.originalname].append(item)
     for cases in groups.values():
         if len(cases) <= MANY:
+            if "open_window" in cases[0].fixturenames:
+                yield from ((case, "cases with a window") for case in cases[1:-1])
             continue
         presets = _of_few_presets(cases)
         yield from ((case, "cases of more presets") for case in cases if case not in presets)

@@ -39,6 +39,15 @@ def test_few_presets(name): print("ran few")
 @pytest.mark.parametrize("b", "xyz")
 def test_product(a, b): print(f"ran product {a}{b}")
 
+@pytest.fixture
+def open_window(): return print
+
+@pytest.fixture
+def person(open_window): return open_window
+
+@pytest.mark.parametrize("size", ["small", "medium", "large", "huge"])
+def test_window(person, size): person(f"ran window {size}")
+
 @given(strategies.integers())
 @settings(max_examples=300, deadline=None)
 def test_examples(n): print("ran example")
@@ -84,11 +93,12 @@ def test_a_quick_run_omits_what_it_reports_and_a_full_run_nothing(tmp_path: Path
     assert said.count("ran product") == 5
     assert all(f"ran product {a}" in said for a in range(5))
     assert all(f"{b}\n" in said for b in "xyz")
+    assert [size for size in ("small", "medium", "large", "huge") if f"ran window {size}" in said] == ["small", "huge"]
     assert 1 < said.count("ran example") <= quick.FEW_EXAMPLES
     assert "left out 37 cases of more presets" in said.replace(
         f"{len(PRESETS) - said.count('ran preset')} cases of more", "37 cases of more"
     )
-    assert "10 cases of products, 1 slow tests, 1 tests that start programs" in said
+    assert "10 cases of products, 2 cases with a window, 1 slow tests, 1 tests that start programs" in said
     assert said.count("ran starting") == said.count("ran starting quickly") == 1
     whole = _run(tmp_path)
     assert whole.count("ran preset") == len(PRESETS)
