@@ -12,7 +12,13 @@ from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.arithmetic import short
 from attnlab.attention.stages.presence import find_consumer, find_last, has_stage, source, sources
 from attnlab.attention.stages.spell_block import write_symbol
-from attnlab.attention.stages.spelling import fill_options, rename_variables, variable, write_scaled_formula
+from attnlab.attention.stages.spelling import (
+    fill_options,
+    rename_variables,
+    spell_divisor,
+    variable,
+    write_scaled_formula,
+)
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -122,14 +128,13 @@ def make_map_code(name: str) -> Writer:
         if consumer == "weights":
             return _write_normalizer(e, f"d_{name}", variable(name), "weights", d)
         cap, share = e.config.option("soft_cap"), e.config.option("dropout")
-        scale = {"sqrt_d_k": "K.shape[-1] ** 0.5", "sqrt_d_model": "X.shape[-1] ** 0.5"}.get(str(e.config.scale))
         written = {
             "masked": f"{d}.masked_fill(~allowed, 0)",
             "zeroed": f"{d}.masked_fill(~allowed, 0)",
             "dropped": f"torch.where(kept, {d} / (1 - {share!r}), 0)",
             "capped": f"{d} * (1 - (capped / {cap!r}).square())",
             "biased": d,
-            "scaled": f"{d} / {scale or repr(e.config.scale)}",
+            "scaled": f"{d} / {spell_divisor(e)}",
         }[consumer]
         return f"d_{name} = {written}"
 

@@ -169,7 +169,10 @@ def write_scores_code(e: "Experiment") -> str:
     return f"scores = {rename_variables(fill_options(score.code, e, score), Q=_x(e, 'scores'), K=_x(e, 'scores', 1))}"
 
 
-_DIVISORS = {"sqrt_d_k": (r"\sqrt{d_k}", "K.shape[-1]"), "sqrt_d_model": (r"\sqrt{d_{model}}", "X.shape[-1]")}
+_DIVISORS = {
+    "sqrt_d_k": (r"\sqrt{d_k}", "K.shape[-1] ** 0.5"),
+    "sqrt_d_model": (r"\sqrt{d_{model}}", "X.shape[-1] ** 0.5"),
+}
 
 
 def write_scaled_formula(e: "Experiment") -> str:
@@ -180,8 +183,13 @@ def write_scaled_formula(e: "Experiment") -> str:
 
 def write_scaled_code(e: "Experiment") -> str:
     """Return the code that divides the scores."""
+    return f"scaled = scores / {spell_divisor(e)}"
+
+
+def spell_divisor(e: "Experiment") -> str:
+    """Return the code of the number by which the scores are divided."""
     scale = e.config.scale
-    return f"scaled = scores / {f'{_DIVISORS[scale][1]} ** 0.5' if isinstance(scale, str) else repr(scale)}"
+    return _DIVISORS[scale][1] if isinstance(scale, str) else repr(scale)
 
 
 def write_biased_formula(e: "Experiment") -> str:

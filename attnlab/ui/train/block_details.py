@@ -1,7 +1,5 @@
 """The chosen block of a model: a sentence, its formula, shapes and parameters, and its maps with labels."""
 
-import re
-from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -9,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.diagram.block_shapes import name_shape
+from attnlab.figures.subscripts import write_html
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.maps_view import MapsView
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
     from attnlab.training.model_tree import Block, ModelTree
 
-_SUBSCRIPT = re.compile(r"\b([A-Za-z])_(\w+)")
 WIDTH = 300
 """The width of the details beside a diagram, in pixels at 100 %."""
 
@@ -88,7 +86,7 @@ class BlockDetails(FollowsTheme, QWidget):
         """Show a block of a model, and the maps of its layer if it has one."""
         self.title.setText(_name(block))
         self.about.setText(block.about)
-        self.formula.setText(format_formula(block.formula))
+        self.formula.setText(write_html(block.formula))
         self.formula.setVisible(bool(block.formula))
         rows = [(name, said, name_shape(shape)) for name, said, shape in block.inputs]
         rows = rows or ([("Output", "for this probe", name_shape(block.shape))] if block.shape else [])
@@ -128,11 +126,6 @@ class BlockDetails(FollowsTheme, QWidget):
                 if isinstance(label, QLabel):
                     label.setText(rows[at][column] if at < len(rows) else "")
                     label.setVisible(at < len(rows))
-
-
-def format_formula(formula: str) -> str:
-    """Return a formula as rich text: W_o with its letter below the line."""
-    return _SUBSCRIPT.sub(r"\1<sub>\2</sub>", escape(formula))
 
 
 def _list_tables(block: "Block") -> list[tuple[str, str, str]]:

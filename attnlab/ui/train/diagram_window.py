@@ -11,11 +11,11 @@ from attnlab.figures.diagram.diagram_data import DiagramData, Opened
 from attnlab.figures.diagram.diagram_layout import lay_out_diagram
 from attnlab.figures.diagram.scene import Scene
 from attnlab.figures.diagram.scene_painter import measure_label, paint_scene
+from attnlab.figures.subscripts import write_html
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font
 from attnlab.ui.base.themed import palette_of
-from attnlab.ui.train.block_details import format_formula
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +102,7 @@ class DiagramWindow(QWidget):
             return
         show_text(self.title, block.title)
         self.about.setText(block.about)
-        self.formula.setText(format_formula(block.formula))
+        self.formula.setText(write_html(block.formula))
         self.formula.setVisible(bool(block.formula))
         self.shapes.setText("\n".join(_list_sizes(block)))
 
