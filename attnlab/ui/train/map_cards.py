@@ -14,8 +14,9 @@ from attnlab.ui.base.theme import px
 
 GAP, PAD, HEAD = 14, 8, 28
 """Pixels at 100 % between cards, inside them, and of the line with their titles."""
-MOST_PER_LINE, WIDE = 4, 380
-"""The most cards in a line; more only where each is at least so many pixels wide at 100 %."""
+MOST_PER_LINE, WIDE, NARROW = 4, 380, 180
+"""The most cards in a line; more only where each has the second width, in pixels at 100 %, or the third if all maps can
+be seen at once in no other way."""
 LARGEST_CELL, SMALL_CELL = 48, 5
 """The largest cell, and the smallest one beside another card, in pixels at 100 %."""
 LEAST = 112
@@ -68,9 +69,11 @@ def _place_cards(shapes: tuple[Shape, ...], width: int, height: int, _unit: int)
         return (), 0
     least = max(map(_measure_least, shapes))
     fit = max(1, min(max(MOST_PER_LINE, width // px(WIDE)), len(pairs), (width + px(GAP)) // (least + px(GAP))))
-    found = [fitted for across in range(fit, 0, -1) if (fitted := _fit_height(shapes, pairs, width, across, height))]
-    if found:
-        return max(found, key=lambda each: min(card.grid.cell_width for card in each[0]))
+    most = min(len(pairs), (width + px(GAP)) // (max(least, px(NARROW)) + px(GAP)))
+    for counts in (range(1, fit + 1), range(fit + 1, most + 1)):
+        found = [fitted for across in counts if (fitted := _fit_height(shapes, pairs, width, across, height))]
+        if found:
+            return max(found, key=lambda each: min(card.grid.cell_width for card in each[0]))
     return _place_lines(shapes, _break_lines(shapes, pairs, fit), width, px(LARGEST_CELL))
 
 

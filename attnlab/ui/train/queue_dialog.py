@@ -25,8 +25,8 @@ from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.fields.segments import Segments
 
-OTHERS, LEAST_ROOM = 200, 160
-"""The height of all but the maps, and the least in which all maps are to be seen at once, in pixels at 100 %."""
+LEAST_ROOM = 160
+"""The least height in which all maps are to be seen at once, in pixels at 100 %."""
 NO_MAPS = "The maps appear when the patterns of a run are measured."
 NO_HEADS = "These models have no attention, so there are no maps."
 
@@ -61,7 +61,7 @@ class QueueDialog(QDialog):
         queue.changed.connect(self.show_queue)
         self.finished.connect(self._worker.stop)
         self.show_queue()
-        fit(self, (420, 320), (1120, 640))
+        fit(self, (420, 320), (1320, 720))
 
     def _lay_out(self) -> None:
         heading = QLabel(self._queue.title)
@@ -87,13 +87,20 @@ class QueueDialog(QDialog):
         rows.setContentsMargins(px(16), px(16), px(16), px(16))
         rows.setSpacing(px(8))
         rows.addWidget(heading)
-        rows.addWidget(make_scroll_area(inside, "Results and maps"), 1)
+        self._area = make_scroll_area(inside, "Results and maps")
+        rows.addWidget(self._area, 1)
         rows.addLayout(line)
         rows.addLayout(foot)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.view.set_room(max(event.size().height() - px(OTHERS), px(LEAST_ROOM)))
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Let the maps fill what the table and the switch above them leave."""
+        above = [each for each in (self.switch, self.note) if each.isVisibleTo(self)]
+        others = self.table.height() + sum(each.sizeHint().height() for each in above) + (len(above) + 3) * px(8)
+        self.view.set_room(max(self._area.height() - others, px(LEAST_ROOM)))
 
     @Slot()
     def show_queue(self) -> None:
@@ -111,6 +118,7 @@ class QueueDialog(QDialog):
         ended = bool(results) and self._queue.done == len(self._queue.entries)
         self.note.setText(NO_HEADS if ended and not self._queue.measuring and not patterns else NO_MAPS)
         self.note.setVisible(not patterns)
+        self._make_room()
         self._ask()
 
     @Slot()

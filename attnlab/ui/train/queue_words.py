@@ -20,7 +20,7 @@ def describe_queue(queue: "RunQueue") -> str:
     current = queue.current
     stopped = "the others waited when the window was closed" if queue.is_left_over else "stopped"
     state = f"training {current.planned.name}" if current is not None else stopped
-    return f"{queue.title}: {queue.done} of {n} runs are done, {state}."
+    return f"{queue.title}: {queue.done} of {n} runs done, {state}."
 
 
 def describe_entry(entry: "Entry", running: bool) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QScrollArea
 
 from attnlab.training import queue_file
 from attnlab.training.questions import SEEDS, vary
@@ -86,6 +87,7 @@ def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path)
     pupil.wait_for(lambda: len(dialog.view.titles) == 5)
     heads = [entry.patterns[0].head for entry in queue.entries]
     assert list(dialog.view.titles) == [f"Seed {seed} · {head}" for seed, head in zip(SEEDS, heads, strict=True)]
+    assert _is_seen_whole(dialog)
     last = [each.values.copy() for each in dialog.view.data]
     dialog.place.setValue(0)
     pupil.wait_for(lambda: not np.array_equal(dialog.view.data[0].values, last[0]))
@@ -95,6 +97,17 @@ def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path)
     pupil.wait_for(lambda: dialog.told.text() == f"Saved {path}")
     assert path.read_text(encoding="utf-8") == to_csv(queue.list_results())
     dialog.accept()
+
+
+def _is_seen_whole(dialog: QueueDialog) -> bool:
+    """Return whether all maps are in view at once, below the table."""
+    area = next(each for each in dialog.findChildren(QScrollArea))
+    return all(
+        area.viewport()
+        .rect()
+        .contains(QRect(dialog.view.mapTo(area.viewport(), card.rect.topLeft()), card.rect.size()))
+        for card in dialog.view.cards
+    )
 
 
 @pytest.mark.slow
@@ -161,7 +174,7 @@ def test_the_next_window_offers_what_waited_and_goes_on_with_it(pupil: Pupil, si
     again, panel = queue_of(later), panel_of(later)
     later.wait_for(lambda: len(again.runs) == 2 and not again.measuring)
     assert "2 runs waited when the window was closed" in later.trainer.footer.message.text()
-    assert "1 of 3 runs are done, the others waited when the window was closed" in panel.told.text()
+    assert "1 of 3 runs done, the others waited when the window was closed" in panel.told.text()
     assert [value for _, value in rows_of(panel)][1:] == [f"stopped at {partly.step:,}", "waiting"]
     assert again.runs[0].losses.tolist() == done.losses.tolist()
     assert not again.alive  # it goes on when it is told to
