@@ -16,6 +16,8 @@ LEFT, RIGHT = 272, 330
 """Widths of the panels at the sides, in pixels at 100 %."""
 WIDE = 1000
 """In a window narrower than this, in pixels at 100 %, curves are below the maps."""
+TIGHT = 480
+"""In a window narrower than this, in pixels at 100 %, the settings take the place of the maps while they are shown."""
 
 
 class PanelLayout:
@@ -24,8 +26,8 @@ class PanelLayout:
     def __init__(self, header: ControlBar, settings: SettingsPanel, maps: MapsPanel, side: QWidget) -> None:
         self._header, self._settings, self._maps, self.side = header, settings, maps, side
         self._right = _make_scroll_area(side)
-        self._width, self.narrow = 0, False
-        self._arranged: tuple[bool, int] | None = None
+        self._width, self.narrow, self._tight = 0, False, False
+        self._arranged: tuple[bool, bool, int] | None = None
         self.body = BodySplitter()
         self.body.restyled.connect(
             self.arrange, Qt.ConnectionType.QueuedConnection
@@ -35,15 +37,15 @@ class PanelLayout:
             self.body.setStretchFactor(place, int(part is maps))
 
     def arrange(self, width: int | None = None) -> None:
-        """Lay the panels out for a width, or for the current one; only a change of narrow or font size moves them.
+        """Lay the panels out for a width, or for the current one; only a change of its class or font size moves them.
 
-        The settings are shown the first time, and whenever narrow changes to wide or back.
+        The settings are shown the first time, and whenever narrow changes to wide or back, if there is room for both.
         """
         self._width = self._width if width is None else width
-        narrow = self._width < px(WIDE)
-        if (narrow, px(WIDE)) == self._arranged:
+        narrow, tight = self._width < px(WIDE), self._width < px(TIGHT)
+        if (narrow, tight, px(WIDE)) == self._arranged:
             return
-        self._arranged, self.narrow = (narrow, px(WIDE)), narrow
+        self._arranged, self.narrow, self._tight = (narrow, tight, px(WIDE)), narrow, tight
         column = self._maps.column
         if narrow:
             self._right.takeWidget()
@@ -54,11 +56,22 @@ class PanelLayout:
         self.side.show()
         self._right.setVisible(self._side_shown and not narrow)
         self._header.offer_settings(narrow)
-        self._header.settings.setChecked(True)
-        self._settings.show()
+        self._header.settings.setChecked(not tight)
+        self.show_settings(not tight)
         left, right = px(LEFT), 0 if narrow else px(RIGHT)
-        middle = self.body.count() - 2  # the maps, and those of a second run
+        middle = len(self._list_middle())
         self.body.setSizes([left, *[max((self._width - left - right) // middle, px(200))] * middle, right])
+
+    def show_settings(self, on: bool) -> None:
+        """Show or hide the settings, beside the maps or in their place."""
+        self._settings.setVisible(on)
+        for panel in self._list_middle():
+            panel.setVisible(not (on and self._tight))
+
+    def _list_middle(self) -> list[QWidget]:
+        """Return the panel of the maps, and that of a second run."""
+        panels = map(self.body.widget, range(1, self.body.count() - 1))
+        return [panel for panel in panels if panel is not None]
 
     def show_side(self, on: bool) -> None:
         """Show the curves at the side, if there is room for them, or leave their room to the middle."""

@@ -90,7 +90,7 @@ class RunComparison(QObject):
         workspace = self._workspace
         if self._alone is not None:
             state, settings = self._alone
-            workspace.settings.setVisible(settings)
+            workspace.room.show_settings(settings)
             workspace.header.settings.setChecked(settings)
             workspace.body.restoreState(state)
             self._alone = None
@@ -106,7 +106,7 @@ class RunComparison(QObject):
         maps.close_map()
         right = body.sizes()[-1]
         body.insertWidget(body.indexOf(maps) + 1, second)
-        settings.hide()
+        self._workspace.room.show_settings(False)
         _share_evenly(body, body.indexOf(maps), right)
         bar, other = maps.area.verticalScrollBar(), second.area.verticalScrollBar()
         second.view.set_room(maps.view.room)
@@ -159,7 +159,7 @@ class RunComparison(QObject):
         if self.second is not None:
             body = self._workspace.body
             self._workspace.header.settings.setChecked(False)
-            self._workspace.settings.hide()  # they reappear when the window becomes narrow
+            self._workspace.room.show_settings(False)  # they reappear when the window becomes narrow
             _share_evenly(body, body.indexOf(self._workspace.maps), body.sizes()[-1])
 
     @Slot()

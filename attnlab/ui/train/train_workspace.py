@@ -74,7 +74,7 @@ class TrainWorkspace(QObject):
         self.header.step_requested.connect(self.step)
         self.header.stop_requested.connect(session.stop)
         self.header.reset_requested.connect(self.reset)
-        self.header.settings_toggled.connect(self.settings.setVisible)
+        self.header.settings_toggled.connect(self.room.show_settings)
         self.settings.spec_changed.connect(self._on_spec_changed)
         self.settings.broken.connect(self._on_broken)
         self.maps.probe_changed.connect(session.set_probe)

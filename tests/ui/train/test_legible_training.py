@@ -7,13 +7,26 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetricsF
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.train.course_card import make_head_lines
-from attnlab.ui.train.map_cards import GAP, LARGEST_CELL, MOST_LABELS, MOST_PER_LINE, PAD, WIDE, Shape, place_cards
+from attnlab.ui.train.map_cards import (
+    GAP,
+    LARGEST_CELL,
+    MOST_LABELS,
+    MOST_PER_LINE,
+    NARROW,
+    PAD,
+    WIDE,
+    Shape,
+    place_cards,
+)
+from tests.ui.layout_faults import find_layout_faults
+from tools.gallery_window import settle
 
 if TYPE_CHECKING:
     from tests.ui.train.conftest import Student
@@ -34,7 +47,9 @@ def test_cards_fill_their_width_and_keep_their_labels(
     tops = [card.rect.top() for card in cards]
     widest_line = max(tops, key=tops.count)
     across = tops.count(widest_line)
-    assert across <= max(MOST_PER_LINE, width // px(WIDE))
+    if across > max(MOST_PER_LINE, width // px(WIDE)):
+        assert total <= height % 2000
+        assert cards[0].rect.width() >= px(NARROW)
     assert max(card.rect.right() for card in cards) in range(width - across, width)
     for card in cards:
         assert card.grid.x + card.grid.columns * card.grid.cell_width <= card.rect.right() + 1
@@ -49,6 +64,15 @@ def test_maps_that_fit_fill_the_height() -> None:
     tall, high = place_cards(shapes, 1100, 900)
     assert low <= 500 < high <= 900
     assert flat[0].grid.cell_width < tall[0].grid.cell_width <= px(LARGEST_CELL)
+
+
+def test_five_maps_share_a_line_where_two_lines_are_too_high() -> None:
+    shapes = [Shape(1, 13, 13, 40, 14, LABEL)] * 5
+    cards, high = place_cards(shapes, 980, 240)
+    assert high <= 240
+    assert len({card.rect.top() for card in cards}) == 1
+    cards, high = place_cards(shapes, 980, 800)  # in two lines they are larger
+    assert len({card.rect.top() for card in cards}) == 2
 
 
 def test_maps_too_many_for_the_height_are_as_many_per_line_as_keep_their_labels() -> None:
@@ -89,6 +113,31 @@ def test_nothing_covers_the_probe(student: "Student", size: tuple[int, int], typ
     for other in (maps.head.gradients, maps.head.step):
         assert not other.isVisible() or not probe.intersects(_place(other, maps))
         assert not other.isVisible() or _place(other, maps).right() <= maps.width()
+
+
+@pytest.mark.slow
+def test_settings_take_the_place_of_the_maps_where_both_have_no_room(student: "Student") -> None:
+    ws, window = student.ws, student.window
+    window.change_settings(type_size=175)
+    window.resize(800, 600)
+    student.wait_for(lambda: window.width() == 800 and ws.header.settings.isVisible())
+    settle(window)
+    assert ws.maps.isVisible()
+    assert not ws.settings.isVisible()
+    assert find_layout_faults(window) == []
+    QTest.mouseClick(ws.header.settings, Qt.MouseButton.LeftButton)
+    settle(window)
+    assert ws.settings.isVisible()
+    assert not ws.maps.isVisible()
+    assert find_layout_faults(window) == []
+    student.ready()
+    student.press(ws.header.main)  # who starts wants to see it learn
+    student.wait_for(ws.maps.isVisible)
+    ws.session.stop()
+    student.wait_for(lambda: not ws.session.alive)
+    QTest.mouseClick(ws.header.settings, Qt.MouseButton.LeftButton)
+    window.resize(1366, 768)
+    student.wait_for(lambda: ws.maps.isVisible() and ws.settings.isVisible())
 
 
 def test_no_tool_covers_another_beside_the_settings(student: "Student") -> None:
