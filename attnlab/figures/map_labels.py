@@ -37,12 +37,13 @@ def draw_labels(
     flat = grid.column_space < 2 * font.pixelSize() or all(
         pen.width(label) <= grid.cell_width - 2 for label in data.column_labels
     )
+    apart = LABEL_SPACING * font.pixelSize()
+    if flat:  # words are elided to their cells, but letters cannot be
+        apart = max((pen.width(label) for label in data.column_labels if len(label) == 1), default=0.0)
     for place in range(min(grid.per_row, grid.count)):
         x, _ = grid.origin(place)
         seen = find_visible(painter, x, grid.cell_width, grid.columns, vertical=False)
-        for column in _thin_out(
-            grid.columns, grid.cell_width, 0.0 if flat else LABEL_SPACING * font.pixelSize(), strong[1], seen
-        ):
+        for column in _thin_out(grid.columns, grid.cell_width, apart, strong[1], seen):
             painter.setPen(QColor(palette.ink if column == strong[1] else palette.muted))
             middle = x + (column + 0.5) * grid.cell_width
             if flat:

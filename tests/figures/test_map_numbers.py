@@ -1,9 +1,11 @@
 """Numbers and labels of maps: legible, inside their cells, shortened and thinned where there is little room."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QFont, QImage, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 
 from attnlab.figures.cell_numbers import draw_numbers, write_cell_text
 from attnlab.figures.layout import Grid, Limits, arrange
@@ -223,6 +225,17 @@ def test_crowded_labels_are_thinned_but_the_strong_one_is_kept(face: QFont) -> N
     image = picture(LIGHT, lambda painter: draw_labels(painter, grid, data, LIGHT, face, (101, None)))
     y = grid.rect(0, 101, 0)[1]
     assert strength(image, (0, y - 6, grid.x, 12), LIGHT) > 1.5 * strength(image, (0, 0, grid.x, 40), LIGHT)
+
+
+def test_letters_above_cells_that_are_narrower_do_not_run_together(face: QFont) -> None:
+    data = replace(data_of(np.zeros((1, 2, 60), dtype=np.float32)), column_labels=("m",) * 60)
+    grid = grid_of(data, side=SIDE, labels=1.5 * face.pixelSize())
+    assert grid.cell_width < QFontMetricsF(face).horizontalAdvance("m")
+
+    image = picture(LIGHT, lambda painter: draw_labels(painter, grid, data, LIGHT, face, (None, None)))
+    inked = [strength(image, (x, 0, 1, grid.y), LIGHT) > 1.1 for x in range(int(grid.x), SIDE)]
+    letters = sum(here and not before for before, here in zip([False, *inked], inked, strict=False))
+    assert letters == 60 // 2
 
 
 @THEMES
