@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.map_data import MapData
@@ -26,6 +26,10 @@ STRONG = 0.08
 """Weights below this are not drawn."""
 MOST_BARS = 6
 """The strongest targets that are listed for one token."""
+LABELS, MOST_LABELS = 0.34, 0.4
+"""The usual share of the width for the tokens at the left, and for those at the right, and the largest."""
+BARS = 140
+"""The least width of the bars, in pixels at 100 %: a label, a short bar and four decimals."""
 PER_TOKEN = 3
 """The most arcs of one token."""
 
@@ -107,10 +111,16 @@ class TargetArcs(HasCells, Drawn):
         self.row_chosen.emit(min(max(self._row + step, 0), len(self._queries) - 1))
         self.tell_cell()
 
+    def _find_label_room(self) -> float:
+        """Return the width of the tokens on either side; in a narrow card long ones take from the arcs."""
+        metrics = QFontMetricsF(font("strong"))
+        widest = max(map(metrics.horizontalAdvance, (*self._queries, *self._keys)), default=0.0)
+        return max(self.width() * LABELS, min(widest + px(10), self.width() * MOST_LABELS))
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, p, line = QPainter(self), self._palette, px(LINE)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        room = self.width() * 0.34
+        room = self._find_label_room()
         left, right = room + px(8), self.width() - room - px(8)
         pen, strong = Pen(painter, font("text")), Pen(painter, font("strong"))
         found = {key for query, key, _ in self._arcs if query == self._row}
@@ -190,6 +200,7 @@ class TargetsCard(ModelCard):
         """Set the least height."""
         super().restyle()
         self.setMinimumHeight(px(200))
+        self.bars.setMinimumWidth(px(BARS))
 
     def show_head(
         self,

@@ -14,6 +14,9 @@ from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.tip_beside import show_beside
 from attnlab.ui.widgets.walked_list import DOWN, WalkedList
 
+LEAST_BAR, SHORT_LABEL = 24, 60
+"""A label of up to ``SHORT_LABEL`` pixels at 100 % is whole if a bar of ``LEAST_BAR`` pixels remains beside it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Meter:
@@ -35,13 +38,14 @@ class MeterList(FollowsTheme, WalkedList):
     meter_clicked = Signal(int)
     keys = DOWN
     usual_width = 220
+    label_share = 0.55
+    """The share of the width without the texts that labels may take."""
 
     def __init__(self, name: str, most: int = 12, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
         self._above = False
         self._meters: tuple[Meter, ...] = ()
         self._most, self._role = most, "attention"
-        self._label_share = 0.55
 
     @property
     def meters(self) -> tuple[Meter, ...]:
@@ -125,7 +129,9 @@ class MeterList(FollowsTheme, WalkedList):
         metrics, width = QFontMetrics(font("strong")), self.viewport().width()
         texts = max((metrics.horizontalAdvance(each.text) for each in self._meters), default=0)
         widest = max((metrics.horizontalAdvance(each.label[:40]) for each in self._meters[:200]), default=0) + 2
-        labels = 0 if self._above else min(widest, round((width - texts) * self._label_share))
+        room = width - texts
+        room = max(round(room * self.label_share), min(room - px(LEAST_BAR + 20), px(SHORT_LABEL)))
+        labels = 0 if self._above else min(widest, room)
         for row in range(len(self._meters)):
             if self.row_rect(row).intersects(event.rect()):
                 self._paint_row(painter, row, labels, texts)
