@@ -25,6 +25,8 @@ class HeadsOverview(MapSheet):
     head_chosen = Signal(int)
     switch_requested = Signal(int)
     menu_requested = Signal(int, QPoint)
+    title_gap = 6.0
+    """Room for the ring around a map between it and the title below it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

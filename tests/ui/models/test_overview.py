@@ -5,8 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 
 from attnlab.pretrained.model import open_model
+from attnlab.ui.base.fonts import face
+from attnlab.ui.base.theme import px, scale
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.models import models_cards
 from tests.pretrained.conftest import make_model, save_tokenizer
@@ -47,6 +50,15 @@ def test_sorted_maps_have_titles_in_place_of_bars(reader: ModelReader) -> None:
     assert not reader.models.cards.legend.isVisible()
     tip = reader.models.overview.tool_tip(reader.models.overview.cell_rect(0, 1, 1).center())
     assert "of its weight is on words" in tip
+
+
+def test_a_title_is_free_of_the_ring_around_the_map_above(reader: ModelReader) -> None:
+    reader.models.order.chosen.emit("previous")
+    grid = reader.models.overview.grid
+    assert grid is not None
+    assert grid.lines > 1
+    between = grid.rect(grid.per_row, None, None)[1] - sum(grid.rect(0, None, None)[1::2])
+    assert between >= QFontMetricsF(face("tiny", scale())).ascent() + px(2) + px(4)
 
 
 def test_the_tips_of_a_causal_model_tell_weights_and_masks(reader: ModelReader) -> None:

@@ -31,6 +31,8 @@ class Room:
     tokens_down: bool
     tokens_across: bool
     column_group: int = 1
+    title_gap: float = 0.0
+    """The least space between the title of a map and the map above it, in pixels."""
 
 
 @lru_cache(maxsize=64)
@@ -67,6 +69,7 @@ def _fit_multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: 
     z = room.zoom
     title = max(TITLE * z, QFontMetricsF(face("tiny", z)).ascent() + 3)  # fonts have a least size, maps do not
     title = title if TITLE * z >= LEAST_TITLE else 0.0
+    title += room.title_gap if title else 0.0
     grid = _arrange(shape, room, 0.0, 0.0, title)
     if min(grid.cell_width, grid.cell_height) < 10 * z:
         return grid

@@ -39,6 +39,8 @@ class MapSheet(MapWidget):
     """Shows maps [n, rows, columns]; a cell is (map, row, column)."""
 
     map_clicked = Signal(int)
+    title_gap = 0.0
+    """The least space between the title of a map and the map above it, in pixels at 100 %."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,7 +94,8 @@ class MapSheet(MapWidget):
     def _fit(self, area: QRectF) -> Grid:
         assert self._data is not None
         rect = (area.x(), area.y(), area.width(), area.height())
-        room = Room(rect, scale(), ENLARGED * scale(), self.devicePixelRatioF(), True, True)
+        z, ratio = scale(), self.devicePixelRatioF()
+        room = Room(rect, z, ENLARGED * z, ratio, True, True, title_gap=self.title_gap * z)
         count, rows, columns = self._data.values.shape
         labels = choose_longest(self._data.row_labels), choose_longest(self._data.column_labels)
         return fit((count, rows, columns), *labels, room)
