@@ -42,7 +42,7 @@ def draw_colour_ends(
     low, high = write_colour_ends(data, curve=curve)
     ends = (low, "" if MAP_OF[data.kind] == "sequential" else "0", high)
     widths = [pen.width(text) for text in ends]
-    if sum(widths) + 8 > rect.width():  # drop the middle, which is 0, then the end that mirrors the other
+    if 2 * max(widths[0], widths[2]) + widths[1] + 8 > rect.width():  # drop the 0 in the middle, then the mirrored end
         ends = (ends[0] if widths[0] + widths[2] + 4 <= rect.width() else "", "", ends[2])
     for place, text in zip((0.0, 0.5, 1.0), ends, strict=True):
         pen.draw(rect.x() + place * rect.width(), rect.y() + BAR_HEIGHT + 2, text, place, 0.0)
