@@ -12,6 +12,7 @@ import attnlab
 from attnlab.attention import edits
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
+from attnlab.figures.subscripts import spans
 from attnlab.ui.playground.lenses.contributions_lens import ContributionsLens
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
@@ -171,4 +172,14 @@ def test_the_matrix_into_the_output_is_named_as_the_layer_has_it(person: "Person
     person.press("Output W_o")
     finish(person)
     assert lens.matrices.output.title.accessibleName() == "W_v W_o"
-    assert "(W_v W_o)_b,c" in lens.output.about.accessibleName()
+    assert "M is W_v W_o" in lens.output.about.accessibleName()
+
+
+def test_the_products_are_named_with_lowered_indices_with_and_without_an_output_matrix(
+    sit_down: "Callable[..., Person]",
+) -> None:
+    for preset, factor in (("journey", "Wv,b,c"), ("multi-head-8", "Mb,c")):
+        lens = open_lens(sit_down(preset))
+        read = "".join(piece for piece, _ in spans(lens.output.about.text()))
+        assert f"Ai,j · xj,b · {factor}" in read
+        assert "_" not in read

@@ -181,8 +181,9 @@ class OutputCard(Card):
     def show_found(self, found: Found) -> None:
         """Show what the keys add to the column of the output."""
         o, e = found.output, found.experiment
-        factors = "W_v,b,c" if e.weights.W_o is None else "(W_v W_o)_b,c"
-        self.about.setText(f"Each cell is weight_i,j · x_j,b · {factors} of this head: one row for each key.")
+        factor, also = ("W_v,b,c", "") if e.weights.W_o is None else ("M_b,c", " and M is W_v W_o")
+        cell = f"Each cell is A_i,j · x_j,b · {factor} of this head, where A is the map of weights{also}"
+        self.about.setText(f"{cell}; one row for each key.")
         for widget in (self.map, self.cut):
             widget.setVisible(not isinstance(o, str))
         self.sentence.setText(describe_output(found))
