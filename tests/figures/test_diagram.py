@@ -87,6 +87,15 @@ def test_nothing_is_cut_and_no_two_texts_meet(task: str, kind: str) -> None:
             assert not meet(find_box(one), find_box(other)), f"{one.text!r} meets {other.text!r} at {width}"
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_title_of_a_block_with_many_heads_is_whole_and_its_parameters_are_written(width: float) -> None:
+    data = draw("reverse", "encoder-decoder", layers=2, heads=8, d_model=48)
+    texts = [shape.text for shape in lay_out(data, width).shapes if isinstance(shape, Label)]
+    assert "Masked self-attention" in texts
+    assert not [text for text in texts if "…" in text]
+    assert sum("9,408" in text for text in texts) >= 3
+
+
 @pytest.mark.parametrize("norm", ["before", "after", "none"])
 def test_many_layers_fold_and_unfold(norm: str) -> None:
     data = draw("reverse", "encoder-decoder", layers=12, heads=12, d_model=48, norm=norm)

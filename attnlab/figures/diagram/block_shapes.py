@@ -30,7 +30,7 @@ def measure_card(block: Block, width: float, measure: Measure, maps: Maps) -> fl
     """Return the height of a block's card."""
     rows = _count_rows(block, width, maps)
     height = 2 * PAD - 4 + LINE + (rows * (THUMB + 4) + 2 if rows else 0)
-    return height + (LINE if block.note or not _shape_fits(block, width, measure) else 0)
+    return height + LINE * _count_last_lines(block, width, measure)
 
 
 def draw_card(
@@ -54,7 +54,7 @@ def draw_card(
     scene.add(Sign(x + PAD + 4, line, "square", block.role, 8))
     count = f"{block.total:,}" if block.tables else ""
     right = x + width - PAD
-    if count:
+    if count and _count_fits(block, width, measure):
         scene.add(Label(right, line, count, "count", "ink", 1))
         right -= measure(count, "count") + 10
     fits = _shape_fits(block, width, measure)
@@ -69,7 +69,7 @@ def draw_card(
         _draw_maps(scene, (x + PAD, line + LINE / 2 + 2), width - 2 * PAD, block, maps, limit)
     end = x + width - PAD
     last = y + height - PAD + 2 - LINE / 2
-    said = "" if fits else shape
+    said = "" if fits else _name_rest(block, width, measure)
     if rows and fits:
         said = f"heads 0–{block.heads - 1}" if block.heads > 1 else "one head"
         said += f", darkest from {limit:.2g}" if limit < 1 else ""
@@ -78,6 +78,8 @@ def draw_card(
         end -= measure(said, "caption") + 8
     if block.note:
         left = x + PAD if rows else x + PAD + 14
+        if _count_last_lines(block, width, measure) == 2:
+            last, end = last - LINE, x + width - PAD
         scene.add(Label(left, last, shorten(block.note, "caption", end - left, measure), "caption"))
 
 
@@ -134,10 +136,34 @@ _SEEN = {" ": "␣", "\n": "↵", "\t": "⇥"}
 
 
 def _shape_fits(block: Block, width: float, measure: Measure) -> bool:
-    """Return whether the shape has room in the line of the title."""
+    """Return whether the shape has room in the line of the title, beside the number of parameters."""
+    return _measure_title(block, measure) + 8 + measure(name_shape(block.shape), "caption") <= width
+
+
+def _count_fits(block: Block, width: float, measure: Measure) -> bool:
+    """Return whether the number of parameters has room in the line of the title."""
+    return _measure_title(block, measure) <= width
+
+
+def _name_rest(block: Block, width: float, measure: Measure) -> str:
+    """Return what has no room in the line of the title: the shape, or the shape and the number of parameters."""
+    shape = name_shape(block.shape)
+    return shape if not block.tables or _count_fits(block, width, measure) else f"{shape}  {block.total:,}"
+
+
+def _count_last_lines(block: Block, width: float, measure: Measure) -> int:
+    """Return how many lines the note and what has no room in the line of the title take."""
+    if _shape_fits(block, width, measure):
+        return int(bool(block.note))
+    if _count_fits(block, width, measure) or not block.note:
+        return 1
+    used = 2 * PAD + 14 + measure(block.note, "caption") + 8
+    return 1 if used + measure(_name_rest(block, width, measure), "caption") <= width else 2
+
+
+def _measure_title(block: Block, measure: Measure) -> float:
     count = measure(f"{block.total:,}", "count") + 10 if block.tables else 0.0
-    used = 2 * PAD + 14 + measure(block.title, "title") + 8 + measure(name_shape(block.shape), "caption") + count
-    return used <= width
+    return 2 * PAD + 14 + measure(block.title, "title") + count
 
 
 def _count_per_row(width: float) -> int:
