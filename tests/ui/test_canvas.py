@@ -198,6 +198,19 @@ def test_a_double_click_on_a_title_enlarges_the_card(person: "Person") -> None:
     assert person.card("weights").width() == before
 
 
+def test_the_maps_of_eight_heads_stand_in_the_middle_of_an_enlarged_card(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-8")
+    person.window.resize(1366, 768)
+    double_click_title(person, "weights")
+    person.settle()
+    card = person.card("weights")
+    grid = card.grid
+    assert grid is not None
+    assert grid.lines > 1
+    above, below = grid.y - grid.label_height, card.height() - grid.y - grid.height
+    assert below <= above + 4
+
+
 def test_escape_restores_the_canvas_and_then_deselects(person: "Person") -> None:
     double_click_title(person, "scores")
     person.click_cell("scores", 0, 1)

@@ -124,7 +124,7 @@ def _fit_many(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple
     if grids[1].lines > grids[0].lines and grids[1].cell_height >= WORTH * grids[0].cell_height:
         del grids[0]
     chosen = next((grid for grid in grids if grid.cell_height >= LABELLED_CELL * z), grids[-1])
-    return _spread(chosen, room.area[0] + room.area[2])
+    return _centre(_spread(chosen, room.area[0] + room.area[2]), room)
 
 
 def _spread(grid: Grid, right: float) -> Grid:
@@ -133,6 +133,17 @@ def _spread(grid: Grid, right: float) -> Grid:
         return grid
     spare = int((right - grid.x - grid.width) // ((grid.per_row - 1) * grid.cell_width))
     return replace(grid, gap=(grid.gap[0], max(min(grid.gap[1] + spare, max(grid.columns, LEAST_GAP)), grid.gap[1])))
+
+
+def _centre(grid: Grid, room: CardRoom) -> Grid:
+    """Return the grid with its lines apart, at most by a third of a map, and in the middle of the height."""
+    bottom, gap = room.area[1] + room.area[3], grid.gap[0]
+    if grid.lines > 1:
+        spare = int((bottom - grid.y - grid.height) // ((grid.lines - 1) * grid.cell_height))
+        gap = max(min(gap + spare, grid.rows // 3), gap)
+    grid = replace(grid, gap=(gap, grid.gap[1]))
+    down = max(bottom - grid.y - grid.height, 0.0) / 2
+    return replace(grid, y=grid.y + int(down * room.ratio) / room.ratio)
 
 
 def _arrange(shape: tuple[int, int, int], room: CardRoom, left: float, top: float, title: float) -> Grid:
