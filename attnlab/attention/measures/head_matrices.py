@@ -26,13 +26,15 @@ class HeadMatrix:
 
     @property
     def values(self) -> Floats:
-        """The product, [rows, columns]."""
-        return self.left @ self.right
+        """The product, [rows, columns]; numbers too large for float64 are ∞ or NaN."""
+        with np.errstate(all="ignore"):
+            return self.left @ self.right
 
     @property
     def rank_for_most(self) -> int:
         """How many singular values hold 90 % of the sum of their squares."""
-        squares = np.cumsum(self.singular_values**2)
+        largest = self.singular_values[0]
+        squares = np.cumsum((self.singular_values / largest) ** 2) if largest else np.zeros(1)  # large ones overflow
         return 0 if squares[-1] == 0 else int(np.searchsorted(squares, 0.9 * squares[-1])) + 1
 
 

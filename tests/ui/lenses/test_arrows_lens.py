@@ -188,7 +188,10 @@ def test_with_more_columns_the_plane_is_chosen_and_what_is_lost_is_said(
     rows = np.concatenate([trace.array("queries")[2], trace.array("keys")[2]]).astype(float)
     drawn = np.concatenate([tips(lens.plane, "queries"), tips(lens.plane, "keys")])
     share = (np.linalg.norm(drawn, axis=1) / np.linalg.norm(rows, axis=1)).mean()
-    assert lens.coverage.text() == f"Shows {round(100 * share)} % of the lengths."
+    width = person.experiment.d_model
+    assert lens.coverage.text() == (
+        f"Shows {round(100 * share)} % of the lengths. Head 2 projects the {width} numbers of a token to 8."
+    )
     data = lens.plane.data
     assert data is not None
     assert (data.projection is not None) == (title == "Query and best keys")
@@ -230,6 +233,48 @@ def test_a_screen_reader_hears_every_arrow(person: "Person") -> None:
         f"query of Your, {query[0]:.4f} across, {query[1]:.4f} up, length {np.linalg.norm(query):.4f}"
     )
     assert lens.plane.find_cell(QPointF(lens.plane.tip(("queries", 0)))) is not None
+
+
+def test_a_pulled_key_of_a_second_sequence_takes_its_row_of_M_along(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("cross-attention")
+    lens = open_lens(person)
+    person.click(person.find(QRadioButton, "the token", lens))
+    assert "that of M its key and its value" in lens.drag.text()
+    x, m = person.experiment.embeddings, person.experiment.memory
+    pull(person, lens.plane, ("keys", 2), (8, 0), (30, 12))
+    assert person.history()[-1] == "Drag M"
+    assert person.experiment.embeddings is x
+    moved = (person.experiment.memory - m).abs().sum(1)
+    assert moved[2] > 0
+    assert not moved[[0, 1, 3]].any()
+    person.click(person.find(QRadioButton, "Tokens", lens))
+    assert lens.drag.text().endswith("Keys and values come from M.")
+
+
+def test_a_token_of_one_number_is_named_so(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down(attnlab.Experiment(tokens=("a", "b"), embeddings=np.array([[1.0], [2.0]])))
+    lens = open_lens(person)
+    person.click(person.find(QRadioButton, "Tokens", lens))
+    assert lens.head.text() == "Tokens: rows of 1 number"
+
+
+def test_arrows_travel_to_those_of_another_head(
+    sit_down: "Callable[..., Person]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnlab.ui.widgets.arrows.arrow_motion.motion_ms", lambda _: 150)
+    person = sit_down("multi-head-8")
+    lens = open_lens(person)
+    person.document.select(Cell("scores", 2, 1, 0), pin=True)
+    lens.plane.motion.skip()
+    before = tips(lens.plane, "queries")
+    person.document.select(Cell("scores", 2, 1, 3), pin=True)
+    moved = lens.plane.motion.data
+    assert moved is not None
+    starts = [arrow.tip for arrow in moved.arrows if arrow.key[0] == "queries"]  # type: ignore[index]
+    np.testing.assert_allclose(starts, before, atol=1e-3)
+    assert lens.head.text().startswith("Queries and keys, head 3")
+    person.click(lens.plane, QPoint(2, 2))
+    assert lens.plane.motion.data is None
 
 
 def test_a_normalised_query_cannot_be_pulled(person: "Person") -> None:

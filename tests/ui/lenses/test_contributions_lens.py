@@ -137,6 +137,44 @@ def test_with_rope_the_distance_is_named(sit_down: "Callable[..., Person]") -> N
     assert lens.matrices.scores.title.text() == "W_q R W_kᵀ"
 
 
+def test_every_rotation_by_positions_is_named(sit_down: "Callable[..., Person]") -> None:
+    """Real models rotate with scaled frequencies, too."""
+    person = sit_down(edits.configure(attnlab.preset("journey"), positions="rope_scaled"))
+    lens = open_lens(person)
+    assert "R is the rotation of RoPE between positions" in lens.score.about.text()
+    assert lens.matrices.scores.title.text() == "W_q R W_kᵀ"
+
+
+@pytest.mark.parametrize(("name", "words"), [("journey", "x_i and x_j are tokens"), ("cross-attention", "x_i is a")])
+def test_in_a_block_the_numbers_are_those_after_the_norm(
+    sit_down: "Callable[..., Person]", name: str, words: str
+) -> None:
+    person = sit_down(edits.configure(attnlab.preset(name), block="before"))
+    lens = open_lens(person)
+    assert words in lens.score.about.text()
+    assert "after the norm before attention." in lens.score.about.text()
+    score = attnlab.compute(person.experiment).array("scores")[0, lens.query.value(), lens.key.value()]
+    total = sum(float(line.split("\t")[2]) for line in lens.score.rows.text().splitlines()[1:])
+    assert total == pytest.approx(score, abs=1e-5)
+
+
+def test_matrices_of_zeros_and_of_numbers_too_large_are_described(sit_down: "Callable[..., Person]") -> None:
+    eye = np.eye(2)
+    large = attnlab.Weights(W_q=eye, W_k=0 * eye, W_v=eye * 1e200, W_o=eye * 1e200)
+    person = sit_down(attnlab.Experiment(tokens=("a", "b"), embeddings=eye, weights=large))
+    lens = open_lens(person)
+    zero, other = lens.matrices.scores, lens.matrices.output
+    assert zero.about.text() == "2 × 2; all singular values are 0."
+    assert other.about.text() == "2 × 2; its numbers are too large for float64."
+    assert zero.map.isVisible()
+    assert not other.map.isVisible()
+    assert not other.singular.isVisible()
+    person.document.edit("Scale", lambda e: edits.scale(e, "W_v", 1e-200))
+    finish(person)
+    assert other.about.text().startswith("2 × 2, with at most 2 singular values above 0; the largest is")
+    assert other.map.isVisible()
+
+
 def test_a_layer_of_a_real_model_shows_its_largest_rows_and_how_much_they_cover(
     sit_down: "Callable[..., Person]",
 ) -> None:

@@ -14,11 +14,13 @@ from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.late import Late
 from attnlab.ui.base.theme import px
+from attnlab.ui.playground.input_tables import title
 from attnlab.ui.playground.lenses import arrows_content as content
 from attnlab.ui.playground.lenses.arrows_controls import ArrowControls
 from attnlab.ui.playground.lenses.arrows_words import (
     describe_context,
     describe_drag,
+    describe_head,
     describe_score,
     list_projections,
 )
@@ -51,6 +53,7 @@ class ArrowsLens(Lens):
         super().__init__(run, parent)
         self._trace: Trace | None = None
         self._view: View | None = None
+        self._head: int | None = None
         self._planes: dict[ArrowPlane, Plane] = {}
         self._gesture: tuple[int, Plane, list[Experiment]] | None = None
         self.controls = ArrowControls()
@@ -111,10 +114,12 @@ class ArrowsLens(Lens):
         return self.plane.dragging or self.values.dragging
 
     def _refresh(self, *, moving: bool = False) -> None:
-        """Show the arrows, and then the rest; while a tip is dragged the rest follows late."""
+        """Show the arrows, which travel to those of another head, then the rest, which follows a drag late."""
         if self._trace is None or self._view is None:
             return
         trace, held = self._trace, content.find_held(self._trace, self._view)
+        moving = moving or (self._head is not None and held.head != self._head)
+        self._head = held.head
         if content.find_unusable(trace, held):
             self.plane.show_arrows(None)
             self.values.show_arrows(None)
@@ -145,6 +150,8 @@ class ArrowsLens(Lens):
             (self.values_shown, self.values, trace.array("values")[held.head].astype(np.float64)),
         ):
             label.setText(describe_shown(measure_shown(vectors, self._planes[widget])))
+        if drawn == "pairs":
+            self.coverage.setText(self.coverage.text() + describe_head(trace, held))
         data = self.plane.data
         projected = None if drawn == "inputs" or data is None else data.projection is not None
         self.score.setText(describe_score(trace, held, stages, projected=projected))
@@ -155,7 +162,8 @@ class ArrowsLens(Lens):
     def _name_plane(self, trace: "Trace", held: content.Held) -> str:
         head = f", head {held.head}" if trace.experiment.n_heads > 1 else ""
         if self.controls.drawn == "inputs":
-            return f"Tokens: rows of {trace.experiment.d_model} numbers"
+            width = trace.experiment.d_model
+            return f"Tokens: rows of {width} number{'s' * (width != 1)}"
         return f"Queries and keys{head}: d_k = {trace.experiment.d_k}"
 
     def _find_vectors(self, trace: "Trace", held: content.Held) -> content.Floats:
@@ -236,7 +244,8 @@ class ArrowsLens(Lens):
             return move(began[0], kind, head, row, moved)
 
         matrix = kind != "inputs" and follows == "matrix"
-        label = f"Drag {vector_edits.MATRIX_OF[kind] if matrix else 'X'}"
+        e = self._trace.experiment
+        label = f"Drag {vector_edits.MATRIX_OF[kind] if matrix else title(vector_edits.find_table(e, kind))}"
         self.gesture_requested.emit(label, change, (ARROW, gesture))
 
     def _is_rotated(self, kind: str) -> bool:

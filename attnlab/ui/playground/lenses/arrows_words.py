@@ -76,13 +76,26 @@ def describe_context(trace: "Trace", held: Held) -> str:
     )
 
 
+def describe_head(trace: "Trace", held: Held) -> str:
+    """Return what a head does with the numbers of a token; "" for a single head."""
+    e = trace.experiment
+    return f" Head {held.head} projects the {e.d_model} numbers of a token to {e.d_k}." if e.n_heads > 1 else ""
+
+
 def describe_drag(trace: "Trace", drawn: str, follows: str) -> str:
     """Return what a drag of a tip changes."""
     if drawn == "inputs":
+        if trace.experiment.memory_embeddings is not None:
+            return "Pull a token's tip: its row of X follows, and its query with it. Keys and values come from M."
         return "Pull a token's tip: its row of X follows, and its query, key and value with it."
     if trace.experiment.config.qk_norm != "none":
         return "Queries and keys are drawn after they are normalised, and cannot be pulled: switch QK norm off."
     if follows == "token":
+        if trace.experiment.memory_embeddings is not None:
+            return (
+                "Pull a tip: the token's row follows with the smallest change: that of X moves its query, that of M "
+                "its key and its value."
+            )
         return "Pull a tip: the token's row of X follows with the smallest change; its query, key and value all move."
     return (
         "Pull a tip: its matrix W_q, W_k or W_v changes as little as it can, and the arrows of its colour move along."

@@ -96,6 +96,12 @@ class MatrixCard(Card):
     def show_matrix(self, matrix: HeadMatrix) -> None:
         """Show a matrix."""
         values = matrix.values
+        is_finite = bool(np.isfinite(values).all())
+        for part in (self.map, self.part, self.cut, self.singular):
+            part.setVisible(is_finite)
+        if not is_finite:
+            self.about.setText(f"{len(values)} × {values.shape[1]}; its numbers are too large for float64.")
+            return
         (rows, columns), is_large = values.shape, max(values.shape) > LARGEST_MAP
         self.about.setText(describe_singular(matrix))
         labels = tuple(map(str, range(rows))), tuple(map(str, range(columns)))

@@ -20,7 +20,9 @@ from attnlab.attention.measures.head_matrices import (
     multiply_output,
     multiply_scores,
 )
+from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import number, short
+from attnlab.attention.stages.presence import source
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
@@ -117,7 +119,9 @@ def describe_matrix(found: Found) -> str:
     """Return which matrix stands between the two tokens: its rotation, its extra matrix, its biases."""
     e, pair = found.experiment, found.pair
     said = f"Each cell is x_i,a · M_a,b · x_j,b, with M = {name_matrix(e)} of this head."
-    if e.config.positions == "rope":
+    if normed := _name_normed(e):
+        said += f" {normed}"
+    if POSITIONS[e.config.positions].rotate is not None:
         distance = pair.key - pair.query
         alone = (
             ""
@@ -125,7 +129,7 @@ def describe_matrix(found: Found) -> str:
             else f", which depends on the distance alone (here {distance:+d})".replace("-", "−")
         )
         said += f" R is the rotation of RoPE between positions {pair.query} and {pair.key}{alone}."
-    if e.config.positions in ("alibi", "t5"):
+    if POSITIONS[e.config.positions].bias is not None:
         said += " The bias of the positions is added after the score and is not part of it."
     if e.weights.b_q is not None or e.weights.b_k is not None:
         said += " The row and the column “bias” belong to b_q and b_k, with a factor of 1."
@@ -134,10 +138,19 @@ def describe_matrix(found: Found) -> str:
     return said
 
 
+def _name_normed(e: "Experiment") -> str:
+    """Return the sentence on the norm before attention, "" without one."""
+    sources = source(e, "queries"), source(e, "keys")
+    if "normed_inputs" not in sources:
+        return ""
+    said = "x_i and x_j are tokens" if sources[0] == sources[1] else "x_i is a token"
+    return f"{said} after the norm before attention."
+
+
 def name_matrix(e: "Experiment") -> str:
     """Return the name of the matrix between two tokens, with what stands between W_q and W_kᵀ."""
     between = " W_a" if e.config.score == "general" else ""
-    if e.config.positions == "rope":
+    if POSITIONS[e.config.positions].rotate is not None:
         between = f" R_i{between} R_jᵀ" if between else " R"
     return f"W_q{between} W_kᵀ"
 
@@ -193,11 +206,14 @@ def describe_output(found: Found) -> str:
 def describe_singular(matrix: HeadMatrix) -> str:
     """Return the size of a matrix, and how many of its singular values hold most of it."""
     rows, columns = len(matrix.left), matrix.right.shape[1]
+    largest = float(matrix.singular_values[0])
+    if not largest:
+        return f"{rows} × {columns}; all singular values are 0."
     count, most = min(rows, columns, len(matrix.singular_values)), matrix.rank_for_most
     held = f"The first {most} hold" if most > 1 else "The first one holds"
     return (
         f"{rows} × {columns}, with at most {count} singular value{'s' * (count > 1)} above 0; "
-        f"the largest is {number(float(matrix.singular_values[0]))}. {held} 90 % of the sum of squares."
+        f"the largest is {number(largest)}. {held} 90 % of the sum of squares."
     )
 
 
