@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from math import isfinite
 
 import numpy as np
 import torch
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.stages.arithmetic import short
 from attnlab.base.errors import TrainingError
 from attnlab.training import block_experiment, layer_experiment, models, tasks
 from attnlab.training.answers import NO_ANSWER, Answer, read_answer, reads_own_tokens
@@ -371,10 +371,15 @@ def _read_numbers(batch: Batch, outputs: Tensor) -> tuple[Written, ...]:
     for read, right, given in zip(batch.inputs, batch.targets, outputs, strict=True):
         asked = (right != read).any(-1)
         asked_for, wanted, answered = (
-            tuple(short(float(x)) for x in part) for part in (read[:, 0], right[asked, 0], given[asked, 0])
+            tuple(_write_number(float(x)) for x in part) for part in (read[:, 0], right[asked, 0], given[asked, 0])
         )
         found.append(Written(asked_for, wanted, answered))
     return tuple(found)
+
+
+def _write_number(x: float) -> str:
+    """Return a number with two decimals, so that all places of a row fit beside each other."""
+    return f"{x:.2f}".replace("-", "−") if isfinite(x) else "NaN"
 
 
 def _cut_at_end(row: Tensor) -> Tensor:
