@@ -31,6 +31,7 @@ class MapsHead(FollowsTheme, QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._probe: str | None = None
         self._has_scale = self._has_heads = False
+        self._has_step = True
         self._title = QLabel("Attention of")
         self.probe, self.pointed, self.step, self.wrong = TextField(), ElidedLabel(), QLabel(), QLabel()
         self.pages = Segments("Maps, model or inside")
@@ -110,7 +111,7 @@ class MapsHead(FollowsTheme, QWidget):
         row = self._first_row if needed <= self.width() else self._second_row
         has_room = needed + self._title.sizeHint().width() + 8 <= self.width()
         row_of_tools = sum(each.sizeHint().width() + 8 for each in tools) + 2 * 18
-        self.step.setVisible(row_of_tools <= self.width())  # the bar of the moments below tells it too
+        self.step.setVisible(self._has_step and row_of_tools <= self.width())  # the bar of the moments tells it too
         if row is self._second_row:
             others = [each for each in (self.scale, self.mean) if each.isVisibleTo(self)]
             alone = [self._title, *others]
@@ -164,6 +165,11 @@ class MapsHead(FollowsTheme, QWidget):
         if (self.probe.property("wrong") == "true") != bool(sentence):
             self.probe.setProperty("wrong", "true" if sentence else "false")
             self.probe.style().polish(self.probe)
+
+    def show_step(self, on: bool) -> None:
+        """Show the step, where it has room, or leave it to the header above."""
+        self._has_step = on
+        self._arrange()
 
     def focus_probe(self) -> None:
         """Move keyboard focus to the probe."""

@@ -139,7 +139,7 @@ class RunComparison(QObject):
         self._probe_row = maps.head
         self._probe_row.installEventFilter(self)
         maps.rows.insertWidget(0, self.first)
-        maps.head.step.hide()
+        maps.head.show_step(False)
         maps.arrange_answer()
 
     def _take_head(self) -> None:
@@ -150,7 +150,7 @@ class RunComparison(QObject):
         if self._probe_row is not None:
             self._probe_row.removeEventFilter(self)
         self.first = self._probe_row = None
-        self._workspace.maps.head.step.show()
+        self._workspace.maps.head.show_step(True)
         self._workspace.maps.arrange_answer()
 
     @Slot()

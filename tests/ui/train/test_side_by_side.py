@@ -72,6 +72,7 @@ def test_a_second_run_shows_its_own_maps_at_the_selected_step(pupil: Pupil) -> N
     pupil.window.change_settings(type_size=100)
     pupil.window.resize(1440, 900)
     assert second.mapTo(pupil.window, QPoint()).x() > pupil.trainer.maps.mapTo(pupil.window, QPoint()).x()
+    assert not pupil.trainer.maps.head.step.isVisible()  # the header above has it
     pupil.click(pupil.find(QToolButton, "Close the second run"))
     assert comparing.second is None
     assert mine.minimumHeight() == 0
