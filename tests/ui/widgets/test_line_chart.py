@@ -13,7 +13,16 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from attnlab.ui.base.theme import font
-from attnlab.ui.widgets.charts.chart_scale import Scale, decimate, ends_above, polylines, spread, tick_text, ticks
+from attnlab.ui.widgets.charts.chart_scale import (
+    Scale,
+    decimate,
+    ends_above,
+    move_beside,
+    polylines,
+    spread,
+    tick_text,
+    ticks,
+)
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 
 
@@ -160,6 +169,14 @@ def test_labels_at_the_ends_of_curves_have_room(chart: LineChart) -> None:
 def test_the_name_of_a_level_avoids_a_curve_that_ends_just_above_it(last: float, above: bool) -> None:
     scale = Scale(QRectF(0, 0, 100, 100), 10, 0, 2, False)  # a pixel is 0.02
     assert ends_above(scale.y(0.8), 16, [(10, last), (2, 0.9)], scale) == above
+
+
+def test_names_of_levels_that_lie_close_stand_beside_each_other() -> None:
+    first, second = QRectF(60, 10, 40, 12), QRectF(70, 14, 30, 12)
+    beside = move_beside(second, [first], 8)
+    assert (beside.right(), beside.y()) == (52, 14)
+    assert move_beside(QRectF(80, 12, 20, 12), [beside, first], 8).right() == beside.left() - 8
+    assert move_beside(QRectF(70, 30, 30, 12), [beside, first], 8) == QRectF(70, 30, 30, 12)
 
 
 def test_the_same_curves_are_not_drawn_again(chart: LineChart) -> None:

@@ -106,6 +106,14 @@ def spread(wanted: list[float], height: float, top: float, bottom: float) -> lis
     return places
 
 
+def move_beside(box: QRectF, taken: Iterable[QRectF], gap: float) -> QRectF:
+    """Return a box, moved to the left by whole boxes and a gap until it overlaps none of those taken."""
+    for other in sorted(taken, key=QRectF.right, reverse=True):
+        if box.intersects(other):
+            box = QRectF(other.left() - gap - box.width(), box.y(), box.width(), box.height())
+    return box
+
+
 def ticks(low: float, high: float, log: bool, most: int) -> list[float]:
     """Return round values from ``low`` to ``high``, about ``most`` at most: 1, 2 or 5 times a power of ten."""
     if not (math.isfinite(low) and math.isfinite(high) and high > low):

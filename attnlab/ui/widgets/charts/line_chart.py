@@ -24,6 +24,7 @@ from attnlab.ui.widgets.charts.chart_scale import (
     cut,
     decimate,
     ends_above,
+    move_beside,
     polylines,
     spread,
     tick_text,
@@ -317,13 +318,17 @@ class LineChart(Drawn):
                 pen.draw(left, area.bottom() + px(4), text, 0.0, 0.0)
                 free = left + width + px(8)
         ends = [(float(line.x[-1]), float(line.y[-1])) for line in self._lines if len(line.x)]
+        taken: list[QRectF] = []
         for level in self._levels:
             y = scale.y(level.y)
             if area.top() <= y <= area.bottom():
                 painter.setPen(QPen(QColor(p.muted), 1, Qt.PenStyle.DashLine))
                 painter.drawLine(QPointF(area.left(), round(y) + 0.5), QPointF(area.right(), round(y) + 0.5))
                 below = ends_above(y, px(16), ends, scale)
-                pen.draw(area.right(), round(y) + (2 if below else -1), level.name, 1.0, 0.0 if below else 1.0)
+                width, high = pen.width(level.name), QFontMetricsF(font("tiny")).height()
+                box = QRectF(area.right() - width, round(y) + (2 if below else -1 - high), width, high)
+                taken.append(move_beside(box, taken, px(8)))
+                pen.draw(taken[-1].x(), taken[-1].y(), level.name, 0.0, 0.0)
 
     def _draw_marks(self, painter: QPainter, scale: Scale) -> None:
         """Draw the vertical lines; a name that would overlap its neighbour's appears in the tool tip only."""
