@@ -333,7 +333,7 @@ def test_an_unsuitable_text_is_refused_with_the_reason(tmp_path: Path, content: 
     file.write_bytes(content)
     spec = with_options("characters", text=str(file))
     assert needs in check(spec)
-    assert str(file) in check(spec)
+    assert file.name in check(spec)
     with pytest.raises(TrainingError, match=re.escape(needs)):
         make_data(spec)
 

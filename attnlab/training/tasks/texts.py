@@ -23,7 +23,7 @@ def read(path: str) -> str:
         raw = read_bytes(find_path(path), MOST_BYTES, "a text to learn from")
     except FileError as error:
         raise TrainingError(f"{str(error).rstrip('.')}; leave the name empty to train on what is included.") from None
-    return _decode(format_name(path), raw)
+    return _decode(format_name(Path(path).name), raw)
 
 
 def find_path(path: str) -> Path:
@@ -47,15 +47,15 @@ def stamp(path: str) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _decode(path: str, raw: bytes) -> str:
+def _decode(name: str, raw: bytes) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        told = f"The text {path} is not UTF-8 at byte {error.start:,}, in line {line:,}"
+        told = f"The text {name} is not UTF-8 at byte {error.start:,}, in line {line:,}"
         raise TrainingError(f"{told}; save it as plain text in UTF-8.") from None
     if any(letter < " " and letter not in "\t\n\r\f" for letter in text):
-        raise TrainingError(f"The file {path} is binary; choose a plain text in UTF-8.")
+        raise TrainingError(f"The file {name} is binary; choose a plain text in UTF-8.")
     if not text.strip():
-        raise TrainingError(f"The text {path} is empty; choose one with some text in it.")
+        raise TrainingError(f"The text {name} is empty; choose one with some text in it.")
     return text.replace("\r\n", "\n").replace("\r", "\n")
