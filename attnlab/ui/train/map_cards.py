@@ -70,7 +70,7 @@ def _place_cards(shapes: tuple[Shape, ...], width: int, height: int, _unit: int)
     least = max(map(_measure_least, shapes))
     fit = max(1, min(max(MOST_PER_LINE, width // px(WIDE)), len(pairs), (width + px(GAP)) // (least + px(GAP))))
     most = min(len(pairs), (width + px(GAP)) // (max(least, px(NARROW)) + px(GAP)))
-    for counts in (range(1, fit + 1), range(fit + 1, most + 1)):
+    for counts in (range(fit, 0, -1), range(most, fit, -1)):  # the first of those with equal cells
         found = [fitted for across in counts if (fitted := _fit_height(shapes, pairs, width, across, height))]
         if found:
             return max(found, key=lambda each: min(card.grid.cell_width for card in each[0]))

@@ -75,6 +75,12 @@ def test_five_maps_share_a_line_where_two_lines_are_too_high() -> None:
     assert len({card.rect.top() for card in cards}) == 2
 
 
+def test_maps_that_are_no_larger_in_two_lines_share_one() -> None:
+    cards, high = place_cards([Shape(4, 8, 8, 60, 30, LABEL)], 660, 297)
+    assert len({card.rect.top() for card in cards}) == 1
+    assert high < 150
+
+
 def test_maps_too_many_for_the_height_are_as_many_per_line_as_keep_their_labels() -> None:
     cards, total = place_cards([Shape(4, 24, 24, 16, 14, LABEL)] * 6, 800, 500)
     assert total > 500
