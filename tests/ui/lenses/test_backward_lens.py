@@ -223,6 +223,19 @@ def test_a_wrong_rate_is_refused_in_one_sentence(person: "Person", three: Backwa
     assert three.panel.status.text().startswith("One step at rate 50: the loss went from ")
 
 
+def test_a_rate_that_is_refused_as_the_button_is_pressed_takes_no_step(person: "Person", three: BackwardLens) -> None:
+    before = person.experiment
+    for button in (three.panel.step, three.panel.ten):
+        three.panel.rate.setFocus()
+        three.panel.rate.lineEdit().selectAll()
+        QTest.keyClicks(three.panel.rate, "-1")
+        click(person, button)
+        assert three.panel.status.text() == "rate is −1; it needs a number above 0."
+        assert person.experiment is before
+    click(person, three.panel.step)  # the field shows the rate before
+    assert three.panel.status.text().startswith("One step at rate 0.5: ")
+
+
 def test_a_wanted_output_and_a_class_reach_every_table(person: "Person") -> None:
     lens = open_lens(person)
     choose(person, lens, "the output")

@@ -259,6 +259,25 @@ def test_goals_that_cannot_be_are_one_sentence_and_change_nothing(person: "Perso
     assert "is masked, so no change of the numbers reaches it" in lens.panel.status.text()
 
 
+@pytest.mark.parametrize("text", ["1.2", "-0.1", "nan", "cat"])
+def test_a_goal_that_is_refused_as_the_button_is_pressed_changes_nothing(person: "Person", text: str) -> None:
+    """Neither the goal before nor the current weight is taken instead."""
+    before = person.experiment
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    type_wanted(person, lens, "0.8")
+    for button in (lens.panel.reach, lens.panel.add, lens.panel.ways):
+        lens.panel.wanted.setFocus()
+        lens.panel.wanted.lineEdit().selectAll()
+        QTest.keyClicks(lens.panel.wanted, text)
+        click(person, button)
+        assert lens.panel.status.text().startswith("wanted")
+        assert person.experiment is before
+        assert lens.panel.goals.text() == ""
+    click(person, lens.panel.reach)  # the field shows the goal before
+    assert weigh(person, 1, 2) == pytest.approx(0.8, abs=1e-4)
+
+
 def test_what_is_not_reached_says_how_near_it_came(person: "Person") -> None:
     """The key of “starts” lies between those of other tokens, so no query prefers it by far."""
     before = person.experiment

@@ -176,8 +176,7 @@ class BackwardLens(Lens):
         """Compute steps down the gradient; what is found becomes one edit."""
         if self._of is None:
             return
-        edit = self.panel.rate
-        if edit.lineEdit().isModified() and not edit.take_typed():
+        if not (self.panel.rate.finish_typing() and self.panel.wanted.finish_typing()):
             return
         e, names = self._of[0].experiment, self.panel.may_move
         self._stopped.set()

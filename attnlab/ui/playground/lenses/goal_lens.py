@@ -144,7 +144,7 @@ class GoalLens(Lens):
     @Slot()
     def reach(self) -> None:
         """Search for the goals; what is found becomes one edit."""
-        if self._of is None or not self._take_typed():
+        if self._of is None or not self.panel.wanted.finish_typing():
             return
         e, ask = self._of[0].experiment, self._make_ask()
         refusal = find_refusal(e, ask)
@@ -152,10 +152,6 @@ class GoalLens(Lens):
             self.panel.say(refusal or "Type what the weight should be, or drag it in the map; then press Reach it.")
             return
         self.ask(("goal", e), partial(find_goal, e, ask, self._begin()), latest="goal")
-
-    def _take_typed(self) -> bool:
-        edit = self.panel.wanted
-        return not edit.lineEdit().isModified() or edit.take_typed()
 
     def _begin(self) -> Callable[[float], bool]:
         """Show that a search runs; return its function that takes note of how far it is, called by its thread."""
@@ -223,7 +219,7 @@ class GoalLens(Lens):
 
     @Slot()
     def _on_ways(self) -> None:
-        if self._of is None or not self._take_typed():
+        if self._of is None or not self.panel.wanted.finish_typing():
             return
         e, ask = self._of[0].experiment, self._make_ask()
         if self._wanted is None and not self._kept:
@@ -243,7 +239,7 @@ class GoalLens(Lens):
 
     @Slot()
     def _on_kept(self) -> None:
-        if self._held is None or not self._take_typed():
+        if self._held is None or not self.panel.wanted.finish_typing():
             return
         if self._wanted is None:
             self.panel.say("Type what this weight should be first; then keep the goal.")

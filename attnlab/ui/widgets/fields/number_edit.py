@@ -32,6 +32,7 @@ class NumberEdit(KeepsKeys, QAbstractSpinBox):
         self._field: Field | None = None
         self._value: float | None = None
         self._before: float | None = None
+        self._refusal = ""
         self._is_live = is_live
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # but not the wheel, which may be scrolling past
         self.lineEdit().setTextMargins(px(6), 0, 0, 0)
@@ -47,7 +48,7 @@ class NumberEdit(KeepsKeys, QAbstractSpinBox):
         """Show the current value instead of the typed one."""
         assert self._field is not None
         self._mark(False)
-        self._before = self._value
+        self._before, self._refusal = self._value, ""
         text = "" if self._value is None else self._field.text(self._value)
         if text != self.lineEdit().text():
             self.lineEdit().setText(text)
@@ -60,10 +61,23 @@ class NumberEdit(KeepsKeys, QAbstractSpinBox):
             value = self._field.read(self.lineEdit().text())
         except ExperimentError as error:
             self._mark(True)
-            self.refused.emit(str(error))
+            self._refusal = str(error)
+            self.refused.emit(self._refusal)
             return False
         self._take(value)
         return True
+
+    def finish_typing(self) -> bool:
+        """Take what is typed before a button uses the number; return False if it is refused.
+
+        A click on the button leaves the field first, which puts the old number back. It is not used in that click.
+        """
+        if self.lineEdit().isModified():
+            return self.take_typed()
+        refusal, self._refusal = self._refusal, ""
+        if refusal:
+            self.refused.emit(refusal)
+        return not refusal
 
     def _take(self, value: float) -> None:
         changed = value != self._value
@@ -97,6 +111,7 @@ class NumberEdit(KeepsKeys, QAbstractSpinBox):
 
     def _on_text_edited(self, text: str) -> None:
         self._mark(False)
+        self._refusal = ""
         self.edited.emit()
         if not self._is_live or self._field is None:
             return
@@ -151,4 +166,6 @@ class NumberEdit(KeepsKeys, QAbstractSpinBox):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         if self.lineEdit().isModified() and not self.take_typed():
+            refusal = self._refusal
             self.put_back()
+            self._refusal = refusal
