@@ -147,6 +147,25 @@ def test_goals_that_nothing_reaches_are_refused(
         seek_goals(e, [Goal(0, *goal) for goal in goals], allow(e, "W_q"))
 
 
+@pytest.mark.parametrize("fill", ["0", "after"])
+def test_a_mask_that_leaves_weights_ordinary_forbids_no_goal(fill: str) -> None:
+    e = configure(attnlab.preset("journey"), causal=True, fill=fill)
+    for query, key in ((0, 0), (1, 2)):
+        found = seek_goals(e, [Goal(0, query, key, 0.25)], allow(e, "W_q", "W_k", "embeddings"))
+        assert found.is_reached
+        weights = attnlab.compute(found.experiment).array("weights")
+        assert weights[0, query, key] == pytest.approx(0.25, abs=1e-4)
+
+
+@pytest.mark.parametrize("normalizer", ["sparsemax", "entmax15"])
+def test_a_weight_of_exactly_0_that_nothing_moves_is_refused(normalizer: str) -> None:
+    e = configure(attnlab.preset("random-4x8"), normalizer=normalizer)
+    place = next(zip(*np.nonzero(attnlab.compute(e).array("weights") == 0), strict=True))
+    head, query, key = map(int, place)
+    with pytest.raises(ExperimentError, match="has a weight of exactly 0, and no small change moves it; bring"):
+        seek_goals(e, [Goal(head, query, key, 0.4)], allow(e, "W_q", "W_k", "embeddings"))
+
+
 def test_nothing_may_change_and_unknown_tables_are_refused() -> None:
     e = attnlab.preset("journey")
     with pytest.raises(ExperimentError, match="Nothing may change"):

@@ -60,7 +60,7 @@ class Reached:
 
 def find_reason_against_goals(e: Experiment, goals: Sequence[Goal]) -> str:
     """Return one sentence on why goals cannot be reached, whatever changes; "" if nothing forbids them."""
-    hidden, shares = e.hidden(), e.config.normalizer
+    hidden, shares = _find_fixed(e), e.config.normalizer
     for goal in goals:
         name = f"“{e.tokens[goal.query] or '∅'}” → “{e.key_tokens[goal.key] or '∅'}”"
         if not math.isfinite(goal.wanted):
@@ -78,6 +78,14 @@ def find_reason_against_goals(e: Experiment, goals: Sequence[Goal]) -> str:
             near = 0.001 if goal.wanted == 0 else 0.999
             return f"No finite score gives {name} a weight of exactly {goal.wanted:g}; {near} can be reached."
     return _check_rows(e, goals)
+
+
+def _find_fixed(e: Experiment) -> Tensor | None:
+    """Return which weights the mask fixes, [T_q, T_k]; None if none.
+
+    A mask that fills with 0, or that is applied after the weights, leaves them ordinary numbers.
+    """
+    return None if e.config.option("fill") in ("0", "after") else e.hidden()
 
 
 def _check_rows(e: Experiment, goals: Sequence[Goal]) -> str:
@@ -136,7 +144,7 @@ class _Search:
         self.steps = 0
         rows = {(goal.head, goal.query) for goal in goals}
         self.others = torch.tensor([[(h, q) not in rows for q in range(e.T_q)] for h in range(e.n_heads)])
-        hidden, size = e.hidden(), (e.n_heads, e.T_q, e.T_k)
+        hidden, size = _find_fixed(e), (e.n_heads, e.T_q, e.T_k)
         self.held = self.others[:, :, None].expand(size) & (torch.ones(size[1:]).bool() if hidden is None else ~hidden)
         self.hold = hold_others and bool(self.held.any())
         self.odds = e.config.normalizer in _SHARES
@@ -184,6 +192,7 @@ class _Search:
             raise ExperimentError(
                 "The weight has no slope here: its row is saturated, or a length is 0; begin with smaller scores."
             )
+        self._check_slopes(jacobian, missed.detach())
         pull = self.x - self.start
         solve: Callable[[Tensor], Tensor] = _keep
         if self.hold:
@@ -199,6 +208,18 @@ class _Search:
         ends = torch.stack([missed - (jacobian @ back)[:, 0], missed], 1)
         factors = torch.linalg.lstsq(square, ends).solution
         return missed, -back[:, 0] - across @ factors[:, 0], -across @ factors[:, 1]
+
+    def _check_slopes(self, jacobian: Tensor, missed: Tensor) -> None:
+        """Refuse to begin at a weight that a normaliser with zeros sets to exactly 0 or 1."""
+        if self.steps > 1 or self.e.config.normalizer in (*_SHARES, "sigmoid"):
+            return
+        for goal, slopes, far in zip(self.goals, jacobian, missed, strict=True):
+            now = float(self.before[goal.head, goal.query, goal.key])
+            if now in (0, 1) and not bool(slopes.any()) and abs(float(far)) > CLOSE:
+                raise ExperimentError(
+                    f"“{self.e.tokens[goal.query] or '∅'}” → “{self.e.key_tokens[goal.key] or '∅'}” has a weight of "
+                    f"exactly {now:g}, and no small change moves it; bring the scores of its row closer together first."
+                )
 
     def _try(self, step: Tensor, missed: Tensor) -> Tensor | None:
         """Return the numbers after the longest half, quarter, … of a step that helps; None if none does."""
