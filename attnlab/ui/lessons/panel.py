@@ -334,17 +334,22 @@ class LessonPanel(FollowsTheme, QFrame):
             return
         self._divided = whole
         around = self._head.sizeHint().height() + self._foot.sizeHint().height() + 2 * SPACING + 2 * MARGIN
-        wanted = self._inside.totalHeightForWidth(self._area.width()) + around + 2
+        needed = wanted = self._inside.totalHeightForWidth(self._area.width()) + around + 2
         explain = self._playground.explain
         most = max(min(whole - explain.measure_need(), round(whole * MOST_OF_ALL)), round(whole * MOST))
         explain.setHidden(explain.is_idle and wanted > most)  # until there is a cell to explain
         wanted = min(wanted, most if not explain.isHidden() else whole)
+        policy = Qt.ScrollBarPolicy  # a bar that is there makes the text narrower, and so too high for its room
+        self._area.setVerticalScrollBarPolicy(
+            policy.ScrollBarAlwaysOff if wanted == needed else policy.ScrollBarAsNeeded
+        )
         if self._column.sizes()[0] != wanted:
             self._column.setSizes([wanted, whole - wanted])
 
     @Slot(int, int)
     def _on_splitter_moved(self, *_: int) -> None:
         self._arranged = True
+        self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
 
     @Slot(object)
     def _on_revealed(self, cell: "Cell") -> None:

@@ -81,3 +81,16 @@ def test_the_explanation_returns_when_a_lesson_that_took_its_room_is_closed(pers
     panel_of(person).close_requested.emit()
     person.window.resize(1920, 1080)
     person.wait_for(explain.isVisible)
+
+
+@pytest.mark.parametrize("name", ["six-words", "heads", "positions"])
+def test_a_scroll_bar_that_was_there_while_opening_takes_no_room_from_the_text(person: "Person", name: str) -> None:
+    person.window.resize(1366, 768)
+    person.window.show_workspace("lessons")
+    find_controller(person).open(name)
+    person.settle()
+    person.window.show_workspace("playground")
+    text = person.find(QScrollArea, "The step's text")
+    inside = text.widget()
+    person.wait_for(lambda: inside.heightForWidth(inside.width()) <= text.viewport().height() >= inside.height())
+    assert not text.verticalScrollBar().isVisible()
