@@ -51,7 +51,7 @@ def test_an_error_of_the_first_file_is_reported(person: "Person", tmp_path: Path
     (tmp_path / "odd.zip").write_bytes(b"nothing")
     drop(person.window, tmp_path / "odd.zip", session(tmp_path, "a"))
     person.settle()
-    assert person.message() == f"{tmp_path / 'odd.zip'} is not an attnlab session, or only a part of one."
+    assert person.message() == f"{tmp_path / 'odd.zip'} is not an attnlab session, which ends in .attnlab."
 
 
 @pytest.mark.parametrize("ending", [".md", ".MD", ".markdown"])
@@ -62,6 +62,24 @@ def test_an_opened_lesson_can_be_walked(person: "Person", tmp_path: Path, ending
     assert person.window.lessons is not None
     assert person.window.lessons.player.slide is not None
     assert person.experiment.tokens == attnlab.preset("the-cat-sat").tokens
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("talk.pdf", "is not an attnlab session, which ends in .attnlab."),
+        ("cut.attnlab", "is not an attnlab session, or only a part of one."),
+    ],
+)
+def test_a_file_of_another_kind_is_refused_with_the_ending_of_a_session(
+    person: "Person", tmp_path: Path, name: str, reason: str
+) -> None:
+    before = person.experiment
+    (tmp_path / name).write_bytes(b"%PDF-1.4")
+    drop(person.window, tmp_path / name)
+    person.settle()
+    assert person.message() == f"{tmp_path / name} {reason}"
+    assert person.experiment is before
 
 
 def test_a_folder_is_reported_as_such(person: "Person", tmp_path: Path) -> None:

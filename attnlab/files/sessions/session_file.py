@@ -221,7 +221,8 @@ def _read(file: IO[bytes], name: str) -> Session:
         archive = Archive(file)
     except zipfile.BadZipFile as error:
         if not ours:
-            raise FileError(f"{name} is not an attnlab session, or only a part of one.") from None
+            also = "or only a part of one" if name.endswith(".attnlab") else "which ends in .attnlab"
+            raise FileError(f"{name} is not an attnlab session, {also}.") from None
         reason = "its end is missing" if str(error) == _NO_END else format_reason(error)
         raise FileError(f"{name} is damaged: {reason}.") from None
     text = archive.read(MANIFEST)

@@ -110,7 +110,10 @@ def _numpy(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], load: Callab
 
 
 def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = npy.read_magic(stream)
+    try:
+        version = npy.read_magic(stream)
+    except ValueError:
+        raise ValueError("it does not begin as a .npy file does") from None
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of headers that Python 2 wrote

@@ -276,6 +276,7 @@ def test_code_in_a_pickle_is_not_executed(
     [
         ("a.npz", b"", "a.npz is empty; choose a file with weights."),
         ("a.csv", b"1.5,2.5\n3.5,x", "Row 2, column 2 of a.csv: 'x' is not a number"),
+        ("a.npy", b"?", "a.npy is damaged or not of the format that its ending says: it does not begin as a .npy"),
         ("a.safetensors", b"\xff" * 64, "a.safetensors is damaged or not of the format that its ending says"),
         ("a.docx", b"x", "a.docx is not a file of weights"),
     ],
