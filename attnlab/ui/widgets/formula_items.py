@@ -74,16 +74,18 @@ class FormulaChoice(QComboBox):
         return self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        title = self.elide_text()
+        is_chosen = self.currentIndex() >= 0 or self.isEditable()
+        title = self.elide_text() if is_chosen else self.placeholderText()
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         option.currentText = title
         painter = QStylePainter(self)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        if self.isEditable() or not any(low for _, low in spans(title)):
+        if self.isEditable() or (is_chosen and not any(low for _, low in spans(title))):
             painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         else:
             room, palette = self._find_field(option), palette_of(self)
-            painter.setPen(QColor(palette.ink if self.isEnabled() else mix_disabled(palette)))
+            ink = palette.ink if is_chosen else palette.muted
+            painter.setPen(QColor(ink if self.isEnabled() else mix_disabled(palette)))
             draw_text(painter, room.x() + 1, room.y() + room.height() / 2, title, self.font())
         painter.end()

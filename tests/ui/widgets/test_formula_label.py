@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from attnlab.ui.base.theme import apply_theme, font
+from attnlab.ui.widgets.formula_items import FormulaChoice
 from attnlab.ui.widgets.subscripts import FormulaLabel
 
 
@@ -69,3 +70,14 @@ def test_a_label_is_as_high_as_its_new_text_needs(qtbot: QtBot) -> None:
         qtbot.addWidget(fresh)
         assert label.heightForWidth(200) == fresh.heightForWidth(200)
         assert label.heightForWidth(400) == fresh.heightForWidth(400)
+
+
+def test_a_list_without_a_choice_shows_its_placeholder(qtbot: QtBot) -> None:
+    box = FormulaChoice()
+    qtbot.addWidget(box)
+    box.addItems(["as recommended"])
+    box.resize(200, 32)
+    box.setCurrentIndex(-1)
+    empty = box.grab().toImage()
+    box.setPlaceholderText("other settings")
+    assert box.grab().toImage() != empty
