@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from attnlab.attention.experiment import Experiment
+from attnlab.attention.stages.arithmetic import short
 from attnlab.base.errors import TrainingError
 from attnlab.training import block_experiment, layer_experiment, models, tasks
 from attnlab.training.answers import NO_ANSWER, Answer, read_answer, reads_own_tokens
@@ -379,7 +380,7 @@ def _read_numbers(batch: Batch, outputs: Tensor) -> tuple[Written, ...]:
 
 def _write_number(x: float) -> str:
     """Return a number with two decimals, so that all places of a row fit beside each other."""
-    return f"{x:.2f}".replace("-", "−") if isfinite(x) else "NaN"
+    return f"{round(x, 2) + 0.0:.2f}".replace("-", "−") if isfinite(x) else short(x)  # −0 is written as 0
 
 
 def _cut_at_end(row: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from attnlab.base.errors import TrainingError
 from attnlab.training import models, tasks
 from attnlab.training.batch import IGNORED, PAD, Batch
 from attnlab.training.block_experiment import find_block
-from attnlab.training.look import Viewer
+from attnlab.training.look import Viewer, _read_numbers
 from attnlab.training.specs import RunSpec
 
 KINDS = tuple(models.KINDS)
@@ -214,6 +214,12 @@ def test_number_tasks_show_the_first_column() -> None:
     assert look.maps[0].query_tokens == tuple(map(str, range(10)))
     with pytest.raises(TrainingError, match="outputs numbers"):
         viewer.write_text(weights, data.probe_text, 5)
+
+
+@pytest.mark.parametrize(("number", "told"), [(-0.004, "0.00"), (-1.5, "−1.50"), (2.0, "2.00"), (math.inf, "∞")])
+def test_numbers_have_two_decimals_and_zero_no_sign(number: float, told: str) -> None:
+    inputs, outputs = torch.zeros(1, 1, 1), torch.full((1, 1, 1), number)
+    assert _read_numbers(Batch(inputs, inputs + 1), outputs)[0].predicted == (told,)
 
 
 class Unanswered:
