@@ -294,7 +294,7 @@ def test_numbers_that_overflow_are_told_and_an_undo_draws_again(person: "Person"
     large = attnlab.Experiment(tokens=("a", "b"), embeddings=np.array([[1e30, 0], [0, 1e30]]))
     person.document.edit("Large", lambda _: large)
     person.settle()
-    assert lens.coverage.text().endswith("contain NaN or ∞, which cannot be drawn as arrows.")
+    assert lens.coverage.text() == "Context contains NaN or ∞, which cannot be drawn as arrows."
     assert lens.plane.data is None
     assert not lens.table.isVisible()
     lens.grab()

@@ -190,5 +190,6 @@ def find_unusable(trace: "Trace", held: Held) -> str:
     for name in names:
         numbers = trace.array(name)
         if not np.isfinite(numbers if name == "inputs" else numbers[held.head]).all():
-            return f"{trace.stage(name).title} contain NaN or ∞, which cannot be drawn as arrows."
+            contain = "contains" if name == "context" else "contain"
+            return f"{trace.stage(name).title} {contain} NaN or ∞, which cannot be drawn as arrows."
     return ""
