@@ -1,6 +1,7 @@
 """The worked solution: a computation with every product written out, as Markdown or LaTeX."""
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ LIMIT = 20_000
 """The maximum number of written terms; only the first rows of a larger computation are written."""
 WIDEST = 24
 """The maximum rows and columns of a written table; of a larger one only the size is written."""
+_COPIED = re.compile(r"[QKV] = [XM]|Z")
+"""The formula of a stage that has the numbers of an earlier one, such as Q = X."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +170,7 @@ def _write_stage(
     yield form.formula(stage.formula(e))
     rows, columns = (size(e, axis) for axis in stage.axes[-2:])
     names = [[label(e, axis, i) for i in range(n)] for axis, n in zip(stage.axes[-2:], (rows, columns), strict=True)]
-    array = trace.array(stage.name)
+    array, copied = trace.array(stage.name), _COPIED.fullmatch(stage.formula(e)) is not None
     for head in range(min(e.n_heads, whole.heads or e.n_heads)) if stage.has_heads else (None,):
         if head is not None and e.n_heads > 1:
             yield form.heading(3, f"{stage.title}, head {head}")
@@ -176,7 +179,7 @@ def _write_stage(
             for column in range(columns):
                 explained = explain(trace, Cell(stage.name, row, column, head), None)
                 given = all(plain(line).startswith("given: ") for line in explained.lines)
-                if given and max(rows, columns) <= WIDEST:
+                if (given or copied) and max(rows, columns) <= WIDEST:
                     continue  # the table above says as much
                 known = seen.setdefault((head, row, column), set()) if stage.is_map else set()
                 yield _write_cell(explained, stage, form, known)

@@ -111,8 +111,27 @@ def test_every_stage_and_cell_is_written_out(preset: str) -> None:
     assert "more …" not in text
 
 
+def is_copied(trace: Trace, name: str) -> bool:
+    """Whether a stage has the numbers of an earlier one: a projection without weight and bias, one head's context."""
+    weights, symbol = trace.experiment.weights, {"queries": "q", "keys": "k", "values": "v", "output": "o"}[name]
+    none = getattr(weights, f"W_{symbol}") is None and getattr(weights, f"b_{symbol}") is None
+    return none and (symbol != "o" or trace.experiment.n_heads == 1)
+
+
+def test_numbers_that_are_copied_are_a_table_alone() -> None:
+    text = write_markdown(trace_exactly(attnlab.preset("journey-untrained")))
+    queries = text.split("## Queries")[1].split("## ")[0]
+    assert "$$Q = X$$" in queries
+    assert "**" not in queries
+    output = text.split("## Output")[1]
+    assert "**" not in output
+    assert len(text.splitlines()) < 600
+
+
 def is_given(trace: Trace, name: str) -> bool:
-    """Whether the numbers of a stage are given, and not computed, and fit in a table."""
+    """Whether the numbers of a stage are given or those of an earlier stage, not computed, and fit in a table."""
+    if name in ("queries", "keys", "values", "output") and is_copied(trace, name):
+        return max(trace.array(name).shape[-2:]) <= WIDEST
     head = 0 if trace.stage(name).has_heads else None
     return max(trace.array(name).shape[-2:]) <= WIDEST and all(
         plain(line).startswith("given: ") for line in explain(trace, Cell(name, 0, 0, head), None).lines

@@ -83,6 +83,14 @@ def given(e: Experiment) -> Iterator[Block]:
         )
 
 
+def is_copied(trace: Trace, name: str) -> bool:
+    """Whether a stage has the numbers of an earlier one: a projection without weight and bias, one head's context."""
+    symbol = {"queries": "q", "keys": "k", "values": "v", "output": "o"}.get(name)
+    if symbol is None or (symbol == "o" and trace.experiment.n_heads > 1):
+        return False
+    return all(getattr(trace.experiment.weights, f"{table}_{symbol}") is None for table in "Wb")
+
+
 def stage(trace: Trace, name: str, n_rows: int | None, n_heads: int | None) -> Iterator[Block]:
     e, entry, array = trace.experiment, trace.stage(name), trace.array(name)
     yield Heading(2, alike(entry.title))
@@ -101,7 +109,7 @@ def stage(trace: Trace, name: str, n_rows: int | None, n_heads: int | None) -> I
             for j in range(len(columns)):
                 lines = explain(trace, Cell(name, i, j, head), None).lines
                 is_given = [plain(each).partition(" ")[0] for each in lines] == ["given:"]
-                if is_given and max(len(rows), len(columns)) <= WIDEST:
+                if (is_given or is_copied(trace, name)) and max(len(rows), len(columns)) <= WIDEST:
                     continue  # inputs without positions: their table says it all
                 title = f"{rows[i]}→{places[j]}:{alike(number(values[i, j]))}"
                 yield Computed(title, tuple(alike(plain(each)) for each in lines))
