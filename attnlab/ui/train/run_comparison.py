@@ -19,6 +19,7 @@ from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.run_words import make_title
 from attnlab.ui.train.second_run import RunHead, SecondRun
+from attnlab.ui.widgets.scroll_pair import ScrollPair
 
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
@@ -108,11 +109,10 @@ class RunComparison(QObject):
         body.insertWidget(body.indexOf(maps) + 1, second)
         self._workspace.room.show_settings(False)
         _share_evenly(body, body.indexOf(maps), right)
-        bar, other = maps.area.verticalScrollBar(), second.area.verticalScrollBar()
+        for mine, other in ((maps.area, second.area), (maps.model.area, second.model.area)):
+            ScrollPair(mine.verticalScrollBar(), other.verticalScrollBar(), second)
         second.view.set_room(maps.view.room)
         maps.height_shared.connect(second.view.set_room)
-        bar.valueChanged.connect(other.setValue)
-        other.valueChanged.connect(bar.setValue)
         maps.page_changed.connect(second.show_page)
         maps.model.view.chosen.connect(second.model.enter)
         second.model.view.chosen.connect(maps.model.enter)

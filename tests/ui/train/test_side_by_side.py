@@ -142,5 +142,14 @@ def test_an_encoder_stands_beside_a_decoder_before_either_is_trained(pupil: Pupi
     assert all(hidden[0])
     assert not any(hidden[1])
     assert (theirs.spec.model.d_model, theirs.spec.model.heads) == (16, 2)  # the same sizes
+    pupil.window.resize(1024, 640)
+    mine_bar, their_bar = (each.area.verticalScrollBar() for each in (maps.model, second.model))
+    pupil.wait_for(lambda: min(mine_bar.maximum(), their_bar.maximum()) > 100)
+    for one, other in ((mine_bar, their_bar), (their_bar, mine_bar)):
+        one.setValue(60)
+        assert other.value() == 60
+        one.setValue(one.maximum())
+        assert one.value() == one.maximum()  # the other may be shorter
+        assert other.value() == min(other.maximum(), one.value())
     second.close_button.click()
     assert comparing.second is None
