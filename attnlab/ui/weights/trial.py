@@ -147,8 +147,18 @@ def _run(
 
 def _apply_wish(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment") -> "Experiment":
     if not wish.proposal.parts and not isinstance(wish.embeddings, NamedArray):
+        _check_any_usable(arrays)
         raise ExperimentError("Nothing is chosen yet: choose an array for W_q, W_k, W_v, W_o or a bias.")
     return apply(wish.proposal, arrays, e, wish.n_heads, wish.n_kv_heads, wish.embeddings)
+
+
+def _check_any_usable(arrays: Mapping[str, NamedArray]) -> None:
+    """Raise an ExperimentError that says why, if none of the arrays can be used."""
+    if arrays and all(array.reason for array in arrays.values()):
+        name, array = next(iter(arrays.items()))
+        n = len(arrays) - 1
+        others = (f", nor can the other {n:,} arrays" if n > 1 else ", nor can the other array") if n else ""
+        raise ExperimentError(f"{shorten_name(name)} cannot be used: {array.reason}{others}.")
 
 
 def _find_mend(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment", sentence: str) -> tuple[int, str]:

@@ -193,6 +193,17 @@ def test_one_matrix_of_a_table_replaces_one_weight(person: "Person", tmp_path: P
     assert "journey" not in person.document.scene.preset  # which would tell of numbers that are not there any more
 
 
+def test_arrays_that_are_all_unusable_say_why(person: "Person", tmp_path: Path) -> None:
+    np.save(tmp_path / "five.npy", np.zeros((1, 1, 1, 2, 2)))
+    user = open_weights(person, [tmp_path / "five.npy"])
+    why = "it has 5 axes, shape [1, 1, 1, 2, 2]; weights have one, two or three"
+    assert user.message() == f"five cannot be used: {why}."
+    np.savez(tmp_path / "both.npz", texts=np.array(["a", "b"]), five=np.zeros((1, 1, 1, 2, 2)))
+    user = open_weights(person, [tmp_path / "both.npz"])
+    assert user.message().startswith("texts cannot be used: it contains ")
+    assert user.message().endswith(", nor can the other array.")
+
+
 def test_files_dropped_together_are_one_source(person: "Person", tmp_path: Path) -> None:
     for name, value in (("W_q", 1.0), ("W_k", 2.0), ("W_v", 3.0)):
         np.save(tmp_path / f"{name}.npy", np.full((3, 2), value))
