@@ -91,11 +91,15 @@ def _find_fixed(e: Experiment) -> Tensor | None:
 def _check_rows(e: Experiment, goals: Sequence[Goal]) -> str:
     if e.config.normalizer == "sigmoid" or NORMALIZERS[e.config.normalizer].kind == "signed":
         return ""
+    hidden = _find_fixed(e)
     for head, query in dict.fromkeys((goal.head, goal.query) for goal in goals):
         row = {goal.key: goal.wanted for goal in goals if (goal.head, goal.query) == (head, query)}
-        if sum(row.values()) > 1 + 1e-9:
-            name, total = e.tokens[query] or "∅", sum(row.values())
+        name, total = e.tokens[query] or "∅", sum(row.values())
+        visible = e.T_k if hidden is None else int((~hidden[query]).sum())
+        if total > 1 + 1e-9:
             return f"The goals in the row of “{name}” sum to {total:g}, and a row sums to 1: lower one of them."
+        if total < 1 - 1e-4 and len(row) == visible and not e.config.option("sink"):
+            return f"The goals of all keys of “{name}” sum to {total:g}, and a row sums to 1: raise or drop one."
     return ""
 
 
