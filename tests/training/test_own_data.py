@@ -108,7 +108,10 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "an empty target": (EMPTY, "Line 2 of mine.tsv has an empty target; each line needs"),
     "an empty source": (PLURALS + "\tx\n", "Line 13 of mine.tsv has an empty source"),
     "many lines": ("a\tb\n" * 100_000, "mine.tsv has 100,000 lines; the maximum is 50,000. Keep a part of it."),
-    "a million lines": ("a\tb\n" * 10**6, "mine.tsv is larger than the 2 MiB that a text to learn from may have"),
+    "a million lines": (
+        "a\tb\n" * 10**6,
+        "mine.tsv is larger than the 2 MiB that a text to learn from may have; choose another file",
+    ),
     "mixed encodings": (
         PLURALS.encode() + "caf\u00e9\tcaf\u00e9s\n".encode("latin-1"),
         "not UTF-8 at byte 131, in line 13",

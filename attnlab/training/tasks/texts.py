@@ -22,7 +22,9 @@ def read(path: str) -> str:
     try:
         raw = read_bytes(find_path(path), MOST_BYTES, "a text to learn from")
     except FileError as error:
-        raise TrainingError(f"{str(error).rstrip('.')}; leave the name empty to train on what is included.") from None
+        raise TrainingError(
+            f"{str(error).rstrip('.')}; choose another file, or none to train on what is included."
+        ) from None
     return _decode(format_name(Path(path).name), raw)
 
 
