@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from attnlab.base.counted import format_percent
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_values import Effect, HeadChanges, Prediction
 from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
@@ -101,12 +102,13 @@ class EffectCard(ModelCard):
     def _show_prediction(self, found: Prediction, predicts: str | None, changed: bool) -> None:
         before, after = found.before, found.after
         what = f"After “{found.place.strip()}”" if predicts == "next" else f"In place of “{found.place.strip()}”"
+        share, now = format_percent(before[1]), format_percent(after[2])
         if not changed:
-            said = f"{what}: “{before[0].strip()}”, {before[1]:.1%}."
+            said = f"{what}: “{before[0].strip()}”, {share}."
         elif before[0] == after[0]:
-            said = f"{what}: still “{before[0].strip()}”, {before[1]:.1%} → {after[2]:.1%}."
+            said = f"{what}: still “{before[0].strip()}”, {share} → {now}."
         else:
-            said = f"{what}: “{before[0].strip()}” {before[1]:.1%} becomes “{after[0].strip()}” {after[2]:.1%}."
+            said = f"{what}: “{before[0].strip()}” {share} becomes “{after[0].strip()}” {now}."
         self.sentence.setText(said)
         self.answers.setAccessibleName("Predictions")
         self.answers.show_meters([self._make(row, changed, row == after) for row in found.rows])

@@ -71,7 +71,7 @@ class HeadsOverview(MapSheet):
         if cell is None:
             return ""
         state = "switched off; Delete switches it on" if cell[0] in self._off else "Delete switches it off"
-        share = f"{self._on_words[cell[0]]:.0%} of its weight is on words\n" if self._on_words else ""
+        share = f"{100 * self._on_words[cell[0]]:.0f} % of its weight is on words\n" if self._on_words else ""
         return f"{self.title_of(cell[0])}: {self.cell_text(cell)}\n{share}{state}"
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -87,7 +87,7 @@ class PatternsCard(ModelCard):
         strongest = max(names, key=lambda name: getattr(row, name))
         meters = [self._make(row, rows, name, name == strongest) for name in names]
         self.meters.show_meters([*meters, *_make_entropy(row, rows, len(tokens))])
-        share = "" if on_words is None else f" {on_words:.0%} of the weight is on words."
+        share = "" if on_words is None else f" {100 * on_words:.0f} % of the weight is on words."
         self.numbers.setText(
             f"Ticks: median of all heads. Spread over {np.exp(row.entropy):.1f} of {len(tokens)} tokens, "
             f"{row.distance:.1f} away on average.{share}"
