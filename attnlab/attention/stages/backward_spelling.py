@@ -127,6 +127,8 @@ def make_map_code(name: str) -> Writer:
         d = f"d_{consumer}"
         if consumer == "weights":
             return _write_normalizer(e, f"d_{name}", variable(name), "weights", d)
+        if consumer == "scaled":
+            return f"d_{name} = {d} / {spell_divisor(e)}"
         cap, share = e.config.option("soft_cap"), e.config.option("dropout")
         written = {
             "masked": f"{d}.masked_fill(~allowed, 0)",
@@ -134,7 +136,6 @@ def make_map_code(name: str) -> Writer:
             "dropped": f"torch.where(kept, {d} / (1 - {share!r}), 0)",
             "capped": f"{d} * (1 - (capped / {cap!r}).square())",
             "biased": d,
-            "scaled": f"{d} / {spell_divisor(e)}",
         }[consumer]
         return f"d_{name} = {written}"
 
