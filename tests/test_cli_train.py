@@ -19,7 +19,7 @@ from attnlab.base.console import INTERRUPTED
 from attnlab.cli import train_progress
 from attnlab.cli.main import main
 from attnlab.cli.train_progress import follow, format_progress
-from attnlab.training.messages import Checkpoint, Failed, Message, Metric, Point, Progress
+from attnlab.training.messages import Checkpoint, Ended, Failed, Message, Metric, Point, Progress
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
 from attnlab.training.store import find_runs_folder, list_runs, load, save
@@ -235,10 +235,23 @@ def test_ctrl_c_saves_the_run_and_it_can_be_continued(tmp_path: Path) -> None:
     assert state.checkpoint.step == state.step == len(state.curve.steps)
 
 
+class Polled(TrainingProcess):
+    """A process whose messages all arrive at once, as when the machine is busy."""
+
+    def poll(self, wait: float = 0.0) -> tuple[Message, ...]:
+        found: tuple[Message, ...] = ()
+        while not any(isinstance(message, Ended | Failed) for message in found) and self.alive:
+            found += super().poll(wait)
+        return (*found, *super().poll())
+
+
 @pytest.mark.slow
-def test_a_model_too_large_to_record_is_reported_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [TrainingProcess, Polled])
+def test_a_model_too_large_to_record_is_reported_once(
+    kind: type[TrainingProcess], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     spec = tiny(12)
-    assert follow(Run(spec, "large", limit=1 << 10), TrainingProcess(spec), tmp_path / "run") == 0
+    assert follow(Run(spec, "large", limit=1 << 10), kind(spec), tmp_path / "run") == 0
     first, last = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"This model is too large to record: [\d.]+ MiB a moment, limit 0.00098 MiB\.", first)
     assert last == "Done: all 12 steps taken."

@@ -40,6 +40,7 @@ def follow(run: Run, process: TrainingProcess, folder: Path) -> int:
         process.stop(0.0)
     if last is None:
         last = _process_messages(run, process)
+    line.warn_if_unrecorded()
     line.end()
     for mark in find_loss_drops(run.steps, run.losses):
         run.mark(mark)
@@ -118,10 +119,7 @@ class ProgressLine:
     def show(self) -> None:
         """Print the progress, if it is time to."""
         now = time.monotonic()
-        if self._run.recorder.refused and not self._refused:
-            self._refused = True
-            self.end()
-            warn(self._run.recorder.refused)
+        self.warn_if_unrecorded()
         if self._run.status != "running":
             return
         if not self._course and not self._terminal:
@@ -136,6 +134,13 @@ class ProgressLine:
         write(sys.stderr, f"\r{text}\x1b[K" if self._terminal else f"{text}\n")
         sys.stderr.flush()
         self._open = self._terminal
+
+    def warn_if_unrecorded(self) -> None:
+        """Say once that the model is too large to record."""
+        if self._run.recorder.refused and not self._refused:
+            self._refused = True
+            self.end()
+            warn(self._run.recorder.refused)
 
     def end(self) -> None:
         """End the progress line."""
