@@ -76,6 +76,12 @@ class MapData:
         empty = self.unknown if self.masked is None else self.unknown & ~self.masked
         return np.broadcast_to(empty if self.dropped is None else empty | self.dropped, self.values.shape)
 
+    def cover(self, unknown: NDArray[np.bool_] | None) -> "MapData":
+        """Return the maps with these cells of their stage unknown; a share beside a row is known once its row is."""
+        if unknown is not None and self.aside:
+            unknown = np.concatenate([unknown, np.repeat(unknown.any(-1, keepdims=True), self.aside, -1)], -1)
+        return replace(self, unknown=unknown)
+
     def choose_maps(self, first: int, last: int) -> "MapData":
         """Return some of the maps, with the marks and limits that are theirs."""
         marks = {name: getattr(self, name) for name in ("masked", "unknown", "filled", "dropped", "under")}

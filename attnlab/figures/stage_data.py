@@ -98,18 +98,14 @@ def _choose_dropped(trace: "Trace", stage: Stage, head: int | str) -> NDArray[np
 
 def _add_sink(data: MapData) -> MapData:
     """Return maps of weights with one more column, the sink: what each row lacks to sum to 1."""
-    unknown = data.unknown
-    if unknown is not None:  # the share is known once its row is
-        unknown = np.concatenate([unknown, unknown.any(-1, keepdims=True)], -1)
     return replace(
         data,
         values=np.concatenate([data.values, find_sink_share(data.values)[..., None]], -1),
         column_labels=(*data.column_labels, SINK),
         masked=_widen(data.masked),
         filled=_widen(data.filled),
-        unknown=unknown,
         aside=1,
-    )
+    ).cover(data.unknown)
 
 
 def find_sink_share(weights: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -221,7 +221,7 @@ class SlideNumbers:
         self._look = look_at(trace, None, self._stage, self._view)
         assert self._look.data is not None
         unknown = self._find_unknown(self._stage, self._look.heads)
-        self._data: MapData = self._hide_mask(replace(self._look.data, unknown=unknown))
+        self._data: MapData = self._hide_mask(self._look.data.cover(unknown))
 
     def _pair(self) -> MapData | None:
         """Return the map of the state before and this one; None unless both are shown and alike in size."""
@@ -235,7 +235,7 @@ class SlideNumbers:
 
     def _hide_mask(self, data: MapData) -> MapData:
         """Return a map without hatching where a walk has computed nothing yet: it would tell which scores stay."""
-        hidden = walk.unknown_cells(self._trace.experiment, self._place, self._stage.name)
+        hidden = data.cover(walk.unknown_cells(self._trace.experiment, self._place, self._stage.name)).unknown
         if hidden is None:
             return data
         masked, filled = (None if cells is None else cells & ~hidden for cells in (data.masked, data.filled))
@@ -367,12 +367,12 @@ class SlideNumbers:
         if question is None or not question.choices or len(rows) != 1 or len(heads) > 1 or not self._stage.is_map:
             return None
         source = next((stage for stage in sources_of(self._stage, e) if stage.is_map), None)
-        row, columns = rows.pop(), self._data.values.shape[2]
+        row, columns = rows.pop(), self._data.values.shape[2] - self._data.aside
         if source is None or len({blank.column for blank in asked}) != columns or columns > MOST_IN_PAIR:
             return None
         look = look_at(self._trace, None, source, self._view)
         assert look.data is not None
-        data = replace(look.data, unknown=self._find_unknown(source, look.heads))
+        data = look.data.cover(self._find_unknown(source, look.heads))
         shown = None if asked[0] in self._blanks or self._slide.cell is None else self._slide.cell.column
         return make_bar_row(e, source, data, 0, row, None), make_bar_row(e, self._stage, self._data, 0, row, shown)
 

@@ -105,7 +105,7 @@ def _read(e: "Experiment", place: Place | None, stage: Stage) -> tuple[Region, .
 def _make_source(trace: "Trace", stage: Stage, view: "View", read: tuple[Region, ...], unknown: Unknown) -> SlideMap:
     look = look_at(trace, None, stage, view)
     assert look.data is not None
-    data = replace(look.data, unknown=unknown(stage, look.heads))
+    data = look.data.cover(unknown(stage, look.heads))
     framed = tuple(Outline(None, each.row, each.column, each.role or stage.role) for each in read)
     strong = (read[0].row, read[0].column) if read else (None, None)
     return SlideMap(data, f"{stage.title}  {data.power}".rstrip(), stage.role, framed, strong, stage.is_map)

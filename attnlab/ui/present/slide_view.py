@@ -215,8 +215,10 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         if self.drawn_height:
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
             painter.scale(self.height() / self.drawn_height, self.height() / self.drawn_height)
-        drawn = draw_slide(painter, self.sheet, content, palette_of(self), FORMULAS)
-        painter.end()
+        try:
+            drawn = draw_slide(painter, self.sheet, content, palette_of(self), FORMULAS)
+        finally:
+            painter.end()  # Qt crashes if the picture goes before its painter
         return content, picture, drawn
 
     def _find_new_cells(self, before: SlideContent, after: SlideContent) -> list[QRectF]:

@@ -1,9 +1,11 @@
 """Numbers are changed in a table while presenting."""
 
+import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
+from attnlab.attention import edits
 from attnlab.attention.stages.arithmetic import number
 from attnlab.lessons.parse import parse
 from tests.ui.present.test_present_window import Key, Lecture
@@ -136,3 +138,19 @@ def test_the_table_opens_at_the_number_that_the_step_changes(lecture: Lecture) -
     table = talk.presentation.parts.table.table
     talk.person.wait_for(lambda: table.selection() == (4, 3, 1, 1))
     assert table.viewport().rect().contains(table.grid().cell(4, 3))
+
+
+def test_a_sink_stays_covered_until_its_row_is_reached(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_PageDown)
+    assert talk.content.title == "Row by row"
+    for causal in (False, True):
+        talk.person.document.edit("Sink", lambda e, causal=causal: edits.configure(e, sink=True, causal=causal))
+        talk.person.settle()
+        talk.wait()
+        data = talk.content.main.data
+        assert data.aside == 1
+        assert data.unknown is not None
+        assert data.unknown.shape[-2:] == data.values.shape[-2:]
+        np.testing.assert_array_equal(data.unknown[..., -1], data.unknown[..., :-1].any(-1))
+        talk.presentation.view.grab()
