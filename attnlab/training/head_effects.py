@@ -70,7 +70,7 @@ def measure_heads(viewer: "Viewer", weights: Arrays, step: int) -> HeadEffects:
 
 
 def measure_next_head(viewer: "Viewer", weights: Arrays, step: int, begun: HeadEffects | None = None) -> HeadEffects:
-    """Return a measurement with one more head; it begins with the model that has all of them.
+    """Return what is ``begun`` with one more head measured; without it, the metric of the model with all heads on.
 
     Raises:
         TrainingError: the weights do not fit.
@@ -79,11 +79,12 @@ def measure_next_head(viewer: "Viewer", weights: Arrays, step: int, begun: HeadE
     held_out, n = viewer.data.held_out, min(MOST_EXAMPLES, len(viewer.data.held_out.inputs))
     source = None if held_out.source is None else held_out.source[:n]
     examples = Batch(held_out.inputs[:n], held_out.targets[:n], source)
-    off, missing = begun.missing[:1] if begun is not None else (), begun.missing[1:] if begun is not None else ()
+    waiting = begun.missing if begun is not None else ()
+    off = waiting[:1]
     with switch_off(viewer, off):
         metric = compute_metric(viewer.model, examples, viewer.data.held_out_lengths[:n], step)
     if begun is not None:
-        return replace(begun, without=begun.without | dict.fromkeys(off, metric), missing=missing)
+        return replace(begun, without=begun.without | dict.fromkeys(off, metric), missing=waiting[1:])
     layers = viewer.model.layers.items()
     heads = tuple((name, head) for name, layer in layers for head in range(layer.config.n_heads))
     return HeadEffects(step, n, metric, {}, heads)

@@ -118,7 +118,8 @@ class Viewer:
     def look(self, step: int, weights: Arrays, probe: str, *, write: bool = True) -> Look:
         """Return the maps of all layers for a text, the right answer and what the model writes.
 
-        Writing takes a pass for each token. Without ``write``, what it would write is what it predicts.
+        Writing takes a pass for each mistake. Without ``write``, ``predicted`` holds what the model predicts when it
+        reads the right tokens.
         """
         self.load(weights)
         batch = self._probe(probe)

@@ -43,7 +43,7 @@ def draw_circles(
 ) -> tuple[str, ...]:
     """Draw the circles, the numbers and the dials into a box, with type of a size in pixels."""
     foot = 3.6 * size if picture.dials else 0.0
-    numbers = max(NUMBERS_SHARE * box.width, _measure_least_height(picture, size)) if picture.numbers else 0.0
+    numbers = max(NUMBERS_SHARE * box.width, _measure_numbers(picture, size)) if picture.numbers else 0.0
     room = Box(box.x, box.y, box.width - numbers - (2 * size if numbers else 0), box.height - foot)
     radius, extents, gap = _fit_circles(picture, room, size)
     x = room.x
@@ -64,7 +64,7 @@ def draw_circles(
     return ()
 
 
-def _measure_least_height(picture: Circles, size: float) -> float:
+def _measure_numbers(picture: Circles, size: float) -> float:
     """Return the width that the numbers with their labels need."""
     plain, bold = QFontMetricsF(make_face(size)), QFontMetricsF(make_face(size, bold=True))
     lines = (plain.horizontalAdvance(label) + bold.horizontalAdvance(number) for label, number, _ in picture.numbers)

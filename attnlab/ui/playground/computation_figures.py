@@ -24,6 +24,7 @@ class ComputationFigures(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.shape, self.time, self.sums = QLabel(), QLabel(), QLabel()
+        self._whole, self._is_brief = "", False
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -68,10 +69,9 @@ class ComputationFigures(QWidget):
             label.setVisible(others)
 
     def _write_sums(self) -> None:
+        """Write the row sums in words, or briefly: "✓ Σ = 1"."""
         brief = self._whole.replace("rows sum to", "Σ =").replace("row sums", "Σ")
         self.sums.setText(brief if self._is_brief else self._whole)
-
-    _whole, _is_brief = "", False
 
 
 def _describe_sums(low: float, high: float) -> str:

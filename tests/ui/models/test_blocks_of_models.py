@@ -1,5 +1,6 @@
 """A layer of a model, opened in the playground as a whole block, shows the numbers that transformers computes."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import torch
 
 from attnlab.attention.stages.presence import find_last
-from tests.pretrained.conftest import WORDS, Make, make  # noqa: F401
+from tests.pretrained.conftest import WORDS, make_model, save_tokenizer
 from tests.ui.models.reader import ModelReader
 
 LAYERS = {
@@ -30,13 +31,11 @@ def compute_layer(model: Any, layers: Any, at: int, ids: list[int]) -> np.ndarra
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", LAYERS)
-def test_the_last_card_shows_what_leaves_the_layer(
-    reader: ModelReader,
-    make: Make,  # noqa: F811
-    family: str,
-) -> None:
-    model, folder = make(family)
-    reader.open(str(folder), "the cat sat on the mat")
+def test_the_last_card_shows_what_leaves_the_layer(reader: ModelReader, tmp_path: Path, family: str) -> None:
+    model = make_model(family)
+    model.save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, family)
+    reader.open(str(tmp_path), "the cat sat on the mat")
     reader.models.session.show(layer=1, head=1)
     reader.wait()
     reader.press("Open in Playground")

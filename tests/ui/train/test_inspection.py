@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from attnlab.training.head_effects import HeadEffects, measure_heads
+from attnlab.training.look import Look
 from attnlab.training.messages import Progress
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
@@ -52,9 +54,9 @@ def test_closing_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: str)
     viewer = inspector._find_viewer(spec)
     look = viewer.look
 
-    def counted(step: int, *rest: object, **options: bool) -> object:
+    def counted(step: int, *rest: Any, **options: bool) -> Look:
         seen.append(step)
-        return look(step, *rest, **options)  # type: ignore[arg-type]
+        return look(step, *rest, **options)
 
     viewer.look = counted  # type: ignore[method-assign, assignment]
     probe = viewer.data.probe_text
@@ -125,9 +127,9 @@ def test_an_interrupted_course_has_its_moments_so_far(qtbot: QtBot) -> None:
     viewer = inspection.inspector._find_viewer(run.spec)
     look = viewer.look
 
-    def closed_meanwhile(*given: object, **options: bool) -> object:
+    def closed_meanwhile(*given: Any, **options: bool) -> Look:
         inspection.stop()
-        return look(*given, **options)  # type: ignore[arg-type]
+        return look(*given, **options)
 
     viewer.look = closed_meanwhile  # type: ignore[method-assign, assignment]
     assert list(inspection._compute_course(run, [first, *rest], viewer.data.probe_text)) == [first]
