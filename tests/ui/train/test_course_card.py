@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from attnlab.training.look import Viewer
 from attnlab.training.task_patterns import measure_patterns
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def test_scores_of_every_moment_are_drawn_after_a_training(student: "Student") -
     assert run is not None
     steps = {moment.step for moment in run.recorder.moments}
     student.wait_for(lambda: steps <= {int(x) for line in ws.maps.chart.chart.lines for x in line.x})
-    viewer = ws.session.inspection.inspector._find_viewer(run.spec)
+    viewer = Viewer(run.spec)  # the worker uses its own in another thread
     moment = run.recorder.moments[len(steps) // 2]
     expected = measure_patterns("reverse", viewer.look(moment.step, moment.weights, ws.session.inspection.probe))[0]
     drawn = [float(line.y[line.x == moment.step][0]) for line in ws.maps.chart.chart.lines]
