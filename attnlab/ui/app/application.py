@@ -32,12 +32,17 @@ WAIT_MS, MOST_ROUNDS = 20, 6000
 
 
 class GarbageTimer(QObject):
-    """Collects garbage in the window's thread only: a widget collected by another thread would crash the program."""
+    """Collects garbage in the window's thread only: a widget collected by another thread would crash the program.
+
+    Collections skip what is alive now, such as the modules of torch. A caller who froze objects keeps them frozen.
+    """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        gc.collect()
-        gc.freeze()
+        self._freezes = not gc.get_freeze_count()
+        if self._freezes:
+            gc.collect(1)  # the old generation would take 75 ms with torch, and more in a large notebook
+            gc.freeze()
         gc.disable()
         self._ticks = 0
         self._timer = QTimer(self)
@@ -48,7 +53,8 @@ class GarbageTimer(QObject):
     def stop(self) -> None:
         """Let Python collect garbage again."""
         self._timer.stop()
-        gc.unfreeze()
+        if self._freezes:
+            gc.unfreeze()
         gc.enable()
 
     @Slot()
