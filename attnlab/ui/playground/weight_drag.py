@@ -21,5 +21,6 @@ class WeightDrag:
         """Follow the pointer, and return the wanted weight. A softmax gives neither 0 nor 1, so neither is wanted."""
         up = self._start.y() - to.y()
         if self.wanted is not None or abs(up) >= QApplication.startDragDistance():
-            self.wanted = min(max(round(self._weight + up / px(FULL), 2), 0.001), 0.999)
+            moved = round(up / px(FULL), 2)  # 0 where the drag comes back: the weight stays, without rounding
+            self.wanted = min(max(round(self._weight + moved, 2), 0.001), 0.999) if moved else self._weight
         return self.wanted

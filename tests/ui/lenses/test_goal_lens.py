@@ -233,6 +233,59 @@ def test_two_goals_are_reached_together(person: "Person") -> None:
     assert lens.panel.goals.text() == ""
 
 
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_goal_that_is_the_weight_shown_holds_it(person: "Person", is_kept: bool) -> None:
+    """It is reached with the other goal, whether it is set first or last; without it, the weight would move."""
+    before = weigh(person, 1, 2)
+    lens = open_lens(person)
+
+    def hold_it() -> None:
+        hold(person, 1, 2)
+        type_wanted(person, lens, lens.panel.wanted.text())
+        assert lens.panel.status.text() == f"Goal: this weight stays {before:.4f}."
+
+    def move_another() -> None:
+        hold(person, 1, 3)
+        type_wanted(person, lens, "0.3")
+
+    first, last = (hold_it, move_another) if is_kept else (move_another, hold_it)
+    first()
+    click(person, lens.panel.add)
+    last()
+    click(person, lens.panel.reach)
+    assert weigh(person, 1, 3) == pytest.approx(0.3, abs=1e-4)
+    assert weigh(person, 1, 2) == pytest.approx(before, abs=5e-5)
+    person.document.undo()
+    finish(person)
+    move_another()
+    click(person, lens.panel.reach)
+    assert weigh(person, 1, 2) != pytest.approx(before, abs=1e-3)
+
+
+def test_a_weight_that_only_has_to_stay_needs_another_goal(person: "Person") -> None:
+    before = person.experiment
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    type_wanted(person, lens, f"{weigh(person, 1, 2):.4f}")
+    click(person, lens.panel.reach)
+    assert lens.panel.status.text() == "The weight is this already. Keep this goal, then set one for another weight."
+    assert person.experiment is before
+
+
+def test_a_drag_that_comes_back_changes_nothing(person: "Person") -> None:
+    before = person.experiment
+    lens = open_lens(person)
+    figure = lens.weights.now
+    at = figure.cell_rect(3, 4).center().toPoint()
+    QTest.mousePress(figure, Qt.MouseButton.LeftButton, pos=at)
+    for up in (10, px(FULL) // 2, 0):
+        QTest.mouseMove(figure, at - QPoint(0, up))
+    QTest.mouseRelease(figure, Qt.MouseButton.LeftButton, pos=at)
+    finish(person)
+    assert person.experiment is before
+    assert lens.panel.status.text().startswith("The weight is this already.")
+
+
 def test_goals_that_cannot_be_are_one_sentence_and_change_nothing(person: "Person") -> None:
     before = person.experiment
     hold(person, 1, 2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from attnlab.attention.measures.goal_seek import Goal
+from attnlab.attention.measures.goal_seek import CLOSE, Goal
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
@@ -124,7 +124,10 @@ class GoalLens(Lens):
         self.weights.show_weights(e, data, before, marks)
 
     def _show_kept(self, e: "Experiment") -> None:
-        texts = [f"“{e.tokens[q] or '∅'}” → “{e.key_tokens[k] or '∅'}” {w:g}" for (_, q, k), w in self._kept.items()]
+        texts = [
+            f"“{e.tokens[q] or '∅'}” → “{e.key_tokens[k] or '∅'}” {round(w, 4):g}"
+            for (_, q, k), w in self._kept.items()
+        ]
         self.panel.goals.setText(f"Kept goals: {', '.join(texts)}." if texts else "")
         self.panel.goals.setVisible(bool(texts))
         self.panel.clear.setVisible(bool(texts))
@@ -150,6 +153,10 @@ class GoalLens(Lens):
         refusal = find_refusal(e, ask)
         if refusal or (self._wanted is None and not self._kept):
             self.panel.say(refusal or "Type what the weight should be, or drag it in the map; then press Reach it.")
+            return
+        weights = self._of[0].array("weights")
+        if all(abs(goal.wanted - weights[goal.head, goal.query, goal.key]) < CLOSE for goal in ask.goals):
+            self.panel.say("The weight is this already. Keep this goal, then set one for another weight.")
             return
         self.ask(("goal", e), partial(find_goal, e, ask, self._begin()), latest="goal")
 
@@ -233,8 +240,13 @@ class GoalLens(Lens):
 
     @Slot(float)
     def _on_wanted(self, wanted: float) -> None:
-        self._wanted = wanted
-        self.panel.say("")
+        """Set the goal of the held weight; the weight that is shown means that it has to stay as it is."""
+        assert self._of is not None
+        assert self._held is not None
+        now = float(self._of[0].array("weights")[_place(self._held)])
+        holds = wanted == round(now, 4)
+        self._wanted = now if holds else wanted
+        self.panel.say(f"Goal: this weight stays {number(now)}." if holds else "")
         self._forget_ways()
 
     @Slot()

@@ -41,6 +41,7 @@ class GoalPanel(FollowsTheme, Card):
         self.wanted = NumberEdit()
         self.wanted.setAccessibleName("The weight that is wanted")
         self.wanted.taken.connect(lambda value: self.wanted_taken.emit(float(value)))
+        self.wanted.confirmed.connect(lambda value: self.wanted_taken.emit(float(value)))  # the current weight, to hold
         self.wanted.refused.connect(self.say)
         self.chips: dict[str, FormulaBox] = {}
         self.numbers = QLineEdit()

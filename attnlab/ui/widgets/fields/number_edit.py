@@ -22,6 +22,8 @@ class NumberEdit(KeepsKeys, QAbstractSpinBox):
     """
 
     taken = Signal(object)
+    confirmed = Signal(object)
+    """Emitted with the current value when it is typed again or Enter is pressed on it."""
     typed = Signal(object)
     refused = Signal(str)
     edited = Signal()
@@ -64,6 +66,8 @@ class NumberEdit(KeepsKeys, QAbstractSpinBox):
             self._refusal = str(error)
             self.refused.emit(self._refusal)
             return False
+        if value == self._value:
+            self.confirmed.emit(value)
         self._take(value)
         return True
 
