@@ -8,12 +8,14 @@ import torch
 
 import attnlab
 from attnlab.attention import edits
+from attnlab.attention.edits.descent import choose_loss
 from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.examples.presets import PRESETS, preset
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.remarks import find_oddities, find_remarks, find_stage_remarks
+from attnlab.base.errors import ExperimentError
 
 DK = 4
 
@@ -99,6 +101,22 @@ def test_division_by_the_sum_gives_the_weight_to_a_large_negative_fill() -> None
     assert find_oddities(e, "float16") == (), "beyond float16 it is −∞, which counts as 0"
     assert find_oddities(make(causal=True, normalizer="sum")) == ()
     assert find_oddities(make(normalizer="sum", options={"fill": "-1e9"})) == (), "nothing is masked"
+
+
+def test_a_loss_that_wants_a_weight_that_no_scores_give_is_odd() -> None:
+    loss = {"loss": "weight", "loss_wanted": -0.1}
+    assert find_oddities(make(options=loss)) == (
+        "The wanted weight of the loss is −0.1; weights of “softmax” lie between 0 and 1, so the loss cannot become 0.",
+    )
+    assert find_oddities(make(normalizer="sum", options=loss)) == ()
+    for inside in ({"loss_wanted": 0.0}, {"loss_wanted": 1.0}, {"loss": "none"}):
+        assert find_oddities(make(options=loss | inside)) == ()
+
+
+def test_a_loss_that_wants_a_weight_that_no_scores_give_is_not_chosen() -> None:
+    with pytest.raises(ExperimentError, match=r"is 1\.2; weights of “softmax” lie between 0 and 1\.$"):
+        choose_loss(make(), "weight", loss_wanted=1.2)
+    assert choose_loss(make(normalizer="sum"), "weight", loss_wanted=1.2).config.option("loss_wanted") == 1.2
 
 
 @pytest.mark.parametrize(("score", "norm"), [("cosine", "none"), ("dot", "l2")])

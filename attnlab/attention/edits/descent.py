@@ -10,7 +10,7 @@ import torch
 from attnlab.attention.edits.layer_edits import configure
 from attnlab.attention.edits.layer_tables import table, tables, with_table
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.registries.losses import NONE, WEIGHT, find_pair
+from attnlab.attention.registries.losses import NONE, WEIGHT, find_pair, find_reason_against_wanted
 from attnlab.attention.stages.explain_block import list_unused_tables
 from attnlab.attention.stages.presence import PARAMETERS, has_stage
 from attnlab.attention.stages.table import plan
@@ -38,9 +38,13 @@ def choose_loss(e: Experiment, kind: str, **options: Any) -> Experiment:
     """Return the experiment with a loss of a kind, and options such as ``loss_wanted``.
 
     Raises:
-        ExperimentError: an option is invalid, or the wanted weight is masked, so that no number moves it.
+        ExperimentError: an option is invalid, the wanted weight is masked, so that no number moves it, or
+            ``loss_wanted`` is given and no weight of the normaliser is as large or small.
     """
     chosen = configure(e, loss=kind, **options)
+    reason = find_reason_against_wanted(chosen) if "loss_wanted" in options else ""
+    if reason:
+        raise ExperimentError(reason)
     _, query, key = find_pair(chosen)
     hidden = chosen.hidden()
     if kind == WEIGHT and hidden is not None and bool(hidden[query, key]) and chosen.config.option("fill") != "0":

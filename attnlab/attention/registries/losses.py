@@ -2,6 +2,7 @@
 
 from attnlab.attention.layer import Layer, LayerConfig
 from attnlab.attention.registries.entries import Feature, Option, Table
+from attnlab.attention.registries.normalizers import NORMALIZERS
 
 NONE, WEIGHT, OUTPUT, CLASS = "none", "weight", "output", "class"
 LOSSES = (
@@ -27,6 +28,15 @@ def find_pair(e: Layer) -> tuple[int, int, int]:
     sizes = ((option("loss_head"), e.n_heads), (option("loss_query"), e.T_q), (option("loss_key"), e.T_k))
     head, query, key = (min(index, size - 1) for index, size in sizes)
     return head, query, key
+
+
+def find_reason_against_wanted(e: Layer) -> str:
+    """Return one sentence on why no numbers give the weight that the loss wants; "" if some may."""
+    normalizer, wanted = NORMALIZERS[e.config.normalizer], e.config.option("loss_wanted")
+    if e.config.option("loss") != WEIGHT or normalizer.kind == "signed" or 0 <= wanted <= 1:
+        return ""
+    told = f"{wanted:g}".replace("-", "−")
+    return f"The wanted weight of the loss is {told}; weights of “{normalizer.title}” lie between 0 and 1."
 
 
 def find_class(e: Layer) -> int:

@@ -13,6 +13,7 @@ import torch
 from attnlab.attention.registries import masks
 from attnlab.attention.registries.entries import Entry
 from attnlab.attention.registries.features import FEATURES
+from attnlab.attention.registries.losses import find_reason_against_wanted
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
@@ -40,7 +41,7 @@ class Remark:
 def find_remarks(e: "Experiment", dtype: str = "float32") -> tuple[Remark, ...]:
     """Return the remarks on an experiment that is computed in a dtype, oddities first."""
     found = (*_compare_sequences(e), *_rotate_other_scores(e), *_divide_fills(e, dtype), *_divide_cosines(e))
-    return (*found, *_norm_cosines(e), *_name_conventions(e))
+    return (*found, *_norm_cosines(e), *_want_unreachable(e), *_name_conventions(e))
 
 
 def find_oddities(e: "Experiment", dtype: str = "float32") -> tuple[str, ...]:
@@ -68,6 +69,11 @@ def _compare_sequences(e: "Experiment") -> Iterator[Remark]:
     if scheme.rotate is not None or scheme.bias is not None:
         stage = "biased" if scheme.bias is not None else "rotated_keys"
         yield Remark(stage, f"{scheme.title} compares positions in {_TWO}.")
+
+
+def _want_unreachable(e: "Experiment") -> Iterator[Remark]:
+    if reason := find_reason_against_wanted(e):
+        yield Remark("loss", f"{reason[:-1]}, so the loss cannot become 0.")
 
 
 _TWO = "two different sequences, which means little unless they are aligned word for word"

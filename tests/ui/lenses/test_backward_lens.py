@@ -236,6 +236,18 @@ def test_a_rate_that_is_refused_as_the_button_is_pressed_takes_no_step(person: "
     assert three.panel.status.text().startswith("One step at rate 0.5: ")
 
 
+def test_a_wanted_weight_that_softmax_never_gives_is_refused(person: "Person", three: BackwardLens) -> None:
+    before = person.experiment
+    for text, shown in (("1.2", "1.2"), ("-0.1", "−0.1")):
+        type_number(person, three.panel.wanted, text)
+        assert three.panel.status.text() == f"wanted is {shown}; it needs a number from 0 to 1."
+        assert person.experiment is before
+    person.document.edit("Signed", lambda e: edits.configure(e, normalizer="sum"))
+    finish(person)
+    type_number(person, three.panel.wanted, "1.2")
+    assert person.experiment.config.option("loss_wanted") == 1.2
+
+
 def test_a_wanted_output_and_a_class_reach_every_table(person: "Person") -> None:
     lens = open_lens(person)
     choose(person, lens, "the output")

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from attnlab.attention.edits.descent import find_gradient_stage, list_movable
 from attnlab.attention.registries.losses import CLASS, LOSSES, MOST_CLASSES, NONE, WEIGHT, find_class, find_pair
+from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
@@ -111,7 +112,8 @@ class BackwardPanel(FollowsTheme, Card):
         self._wanted.setVisible(kind == WEIGHT)
         self.hold.setVisible(kind == WEIGHT)
         self.fields.setVisible(kind == CLASS)
-        wanted = Field("wanted", "wanted", "The wanted weight", "number", 1.0, 1.0)
+        least, most = (None, None) if NORMALIZERS[e.config.normalizer].kind == "signed" else (0.0, 1.0)
+        wanted = Field("wanted", "wanted", "The wanted weight", "number", 1.0, 1.0, least=least, most=most)
         self.wanted.show_number(wanted, option("loss_wanted"))
         self.rate.show_number(
             Field("rate", "rate", "The rate", "number", RATE, RATE, least=0.0, open_least=True), self._rate
