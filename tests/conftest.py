@@ -28,6 +28,8 @@ from tests.patience import PATIENCE_MS
 
 pytest_plugins = ["tests.quick"]
 
+FIRST_MOUSE = (10, 10)  # where the mouse of the offscreen platform is when the program starts
+
 GRACE_S = 20.0  # how long something that was told to stop may take to do so; only what does not takes so long
 
 MUCH = 20_000  # new objects, after which garbage is looked for even where no widgets are
@@ -57,7 +59,15 @@ else:
 
     @pytest.fixture
     def qtbot(qapp: Any, request: pytest.FixtureRequest) -> QtBot:
+        _put_mouse_back(qapp)
         return PatientBot(request)
+
+    def _put_mouse_back(app: Any) -> None:
+        """Move the mouse to where Qt has it at first: what opens under it is entered, and left when it is covered."""
+        from PySide6.QtGui import QCursor
+
+        if app.platformName() == "offscreen" and (QCursor.pos().x(), QCursor.pos().y()) != FIRST_MOUSE:
+            QCursor.setPos(*FIRST_MOUSE)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
