@@ -69,6 +69,14 @@ def _open_lens(name: str) -> Prepare:
     return prepare
 
 
+def _draw_tokens(playground: "Playground", window: MainWindow) -> None:
+    """Show the tokens of both sequences as arrows."""
+    from PySide6.QtWidgets import QRadioButton
+
+    playground.lenses.open_lens("arrows")
+    next(button for button in playground.lenses.stack.findChildren(QRadioButton) if button.text() == "Tokens").click()
+
+
 def _reach_goal(playground: "Playground", window: MainWindow) -> None:
     _find_goal(playground)
 
@@ -286,6 +294,7 @@ def list_views() -> Iterator[View]:
     yield View("state-token-masked", "journey", _mask_token)
     yield View("state-everything", "multi-head-8", _switch_on_everything)
     yield View("lens-arrows", "journey", _open_lens("arrows"))
+    yield View("lens-arrows-tokens", "cross-attention", _draw_tokens)
     yield View("lens-contributions", "journey", _open_lens("contributions"))
     yield View("lens-sensitivity", "journey", _open_lens("sensitivity"))
     yield View("lens-sensitivity-8", "multi-head-8", _open_lens("sensitivity"))

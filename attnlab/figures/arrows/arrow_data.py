@@ -13,7 +13,7 @@ class Arrow:
     """One arrow from the origin: its tip in the plane, its role for the colour, its label, and its name in words.
 
     ``key`` tells its owner which vector it is; ``held`` ones are drawn strong and ``hidden`` ones as grey rings.
-    ``size`` is the radius of its ring in pixels, 0 for the usual one.
+    ``size`` is the radius of its ring in pixels, 0 for the usual one. ``token`` names what the vector is computed from.
     """
 
     key: Hashable
@@ -24,6 +24,7 @@ class Arrow:
     held: bool = False
     hidden: bool = False
     size: float = 0.0
+    token: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ _CHOICES = content.Choices("query")
 
 
 def make_arrows(trace: "Trace", stage: str, cell: "Cell | None", head: int | str) -> Plane:
-    """Return the tokens for the inputs, queries and keys up to the scores, and for the weights and what comes after
-    them the values with the context. The pair is that of the cell. Runs on any thread.
+    """Return the tokens for the inputs and the memory, queries and keys up to the scores, and for the weights and what
+    comes after them the values with the context. The pair is that of the cell. Runs on any thread.
 
     Raises:
         ExperimentError: the vectors contain NaN or ∞.
@@ -34,12 +34,12 @@ def make_arrows(trace: "Trace", stage: str, cell: "Cell | None", head: int | str
     bad = content.find_unusable(trace, held)
     if bad:
         raise ExperimentError(bad)
-    make = _make_tokens if stage == "inputs" else _make_pairs if stage in UP_TO_SCORES else _make_values
+    make = _make_tokens if stage in ("inputs", "memory") else _make_pairs if stage in UP_TO_SCORES else _make_values
     return make(trace, held)
 
 
 def _make_tokens(trace: "Trace", held: content.Held) -> Plane:
-    vectors = trace.array("inputs").astype(np.float64)
+    vectors = content.stack_tokens(trace)
     plane = content.choose_plane(_CHOICES, vectors)
     return Plane("Tokens", content.make_tokens_data(trace, held, plane), describe_shown(measure_shown(vectors, plane)))
 

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QRadioButton
 
 import attnlab
+from attnlab.attention.experiment import Weights
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import Cell
 from attnlab.base.spoken_text import speak_number
@@ -252,8 +253,72 @@ def test_a_pulled_key_of_a_second_sequence_takes_its_row_of_M_along(sit_down: "C
     moved = (person.experiment.memory - m).abs().sum(1)
     assert moved[2] > 0
     assert not moved[[0, 1, 3]].any()
+
+
+def test_the_tokens_of_a_second_sequence_are_drawn_and_pulled(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("cross-attention")
+    lens = open_lens(person)
     person.click(person.find(QRadioButton, "Tokens", lens))
-    assert lens.drag.text().endswith("Keys and values come from M.")
+    person.click(person.find(QRadioButton, "Two columns", lens))
+    lens.plane.motion.skip()
+    assert "That of X moves its query; that of M moves its key and its value." in lens.drag.text()
+    x, m = person.experiment.embeddings, person.experiment.memory
+    np.testing.assert_allclose(tips(lens.plane, "inputs"), x[:, :2], atol=1e-6)
+    np.testing.assert_allclose(tips(lens.plane, "memory"), m[:, :2], atol=1e-6)
+    assert lens.plane.data is not None
+    labels = [arrow.label for arrow in lens.plane.data.arrows]
+    memory_tokens = person.experiment.memory_tokens
+    assert memory_tokens is not None
+    assert labels == [*person.experiment.tokens, *(f"M: {token}" for token in memory_tokens)]
+    size = unit(lens.plane)
+    pull(person, lens.plane, ("memory", 2), (8, 0), (30, 12))
+    assert person.history()[-1] == "Drag M"
+    assert person.experiment.embeddings is x
+    moved = (person.experiment.memory - m).numpy()
+    np.testing.assert_allclose(moved[2, :2], [30 / size, -12 / size], atol=1e-4)
+    assert not np.delete(moved, 2, 0).any()
+    assert not moved[2, 2:].any()
+    person.document.select(Cell("scores", 0, 3, 0), pin=True)
+    assert [arrow.key for arrow in lens.plane.data.arrows if arrow.held] == [("inputs", 0), ("memory", 3)]
+
+
+def test_tokens_of_two_widths_share_a_plane(sit_down: "Callable[..., Person]") -> None:
+    narrow, wide = np.array([[1.0, 2.0], [0.5, -1.0]]), np.arange(6.0).reshape(2, 3)
+    e = attnlab.Experiment(
+        ("a", "b"),
+        narrow,
+        memory_tokens=("c", "d"),
+        memory_embeddings=wide,
+        weights=Weights(np.ones((2, 2)), np.ones((3, 2)), np.ones((3, 2))),
+    )
+    person = sit_down(e)
+    lens = open_lens(person)
+    person.click(person.find(QRadioButton, "Tokens", lens))
+    person.click(person.find(QRadioButton, "Two columns", lens))
+    lens.plane.motion.skip()
+    assert lens.head.text() == "Tokens: rows of X, 2, and of M, 3 numbers; columns that X lacks are 0"
+    np.testing.assert_allclose(tips(lens.plane, "memory"), wide[:, :2])
+    pull(person, lens.plane, ("inputs", 0), (8, 0), (30, 0))
+    assert person.history()[-1] == "Drag X"
+    assert float(person.experiment.embeddings[0, 0]) > 1
+
+
+def test_keys_of_a_second_sequence_travel_from_its_tokens(
+    sit_down: "Callable[..., Person]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnlab.ui.widgets.arrows.arrow_motion.motion_ms", lambda _: 150)
+    person = sit_down("cross-attention")
+    lens = open_lens(person)
+    person.click(person.find(QRadioButton, "Tokens", lens))
+    lens.plane.motion.skip()
+    assert lens.plane.data is not None
+    before = {arrow.key: arrow.tip for arrow in lens.plane.data.arrows}
+    person.click(person.find(QRadioButton, "Queries and keys", lens))
+    assert lens.plane.motion.data is not None
+    starts = {arrow.key: arrow.tip for arrow in lens.plane.motion.data.arrows}
+    assert starts["queries", 1] == pytest.approx(before["inputs", 1], abs=1e-3)
+    assert starts["keys", 1] == pytest.approx(before["memory", 1], abs=1e-3)
+    lens.plane.motion.skip()
 
 
 def test_a_token_of_one_number_is_named_so(sit_down: "Callable[..., Person]") -> None:

@@ -59,6 +59,14 @@ def test_the_stage_of_the_step_chooses_the_plane(stage: str, title: str, role: s
     assert plane.arrows.arrows[0].role == role
 
 
+def test_both_sequences_are_the_tokens_of_cross_attention() -> None:
+    trace = attnlab.compute(attnlab.preset("cross-attention"))
+    for stage in ("inputs", "memory"):
+        plane = make_arrows(trace, stage, Cell("scores", 1, 2, 0), 0)
+        assert plane.title == "Tokens"
+        assert [arrow.key for arrow in plane.arrows.arrows if arrow.held] == [("inputs", 1), ("memory", 2)]
+
+
 def test_the_pair_is_that_of_the_step() -> None:
     plane = make_arrows(attnlab.compute(attnlab.preset("journey")), "scores", Cell("scores", 4, 1, 0), 0)
     assert [arrow.label for arrow in plane.arrows.arrows if arrow.held] == ["one query", "journey key"]

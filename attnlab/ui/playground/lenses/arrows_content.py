@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.attention.edits.vector_edits import find_table
 from attnlab.attention.measures.planes import (
     Plane,
     find_hull,
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.floating[Any]]
 _QUERY_STAGES = ("inputs", "queries", "normed_queries", "rotated_queries", "context", "merged", "output")
 _KEY_STAGES = ("memory", "keys", "normed_keys", "rotated_keys", "values")
-_NOUN = {"inputs": "token", "queries": "query", "keys": "key", "values": "value"}
-_ROLE = {"inputs": "neutral", "queries": "query", "keys": "key", "values": "value"}
+_NOUN = {"inputs": "token", "memory": "token", "queries": "query", "keys": "key", "values": "value"}
+_ROLE = {"inputs": "neutral", "memory": "neutral", "queries": "query", "keys": "key", "values": "value"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +111,9 @@ def make_arrows(
     hidden: NDArray[np.bool_] | None = None,
     sizes: Floats | None = None,
     noun: bool = True,
+    table: str = "embeddings",
 ) -> list[Arrow]:
-    """Return the arrows of one kind of vector [n, d] with their tips [n, 2]."""
+    """Return the arrows of one kind of vector [n, d] with their tips [n, 2]; ``table`` has the rows of its tokens."""
     lengths = np.linalg.norm(vectors, axis=1)
     arrows = []
     for i, (x, y) in enumerate(tips.tolist()):
@@ -120,11 +122,13 @@ def make_arrows(
             f"{_NOUN[kind]} of {speak_token(tokens[i])}, {speak_number(x)} across, {speak_number(y)} up, "
             f"length {speak_number(float(lengths[i]))}{', hidden by the mask' if covered else ''}"
         )
-        if kind == "inputs":
-            spoken = spoken.removeprefix("token of ")
         label = f"{tokens[i] or '∅'} {_NOUN[kind]}" if i == held and noun else tokens[i] or "∅"
+        if kind in ("inputs", "memory"):
+            spoken = spoken.removeprefix("token of ")
+        if kind == "memory":
+            label, spoken = f"M: {label}", f"second sequence: {spoken}"
         size = 0.0 if sizes is None else float(sizes[i])
-        arrows.append(Arrow((kind, i), (x, y), _ROLE[kind], label, spoken, i == held, covered, size))
+        arrows.append(Arrow((kind, i), (x, y), _ROLE[kind], label, spoken, i == held, covered, size, (table, i)))
     return arrows
 
 
@@ -134,7 +138,9 @@ def make_pairs_data(trace: "Trace", held: Held, stages: tuple[str, str], plane: 
     queries, keys = (trace.array(name)[held.head].astype(np.float64) for name in stages)
     hidden = find_hidden(trace, held.query)
     arrows = make_arrows("queries", plane.draw(queries), queries, e.tokens, held.query)
-    arrows += make_arrows("keys", plane.draw(keys), keys, e.key_tokens, held.key, hidden=hidden)
+    arrows += make_arrows(
+        "keys", plane.draw(keys), keys, e.key_tokens, held.key, hidden=hidden, table=find_table(e, "keys")
+    )
     projection = None
     if shows_scores(trace, stages) and shows_whole(plane, queries[held.query]):
         others = tuple(e.T_q + k for k in range(e.T_k) if k != held.key) if e.T_k <= 12 else ()
@@ -154,11 +160,24 @@ def shows_whole(plane: Plane, vector: Floats) -> bool:
 
 
 def make_tokens_data(trace: "Trace", held: Held, plane: Plane) -> ArrowsData:
-    """Return the rows of the inputs as arrows."""
-    x = trace.array("inputs").astype(np.float64)
-    return ArrowsData(
-        tuple(make_arrows("inputs", plane.draw(x), x, trace.experiment.tokens, held.query, noun=False)), plane.names
-    )
+    """Return the rows of the inputs, and those of a second sequence, as arrows."""
+    e = trace.experiment
+    x, m = np.split(stack_tokens(trace), [e.T_q])
+    arrows = make_arrows("inputs", plane.draw(x), x, e.tokens, held.query, noun=False)
+    if len(m):
+        table = find_table(e, "memory")
+        arrows += make_arrows("memory", plane.draw(m), m, e.key_tokens, held.key, noun=False, table=table)
+    return ArrowsData(tuple(arrows), plane.names)
+
+
+def stack_tokens(trace: "Trace") -> Floats:
+    """Return the rows of the inputs, and below them those of a second sequence, [T_q, d_model] or [T_q + T_k, d].
+
+    d is the larger width of the two; the columns that shorter rows lack are 0.
+    """
+    tables = [trace.array(name).astype(np.float64) for name in ("inputs", "memory") if name in trace]
+    width = max(each.shape[1] for each in tables)
+    return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in tables])
 
 
 def make_values_data(trace: "Trace", held: Held, plane: Plane) -> ArrowsData:
@@ -169,7 +188,10 @@ def make_values_data(trace: "Trace", held: Held, plane: Plane) -> ArrowsData:
     tips, hidden = plane.draw(values), find_hidden(trace, held.query)
     seen = np.flatnonzero(~hidden) if hidden is not None else np.arange(e.T_k)
     sizes = 3.5 + 9 * np.sqrt(np.clip(weights, 0, 1))
-    arrows = make_arrows("values", tips, values, e.key_tokens, held.key, hidden=hidden, sizes=sizes, noun=False)
+    table = find_table(e, "values")
+    arrows = make_arrows(
+        "values", tips, values, e.key_tokens, held.key, hidden=hidden, sizes=sizes, noun=False, table=table
+    )
     mixture = None
     if len(seen):
         context = plane.draw(trace.array("context")[held.head, held.query][None])[0]
@@ -186,10 +208,11 @@ def _point(xy: Floats) -> tuple[float, float]:
 
 def find_unusable(trace: "Trace", held: Held) -> str:
     """Return why nothing can be drawn, "" if all vectors of a head are finite."""
-    names = ("inputs", *find_stages(trace, Choices("columns")), "values", "context")
+    tokens = tuple(name for name in ("inputs", "memory") if name in trace)
+    names = (*tokens, *find_stages(trace, Choices("columns")), "values", "context")
     for name in names:
         numbers = trace.array(name)
-        if not np.isfinite(numbers if name == "inputs" else numbers[held.head]).all():
-            contain = "contains" if name == "context" else "contain"
+        if not np.isfinite(numbers if name in tokens else numbers[held.head]).all():
+            contain = "contains" if name in ("memory", "context") else "contain"
             return f"{trace.stage(name).title} {contain} NaN or ∞, which cannot be drawn as arrows."
     return ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _DRAWN = (
     Choice("pairs", "Queries and keys", "The vectors that the scores are computed from"),
-    Choice("inputs", "Tokens", "The rows of X, with positions added"),
+    Choice("inputs", "Tokens", "The rows of X, and of M if there is one, with positions added"),
 )
 _PLANES = (
     Choice("principal", "Strongest directions", "The plane that shows the most of all lengths (principal components)"),
@@ -100,7 +100,7 @@ class ArrowControls(QWidget):
 
     def fit(self, e: "Experiment") -> None:
         """Show the choices that a layer has."""
-        most = max(e.d_model if self.drawn == "inputs" else e.d_k, e.d_v)
+        most = max(e.d_model, e.memory.shape[1], e.d_v) if self.drawn == "inputs" else max(e.d_k, e.d_v)
         for box in (self._across, self._up):
             box.setMaximum(max(most - 1, 1))
         reason = "Tokens are neither queries nor keys" if self.drawn == "inputs" else ""

@@ -8,6 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout
 
 from attnlab.attention.edits import vector_edits
+from attnlab.attention.edits.layer_tables import table
 from attnlab.attention.measures.planes import Plane, describe_shown, measure_shown
 from attnlab.attention.stages.explanation import Cell
 from attnlab.ui.base.announcing import show_text
@@ -23,6 +24,7 @@ from attnlab.ui.playground.lenses.arrows_words import (
     describe_head,
     describe_score,
     list_projections,
+    name_tokens,
 )
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
@@ -162,14 +164,13 @@ class ArrowsLens(Lens):
     def _name_plane(self, trace: "Trace", held: content.Held) -> str:
         head = f", head {held.head}" if trace.experiment.n_heads > 1 else ""
         if self.controls.drawn == "inputs":
-            width = trace.experiment.d_model
-            return f"Tokens: rows of {width} number{'s' * (width != 1)}"
+            return name_tokens(trace.experiment)
         return f"Queries and keys{head}: d_k = {trace.experiment.d_k}"
 
     def _find_vectors(self, trace: "Trace", held: content.Held) -> content.Floats:
         """Return the vectors of the first plane: the tokens, or the queries and then the keys."""
         if self.controls.drawn == "inputs":
-            return trace.array("inputs").astype(np.float64)
+            return content.stack_tokens(trace)
         stages = content.find_stages(trace, self.controls.choices)
         return np.concatenate([trace.array(name)[held.head].astype(np.float64) for name in stages])
 
@@ -238,12 +239,13 @@ class ArrowsLens(Lens):
             if not began:
                 began.append(e)  # a drag moves the tip from where it was when the drag began
             moved = vector_edits.undo_rotation(began[0], kind, row, step) if rotated else step
-            if kind == "inputs":
-                return vector_edits.move_token(began[0], "embeddings", row, moved)
+            if kind in ("inputs", "memory"):
+                name = vector_edits.find_table(e, kind)
+                return vector_edits.move_token(began[0], name, row, moved[: table(e, name).shape[1]])
             move = vector_edits.move_by_matrix if follows == "matrix" else vector_edits.move_by_token
             return move(began[0], kind, head, row, moved)
 
-        matrix = kind != "inputs" and follows == "matrix"
+        matrix = kind in vector_edits.MATRIX_OF and follows == "matrix"
         e = self._trace.experiment
         label = f"Drag {vector_edits.MATRIX_OF[kind] if matrix else title(vector_edits.find_table(e, kind))}"
         self.gesture_requested.emit(label, change, (ARROW, gesture))

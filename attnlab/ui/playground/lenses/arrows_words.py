@@ -9,6 +9,7 @@ from attnlab.ui.playground.lenses.arrows_content import Held, find_hidden, shows
 from attnlab.ui.widgets.numbers.number_model import Column
 
 if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
     from attnlab.attention.stages.trace import Trace
 
 
@@ -76,6 +77,15 @@ def describe_context(trace: "Trace", held: Held) -> str:
     )
 
 
+def name_tokens(e: "Experiment") -> str:
+    """Return which tokens a plane shows, and how many numbers they have."""
+    if e.memory_embeddings is None or e.memory.shape[1] == e.d_model:
+        both = " of X and of M," if e.memory_embeddings is not None else " of"
+        return f"Tokens: rows{both} {e.d_model} number{'s' * (e.d_model != 1)}"
+    short = "X" if e.d_model < e.memory.shape[1] else "M"
+    return f"Tokens: rows of X, {e.d_model}, and of M, {e.memory.shape[1]} numbers; columns that {short} lacks are 0"
+
+
 def describe_head(trace: "Trace", held: Held) -> str:
     """Return what a head does with the numbers of a token; "" for a single head."""
     e = trace.experiment
@@ -86,7 +96,9 @@ def describe_drag(trace: "Trace", drawn: str, follows: str) -> str:
     """Return what a drag of a tip changes."""
     if drawn == "inputs":
         if trace.experiment.memory_embeddings is not None:
-            return "Pull a token's tip: its row of X follows, and its query with it. Keys and values come from M."
+            return (
+                "Pull a token's tip: its row follows. That of X moves its query; that of M moves its key and its value."
+            )
         return "Pull a token's tip: its row of X follows, and its query, key and value with it."
     if trace.experiment.config.qk_norm != "none":
         return "Queries and keys are drawn after they are normalised, and cannot be pulled: switch QK norm off."

@@ -67,10 +67,9 @@ class ArrowMotion(QObject):
 def _find_start(arrow: Arrow, before: ArrowsData) -> Point:
     """Return where an arrow begins: at its old tip, else at that of the same token, else at the origin."""
     same = next((old.tip for old in before.arrows if old.key == arrow.key), None)
-    if same is not None or not isinstance(arrow.key, tuple):
+    if same is not None or arrow.token is None:
         return same or (0.0, 0.0)
-    token = (old.tip for old in before.arrows if isinstance(old.key, tuple) and old.key[1:] == arrow.key[1:])
-    return next(token, (0.0, 0.0))
+    return next((old.tip for old in before.arrows if old.token == arrow.token), (0.0, 0.0))
 
 
 def _blend(start: Point, end: Point, share: float) -> Point:
