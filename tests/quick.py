@@ -1,7 +1,7 @@
 """Chooses what ``make test`` (pytest --quick) leaves out, by five rules, and reports it at the end of the run.
 
 * Slow: tests that use ``subprocess``, directly or through a function in ``tests``, and tests marked ``slow``, which
-  take seconds. Those marked ``quick`` stay.
+  take half a second of the processor or more. Those marked ``quick`` stay.
 * Presets: a test over many presets keeps a computed subset that covers each stage, each registry entry, each option and
   each kind of heads, masks and sequences of the full set.
 * Products: a test of many cases with several parameters keeps a subset that covers each value of each parameter.
@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[RULES] = Counter()
-    config.addinivalue_line("markers", "slow: takes seconds; make test leaves it out")
+    config.addinivalue_line("markers", "slow: takes half a second of the processor or more; make test leaves it out")
     config.addinivalue_line("markers", "quick: make test runs it although it starts a program")
 
 

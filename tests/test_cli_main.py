@@ -209,6 +209,7 @@ def test_characters_missing_in_the_output_encoding_become_question_marks() -> No
     assert "draws from ?1/?d_in instead of 0 to 1" in answer.stdout
 
 
+@pytest.mark.slow
 def test_the_doctor_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) in (0, 1)
     assert "torch" in capsys.readouterr().out

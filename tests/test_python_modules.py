@@ -14,7 +14,10 @@ SOURCE = Path(attnlab.__file__).parent
 
 
 def is_started(path: Path) -> bool:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if "__main__" not in text:
+        return False
+    tree = ast.parse(text)
     return any(isinstance(node, ast.If) and "__name__ == '__main__'" in ast.unparse(node.test) for node in tree.body)
 
 

@@ -260,6 +260,7 @@ def choose_norm(person: "Person", title: str) -> None:
             person.key(Key.Key_Down, widget=folded[0])
 
 
+@pytest.mark.slow
 def test_an_added_entry_is_in_the_switches_cards_and_explain_panel(
     sit_down: Callable[..., "Person"],  # noqa: F811
 ) -> None:

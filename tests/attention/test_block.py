@@ -128,6 +128,7 @@ def test_two_blocks_are_a_decoder_layer_of_torch(norm_first: bool) -> None:
     torch.testing.assert_close(last(second), expected, atol=1e-9, rtol=0)
 
 
+@pytest.mark.slow
 def test_a_block_is_a_decoder_layer_of_llama() -> None:
     llama = pytest.importorskip("transformers.models.llama.modeling_llama")
     from transformers import LlamaConfig

@@ -103,6 +103,7 @@ def test_the_smallest_change_is_smaller_than_another_that_reaches_the_goal() -> 
     assert both.length < one.length
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=15)
 def test_held_rows_move_less(seed: int) -> None:

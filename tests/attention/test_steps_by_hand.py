@@ -143,6 +143,7 @@ def test_a_false_product_and_a_false_sum_are_noticed() -> None:
         check_sum(false)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @over_layers
 def test_the_printed_digits_of_steps_give_the_printed_results(

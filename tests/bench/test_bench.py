@@ -107,6 +107,7 @@ def test_the_baseline_computes_the_same_tensors(causal: bool) -> None:
         torch.testing.assert_close(trace[name], tensor)
 
 
+@pytest.mark.slow
 def test_the_notebook_baseline_draws_the_weights_of_every_head() -> None:
     e = make_experiment(40, causal=False)
     book = notebook.Notebook()

@@ -51,6 +51,7 @@ def test_scores_are_means_over_texts(model: Model) -> None:
     assert {row.strongest for row in found.patterns} == {-1}
 
 
+@pytest.mark.slow
 def test_a_text_that_cannot_be_read_is_left_out_with_the_reason(model: Model) -> None:
     found = model.read_texts([*TEXTS, "zzz", ""])
     assert len(found.texts) == 3

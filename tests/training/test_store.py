@@ -346,6 +346,7 @@ def test_an_invalid_value_is_named(changes: dict[str, bytes], words: str, tmp_pa
     assert str(refused.value).isprintable()
 
 
+@pytest.mark.slow
 def test_a_file_far_larger_than_a_run_is_not_read(tmp_path: Path) -> None:
     folder = rebuilt(tmp_path, {})
     os.truncate(folder / MOMENTS, 600 << 20)

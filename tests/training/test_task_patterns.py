@@ -172,6 +172,7 @@ def test_a_model_is_offered_the_patterns_that_it_can_have() -> None:
     assert names("reverse", "recurrent", "cab") == []
 
 
+@pytest.mark.slow
 def test_every_task_has_a_pattern_that_its_own_probe_shows() -> None:
     assert set(PATTERNS) == set(tasks.TASKS)
     for task in tasks.TASKS:

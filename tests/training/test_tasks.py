@@ -288,6 +288,7 @@ def test_an_invalid_probe_is_refused_with_valid_input(task: str, text: str, need
     assert str(caught.value).count(".") < 8
 
 
+@pytest.mark.slow
 def test_any_probe_gives_a_batch_or_one_sentence() -> None:
     every = [make_data(make_spec(task)) for task in TASKS]  # which takes long
 

@@ -318,6 +318,7 @@ def test_an_error_in_the_worker_is_reported_and_the_program_continues(
 # Bursts
 
 
+@pytest.mark.slow
 def test_two_hundred_edits_end_with_the_last_state(person: "Person") -> None:
     replies: list[Reply] = []
     person.playground.computed.connect(replies.append)
@@ -339,6 +340,7 @@ def _across(x: int) -> QPoint:
     return QPoint(x, 0)
 
 
+@pytest.mark.slow
 def test_a_burst_of_undo_and_redo_ends_with_the_last_state(person: "Person") -> None:
     for step in range(20):
         person.type_number(0, 0, f"{step / 10}")

@@ -70,6 +70,7 @@ def test_a_batch_can_be_made_visited_and_undone(person: "Person") -> None:
     )
 
 
+@pytest.mark.slow
 def test_next_and_previous_cycle_through_three_sequences(person: "Person") -> None:
     for sentence in ("A trip", "One more"):
         go(person, "Make a batch: add a sequence" if sentence == "A trip" else "Add a sequence")

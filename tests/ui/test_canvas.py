@@ -355,6 +355,7 @@ SCRIPTS = (
 )
 
 
+@pytest.mark.slow
 def test_tokens_of_any_script_are_shown(sit_down: Callable[..., "Person"]) -> None:
     torch.manual_seed(0)
     person = sit_down(Experiment(SCRIPTS, torch.randn(len(SCRIPTS), 4)))

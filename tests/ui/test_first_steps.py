@@ -128,6 +128,7 @@ def test_with_folded_inputs_a_link_replaces_the_card(person: Person) -> None:
     assert links(person) == []
 
 
+@pytest.mark.slow
 def test_the_card_leaves_the_buttons_below_the_table_whole_or_is_a_link(person: Person) -> None:
     inputs, carded = person.playground.inputs, []
     for height in range(640, 941, 20):
@@ -144,6 +145,7 @@ def test_the_card_leaves_the_buttons_below_the_table_whole_or_is_a_link(person: 
     assert carded[-1]
 
 
+@pytest.mark.slow
 def test_a_longer_sentence_folds_the_card(person: Person) -> None:
     inputs = person.playground.inputs
     person.window.resize(1366, 1000)
@@ -180,6 +182,7 @@ def test_the_card_is_not_clipped(person: Person, type_size: int) -> None:
         shown.window().close()
 
 
+@pytest.mark.slow
 def test_finished_steps_are_remembered_and_the_lesson_is_offered_once(
     sit_down: Sit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

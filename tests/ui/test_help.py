@@ -151,6 +151,7 @@ def test_settings_hold_themes_sizes_motion_and_memory(person: "Person") -> None:
     choose(person.window, "Settings", "Reduce motion")
 
 
+@pytest.mark.slow
 def test_the_palette_finds_every_lesson_by_its_title(person: "Person") -> None:
     assert "Lessons: Positions" in search(person, "positions")
     person.window.command_palette.close_palette()
@@ -165,6 +166,7 @@ def test_the_palette_finds_every_lesson_by_its_title(person: "Person") -> None:
     person.settle()
 
 
+@pytest.mark.slow
 def test_the_palette_finds_settings_and_topics_of_the_guide(person: "Person") -> None:
     found = search(person, "settings")
     assert {"Theme: dark", "Larger type", "Reduce motion"} <= set(found)

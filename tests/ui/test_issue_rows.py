@@ -142,6 +142,7 @@ def test_with_positions_moving_a_token_is_compared_with_the_state_before(sit_dow
     assert f"pinned {before[1, 2]:.4f} · change" in said(person)
 
 
+@pytest.mark.slow
 def test_a_new_token_is_compared_by_its_position(person: "Person") -> None:
     person.press("Pin")
     before = person.painted("inputs")

@@ -69,6 +69,7 @@ def test_the_size_of_type_has_shortcuts(person: "Person") -> None:
         person.window.grab()
 
 
+@pytest.mark.slow
 def test_the_causal_mask_and_the_sentence_have_shortcuts(person: "Person") -> None:
     person.key(Key.Key_M, CTRL)
     assert person.experiment.config.causal
@@ -109,6 +110,7 @@ def test_quitting_has_a_shortcut(person: "Person") -> None:
     assert not person.window.isVisible()
 
 
+@pytest.mark.slow
 def test_shortcuts_work_wherever_the_focus_is(person: "Person") -> None:
     places: list[QWidget] = [
         person.window,
@@ -145,6 +147,7 @@ def test_the_palette_runs_the_typed_action(person: "Person") -> None:
     assert not person.window.command_palette.isVisible()
 
 
+@pytest.mark.slow
 def test_the_palette_finds_a_setting_and_opens_its_switch(person: "Person") -> None:
     switches = person.playground.top_bar.switches
     for query, title, pill in (
@@ -171,6 +174,7 @@ def test_the_palette_can_undo(person: "Person") -> None:
     assert person.experiment.weights.b_q is None
 
 
+@pytest.mark.slow
 def test_the_palette_can_step_present_and_change_the_theme(person: "Person") -> None:
     for query, happened in (
         ("step back", lambda: person.document.view.step == 8),

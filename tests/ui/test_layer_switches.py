@@ -450,6 +450,7 @@ def test_each_fill_has_its_effect(person: "Person", title: str, fill: str, maske
         assert (person.painted("masked")[0][future] == np.float32(-1e9)).all()
 
 
+@pytest.mark.slow
 def test_every_setting_is_one_history_entry(person: "Person") -> None:
     states: list[Any] = [person.experiment]
     for do in (
@@ -498,6 +499,7 @@ def test_a_setting_can_be_reached_by_keyboard_alone(person: "Person") -> None:
 # Layers of a stack
 
 
+@pytest.mark.slow
 def test_layers_are_added_chosen_and_removed(person: "Person") -> None:
     person.choose("Block", "norms before")
     one = person.experiment

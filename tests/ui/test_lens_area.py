@@ -353,6 +353,7 @@ def test_cost_is_measured_when_visible(person: "Person", monkeypatch: pytest.Mon
 # Hidden lenses cost nothing
 
 
+@pytest.mark.slow
 def test_a_hidden_lens_is_not_computed(person: "Person") -> None:
     for title in ("Statistics", "Precision", "Saturation", "Positions", "Canvas"):
         open_tab(person, title)

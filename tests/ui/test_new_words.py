@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
@@ -23,6 +24,7 @@ def test_no_shipped_example_has_a_new_word() -> None:
     assert [name for name in PRESETS if find_new_words(preset(name)) or find_new_words(preset(name), "memory")] == []
 
 
+@pytest.mark.slow
 def test_typed_words_are_named_and_known_ones_are_not(person: "Person") -> None:
     assert said(person) == []
     person.write_sentence("Your journey ends here")
@@ -39,6 +41,7 @@ def test_typed_words_are_named_and_known_ones_are_not(person: "Person") -> None:
     assert said(person) == []
 
 
+@pytest.mark.slow
 def test_many_words_are_counted(person: "Person") -> None:
     person.write_sentence("all of these are new")
     person.key(Key.Key_Return)
@@ -55,6 +58,7 @@ def test_a_word_with_numbers_of_its_own_is_no_longer_new(person: "Person") -> No
     assert said(person) == []
 
 
+@pytest.mark.slow
 def test_a_word_of_the_second_sequence_names_its_own_table(person: "Person") -> None:
     person.press("Second sequence")
     box = person.playground.inputs.memory_box

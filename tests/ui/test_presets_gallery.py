@@ -143,6 +143,7 @@ def test_a_click_opens_a_preset_with_its_numbers(sit_down: Callable[..., "Person
         person.redo()
 
 
+@pytest.mark.slow
 def test_typing_finds_presets_by_name_title_and_line(person: "Person") -> None:
     shown = open_gallery(person)
     person.type("luong")
@@ -190,6 +191,7 @@ def test_a_reopened_gallery_shows_all_presets_with_the_open_one_marked(sit_down:
     person.playground.gallery.hide()
 
 
+@pytest.mark.slow
 def test_right_and_left_move_over_every_tile(person: "Person") -> None:
     shown = open_gallery(person)
     order = names(shown)

@@ -117,6 +117,7 @@ def test_work_of_a_killed_program_is_offered_and_its_file_is_unchanged(
     assert not list(config_dir.glob("*.lock"))
 
 
+@pytest.mark.slow
 def test_each_of_two_windows_keeps_its_own_work(sit_down: "Callable[..., Person]", config_dir: Path) -> None:
     one, two = sit_down(remember=True), sit_down("the-cat-sat", remember=True)
     assert not two.message()  # what the first one does is not work of last time
@@ -250,6 +251,7 @@ def leave_unsaved(person: "Person", preset: str, title: str) -> None:
     person.window.close()
 
 
+@pytest.mark.slow
 def test_unsaved_work_of_several_windows_can_be_chosen(sit_down: "Callable[..., Person]", config_dir: Path) -> None:
     for preset, title in (("the-cat-sat", "First"), ("random-4x8", "Second"), ("causal-5x8", "Third")):
         leave_unsaved(sit_down(remember=True), preset, title)

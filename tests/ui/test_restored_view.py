@@ -113,6 +113,7 @@ def test_selected_cell_walk_and_pin_are_restored(sit_down: Callable[..., "Person
     again.window.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", ["Present", "Pinned", "Difference"])
 def test_a_comparison_is_restored(sit_down: Callable[..., "Person"], tmp_path: Path, look: str) -> None:
     person = sit_down()
@@ -136,6 +137,7 @@ def test_an_enlarged_card_of_the_mean_is_restored(sit_down: Callable[..., "Perso
     assert pictures(again) == before
 
 
+@pytest.mark.slow
 def test_the_open_lens_and_its_page_are_restored(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down("rope")
     person.playground.lenses.open_lens("positions/order")
@@ -153,6 +155,7 @@ def open_and_settle(person: "Person", path: Path) -> bool:
     return not person.message()
 
 
+@pytest.mark.slow
 def test_opening_during_a_walk_shows_the_saved_view_and_undo_returns(
     sit_down: Callable[..., "Person"], tmp_path: Path
 ) -> None:
@@ -189,6 +192,7 @@ def test_a_session_without_a_view_keeps_pin_and_lens(sit_down: Callable[..., "Pe
     assert person.playground.lenses.current == "statistics"
 
 
+@pytest.mark.slow
 def test_a_pin_being_computed_is_saved(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down()
     pin_and_change(person)
@@ -212,6 +216,7 @@ def test_a_pin_being_computed_is_saved(sit_down: Callable[..., "Person"], tmp_pa
 # Lessons
 
 
+@pytest.mark.slow
 def test_the_place_in_a_lesson_is_restored(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     (tmp_path / "mine.md").write_text(LESSON, encoding="utf-8")
     person = sit_down()
@@ -310,6 +315,7 @@ def walk(person: "Person", lesson: str, step: int = 0) -> None:
     assert controller.open(lesson, step)
 
 
+@pytest.mark.slow
 def test_a_shipped_lesson_is_found_by_its_name(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down()
     walk(person, "heads", 1)

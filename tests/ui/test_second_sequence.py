@@ -101,6 +101,7 @@ def test_switching_the_second_sequence_on_and_off_changes_no_number(person: "Per
     assert person.experiment is was
 
 
+@pytest.mark.slow
 def test_a_second_sentence_gives_every_card_its_keys(person: "Person") -> None:
     cross(person)
     keys = ("one", "small", "step")
@@ -117,6 +118,7 @@ def test_a_second_sentence_gives_every_card_its_keys(person: "Person") -> None:
     assert person.experiment.memory_tokens == JOURNEY
 
 
+@pytest.mark.slow
 def test_pointing_at_a_cell_highlights_its_query_and_key(person: "Person") -> None:
     cross(person, "one small step for everyone and me too")
     e = person.experiment
@@ -135,6 +137,7 @@ def test_pointing_at_a_cell_highlights_its_query_and_key(person: "Person") -> No
     assert outlined(person) == ([], [6])
 
 
+@pytest.mark.slow
 def test_a_click_on_a_token_of_the_second_sentence_selects_its_key(person: "Person") -> None:
     cross(person)
     person.click(strip(person).viewport(), strip(person).chip_rect(2).center())
@@ -143,6 +146,7 @@ def test_a_click_on_a_token_of_the_second_sentence_selects_its_key(person: "Pers
     assert (cell.stage, cell.row) == ("keys", 2)
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_sequences_outline_keys_and_queries(person: "Person") -> None:
     cross(person)
     for title, row in (("X", 2), ("M", 1)):
@@ -154,6 +158,7 @@ def test_the_tables_of_the_sequences_outline_keys_and_queries(person: "Person") 
         person.document.select(None, pin=True)
 
 
+@pytest.mark.slow
 def test_tokens_of_the_second_sentence_can_be_edited_in_place(person: "Person") -> None:
     cross(person)
     chips = strip(person)
@@ -174,6 +179,7 @@ def test_tokens_of_the_second_sentence_can_be_edited_in_place(person: "Person") 
     assert person.history()[-4:] == ["Rename token 1 to “giant”", "Duplicate “one”", "Move “one”", "Remove “one”"]
 
 
+@pytest.mark.slow
 def test_an_empty_second_sentence_is_refused_and_escape_restores_it(person: "Person") -> None:
     cross(person)
     before = person.experiment
@@ -192,6 +198,7 @@ def test_an_empty_second_sentence_is_refused_and_escape_restores_it(person: "Per
     assert person.experiment is before
 
 
+@pytest.mark.slow
 def test_the_table_and_sizes_of_the_second_sequence_exist_with_it(person: "Person") -> None:
     cross(person)
     person.open_table("M")
@@ -248,6 +255,7 @@ def test_the_eye_of_a_token_hides_its_key_from_every_query(person: "Person", sec
     assert person.experiment.config.mask is None
 
 
+@pytest.mark.slow
 def test_queries_of_cross_attention_cannot_be_masked(person: "Person") -> None:
     cross(person)
     chips, before = person.playground.inputs.tokens, person.experiment
@@ -256,6 +264,7 @@ def test_queries_of_cross_attention_cannot_be_masked(person: "Person") -> None:
     assert person.experiment is before
 
 
+@pytest.mark.slow
 def test_a_click_on_a_removed_second_sentence_changes_nothing(person: "Person") -> None:
     cross(person)
     field = person.find(TextField, "Second sentence")

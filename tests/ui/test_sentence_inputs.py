@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
@@ -32,6 +33,7 @@ def test_a_typed_sentence_becomes_tokens_tables_and_cards(person: "Person") -> N
     assert person.in_table().shape == (3, 3)
 
 
+@pytest.mark.slow
 def test_kept_words_keep_their_numbers_and_a_new_one_gets_its_own(person: "Person") -> None:
     before = person.painted("inputs")[0]
     person.write_sentence("step Your walk")

@@ -148,6 +148,7 @@ def test_removing_moments_stops_their_playback(bar: TimeBar, qtbot: QtBot) -> No
     assert chosen == [0, 0]
 
 
+@pytest.mark.slow
 def test_a_run_without_moments_has_no_first_one(person: "Person") -> None:
     person.window.show_workspace("train")
     trainer = person.window.trainer

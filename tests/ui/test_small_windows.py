@@ -116,6 +116,7 @@ def test_the_bar_has_two_lines_at_most_and_a_list_of_what_has_no_room(
     popup.close()
 
 
+@pytest.mark.slow
 def test_what_has_no_room_is_reached_by_keyboard_and_palette(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("journey", size=(1024, 640), settings=Settings(theme="light", type_size=250))
     person.window.grab()

@@ -98,6 +98,7 @@ def test_only_head_counts_that_divide_are_offered(sit_down: Callable[..., "Perso
     assert person.experiment.n_heads == 5
 
 
+@pytest.mark.slow
 def test_an_invalid_head_count_is_explained_and_changes_nothing(
     sit_down: Callable[..., "Person"], subtests: pytest.Subtests
 ) -> None:

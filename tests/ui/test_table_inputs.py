@@ -127,6 +127,7 @@ def test_copying_and_pasting_back_changes_no_bit(person: "Person") -> None:
     assert len(person.history()) == 1
 
 
+@pytest.mark.slow
 def test_every_table_can_be_opened_and_edited(person: "Person", subtests: pytest.Subtests) -> None:
     person.press("Output W_o")
     person.press("Biases")

@@ -51,6 +51,7 @@ def test_a_theme_applies_to_every_surface(sit_down: Callable[..., "Person"], pal
     assert colours(person) == {palette.ground, palette.surface}
 
 
+@pytest.mark.slow
 def test_a_theme_can_be_changed_and_changed_back(person: "Person") -> None:
     command(person, "theme dark")
     assert colours(person) == {DARK.ground, DARK.surface}
@@ -106,6 +107,7 @@ def test_at_every_size_of_type_everything_can_be_painted_and_reached(
         assert card.height() > 60
 
 
+@pytest.mark.slow
 def test_choices_are_saved(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(remember=True)
     command(person, "theme dark")
@@ -185,6 +187,7 @@ def test_a_narrow_window_keeps_the_canvas(person: "Person") -> None:
     assert person.playground.canvas.width() > 600
 
 
+@pytest.mark.slow
 def test_a_hidden_lens_has_the_new_theme_when_shown(person: "Person") -> None:
     lenses = person.playground.lenses
     lenses.open_lens("saturation")

@@ -246,6 +246,7 @@ def test_escape_closes_only_the_field(person: "Person") -> None:
     assert person.document.view.at == Place("keys", 1)
 
 
+@pytest.mark.slow
 def test_steps_play_until_they_are_paused(person: "Person") -> None:
     bar = person.playground.step_bar
     person.choose("Depth of a step", "row")

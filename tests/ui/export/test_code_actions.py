@@ -225,6 +225,7 @@ def test_a_failed_save_is_reported_in_one_sentence(sit_down: "Callable[..., Pers
     assert said == f"{tmp_path / 'folder.py'} cannot be written: it is a folder."
 
 
+@pytest.mark.slow
 def test_too_many_numbers_are_not_copied(sit_down: "Callable[..., Person]") -> None:
     n = 514
     e = Experiment(tuple(map(str, range(n))), torch.eye(n)[:, :4], config=attnlab.AttentionConfig(n_heads=4))

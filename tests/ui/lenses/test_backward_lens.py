@@ -316,6 +316,7 @@ def test_small_gradients_are_written_in_a_power_of_ten(person: "Person", three: 
     assert loss.shape_text() == "× 10⁻⁴   1×1"
 
 
+@pytest.mark.slow
 def test_biases_a_sink_and_the_tables_of_a_score_step_down(person: "Person", three: BackwardLens) -> None:
     person.document.edit("Biases", lambda e: edits.toggle_biases(e, True))
     person.document.edit("Tables", lambda e: edits.configure(e, score="additive", sink=True))

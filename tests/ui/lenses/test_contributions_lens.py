@@ -213,6 +213,7 @@ def test_the_matrix_into_the_output_is_named_as_the_layer_has_it(person: "Person
     assert "M is W_v W_o" in lens.output.about.accessibleName()
 
 
+@pytest.mark.slow
 def test_the_products_are_named_with_lowered_indices_with_and_without_an_output_matrix(
     sit_down: "Callable[..., Person]",
 ) -> None:

@@ -110,6 +110,7 @@ def test_the_contributions_before_and_after_sum_to_the_scores(person: "Person") 
     assert not lens.scores.isVisible()
 
 
+@pytest.mark.slow
 def test_scores_that_are_no_sums_of_contributions_are_not_compared(person: "Person") -> None:
     person.document.edit("Cosine", lambda e: edits.configure(e, score="cosine"))
     finish(person)
@@ -183,6 +184,7 @@ def test_numbers_that_do_not_exist_are_refused_in_a_sentence(person: "Person", t
     assert person.experiment is before
 
 
+@pytest.mark.slow
 def test_only_what_may_change_changes(person: "Person") -> None:
     before = person.experiment
     hold(person, 4, 0)

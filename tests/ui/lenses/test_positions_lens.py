@@ -71,6 +71,7 @@ def test_fewer_positions_and_an_odd_width_are_shown(reader: Reader) -> None:
     reader.lens.grab()  # painting raises nothing
 
 
+@pytest.mark.slow
 def test_a_click_on_a_plot_enlarges_it_and_a_second_click_restores_all(reader: Reader) -> None:
     panels = reader.lens.encoding.panels
     for i, panel in enumerate(panels):
@@ -122,6 +123,7 @@ def test_the_scheme_of_the_open_experiment_is_shown_with_its_formula(reader: Rea
     assert reader.lens.encoding.bias_panel.isVisible() == (scheme.bias is not None)
 
 
+@pytest.mark.slow
 def test_the_bias_of_a_scheme_is_shown_for_each_head(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     def bias(heads: int, t_q: int, t_k: int, p: Any) -> torch.Tensor:
         distance = torch.arange(t_k)[None] - torch.arange(t_q)[:, None]

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
@@ -86,6 +87,7 @@ def test_a_tour_is_no_lesson(person: "Person") -> None:
     assert person.window.settings.lesson_progress == ()
 
 
+@pytest.mark.slow
 def test_words_are_found_in_titles_and_steps(person: "Person") -> None:
     workspace = workspace_of(person)
     search = workspace.header.search

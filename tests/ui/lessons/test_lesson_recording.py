@@ -161,6 +161,7 @@ def test_the_first_visit_to_the_lessons_shows_the_recorded_step(person: "Person"
     assert [step.title for step in draft.lesson.steps] == ["Weights"]
 
 
+@pytest.mark.slow
 def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Person") -> None:
     record(person)
     assert person.message() == "Step 1 added to “My lesson”. Ctrl+2 edits it."
@@ -381,6 +382,7 @@ def test_recording_a_step_again_keeps_later_steps(person: "Person") -> None:
     assert is_same(second, causal)
 
 
+@pytest.mark.slow
 def test_a_shipped_lesson_is_edited_as_a_copy(person: "Person") -> None:
     person.key(Key.Key_2, CTRL)
     person.press("Edit a copy")

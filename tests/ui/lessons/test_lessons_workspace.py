@@ -169,6 +169,7 @@ def test_numbers_of_an_earlier_large_step_are_filled_in(
     person.key(Key.Key_Escape, widget=presentation)
 
 
+@pytest.mark.slow
 def test_page_keys_walk_and_next_stops_at_the_end(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     person.playground.canvas.setFocus()
@@ -313,6 +314,7 @@ def test_a_valid_lesson_passes_the_check(person: "Person", lesson_file: Path) ->
     assert workspace.page.problems == ""
 
 
+@pytest.mark.slow
 def test_a_lesson_is_printed(person: "Person", lesson_file: Path, tmp_path: Path) -> None:
     walk(person, lesson_file)
     workspace = workspace_of(person)
@@ -394,6 +396,7 @@ def test_controls_have_names_and_tips_in_every_theme_and_size(
             assert button.accessibleName() or button.text()
 
 
+@pytest.mark.slow
 def test_the_list_shows_pictures_and_minutes(person: "Person") -> None:
     from attnlab.lessons.duration import estimate_minutes
 

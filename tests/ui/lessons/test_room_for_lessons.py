@@ -60,6 +60,7 @@ def test_while_a_lesson_is_open_the_explanation_shows_no_example(person: "Person
     assert "1.0000" in read_explain(person)
 
 
+@pytest.mark.slow
 def test_a_lesson_that_needs_all_the_room_has_it_until_a_cell_is_explained(person: "Person") -> None:
     open_step(person, "causal-masks", 2, 200)
     explain, text = person.playground.explain, person.find(QScrollArea, "The step's text")

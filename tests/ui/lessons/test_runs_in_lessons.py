@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import Qt
 
 from attnlab.lessons.parse import read
@@ -81,6 +82,7 @@ def test_a_copy_saved_elsewhere_takes_the_run_along(person: "Person", tmp_path: 
     assert copied.steps == controller.player.lesson.steps
 
 
+@pytest.mark.slow
 def test_the_run_of_a_step_opens_in_train_at_its_moment_and_stays_as_it_is(
     sit_down: Callable[..., "Person"],
 ) -> None:

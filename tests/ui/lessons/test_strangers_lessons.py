@@ -88,6 +88,7 @@ def test_a_text_loads_no_picture_and_opens_no_link(qapp: QApplication, picture: 
     assert not any(seen.pixel(x, y) == RED for x in range(0, seen.width(), 4) for y in range(0, seen.height(), 4))
 
 
+@pytest.mark.slow
 def test_markup_in_a_lesson_is_shown_as_text(person: "Person", picture: str, tmp_path: Path) -> None:
     path = tmp_path / "strange.md"
     path.write_text(LESSON.replace("IMAGE", picture), encoding="utf-8")

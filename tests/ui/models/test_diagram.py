@@ -98,6 +98,7 @@ def test_arrow_keys_walk_and_enter_opens_a_block(reader: ModelReader, card: Diag
     assert card.details.title.text() == "Embedding"
 
 
+@pytest.mark.slow
 def test_stacks_unfold_and_a_block_of_cross_attention_opens_its_part(
     reader: ModelReader, card: DiagramCard, tmp_path: Path
 ) -> None:

@@ -102,6 +102,7 @@ def test_each_edit_is_named_and_removed_alone_and_comes_back_by_undo(reader: Mod
     assert not reader.models.session.state.is_changed
 
 
+@pytest.mark.slow
 def test_removing_all_is_one_step(reader: ModelReader) -> None:
     open_layer(reader)
     send(reader, *EDITS.values())
@@ -113,6 +114,7 @@ def test_removing_all_is_one_step(reader: ModelReader) -> None:
     assert list_changes(reader) == [*EDITS]
 
 
+@pytest.mark.slow
 def test_a_session_keeps_what_was_not_removed(
     reader: ModelReader, tmp_path: Path, sit_down: Callable[..., Person]
 ) -> None:
@@ -133,6 +135,7 @@ def test_a_session_keeps_what_was_not_removed(
     assert read_predictions(again) == pytest.approx(predict(EDITS[MASK], EDITS[TEMPERATURE]), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_heads_and_arrows_of_an_edited_layer_are_switched_off(reader: ModelReader) -> None:
     open_layer(reader)
     send(reader, EDITS[TEMPERATURE])
@@ -153,6 +156,7 @@ def test_heads_and_arrows_of_an_edited_layer_are_switched_off(reader: ModelReade
     assert list_changes(reader) == ["L1 H0, d → d off", "L1 H1 off"]
 
 
+@pytest.mark.slow
 def test_a_head_switched_off_in_the_playground_is_listed_as_a_head_and_nothing_as_edited(reader: ModelReader) -> None:
     open_layer(reader)
     send(reader, lambda e: toggle_head(e, 1))
@@ -165,6 +169,7 @@ def test_a_head_switched_off_in_the_playground_is_listed_as_a_head_and_nothing_a
     assert list_changes(reader) == []
 
 
+@pytest.mark.slow
 def test_another_text_forgets_a_painted_mask_and_keeps_the_other_edits(reader: ModelReader) -> None:
     open_layer(reader)
     send(reader, EDITS[MASK], EDITS[TEMPERATURE])
@@ -177,6 +182,7 @@ def test_another_text_forgets_a_painted_mask_and_keeps_the_other_edits(reader: M
     assert list_changes(reader) == [MASK, TEMPERATURE]
 
 
+@pytest.mark.slow
 def test_words_typed_in_the_playground_are_read_by_the_model_with_its_other_changes(reader: ModelReader) -> None:
     reader.models.toggle_head(0, 0)
     reader.wait()

@@ -359,6 +359,7 @@ def test_an_edited_layer_runs_in_the_model_and_changes_its_answer(reader: ModelR
     assert reader.list_predictions()[0] == ("b", "0.998")
 
 
+@pytest.mark.slow
 def test_new_words_are_called_invented_until_the_model_reads_them(reader: ModelReader) -> None:
     open_in_playground(reader)
     trip = reader.models.tools.trip
@@ -382,6 +383,7 @@ def test_new_words_are_called_invented_until_the_model_reads_them(reader: ModelR
     assert reader.window.current == "models"
 
 
+@pytest.mark.slow
 def test_a_token_that_is_removed_lets_the_model_read_the_others(reader: ModelReader) -> None:
     open_in_playground(reader)
     trip = reader.models.tools.trip
@@ -400,6 +402,7 @@ def test_a_token_that_is_removed_lets_the_model_read_the_others(reader: ModelRea
     reader.wait_for(lambda: trip.truth == "true")
 
 
+@pytest.mark.slow
 def test_a_session_keeps_the_model_its_text_and_its_changes(
     reader: ModelReader, tmp_path: Path, sit_down: "Callable[..., Person]"
 ) -> None:
@@ -453,6 +456,7 @@ def test_a_model_that_cannot_read_the_present_text_reads_one_of_its_own(reader: 
     reader.check_every_map()
 
 
+@pytest.mark.slow
 def test_the_directions_of_the_lesson_switch_a_head_off_work(reader: ModelReader) -> None:
     """Follow its step “Try it on the model itself”, and read the predictions that the lesson tells."""
     field = reader.find(QPlainTextEdit, "Text")

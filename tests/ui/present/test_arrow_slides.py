@@ -98,6 +98,7 @@ def test_on_a_narrow_sheet_it_stands_below_the_text(qapp: QApplication) -> None:
     assert drawn.side.x < 700 * 0.1
 
 
+@pytest.mark.slow
 def test_the_context_appears_with_the_answer(qapp: QApplication) -> None:
     dress_type()
     slide = find_slide("From scores to weights")

@@ -217,6 +217,7 @@ def test_between_two_words_the_arrows_turn_together() -> None:
     assert find_circle(picture.walk, None) == picture.circles[1]
 
 
+@pytest.mark.slow
 def test_l_hides_and_shows_the_labels(lecture: Callable[..., Any]) -> None:
     talk = lecture(parse(ROPE, "look"), size=(1280, 720))
     talk.press(Key.Key_Right)

@@ -95,6 +95,7 @@ def test_the_reveal_marks_the_right_answer_and_closes_the_vote(lecture: Callable
     assert votes(talk) == [1, 0, 1]
 
 
+@pytest.mark.slow
 def test_votes_are_there_again_when_the_step_is_shown_again_and_gone_after_the_presentation(
     lecture: Callable[..., Any],
 ) -> None:

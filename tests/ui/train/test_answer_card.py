@@ -100,6 +100,7 @@ def test_a_click_shows_what_the_model_writes_itself(student: "Student") -> None:
     assert [column.read for column in card.columns.columns] == ["⟨", *seen.look.expected[:-1]]
 
 
+@pytest.mark.slow
 def test_rows_that_write_are_named_by_what_they_write(student: "Student") -> None:
     _choose_task(student, "dates")
     view, maps = student.ws.maps.view, student.ws.maps
@@ -113,6 +114,7 @@ def test_rows_that_write_are_named_by_what_they_write(student: "Student") -> Non
     assert maps.large_map.sheet.data.row_labels[1] == "2 (writes 0)"
 
 
+@pytest.mark.slow
 def test_a_character_leads_to_the_place_that_predicted_it(student: "Student") -> None:
     card = _choose_task(student, "characters")
     seen = student.ws.session.inspection.seen
@@ -129,6 +131,7 @@ def test_a_character_leads_to_the_place_that_predicted_it(student: "Student") ->
     assert card.columns.viewport().rect().contains(card.columns.column_rect(last - 1).center())
 
 
+@pytest.mark.slow
 def test_keys_walk_the_places_without_moving_the_time_line(student: "Student") -> None:
     columns = _choose_task(student, "dates").columns
     student.window.resize(1024, 640)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from attnlab.base.folders import config_folder
@@ -36,6 +37,7 @@ def test_a_run_whose_text_changed_is_shown_but_cannot_continue(sit_down: Callabl
     assert pupil.run.step == 5
 
 
+@pytest.mark.slow
 def test_a_text_named_by_a_run_is_read_only_after_confirmation(sit_down: Callable[..., Person], tmp_path: Path) -> None:
     person = sit_down(remember=True)
     pupil = Pupil(person.window, person.qtbot)

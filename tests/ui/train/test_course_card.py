@@ -60,6 +60,7 @@ def test_the_measure_stays_chosen_with_another_probe(student: "Student") -> None
     assert ": previous token 0." in card.badge.text()
 
 
+@pytest.mark.slow
 def test_a_probe_without_rows_for_the_pattern_says_so(student: "Student") -> None:
     ws = student.ws
     student.choose(ws.settings.task, "Masked words")

@@ -137,6 +137,7 @@ def choose_command(pupil: Pupil, title: str) -> None:
     QTest.keyClick(field, Qt.Key.Key_Return)
 
 
+@pytest.mark.slow
 def test_the_palette_opens_the_page_and_closes_it(pupil: Pupil) -> None:
     pupil.begin(tiny(kind="decoder"))
     maps = pupil.trainer.maps
@@ -166,6 +167,7 @@ def test_two_runs_side_by_side_show_the_same_place(pupil: Pupil) -> None:
     assert second.inside.sum.text() != page.sum.text()
 
 
+@pytest.mark.slow
 def test_the_norms_of_gradients_grow_with_the_run_and_are_read_from_disk(pupil: Pupil) -> None:
     trained(pupil, 1)
     curves, run = pupil.trainer.curves, pupil.run

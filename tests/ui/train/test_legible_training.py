@@ -88,6 +88,7 @@ def test_maps_too_many_for_the_height_are_as_many_per_line_as_keep_their_labels(
     assert 2 * cards[0].rect.width() + px(GAP) == 800
 
 
+@pytest.mark.slow
 def test_labels_of_maps_follow_the_size_of_type(student: "Student") -> None:
     view, window = student.ws.maps.view, student.window
     letter = view.data[0].row_labels[0]
@@ -146,6 +147,7 @@ def test_settings_take_the_place_of_the_maps_where_both_have_no_room(student: "S
     student.wait_for(lambda: ws.maps.isVisible() and ws.settings.isVisible())
 
 
+@pytest.mark.slow
 def test_no_tool_covers_another_beside_the_settings(student: "Student") -> None:
     student.window.change_settings(type_size=150)
     student.window.resize(800, 600)

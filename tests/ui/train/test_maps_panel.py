@@ -200,6 +200,7 @@ def test_small_windows_and_large_type_scroll(student: "Student") -> None:
         window.grab()
 
 
+@pytest.mark.slow
 def test_themes_reach_every_part(student: "Student") -> None:
     for theme in ("dark", "contrast-light", "light"):
         student.window.change_settings(theme=theme)
@@ -260,6 +261,7 @@ def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "S
     assert maps.groups.value() == "cross"
 
 
+@pytest.mark.slow
 def test_a_head_says_what_the_model_is_worth_without_it(student: "Student") -> None:
     maps, session = student.ws.maps, student.ws.session
     seen = session.inspection.seen
@@ -275,6 +277,7 @@ def test_a_head_says_what_the_model_is_worth_without_it(student: "Student") -> N
     assert said in maps.large_map.title.text()
 
 
+@pytest.mark.slow
 def test_a_head_is_switched_off_only_for_looking(student: "Student") -> None:
     maps, session = student.ws.maps, student.ws.session
     before = session.inspection.seen

@@ -72,6 +72,7 @@ def test_the_model_is_drawn_with_real_counts_and_maps_in_place_of_the_curves(pup
     assert pupil.trainer.side.isVisible()
 
 
+@pytest.mark.slow
 def test_a_clicked_block_shows_its_formula_shapes_and_parameters(pupil: Pupil) -> None:
     page = begin(pupil, "encoder-decoder")
     click(page, "encoder 1 feed-forward")
@@ -88,6 +89,7 @@ def test_a_clicked_block_shows_its_formula_shapes_and_parameters(pupil: Pupil) -
     assert page.details.title.text() == "Memory"
 
 
+@pytest.mark.slow
 def test_a_head_opens_its_large_map_and_its_layer_in_the_playground(pupil: Pupil) -> None:
     page = begin(pupil, "encoder-decoder")
     click(page, "decoder 1 cross-attention · head 1")
@@ -104,6 +106,7 @@ def test_a_head_opens_its_large_map_and_its_layer_in_the_playground(pupil: Pupil
     np.testing.assert_allclose(pupil.painted("weights"), weights[1:], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_layers_fold_and_another_one_opens(pupil: Pupil) -> None:
     page = begin(pupil, "decoder", layers=3)
     names = [region.name for region in page.view.scene.regions]
@@ -135,6 +138,7 @@ def test_a_step_of_a_recurrent_model_is_pointed_at(pupil: Pupil, kind: str) -> N
     assert [each.split(": ")[1] for each in spoken] == [f"{weight:.4f}" for weight in row]
 
 
+@pytest.mark.slow
 def test_the_keys_walk_the_blocks_and_a_screen_reader_hears_them(pupil: Pupil) -> None:
     page = begin(pupil, "encoder-decoder")
     view = page.view
@@ -156,6 +160,7 @@ def test_the_keys_walk_the_blocks_and_a_screen_reader_hears_them(pupil: Pupil) -
     QTest.keyClick(view, Qt.Key.Key_Return)
 
 
+@pytest.mark.slow
 def test_without_tab_the_arrow_keys_belong_to_the_time_line(pupil: Pupil) -> None:
     page = begin(pupil, "decoder")
     page.view.setFocus(Qt.FocusReason.MouseFocusReason)
@@ -163,6 +168,7 @@ def test_without_tab_the_arrow_keys_belong_to_the_time_line(pupil: Pupil) -> Non
     assert page.view.current_cell is None
 
 
+@pytest.mark.slow
 def test_the_diagram_follows_a_training(pupil: Pupil) -> None:
     page = begin(pupil, "encoder-decoder")
     pupil.trainer.start()
@@ -177,6 +183,7 @@ def test_the_diagram_follows_a_training(pupil: Pupil) -> None:
     assert 0 <= right <= asked == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_the_diagram_is_saved_as_a_figure(pupil: Pupil, tmp_path: Path, ending: str) -> None:
     begin(pupil, "encoder-decoder")
@@ -190,6 +197,7 @@ def test_the_diagram_is_saved_as_a_figure(pupil: Pupil, tmp_path: Path, ending: 
     assert pupil.trainer.footer.message.text() == f"Saved {path}"
 
 
+@pytest.mark.slow
 def test_an_ending_that_is_no_figure_is_refused(pupil: Pupil, tmp_path: Path) -> None:
     begin(pupil, "decoder")
     pupil.tools.diagram.export_to(tmp_path / "model.gif")
@@ -232,6 +240,7 @@ def test_two_runs_side_by_side_are_both_drawn_and_share_what_is_chosen(pupil: Pu
     assert not second.shows_model
 
 
+@pytest.mark.slow
 def test_the_palette_draws_the_model_and_a_key_takes_it_away(pupil: Pupil) -> None:
     pupil.begin(tiny(kind="decoder"))
     QTest.keySequence(pupil.window, QKeySequence("Ctrl+Shift+D"))
@@ -244,6 +253,7 @@ def test_the_palette_draws_the_model_and_a_key_takes_it_away(pupil: Pupil) -> No
     assert maps.head.pages.buttons()[0].isChecked()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["encoder-decoder", "recurrent"])
 def test_f5_presents_the_blocks_in_the_order_of_the_text(pupil: Pupil, kind: str) -> None:
     page = begin(pupil, kind)

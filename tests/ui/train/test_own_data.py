@@ -81,6 +81,7 @@ def test_a_file_is_opened_with_the_button_and_a_bad_one_is_explained_at_the_sett
     pupil.wait_for(lambda: pupil.trainer.header.main.isEnabled() and not panel.complaint())
 
 
+@pytest.mark.slow
 def test_a_dropped_text_is_learned_in_lines_or_by_the_task_that_is_shown(pupil: Pupil, tmp_path: Path) -> None:
     path = tmp_path / "poem.txt"
     path.write_text("".join(f"this is line {number} of a poem\n" for number in range(40)))

@@ -93,6 +93,7 @@ def test_continuing_from_an_earlier_moment_branches_the_run(pupil: Pupil) -> Non
     assert [(mark.name, mark.x) for mark in pupil.trainer.curves.loss.marks] == [("edited", step)]
 
 
+@pytest.mark.slow
 def test_other_sizes_are_refused_in_a_sentence(pupil: Pupil) -> None:
     pupil.begin(tiny())
     pupil.tools.round_trip.open("decoder 1", -1)
@@ -110,6 +111,7 @@ def test_other_sizes_are_refused_in_a_sentence(pupil: Pupil) -> None:
     assert not pupil.tools.round_trip.strip.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "kind", "layer"),
     [
@@ -128,6 +130,7 @@ def test_every_kind_of_layer_opens_with_the_maps_of_the_model(pupil: Pupil, task
     np.testing.assert_allclose(pupil.painted("weights"), maps, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_layer_opens_as_a_whole_block_and_its_feed_forward_is_sent_back(pupil: Pupil) -> None:
     pupil.begin(tiny())
     trip = pupil.tools.round_trip

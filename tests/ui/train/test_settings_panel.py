@@ -66,6 +66,7 @@ def test_another_task_brings_its_own_settings_words_and_probe(student: "Student"
     assert ws.header.title.text() == "Dates"
 
 
+@pytest.mark.slow
 def test_an_unreadable_text_is_reported(student: "Student", tmp_path: object) -> None:
     from pathlib import Path
 
@@ -81,6 +82,7 @@ def test_an_unreadable_text_is_reported(student: "Student", tmp_path: object) ->
     assert not ws.header.main.isEnabled()
 
 
+@pytest.mark.slow
 def test_recommended_settings_are_offered_with_the_task(student: "Student") -> None:
     ws = student.ws
     student.choose(ws.settings.task, "Sum of the previous two")
@@ -105,6 +107,7 @@ def test_no_setting_is_clipped_in_a_small_window(student: "Student", task: str) 
             assert control.mapTo(panel.viewport(), control.rect().bottomRight()).x() < panel.viewport().width()
 
 
+@pytest.mark.slow
 def test_choices_are_legible_after_larger_and_smaller_type(student: "Student") -> None:
     """A label keeps its largest minimum width, which could leave no space for its field."""
     for size in (150, 80):

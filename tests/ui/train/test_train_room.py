@@ -125,6 +125,7 @@ def test_the_memory_of_moments_is_a_setting(student: "Student") -> None:
     assert student.ws.session.run.recorder.limit == 16 * MIB
 
 
+@pytest.mark.slow
 def test_the_name_of_a_text_file_is_seen_whole(student: "Student", tmp_path: Path) -> None:
     own = tmp_path / "my-first-text.txt"
     own.write_text("To train on. " * 400, encoding="utf-8")

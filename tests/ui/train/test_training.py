@@ -206,6 +206,7 @@ def test_a_killed_process_is_reported_and_its_moments_are_kept(student: "Student
     assert not ws.footer.message.text()
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_training_process_is_reported_with_its_traceback(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()

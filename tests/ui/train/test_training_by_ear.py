@@ -1,6 +1,7 @@
 """A training by ear: its maps are walked with the keyboard, and its start, pause and end are said."""
 
 import numpy as np
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
@@ -58,6 +59,7 @@ def test_masked_cells_of_a_decoder_say_so(student: Student, listening: None) -> 
     assert names(view)[int(np.flatnonzero(masked)[0])].endswith("hidden by the mask")
 
 
+@pytest.mark.slow
 def test_start_pause_and_end_are_said(student: Student, ears: Ears) -> None:
     student.small()
     student.type("steps", "100000")
@@ -79,6 +81,7 @@ def test_start_pause_and_end_are_said(student: Student, ears: Ears) -> None:
     assert ended in ears.said
 
 
+@pytest.mark.slow
 def test_the_time_line_reads_the_moment_it_moves_to(student: Student, ears: Ears) -> None:
     student.small()
     student.train_to_the_end()
@@ -91,6 +94,7 @@ def test_the_time_line_reads_the_moment_it_moves_to(student: Student, ears: Ears
     assert len(names(line)) == len(line.steps)
 
 
+@pytest.mark.slow
 def test_predictions_are_a_list_of_examples(student: Student, listening: None) -> None:
     student.small()
     student.train_to_the_end()
@@ -100,6 +104,7 @@ def test_predictions_are_a_list_of_examples(student: Student, listening: None) -
     assert "predicted: " in first
 
 
+@pytest.mark.slow
 def test_a_chart_says_its_first_and_last_values(student: Student, listening: None) -> None:
     student.small()
     student.train_to_the_end()

@@ -67,6 +67,7 @@ def test_visible_maps_are_drawn_with_task_step_and_layer(pupil: Pupil, tmp_path:
     assert pupil.trainer.footer.message.text() == f"Saved {tmp_path / 'maps.svg'}"
 
 
+@pytest.mark.slow
 def test_an_enlarged_map_is_drawn_alone_as_previewed(pupil: Pupil, tmp_path: Path) -> None:
     pupil.trainer.maps.open_map(3)
     dialog = opened(pupil)
@@ -95,6 +96,7 @@ def test_a_table_has_the_numbers_of_the_map(pupil: Pupil, tmp_path: Path) -> Non
     np.testing.assert_array_equal(numbers, layer.weights[1])
 
 
+@pytest.mark.slow
 def test_visible_gradients_are_drawn(pupil: Pupil) -> None:
     pupil.click(pupil.trainer.maps.head.gradients)
     pupil.wait_for(lambda: bool(seen(pupil).gradients) and pupil.trainer.maps.view.data[0].kind == "signed")
@@ -107,6 +109,7 @@ def test_visible_gradients_are_drawn(pupil: Pupil) -> None:
     dialog.close()
 
 
+@pytest.mark.slow
 def test_copied_maps_use_the_last_choices_for_figures(pupil: Pupil) -> None:
     pupil.window.change_settings(figure=write_words(FigureSpec(width_mm=100, dpi=150), "pdf"))
     assert pupil.window.actions_list.run("copy-picture")
@@ -147,6 +150,7 @@ def test_a_model_without_attention_has_no_maps_to_export(pupil: Pupil) -> None:
     assert not [each for each in pupil.window.findChildren(ExportDialog) if each.isVisible()]
 
 
+@pytest.mark.slow
 def test_maps_that_arrive_in_another_workspace_are_not_mixed_with_drawn_ones(pupil: Pupil) -> None:
     other = tiny("reverse")
     pupil.window.show_workspace("playground")

@@ -91,6 +91,7 @@ def test_a_folder_has_a_picture_for_each_moment_between_two_steps(
         assert picture.size[0] == 400
 
 
+@pytest.mark.slow
 def test_curves_and_the_answer_go_below_the_maps(pupil: Pupil, dialog: FilmDialog) -> None:
     low = dialog.read_film()[1].size[1]
     pick(dialog.form, "below", "The curves")
@@ -104,6 +105,7 @@ def test_curves_and_the_answer_go_below_the_maps(pupil: Pupil, dialog: FilmDialo
     assert film_of_both.size[1] > film.size[1]
 
 
+@pytest.mark.slow
 def test_a_picture_being_written_when_a_film_is_cancelled_counts(
     pupil: Pupil, dialog: FilmDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -135,6 +135,7 @@ def test_another_head_count_splits_the_array_differently(person: "Person", tmp_p
     assert person.experiment.weights.W_q[0].tolist() == columns_of_q
 
 
+@pytest.mark.slow
 def test_a_fused_array_of_grouped_heads_is_split_by_the_config(person: "Person", tmp_path: Path) -> None:
     truth = layer(h=6, h_kv=3, d=2, d_model=20)
     path = write(LIBRARIES["Phi-3"](truth), tmp_path / "model.pt")
@@ -233,6 +234,7 @@ def test_any_part_and_orientation_can_be_chosen(person: "Person", tmp_path: Path
     torch.testing.assert_close(person.experiment.weights.W_k, truth.W_k, rtol=0, atol=0)
 
 
+@pytest.mark.slow
 def test_an_array_that_does_not_fit_is_reported_and_can_be_changed(person: "Person", tmp_path: Path) -> None:
     state = {**linear("", "q_proj", "k_proj", "v_proj", "o_proj")(layer()), "o_proj.weight": torch.ones(12, 7)}
     user = open_weights(person, [write(state, tmp_path / "odd.pt")])
@@ -465,6 +467,7 @@ def test_a_folder_dropped_on_the_window_opens_its_weights(person: "Person", tmp_
     WeightsUser(person, dialog).close()
 
 
+@pytest.mark.slow
 def test_the_weights_of_a_whole_model_offer_to_open_it_instead(person: "Person", tmp_path: Path) -> None:
     truth = layer(h=4, h_kv=2, d=3, d_model=20)
     path = write(LIBRARIES["LLaMA"](truth), tmp_path / "model.safetensors")

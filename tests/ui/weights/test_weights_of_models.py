@@ -63,6 +63,7 @@ def test_a_layer_of_a_known_model_brings_its_settings(
     assert person.experiment.d_model == 3
 
 
+@pytest.mark.slow
 def test_what_cannot_be_set_is_named_and_no_truth_is_claimed(person: "Person", make: Make, tmp_path: Path) -> None:
     _, folder = make("llama")
     (tmp_path / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
@@ -121,6 +122,7 @@ def test_the_settings_of_a_known_layer_need_no_confirmation(person: "Person", ma
     user.close()
 
 
+@pytest.mark.slow
 def test_the_whole_block_of_a_models_layer_comes_when_it_is_wanted(person: "Person", make: Make) -> None:
     _, folder = make("llama")
     user = open_weights(person, [folder / "model.safetensors"])
