@@ -11,6 +11,7 @@ from PIL import Image
 
 import attnlab
 from attnlab.cli.main import main
+from attnlab.files.sessions.session_file import load_scene
 from tests.pretrained.conftest import WORDS, make_model, save_tokenizer
 
 TEXT = "the cat sat on the mat"
@@ -107,6 +108,36 @@ def test_a_layer_is_written_as_a_table_or_a_figure(
         assert "Layer 2" in out.read_text()
 
 
+def test_a_layer_is_written_as_a_session_of_its_whole_block(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "layer.attnlab"
+    run = attnlab.read_model(folder).run(TEXT)
+    assert answer(capsys, folder, TEXT, "--layer", 1, "--block", "-o", path) == ""
+    block = attnlab.load(path)
+    assert block.config.block != "none"
+    trace = attnlab.compute(block)
+    assert torch.allclose(trace["weights"], run.attention(1), atol=1e-5)
+    assert torch.allclose(trace[trace.stages[-1]], run.leaving(1), atol=1e-4)
+    assert main(["show", str(path), "--stage", trace.stages[-1]]) == 0
+    assert "small-gpt · layer 1" in json.dumps(load_scene(path)[1], ensure_ascii=False)
+    off = tmp_path / "off.attnlab"
+    answer(capsys, folder, TEXT, "--layer", 1, "--off", "1.2", "-o", off)
+    alone = attnlab.load(off)
+    assert alone.config.block == "none"
+    assert alone.config.ablated == (2,)
+
+
+def test_a_whole_block_of_cross_attention_is_a_session(
+    pair: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path, target = tmp_path / "cross.attnlab", "the cat"
+    answer(capsys, pair, TEXT, "--target", target, "--part", "cross", "--layer", 0, "--block", "-o", path)
+    trace = attnlab.compute(attnlab.load(path))
+    run = attnlab.read_model(pair).run(TEXT, target)
+    assert torch.allclose(trace[trace.stages[-1]], run.leaving(0, "cross"), atol=1e-4)
+
+
 def test_all_heads_of_all_layers_are_one_figure(
     folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -172,6 +203,10 @@ def test_the_parts_of_an_encoder_decoder(pair: Path, capsys: pytest.CaptureFixtu
         ((TEXT, "--layer", "1", "-o", "x.doc"), "x.doc needs the extension of a figure or a table"),
         ((TEXT, "-o", "x.csv"), "A table contains one layer; name it with --layer."),
         ((TEXT, "-o", "nowhere/x.png"), "there is no folder nowhere"),
+        ((TEXT, "--layer", "1", "--block"), "--block writes a layer as a session; add -o LAYER.attnlab."),
+        ((TEXT, "--block", "-o", "x.attnlab"), "A session contains one layer; name it with --layer."),
+        ((TEXT, "--layer", "1", "--head", "0", "-o", "x.attnlab"), "A session contains every head of a layer"),
+        ((TEXT, "--layer", "9", "--block", "-o", "x.attnlab"), "layer is 9; it needs a whole number from 0 to 2."),
         ((TEXT, "--part", "cross", "--layer", "0"), "part is 'cross'; the parts of this model are decoder."),
     ],
 )
@@ -209,6 +244,14 @@ def test_a_capture_is_shown_without_a_text(capture: Path, tmp_path: Path, capsys
     answer(capsys, capture, "-o", tmp_path / "maps.png")
     with Image.open(tmp_path / "maps.png") as drawn:
         assert drawn.width > 500
+
+
+def test_no_session_is_made_of_a_capture(capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.attnlab"
+    assert refusal(capsys, capture, "--layer", 0, "-o", path).endswith(
+        "A capture has no weights, so that none of its layers can be written as a session."
+    )
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("more", [("the cat",), ("--predict",), ("--off", "0.1"), ("--target", "a")])

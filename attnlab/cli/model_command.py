@@ -17,8 +17,10 @@ from attnlab.cli.model_output import (
     show_layer,
     write_layers,
     write_or_say,
+    write_session,
 )
 from attnlab.cli.stage_options import parse_head
+from attnlab.files.source import SESSION
 
 if TYPE_CHECKING:
     from attnlab.pretrained.captured import Capture
@@ -29,6 +31,8 @@ examples:
   attnlab model ./my-model                                     what it is
   attnlab model ./my-model "The cat sat" --layer 3 --head 2    one map as a table
   attnlab model ./my-model "The cat sat" --layer 3 -o maps.pdf every head of a layer as a figure
+  attnlab model ./my-model "The cat sat" --layer 3 --block -o layer.attnlab
+                                                               a whole block, which attnlab layer.attnlab opens
   attnlab model ./my-model "The cat sat" --patterns            what each head looks at
   attnlab model ./my-model "The cat sat on the" --predict 3 --off 3.2,5.0
   attnlab model ./my-model --targets --texts sentences.txt     the strongest target of every token, layer by layer
@@ -59,6 +63,8 @@ def main(argv: list[str]) -> int:
         say(list_predictions(run, options))
     elif options.patterns:
         write_or_say(list_patterns(run, options), options.output)
+    elif _writes_session(options):
+        write_session(run, options)
     elif options.output is not None:
         write_layers(run, options)
     elif options.layer is not None:
@@ -81,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--target", metavar="TEXT", help="what the decoder of an encoder–decoder has written so far")
     parser.add_argument("--layer", type=_parse_whole, metavar="N", help="a layer, counted from 0")
     parser.add_argument(
+        "--block",
+        action="store_true",
+        help=f"with -o LAYER{SESSION}: the layer as a whole block, with its norms and its feed-forward",
+    )
+    parser.add_argument(
         "--part", choices=("encoder", "decoder", "cross", "layers"), help="of an encoder–decoder (encoder)"
     )
     parser.add_argument(
@@ -99,7 +110,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--off", type=_parse_off, default=[], metavar="L.H,…", help="heads to switch off: 3.2,5.0")
     parser.add_argument("--json", action="store_true", help="print JSON with all digits")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="OUT", help="write a figure or a table; with --patterns, CSV"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="OUT",
+        help=f"write a figure, a table or, as {SESSION}, a session of one layer; with --patterns, CSV",
     )
     figure = parser.add_argument_group("figures")
     figure.add_argument("--width", type=float, metavar="MM", help="width in mm (120; several maps 170)")
@@ -115,6 +130,8 @@ def _show_capture(capture: "Capture", options: argparse.Namespace) -> int:
     asked = options.text, options.texts, options.target, options.predict, options.off or None, options.targets or None
     if any(each is not None for each in asked):
         raise MisuseError("A capture has the attention of one text; leave TEXT and options that run a model out.")
+    if _writes_session(options):
+        raise MisuseError("A capture has no weights, so that none of its layers can be written as a session.")
     if options.patterns:
         write_or_say(list_patterns(capture, options), options.output)
     elif options.output is not None:
@@ -168,6 +185,23 @@ def _check(options: argparse.Namespace) -> None:
         raise MisuseError("Predictions are printed; leave -o out.")
     if options.json and options.output is not None:
         raise MisuseError("--json prints, and -o writes a file; give one of them.")
+    _check_session(options)
+
+
+def _check_session(options: argparse.Namespace) -> None:
+    """Refuse a session of anything but one layer, and a block that is written as something else."""
+    if options.block and not _writes_session(options):
+        raise MisuseError(f"--block writes a layer as a session; add -o LAYER{SESSION}.")
+    if not _writes_session(options):
+        return
+    if options.layer is None:
+        raise MisuseError("A session contains one layer; name it with --layer.")
+    if options.head != "all":
+        raise MisuseError("A session contains every head of a layer; leave --head out.")
+
+
+def _writes_session(options: argparse.Namespace) -> bool:
+    return options.output is not None and options.output.suffix.lower() == SESSION
 
 
 def _parse_whole(text: str) -> int:

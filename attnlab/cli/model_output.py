@@ -162,6 +162,15 @@ def _make_table(run: "Run | Capture", options: argparse.Namespace) -> "Table":
     return make_table(run, options.layer, options.part, options.head)
 
 
+def write_session(run: "Run", options: argparse.Namespace) -> None:
+    """Write a layer as a session, with ``--block`` as a whole block."""
+    from attnlab.files.sessions.session_file import save_scene
+
+    e = run.experiment(options.layer, options.part, block=options.block)
+    part = f" {options.part or run.model.parts[0]}" if len(run.model.parts) > 1 else ""
+    save_scene(e, options.output, {"title": f"{run.model.name} ·{part} layer {options.layer}"})
+
+
 def write_layers(run: "Run | Capture", options: argparse.Namespace) -> None:
     """Write a layer as a table or a figure; without a layer, every head of every layer as a figure."""
     from attnlab.figures.figure_formats import FIGURES
