@@ -2,16 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
 
 from attnlab.figures.diagram.diagram_data import Opened
 from attnlab.figures.diagram.scene import Scene
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.models.model_card import ModelCard
-from attnlab.ui.train.block_details import BlockDetails
-from attnlab.ui.train.diagram_view import DiagramView
+from attnlab.ui.train.diagram_area import DiagramArea
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 
 if TYPE_CHECKING:
@@ -27,29 +25,16 @@ class DiagramCard(ModelCard):
 
     def __init__(self) -> None:
         super().__init__("The model", "neutral")
-        self.view, self.details = DiagramView(), BlockDetails(opens=False)
+        self.room = DiagramArea(opens=False)
+        self.view, self.details, self.area = self.room.view, self.room.details, self.room.area
         self.message = make_wrapped_label("muted")
         self.message.setAccessibleName("Why there is no diagram")
         self._opened, self._block, self._head = Opened(), "", 0
-        inside = self._inside = QWidget()
-        inside.setProperty("ground", "surface")
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        for widget in (self.message, self.view, self.details):
-            column.addWidget(widget)
-        column.addStretch(1)
-        self.area = QScrollArea()
-        self.area.setAccessibleName("Diagram of the model, scrolled")
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.area.setWidget(inside)
-        self.column.addWidget(self.area, 1)
-        self.area.viewport().installEventFilter(self)
+        self.column.addWidget(self.message)
+        self.column.addWidget(self.room, 1)
+        self.column.addStretch(0)
         self.view.chosen.connect(self.enter)
         self.view.present_wanted.connect(self.present)
-        self.view.walked.connect(self._on_walked)
         self.say("")
 
     def restyle(self) -> None:
@@ -62,8 +47,7 @@ class DiagramCard(ModelCard):
         self.message.setText(sentence)
         self.message.setVisible(bool(sentence))
         self.about.setText("")
-        for widget in (self.view, self.details):
-            widget.setVisible(not sentence)
+        self.room.setVisible(not sentence)
 
     @property
     def is_drawn(self) -> bool:
@@ -149,13 +133,3 @@ class DiagramCard(ModelCard):
         if (block := data.inside.tree.find(self._block)) is not None:
             self.details.show_block(block, data.inside.tree, None)
             self.view.select(block.name, *([f"{block.name} · head {self._head}"] if block.layer else []))
-
-    @Slot(QRectF)
-    def _on_walked(self, rect: QRectF) -> None:
-        at = self.view.mapTo(self._inside, rect.center().toPoint())
-        self.area.ensureVisible(at.x(), at.y(), round(rect.width() / 2) + 24, round(rect.height() / 2) + 24)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
-            self.view.set_room(self.area.viewport().width() - 8)
-        return super().eventFilter(watched, event)

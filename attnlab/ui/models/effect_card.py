@@ -12,7 +12,7 @@ from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.widgets.fields.undo_fields import TextField
 
 AT_ONCE = 7
-"""Predictions that are seen without scrolling."""
+"""Predictions that are always seen without scrolling; a high card shows more."""
 FIXED = "A capture has the attention of one text. To read another text, or to switch heads off, open the model itself."
 
 
@@ -35,7 +35,7 @@ class EffectCard(ModelCard):
         self.rank = make_wrapped_label("caption")
         self.rank.setAccessibleName("How much the answer needs this head")
         self.rank.hide()
-        self.answers = MeterList("Predictions", most=AT_ONCE)
+        self.answers = MeterList("Predictions", most=AT_ONCE, grows=True)
         self.answers.meter_clicked.connect(self._on_answer_clicked)
         self.wanted = TextField()
         self.wanted.setPlaceholderText("Find a token")
@@ -50,7 +50,7 @@ class EffectCard(ModelCard):
         self.moved_title.setProperty("role", "section")
         self.moved = MeterList("Tokens that move most", most=3)
         for widget in (self.sentence, self.rank, self.wanted, self.answers, self.legend, self.moved_title, self.moved):
-            self.column.addWidget(widget)
+            self.column.addWidget(widget, 100 if widget is self.answers else 0)
         self.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         self.column.addStretch(1)
         self.save.hide()

@@ -11,6 +11,7 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.models.map_window import Window, cut_window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
 from attnlab.ui.widgets.maps.map_widget import MapCell
@@ -103,7 +104,11 @@ class HeadCard(ModelCard):
         self.sheet.menu_requested.connect(
             lambda row, column, at: self.menu_requested.emit(*self._place(row, column), at)
         )
+        self.note = make_wrapped_label("caption")
+        self.note.setAccessibleName("What the numbers sum to")
+        self.note.hide()
         self.head.addWidget(self.values)
+        self.column.addWidget(self.note)
         self.column.addWidget(self.sheet, 1)
 
     def _place(self, row: int, column: int) -> tuple[int, int]:
@@ -115,11 +120,15 @@ class HeadCard(ModelCard):
         super().restyle()
         self.sheet.setMinimumHeight(px(LEAST))
 
-    def show_map(self, title: str, about: str, data: MapData, row: int, values: str, window: Window) -> None:
-        """Show a head; of a long text the part in a window."""
+    def show_map(
+        self, title: str, about: str, data: MapData, row: int, values: str, window: Window, note: str = ""
+    ) -> None:
+        """Show a head; of a long text the part in a window; a note stands below the title."""
         self.window_shown = window
         self.title.setText(title)
         self.about.setText(about)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
         self.values.set_value(values)
         self.sheet.spoken_title = title
         self.sheet.show_maps(cut_window(data, window))

@@ -116,9 +116,9 @@ class ModelsBar(FollowsTheme, QFrame):
             text, role = "cannot be opened in the playground", "muted"
         elif layer.is_true:
             same = "true to the model" if not changed else "the playground computes the same, with your changes"
-            text, role = f"✓ {same} · largest difference {_format(layer.difference)}", "good"
+            text, role = f"✓ {same} · largest difference {write_difference(layer.difference)}", "good"
         else:
-            text, role = f"differs from the model by up to {_format(layer.difference)}", "error"
+            text, role = f"differs from the model by up to {write_difference(layer.difference)}", "error"
         compared = "The weights that the playground computes from this layer, beside the model's own"
         if layer.overview.facts.fixed:
             compared = "The layer's output, computed from what the capture keeps, beside the model's own"
@@ -144,7 +144,8 @@ class ModelsBar(FollowsTheme, QFrame):
         self._fit()
 
 
-def _format(number: float) -> str:
+def write_difference(number: float) -> str:
+    """Return a difference with one digit, 2e−7 if it is small."""
     if number == 0:
         return "0"
     return f"{number:.0e}".replace("e-0", "e−").replace("e-", "e−") if number < 1e-3 else f"{number:.2g}"

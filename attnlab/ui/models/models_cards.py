@@ -24,7 +24,7 @@ from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_panel import ModelPanel
 from attnlab.ui.models.model_state import ModelState, Off
 from attnlab.ui.models.model_values import Effect, HeadChanges, LayerMaps, Overview
-from attnlab.ui.models.models_bar import ModelsBar
+from attnlab.ui.models.models_bar import ModelsBar, write_difference
 from attnlab.ui.models.models_footer import ModelsFooter
 from attnlab.ui.models.models_session import CHANGES, ModelsSession, ModelView
 from attnlab.ui.models.patterns_card import SCORES, PatternsCard
@@ -210,15 +210,16 @@ class ModelsCards(QObject):
             return
         found = layer.overview
         data = make_head(layer, view.head, view.values, view.colouring)
-        about = f"{len(found.queries)} × {len(found.keys)}"
+        about, note = f"{len(found.queries)} × {len(found.keys)}", ""
         if view.values == "moved":
-            about = "‖α v‖, without W_o"
+            note = "‖α v‖, without W_o"
             if layer.sum_difference is not None:
-                about = f"heads and residual sum to the layer's output to {layer.sum_difference:.0e}"
+                within = write_difference(layer.sum_difference)
+                note = f"All heads and the residual sum to the layer’s output within {within}."
         window = find_window(len(found.queries), len(found.keys), view.row, view.centre)
         if not window.covers((len(found.queries), len(found.keys))):
             about = f"tokens {window.query} to {window.last_query} of {len(found.queries)}"
-        self.head.show_map(f"Layer {view.layer} · head {view.head}", about, data, view.row, view.values, window)
+        self.head.show_map(f"Layer {view.layer} · head {view.head}", about, data, view.row, view.values, window, note)
         self.targets.show_head(layer.weights[view.head], found.queries, found.keys, view.row, data, window)
 
     def _show_patterns(self) -> None:

@@ -20,8 +20,8 @@ from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
 from attnlab.ui.widgets.maps.drawn import Drawn
 from attnlab.ui.widgets.tokens.token_chips import visible
 
-LINE = 19
-"""The distance of two tokens, in pixels at 100 %."""
+LINE, MOST_LINE = 19, 34
+"""The least and the greatest distance of two tokens, in pixels at 100 %."""
 STRONG = 0.08
 """Weights below this are not drawn."""
 MOST_BARS = 6
@@ -62,18 +62,35 @@ class TargetArcs(HasCells, Drawn):
         self._row = -1
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Strongest targets")
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def show_arcs(
         self, queries: Sequence[str], keys: Sequence[str], arcs: list[tuple[int, int, float]], row: int
     ) -> None:
         """Show tokens and arcs, one row of them strong."""
         self._queries, self._keys, self._arcs, self._row = tuple(queries), tuple(keys), arcs, row
-        self.setFixedHeight(self.sizeHint().height())
+        self._fit()
         self._arrange()
 
     def sizeHint(self) -> QSize:
-        return QSize(px(260), px(LINE) * max(len(self._queries), len(self._keys), 1) + px(6))
+        return QSize(px(260), self.minimumHeight())
+
+    def restyle(self) -> None:
+        """Set the heights between which the tokens spread."""
+        super().restyle()
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setMinimumHeight(px(LINE) * self._count_lines() + px(6))
+        self.setMaximumHeight(px(MOST_LINE) * self._count_lines() + px(6))
+
+    def _count_lines(self) -> int:
+        return max(len(self._queries), len(self._keys), 1)
+
+    @property
+    def line(self) -> float:
+        """The distance of two tokens, in pixels: they spread over the height of the card."""
+        return (self.height() - px(6)) / self._count_lines()
 
     def count_cells(self) -> int:
         return len(self._queries)
@@ -84,10 +101,10 @@ class TargetArcs(HasCells, Drawn):
         return f"{self._queries[place].strip()} looks at {targets or 'nothing strongly'}"
 
     def locate_cell(self, place: int) -> QRectF:
-        return QRectF(0, px(3) + place * px(LINE), self.width() * 0.4, px(LINE))
+        return QRectF(0, px(3) + place * self.line, self.width() * 0.4, self.line)
 
     def find_cell(self, at: QPointF) -> int | None:
-        place = int((at.y() - px(3)) // px(LINE))
+        place = int((at.y() - px(3)) // self.line)
         return place if 0 <= place < len(self._queries) else None
 
     @property
@@ -118,7 +135,7 @@ class TargetArcs(HasCells, Drawn):
         return max(self.width() * LABELS, min(widest + px(10), self.width() * MOST_LABELS))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter, p, line = QPainter(self), self._palette, px(LINE)
+        painter, p, line = QPainter(self), self._palette, self.line
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         room = self._find_label_room()
         left, right = room + px(8), self.width() - room - px(8)
@@ -176,7 +193,7 @@ class TargetsCard(ModelCard):
         inside.setProperty("ground", "surface")
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.arcs)
+        column.addWidget(self.arcs, 100)
         column.addStretch(1)
         area.setWidget(inside)
         self._area = area

@@ -21,6 +21,8 @@ KEYS = {
 }
 LEAST_ZOOM = 0.9
 """The least size of the type, as a share of that at 100 %, to which a diagram shrinks before it scrolls."""
+ZOOMS = (2.5, 2.0, 1.75, 1.5, 1.35, 1.2, 1.1)
+"""How much larger than the type of the window a diagram is drawn: the first that fits into its room."""
 _PRESS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 HINT = "Arrow keys walk once the Tab key has moved the focus here; Enter chooses a block, its maps or a layer."
@@ -92,22 +94,32 @@ class DiagramView(HasCells, Drawn):
         if self._scene.width * self._zoom > self._room + 1:  # large type becomes smaller to fit, though never small
             self._zoom = max(self._room / self._scene.width, LEAST_ZOOM * min(scale(), 1.0))
             self._scene = self.lay_out(self._room / self._zoom)
+        elif self._scene.height * self._zoom < self._height:
+            self._grow()
         size = QSize(round(self._scene.width * self._zoom), round(self._scene.height * self._zoom))
         if size != self.minimumSize():
             self.setMinimumSize(size)
             self.updateGeometry()
 
-    _room, _zoom = 0, 1.0
+    def _grow(self) -> None:
+        """Enlarge the diagram as far as it fits into the room without scrolling."""
+        for zoom in (scale() * each for each in ZOOMS):
+            scene = self.lay_out(self._room / zoom)
+            if scene.width * zoom <= self._room + 1 and scene.height * zoom <= self._height:
+                self._zoom, self._scene = zoom, scene
+                return
+
+    _room, _height, _zoom = 0, 0, 1.0
 
     @property
     def zoom(self) -> float:
         """Pixels for each unit of the scene."""
         return self._zoom
 
-    def set_room(self, width: int) -> None:
-        """Set the width in pixels that the diagram fills; it is wider if it needs to be."""
-        if width != self._room:
-            self._room = width
+    def set_room(self, width: int, height: int = 0) -> None:
+        """Set the width in pixels that the diagram fills, or exceeds if it must, and the height to which it grows."""
+        if (width, height) != (self._room, self._height):
+            self._room, self._height = width, height
             self._arrange()
 
     def sizeHint(self) -> QSize:

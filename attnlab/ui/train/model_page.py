@@ -2,29 +2,21 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from attnlab.figures.diagram.diagram_data import DiagramData, Opened
-from attnlab.ui.base.dialog_parts import make_scroll_area
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import px
-from attnlab.ui.base.themed import FollowsTheme
-from attnlab.ui.train.block_details import WIDTH, BlockDetails
-from attnlab.ui.train.diagram_view import DiagramView
+from attnlab.ui.train.diagram_area import DiagramArea
 from attnlab.ui.train.inspector import Seen
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
     from attnlab.training.model_tree import Block
 
-BESIDE = 900
-"""From this width on, in pixels at 100 %, the chosen block stands beside the diagram, otherwise below it."""
-
 
 @guarded
-class ModelPage(FollowsTheme, QWidget):
+class ModelPage(QWidget):
     """Shows the model of a moment. ``map_wanted`` and ``layer_wanted`` carry a layer and a head."""
 
     map_wanted = Signal(str, int)
@@ -35,43 +27,18 @@ class ModelPage(FollowsTheme, QWidget):
         super().__init__(parent)
         self.setProperty("ground", "surface")
         self.setAccessibleName("The model, drawn")
-        self.view, self.details = DiagramView(), BlockDetails(opens)
+        self.room = DiagramArea(opens)
+        self.view, self.details, self.area = self.room.view, self.room.details, self.room.area
         self._seen: Seen | None = None
         self._opened, self._block, self._head = Opened(), "", 0
-        self._beside = True
-        self._inside = inside = QWidget()
-        inside.setProperty("ground", "surface")
-        self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(4, 0, 4, 8)
-        self._column.setSpacing(4)
-        self._column.addWidget(self.view)
-        self._column.addStretch(1)
-        self.area = QScrollArea()
-        self.area.setAccessibleName("Diagram of the model, scrolled")
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.area.setWidget(inside)
-        self.side = make_scroll_area(self.details, "The chosen block, scrolled")
-        self.side.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.area, 1)
-        row.addWidget(self.side)
-        self.area.viewport().installEventFilter(self)
+        row.addWidget(self.room)
         self.view.chosen.connect(self.enter)
         self.view.present_wanted.connect(lambda: self.view.present(self._block))
-        self.view.walked.connect(self._on_walked)
         self.details.head_chosen.connect(self._on_head_chosen)
         self.details.map_wanted.connect(self._on_map_wanted)
         self.details.playground_wanted.connect(self._on_playground_wanted)
-        self._place_details()
-
-    def restyle(self) -> None:
-        """Set the width of the details."""
-        self.side.setFixedWidth(px(WIDTH))
-        self._place_details()
 
     def show_seen(self, seen: Seen) -> None:
         """Show the model of a moment, if its inside was looked at."""
@@ -167,32 +134,3 @@ class ModelPage(FollowsTheme, QWidget):
     def _on_playground_wanted(self) -> None:
         if (block := self._find_block()) is not None and block.layer:
             self.layer_wanted.emit(block.layer, self._head)
-
-    @Slot(QRectF)
-    def _on_walked(self, rect: QRectF) -> None:
-        at = self.view.mapTo(self._inside, rect.center().toPoint())
-        self.area.ensureVisible(at.x(), at.y(), round(rect.width() / 2) + 24, round(rect.height() / 2) + 24)
-
-    def _place_details(self) -> None:
-        """Put the details beside the diagram, or below it in a narrow page."""
-        beside = self.width() >= px(BESIDE)
-        if beside == self._beside:
-            return
-        self._beside = beside
-        if beside:
-            self._column.removeWidget(self.details)
-            self.side.setWidget(self.details)
-        else:
-            self.side.takeWidget()
-            self._column.insertWidget(1, self.details)
-        self.details.show()
-        self.side.setVisible(beside)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._place_details()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
-            self.view.set_room(self.area.viewport().width() - 8)
-        return super().eventFilter(watched, event)

@@ -175,3 +175,17 @@ def test_f5_presents_the_diagram_block_by_block(reader: ModelReader, card: Diagr
     assert shown.canvas._ringed == "decoder 1 attention"
     reader.qtbot.keyClick(shown, Key.Key_Escape)
     reader.wait_for(lambda: not reader.window.findChildren(DiagramWindow))
+
+
+def test_a_large_window_gives_the_diagram_its_room(reader: ModelReader, card: DiagramCard) -> None:
+    """The chosen block stands beside the diagram, which grows with the window and does not scroll."""
+    reader.window.resize(1366, 768)
+    reader.wait_for(lambda: card.view.zoom == 1 and card.area.isAncestorOf(card.details))
+    reader.window.resize(1920, 1080)
+    reader.wait_for(lambda: not card.area.isAncestorOf(card.details) and card.view.zoom > 1)
+    assert card.details.isVisible()
+    assert card.area.verticalScrollBar().maximum() == card.area.horizontalScrollBar().maximum() == 0
+    drawn = [region.rect for region in card.view.scene.regions]
+    right = max(x + width for x, _, width, _ in drawn) * card.view.zoom
+    assert right >= 0.9 * card.area.viewport().width()
+    assert card.view.height() >= 0.8 * card.area.viewport().height()

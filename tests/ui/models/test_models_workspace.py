@@ -329,9 +329,31 @@ def test_what_moves_is_shown_and_sums_to_the_output(reader: ModelReader) -> None
     moved = reader.in_map()
     assert moved.shape == weights.shape
     assert (moved - weights).any()
-    assert reader.models.head.about.text().startswith("heads and residual sum to the layer's output to ")
+    reader.window.resize(1366, 768)
+    note = reader.models.head.note
+    assert "All heads and the residual sum to the layer’s output within " in note.text()
+    reader.wait_for(lambda: 0 < note.heightForWidth(note.width()) <= note.height())
     assert reader.models.session.layer is not None
     assert reader.models.session.layer.sum_difference < 1e-5
+
+
+def test_a_higher_window_shows_more_answers_and_spreads_the_targets(reader: ModelReader) -> None:
+    answers, arcs = reader.models.effect.answers, reader.models.targets.arcs
+
+    def count_seen() -> int:
+        room = answers.viewport().rect()
+        return sum(room.contains(answers.row_rect(at)) for at in range(len(answers.meters)))
+
+    reader.window.resize(1366, 768)
+    reader.wait_for(lambda: count_seen() == 7)
+    narrow = arcs.line
+    reader.window.resize(1366, 1500)
+    reader.wait_for(lambda: count_seen() >= 12)
+    assert arcs.line > narrow
+    last = arcs.locate_cell(arcs.count_cells() - 1)
+    assert last.bottom() <= arcs.height()
+    reader.click(arcs, last.center().toPoint())
+    assert reader.models.session.view.row == arcs.count_cells() - 1
 
 
 def open_in_playground(reader: ModelReader) -> None:

@@ -6,7 +6,7 @@ from html import escape
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
@@ -33,7 +33,10 @@ class Meter:
 
 @guarded
 class MeterList(FollowsTheme, WalkedList):
-    """Shows meters and emits the index of the one that is clicked; ``most`` rows are seen at once."""
+    """Shows meters and emits the index of the one that is clicked.
+
+    ``most`` rows are seen at once, or with ``grows`` as many as its room holds, and at least ``most`` if there are.
+    """
 
     meter_clicked = Signal(int)
     keys = DOWN
@@ -41,8 +44,11 @@ class MeterList(FollowsTheme, WalkedList):
     label_share = 0.55
     """The share of the width without the texts that labels may take."""
 
-    def __init__(self, name: str, most: int = 12, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, most: int = 12, parent: QWidget | None = None, *, grows: bool = False) -> None:
         super().__init__(name, parent)
+        self._grows = grows
+        if grows:
+            self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._above = False
         self._meters: tuple[Meter, ...] = ()
         self._most, self._role = most, "attention"
@@ -69,11 +75,16 @@ class MeterList(FollowsTheme, WalkedList):
 
     def _lay_out(self) -> None:
         rows, high = len(self._meters), self._row_height()
-        height = high * min(rows, self._most) + (high // 2 if rows > self._most else 0)
-        scrolls = rows > self._most
+        least = height = high * min(rows, self._most) + (high // 2 if rows > self._most else 0)
+        if self._grows:
+            height = max(least, min(self.height(), high * rows))
+            self.setMinimumHeight(least)
+            self.setMaximumHeight(high * rows)
+        else:
+            self.setFixedHeight(height)
+        scrolls = rows * high > height
         policy = Qt.ScrollBarPolicy
         self.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOn if scrolls else policy.ScrollBarAlwaysOff)
-        self.setFixedHeight(height)
         bar = self.verticalScrollBar()
         bar.setRange(0, max(0, rows * high - height))
         bar.setSingleStep(high)
