@@ -76,6 +76,18 @@ def test_maps_of_several_heads_have_cells_that_can_be_told_apart(person: "Person
             assert grid.cell_width >= (6 if grid.columns <= LEGIBLE else 2), f"{name} at {size}"
 
 
+def test_maps_of_heads_fill_the_width_beside_their_mean(person: "Person") -> None:
+    for size in show_in_every_size(person, "multi-head-8"):
+        card = person.playground.canvas.heads
+        left, right = card.map_rect(0).left(), card.map_rect("mean").left()
+        spread = [
+            card.map_rect(head).left() for head in range(8) if card.map_rect(head).top() == card.map_rect(0).top()
+        ]
+        assert max(card.map_rect(head).right() for head in range(8)) < right, size
+        after = right - max(spread) - card.map_rect(0).width()
+        assert after <= max(0.2 * (right - left), 2 * card.map_rect(0).width()), size
+
+
 def check_places(person: "Person") -> None:
     """Hold all cards to places beside each other, inside the width of the canvas."""
     canvas = person.playground.canvas

@@ -124,15 +124,20 @@ def _fit_many(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple
     if grids[1].lines > grids[0].lines and grids[1].cell_height >= WORTH * grids[0].cell_height:
         del grids[0]
     chosen = next((grid for grid in grids if grid.cell_height >= LABELLED_CELL * z), grids[-1])
-    return _centre(_spread(chosen, room.area[0] + room.area[2]), room)
+    return _centre(spread_maps(chosen, room.area[0] + room.area[2]), room)
 
 
-def _spread(grid: Grid, right: float) -> Grid:
-    """Return the grid with maps further apart in each line, so that they fill the width up to ``right``."""
+def spread_maps(grid: Grid, right: float, most: float = 1.0) -> Grid:
+    """Return the grid with maps further apart in each line, so that they fill the width up to ``right``.
+
+    They are at most as far apart as ``most`` maps are wide.
+    """
     if grid.per_row < 2:
         return grid
     spare = int((right - grid.x - grid.width) // ((grid.per_row - 1) * grid.cell_width))
-    return replace(grid, gap=(grid.gap[0], max(min(grid.gap[1] + spare, max(grid.columns, LEAST_GAP)), grid.gap[1])))
+    return replace(
+        grid, gap=(grid.gap[0], max(min(grid.gap[1] + spare, max(round(most * grid.columns), LEAST_GAP)), grid.gap[1]))
+    )
 
 
 def _centre(grid: Grid, room: CardRoom) -> Grid:

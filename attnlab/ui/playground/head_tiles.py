@@ -7,8 +7,11 @@ from PySide6.QtCore import QPointF, QRectF
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
 from attnlab.ui.playground.canvas_plan import TILES_SHARE
-from attnlab.ui.playground.card_grid import TITLE, CardRoom, fit_card
+from attnlab.ui.playground.card_grid import TITLE, CardRoom, fit_card, spread_maps
 from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, split_cell
+
+MOST_APART = 2.0
+"""The maps of heads in a wide card are at most as far apart as so many maps are wide; then they stand in its middle."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class HeadTiles:
 
 
 def place_tiles(heads: MapData, mean: MapData, area: QRectF, zoom: float, ratio: float) -> HeadTiles:
-    """Place the mean at the right of an area, as large as the area is high, and the heads in the rest of the width.
+    """Place the mean at the right of an area, as large as the area is high, and the heads over the rest of the width.
 
     ``ratio`` is the number of device pixels in a logical one.
     """
@@ -75,4 +78,7 @@ def place_tiles(heads: MapData, mean: MapData, area: QRectF, zoom: float, ratio:
     grid = fit(mean, area.adjusted(area.width() * TILES_SHARE, TITLE * zoom, 0, 0))
     left = area.right() - grid.width
     rest = QRectF(area.topLeft(), QPointF(left - grid.label_width - 16 * zoom, area.bottom()))
-    return HeadTiles(heads, fit(heads, rest), mean, replace(grid, x=float(round(left))))
+    tiles = spread_maps(fit(heads, rest), rest.right(), MOST_APART)
+    spare = max(rest.right() - tiles.x - tiles.width, 0.0) / 2
+    tiles = replace(tiles, x=tiles.x + float(int(spare)))
+    return HeadTiles(heads, tiles, mean, replace(grid, x=float(round(left))))

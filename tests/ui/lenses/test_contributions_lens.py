@@ -14,6 +14,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
 from attnlab.figures.subscripts import spans
 from attnlab.ui.playground.lenses.contributions_lens import ContributionsLens
+from attnlab.ui.playground.lenses.positions_map import BAR
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 if TYPE_CHECKING:
@@ -222,3 +223,18 @@ def test_the_products_are_named_with_lowered_indices_with_and_without_an_output_
         read = "".join(piece for piece, _ in spans(lens.output.about.text()))
         assert f"Ai,j · xj,b · {factor}" in read
         assert "_" not in read
+
+
+def test_maps_and_their_numbers_grow_with_the_window(person: "Person") -> None:
+    lens = open_lens(person)
+    sides = []
+    for size in ((1366, 768), (1920, 1080), (3840, 2160)):
+        person.window.resize(*size)
+        person.window.grab()  # which lays out what was asked for
+        figures = lens.score.map, lens.matrices.output.map, lens.output.map
+        for figure in figures:
+            bottom = max(figure.locate_cell(place).bottom() for place in range(figure.count_cells()))
+            assert bottom + BAR * figure.zoom <= figure.height() + 1
+        sides.append([figure.locate_cell(0).width() for figure in figures])
+    small, _, large = sides
+    assert all(wide >= 1.5 * narrow for narrow, wide in zip(small, large, strict=True))

@@ -2,6 +2,7 @@
 
 import numpy as np
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.attention.measures.contributions import Floats
@@ -9,7 +10,8 @@ from attnlab.attention.measures.head_matrices import HeadMatrix
 from attnlab.attention.stages.arithmetic import number
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
-from attnlab.ui.base.theme import px
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px, scale
 from attnlab.ui.playground.lenses.contributions_found import (
     MOST,
     Found,
@@ -35,6 +37,9 @@ LARGEST_MAP = 128
 """A larger matrix is shown by its largest rows and columns."""
 MAP_AROUND, ROW, LEAST_HEIGHT, LARGEST_HEIGHT = 84, 30, 160, 380
 """Pixels at 100 %: the title, labels and colour bar of a map, one of its rows, and the ends of its height."""
+
+USUAL_WIDTH, MOST_GROWTH = 620, 2.0
+"""From the first width on, in pixels at 100 %, a map and its type grow, up to the second."""
 
 
 class ScoreCard(Card):
@@ -65,7 +70,7 @@ class ScoreCard(Card):
         if isinstance(c, str):
             return
         data, share = make_table(c.values, c.row_labels, c.column_labels)
-        _show_map(self.map, data)
+        self.map.show_map(data)
         self.about.setText(describe_matrix(found))
         _show(self.cut, describe_cut((len(c.query), len(c.key)), share))
         self.largest.setText(describe_largest(found))
@@ -110,10 +115,10 @@ class MatrixCard(Card):
         self.map.setVisible(not is_large)
         self.part.setVisible(is_large)
         if is_large:
-            _show_map(self.part, data)
+            self.part.show_map(data)
         else:
             scale = find_scale(values, "signed")
-            _show_map(self.map, MapData(values[None], "signed", scale, None, *labels))
+            self.map.show_map(MapData(values[None], "signed", scale, None, *labels))
         kept = matrix.singular_values
         step = max(len(kept) // 12, 1)
         ticks = tuple((float(place), str(place)) for place in range(1, len(kept) + 1, step))
@@ -162,7 +167,7 @@ class BlocksCard(Card):
         data = MapData(
             c.blocks[None], "signed", find_scale(c.blocks, "signed"), None, list(c.query_parts), list(c.key_parts)
         )
-        _show_map(self.map, data)
+        self.map.show_map(data)
         self.sentence.setText(describe_blocks(c))
 
 
@@ -196,22 +201,42 @@ class OutputCard(Card):
         if isinstance(o, str):
             return
         data, share = make_table(o.values, e.key_tokens, o.column_labels)
-        _show_map(self.map, data)
+        self.map.show_map(data)
         _show(self.cut, describe_cut((len(o.values), len(o.column_labels)), share))
 
 
-def _make_map(spoken: str, title: str, names: tuple[str, str] = ("", "")) -> MapFigure:
-    figure = MapFigure(title, names)
+@guarded
+class GrowingMap(MapFigure):
+    """A map whose type, cells and height grow with its width."""
+
+    @property
+    def zoom(self) -> float:
+        return scale() * min(max(self.width() / px(USUAL_WIDTH), 1.0), MOST_GROWTH)
+
+    def show_map(self, data: MapData | None) -> None:
+        super().show_map(data)
+        self._fit_height()
+
+    def restyle(self) -> None:
+        super().restyle()
+        self._fit_height()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        """Be as high as the rows need."""
+        rows = self.shape()[1] if self.data is not None else 0
+        height = max(MAP_AROUND + min(rows * ROW, LARGEST_HEIGHT), LEAST_HEIGHT)
+        self.setMinimumHeight(round(height * self.zoom))
+
+
+def _make_map(spoken: str, title: str, names: tuple[str, str] = ("", "")) -> GrowingMap:
+    figure = GrowingMap(title, names)
     figure.setAccessibleName(spoken[:1].upper() + spoken[1:])
     figure.spoken_title = spoken
     return figure
-
-
-def _show_map(figure: MapFigure, data: MapData) -> None:
-    """Show a map as high as its rows need."""
-    rows = data.values.shape[1]
-    figure.setMinimumHeight(px(max(MAP_AROUND + min(rows * ROW, LARGEST_HEIGHT), LEAST_HEIGHT)))
-    figure.show_map(data)
 
 
 def _show(label: QLabel, text: str) -> None:

@@ -53,6 +53,11 @@ class MapFigure(MapWidget):
         """Whether rows and columns are tokens, or few enough to be labelled one by one."""
         return not any(self._names)
 
+    @property
+    def zoom(self) -> float:
+        """The size of the type and the cells; 1 is that of other text at 100 %."""
+        return scale()
+
     def say_state(self, state: str) -> None:
         """Tell a screen reader which state the map shows, where several maps have one title."""
         self._spoken = f"{self._title}, {state}"
@@ -101,19 +106,19 @@ class MapFigure(MapWidget):
 
     def _arrange(self) -> None:
         if self._data is not None and not self.size().isEmpty():
-            z = scale()
+            z = self.zoom
             top = 24 * z if self._title else 0.0
             area = QRectF(self.rect()).adjusted(0, top, 0, -BAR * z)
             self._grid = self._fit(self._data, area) if self.tokens else self._count_fit(self._data, area)
         self.update()
 
     def _fit(self, data: MapData, area: QRectF) -> Grid:
-        rect, z = (area.x(), area.y(), area.width(), area.height()), scale()
+        rect, z = (area.x(), area.y(), area.width(), area.height()), self.zoom
         room = Room(rect, z, 1.6 * z, self.devicePixelRatioF(), True, not self.is_wide)
         return fit(data.values.shape, choose_longest(data.row_labels), choose_longest(data.column_labels), room)
 
     def _count_fit(self, data: MapData, area: QRectF) -> Grid:
-        z, (_, rows, columns) = scale(), data.values.shape
+        z, (_, rows, columns) = self.zoom, data.values.shape
         metrics = QFontMetricsF(face("caption", z * LABEL_SIZE))
         limits = Limits(52 * z, 30 * z, metrics.horizontalAdvance(str(rows)) + 8, metrics.height() + 4)
         rect = (area.x(), area.y(), area.width(), area.height())
@@ -124,16 +129,16 @@ class MapFigure(MapWidget):
 
     def _paint_counts(self, painter: QPainter, grid: Grid) -> None:
         """Write the index of about every tenth row and column."""
-        pen = Pen(painter, face("caption", scale() * LABEL_SIZE))
+        pen = Pen(painter, face("caption", self.zoom * LABEL_SIZE))
         painter.setPen(QColor(self._palette.muted))
-        high, wide = 14 * scale(), pen.width(str(grid.columns)) + 8
+        high, wide = 14 * self.zoom, pen.width(str(grid.columns)) + 8
         for row in range(0, grid.rows, _step(high / grid.cell_height)):
             pen.draw(grid.x - 6, grid.y + (row + 0.5) * grid.cell_height, str(row), 1.0)
         for column in range(0, grid.columns, _step(wide / grid.cell_width)):
             pen.draw(grid.x + (column + 0.5) * grid.cell_width, grid.y - 4, str(column), 0.5, 1.0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter, z, data, grid = QPainter(self), scale(), self._data, self._grid
+        painter, z, data, grid = QPainter(self), self.zoom, self._data, self._grid
         painter.setPen(QColor(self._palette.muted))
         caption = face("caption", z)
         if self._title:
@@ -156,12 +161,12 @@ class MapFigure(MapWidget):
         painter.end()
 
     def _paint_numbers(self, painter: QPainter, grid: Grid, data: MapData) -> None:
-        fonts = (face(role, scale()) for role in ("number", "cell", "tiny"))
+        fonts = (face(role, self.zoom) for role in ("number", "cell", "tiny"))
         draw_numbers(painter, grid, data, self._palette, *fonts)
 
     def _paint_foot(self, painter: QPainter, grid: Grid, data: MapData) -> None:
         """Paint what the colours mean, below the map."""
-        z = scale()
+        z = self.zoom
         bar = QRectF(grid.x, grid.y + grid.height + 12 * z, min(grid.width, 160 * z), 16 * z)
         draw_colour_bar(painter, bar, data, self._palette, face("caption", z * LABEL_SIZE))
 
