@@ -77,10 +77,14 @@ class MapsPanel(FollowsTheme, QWidget):
         self.view.describe = self.describe_worth
         self.large_map = LargeMap(self.view)
         self.chart, self.model, self.inside = CourseCard(), ModelPage(), InsidePage()
-        self.none = QLabel(FIRST)
-        self.none.setWordWrap(True)
+        self.none, self.empty = QLabel(FIRST), QLabel()
+        for label in (self.none, self.empty):
+            label.setWordWrap(True)
+            label.setProperty("role", "muted")
         self.none.setContentsMargins(4, 0, 4, 0)
-        self.none.setProperty("role", "muted")
+        self.empty.setContentsMargins(18, 18, 18, 0)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.empty.setTextFormat(Qt.TextFormat.PlainText)
         for part in (self.groups, self.view, self.chart):
             part.hide()
         self.stack = QStackedWidget()
@@ -88,6 +92,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.stack.addWidget(self.large_map)
         self.stack.addWidget(self.model)
         self.stack.addWidget(self.inside)
+        self.stack.addWidget(self.empty)
         self.rows = column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -164,6 +169,8 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def show_seen(self, seen: Seen) -> None:
         """Show the maps of a moment, and what the model answers there."""
+        if self._is_empty:
+            self._set_empty(False)
         if self._off and self._seen is not None and self._seen.spec != seen.spec:
             self._set_off(frozenset())
         self._seen, self._left_out = seen, read_heads(seen.spec.train.heads_off)
@@ -186,6 +193,21 @@ class MapsPanel(FollowsTheme, QWidget):
         self.model.show_seen(seen)
         self.inside.show_seen(seen)
 
+    def show_nothing(self, sentence: str) -> None:
+        """Show no maps and no answer, but a sentence on why there are none, until there are some again."""
+        self.close_map()
+        self._seen = None
+        self.empty.setText(sentence)
+        self._set_empty(True)
+
+    def _set_empty(self, on: bool) -> None:
+        self._is_empty = on
+        self.head.setVisible(not on)
+        self.answer.set_wanted(not on and self.page == MAPS)
+        self.stack.setCurrentWidget(self._find_page())
+
+    _is_empty = False
+
     @property
     def shows_model(self) -> bool:
         """Whether the diagram of the model is chosen in place of the maps."""
@@ -197,7 +219,9 @@ class MapsPanel(FollowsTheme, QWidget):
         return self.head.page
 
     def _find_page(self) -> QWidget:
-        """Return the widget of the chosen page."""
+        """Return the widget of the chosen page; without anything to show, the sentence that says why."""
+        if self._is_empty:
+            return self.empty
         pages: dict[str, QWidget] = {MAPS: self.area, MODEL: self.model, INSIDE: self.inside}
         return pages[self.page]
 
@@ -211,7 +235,7 @@ class MapsPanel(FollowsTheme, QWidget):
     def _on_page_chosen(self, page: object) -> None:
         self.close_map()
         self.stack.setCurrentWidget(self._find_page())
-        self.answer.set_wanted(page == MAPS)  # the other pages have the answers themselves
+        self.answer.set_wanted(page == MAPS and not self._is_empty)  # the other pages have the answers themselves
         self.head.show_page()
         self.page_changed.emit(page)
 

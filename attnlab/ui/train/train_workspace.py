@@ -235,7 +235,20 @@ class TrainWorkspace(QObject):
                 self.text.prompt.setText(found.probe)
             self._ask_text()
             self.views.show_curves()
+        elif (seen := self.session.inspection.seen) is not None and self._is_of_other_task(seen):
+            self._show_nothing(found.problem)
         self._show_state()
+
+    def _is_of_other_task(self, seen: Seen) -> bool:
+        """Whether a moment is of an earlier task or file than the settings, which have no run yet."""
+        return self.session.run is None and _find_task(seen.spec) != _find_task(self.session.spec)
+
+    def _show_nothing(self, problem: str) -> None:
+        """Show nothing of the earlier task under the title of one that cannot be trained."""
+        self.session.inspection.seen = None
+        self.maps.show_nothing(f"There is nothing to show yet. {problem}")
+        self.text.hide()
+        self.views.show_curves()
 
     @Slot()
     def _on_started(self) -> None:
@@ -267,7 +280,7 @@ class TrainWorkspace(QObject):
 
     @Slot(object)
     def _on_looked(self, seen: Seen) -> None:
-        if not self._shown:  # requested before it was hidden
+        if not self._shown or self._is_of_other_task(seen):  # requested before it was hidden, or another task chosen
             return
         self.maps.show_seen(seen)
         self.views.show_cursor(seen.look.step)
@@ -349,4 +362,9 @@ class TrainWorkspace(QObject):
 
 def _find_data(spec: RunSpec) -> tuple[object, ...]:
     """Return the settings on which the shapes of weights and examples depend."""
-    return spec.task, spec.model, dict(spec.options)
+    return *_find_task(spec), spec.model
+
+
+def _find_task(spec: RunSpec) -> tuple[object, ...]:
+    """Return the settings on which the examples depend."""
+    return spec.task, dict(spec.options)

@@ -81,6 +81,30 @@ def test_a_file_is_opened_with_the_button_and_a_bad_one_is_explained_at_the_sett
     pupil.wait_for(lambda: pupil.trainer.header.main.isEnabled() and not panel.complaint())
 
 
+def test_nothing_of_the_earlier_task_is_shown_under_the_title_of_a_bad_file(pupil: Pupil, tmp_path: Path) -> None:
+    path = tmp_path / "words.tsv"
+    path.write_text(PLURALS + "lonely\n")
+    pupil.begin(tiny())
+    maps = pupil.trainer.maps
+    pupil.wait_for(lambda: maps.seen is not None and not maps.answer.is_behind)
+    assert maps.view.isVisible()
+    assert maps.answer.isVisible()
+    drop(pupil, path)
+    said = "Line 13 of words.tsv has one column; each line needs a source, a tab and a target."
+    pupil.wait_for(lambda: maps.empty.isVisible() and maps.empty.text() == f"There is nothing to show yet. {said}")
+    assert pupil.trainer.title().startswith("Own pairs")
+    for page in ("model", "inside", "maps"):
+        maps.show_page(page)
+        for part in (maps.view, maps.answer, maps.head, maps.model, maps.inside, pupil.trainer.text):
+            assert not part.isVisible()
+    path.write_text(PLURALS)
+    drop(pupil, path)
+    pupil.wait_for(lambda: maps.seen is not None and maps.seen.spec.task == "pairs")
+    assert maps.view.isVisible()
+    assert maps.head.isVisible()
+    assert not maps.empty.isVisible()
+
+
 @pytest.mark.slow
 def test_a_dropped_text_is_learned_in_lines_or_by_the_task_that_is_shown(pupil: Pupil, tmp_path: Path) -> None:
     path = tmp_path / "poem.txt"
