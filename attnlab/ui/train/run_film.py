@@ -29,7 +29,7 @@ from attnlab.ui.base.slices import Call
 from attnlab.ui.train.answer_card import color_tokens
 from attnlab.ui.train.answer_scene import LINE as TEXT_LINE
 from attnlab.ui.train.answer_scene import draw_answer
-from attnlab.ui.train.layer_labels import format_title, list_tokens
+from attnlab.ui.train.layer_labels import format_title, list_labels
 from attnlab.ui.widgets.charts.plot_scene import Plot, draw_plot
 
 if TYPE_CHECKING:
@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 
 CELL, LABEL, LINE, MARGIN, GAP, STRIP = 12.0, 18.0, 22.0, 14.0, 14.0, 34.0
 """Sizes in units: a cell, space for tokens, for a map's title, around and between maps, and for the step."""
-WIDEST = 60.0
-"""The most space that tokens of several letters take."""
+LETTER, ARROW_ROOM = 5.5, 8.0
+"""The space for each further letter of a token, and more for the arrow of a row that writes."""
+WIDEST, WIDEST_WRITING = 60.0, 96.0
+"""The most space that tokens of several letters take, and that rows take with the token that they write."""
 LARGEST = 340.0
 """The width of the cells of a map shown alone."""
 LEAST, PLOT = 420.0, 90.0
@@ -218,15 +220,18 @@ def place_maps(look: "Look", choice: Choice) -> tuple[tuple[Place, ...], float, 
 
 
 def _make_grid(layer: "LayerMaps", cell: float) -> Grid:
-    longest = max(map(len, layer.query_tokens), default=0)
-    left = min(LABEL + 5.5 * max(longest - 1, 0), WIDEST)
-    across = max(map(len, layer.key_tokens), default=0)
-    above = LABEL if across <= 1 else min(LABEL + 5.5 * (across - 1), WIDEST)
+    rows, columns = list_labels(layer)
+    longest, across = (max(map(len, labels), default=0) for labels in (rows, columns))
+    writes = any(layer.writes)
+    left = LABEL + LETTER * max(longest - 1, 0) + ARROW_ROOM * writes
+    left = min(left, WIDEST_WRITING if writes else WIDEST)
+    above = LABEL if across <= 1 else min(LABEL + LETTER * (across - 1), WIDEST)
     return Grid(0, 0, cell, cell, len(layer.query_tokens), len(layer.key_tokens), 1, 1, (0, 0), left, above)
 
 
 def _make_data(layer: "LayerMaps", head: int) -> MapData:
-    return MapData(layer.weights[head : head + 1], "probability", TO_ONE, layer.hidden, *list_tokens(layer))
+    labels, bold = list_labels(layer), layer.list_answers()
+    return MapData(layer.weights[head : head + 1], "probability", TO_ONE, layer.hidden, *labels, bold_rows=bold)
 
 
 def _encode_png(image: QImage) -> bytes:

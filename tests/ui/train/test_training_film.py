@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image, ImageSequence
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QKeySequence
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.films.film_file import find_ffmpeg
 from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.figures.panels.figure_type import SMALL_PX, make_figure_font
 from attnlab.training.look import LayerMaps, Look
 from attnlab.ui.export.figure_choices import read_words, write_words
 from attnlab.ui.train import run_film as film
@@ -140,6 +142,28 @@ def test_a_frame_shows_the_chosen_head_and_its_step(qtbot: QtBot) -> None:
         assert heads == (list(range(3)) if one is all_heads else [one.choice.head])
         assert image != one.draw_image(shared, replace(look, step=8), 0), "the step is not written"
     assert len(set(colours.values())) == 3
+
+
+@pytest.mark.parametrize("wanted", ["c", "journey"])
+def test_rows_name_the_token_that_they_write_as_in_the_window(qtbot: QtBot, wanted: str) -> None:
+    weights = np.full((1, 2, 2), 0.5, np.float32)
+    layer = LayerMaps("decoder 1", weights, None, ("a", "b"), ("a", "b"), np.array([True, False]), (wanted, ""))
+    one, look = RunFilm(tiny(), (), "a b", "Reverse"), Look(7, (layer,), (), (), (), 0.0)
+    shared = one.film(look)
+    (place,), width, _ = place_maps(look, one.choice)
+    bold = QFontMetricsF(make_figure_font(SMALL_PX, QFont.Weight.Bold))
+    assert bold.horizontalAdvance(f"a→{wanted}") <= place.grid.label_width - 6, "it is cut"
+    scale = shared.size[0] / width
+    corner = QPoint(0, round(place.grid.y * scale))
+    room = QSize(round(place.grid.x * scale), round(place.grid.cell_height * scale))
+
+    def draw_label(writes: tuple[str, str]) -> QImage:
+        drawn = replace(look, maps=(replace(layer, writes=writes),))
+        return one.draw_image(shared, drawn, 0).copy(QRect(corner, room))
+
+    others = [draw_label(writes) for writes in ((wanted, ""), ("z" * len(wanted), ""), ("", ""))]
+    assert others[0] != others[1]
+    assert others[0] != others[2]
 
 
 @pytest.mark.slow
