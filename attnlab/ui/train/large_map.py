@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.map_data import MapData
+from attnlab.ui.base.dialog_parts import make_scroll_area
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.widgets.elided_label import ElidedLabel
@@ -17,6 +18,8 @@ from attnlab.ui.widgets.maps.map_sheet import MapSheet
 POINT = "Point at a cell, or click it to hold it"
 WITHOUT = "Go on from the last step with this head off, as a run of its own; this one is kept"
 WITH = "Go on from the last step with this head again, as a run of its own; this one is kept"
+LEAST = 230
+"""The least height of the map with its labels and colour bar, in pixels at 100 %, or that of the room."""
 SIDE = 18
 """Pixels at the left and at the right of the map."""
 
@@ -51,11 +54,19 @@ class LargeMap(FollowsTheme, QWidget):
         self.row = FlowLayout(gap=12)
         for widget in (self.back, self.title, self.switch, self.train):
             self.row.addWidget(widget)
-        column = QVBoxLayout(self)
+        inside = QWidget()
+        inside.setProperty("ground", "surface")
+        column = QVBoxLayout(inside)
         column.setContentsMargins(SIDE, 8, SIDE, 8)
         column.addLayout(self.row)
         column.addWidget(self._cell)  # below, where a longer text moves nothing
         column.addWidget(self.sheet, 1)
+        self.area = make_scroll_area(inside, "Large map, scrolled")
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.viewport().installEventFilter(self)
+        page = QVBoxLayout(self)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.addWidget(self.area)
         self.back.clicked.connect(self.closed)
         self.switch.clicked.connect(self._on_switch_clicked)
         self.train.clicked.connect(self._on_train_clicked)
@@ -63,8 +74,22 @@ class LargeMap(FollowsTheme, QWidget):
         self.sheet.cell_pointed.connect(self._on_hovered)
 
     def restyle(self) -> None:
-        """Set the font of the title."""
+        """Set the font of the title, and the least height of the map."""
         self.title.setFont(font("title"))
+        self._fit()
+
+    def _fit(self) -> None:
+        """Keep the map legible in a low room, which then scrolls, and show the map rather than its tools."""
+        room = self.area.viewport().height()
+        self.sheet.setMinimumHeight(min(px(LEAST), room))
+        bar = self.area.verticalScrollBar()
+        if self.sheet.height() < self.sheet.minimumHeight() or bar.maximum():
+            QTimer.singleShot(0, self, lambda: bar.setValue(bar.maximum()))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._fit()
+        return super().eventFilter(watched, event)
 
     @property
     def index(self) -> int | None:

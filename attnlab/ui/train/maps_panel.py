@@ -24,6 +24,7 @@ from attnlab.ui.train.answer_card import AnswerCard, frame_answer
 from attnlab.ui.train.course_card import CourseCard
 from attnlab.ui.train.inside_page import InsidePage
 from attnlab.ui.train.inspector import Seen
+from attnlab.ui.train.large_map import LEAST as LEAST_LARGE
 from attnlab.ui.train.large_map import LargeMap
 from attnlab.ui.train.layer_labels import find_group
 from attnlab.ui.train.maps_head import INSIDE, MAPS, MODEL, MapsHead
@@ -119,7 +120,9 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def arrange_answer(self) -> None:
         """Fold the answer to one line where the maps need its height."""
-        least = px(LEAST_MAP) + (self.large_map.measure_top(self.width()) if self.large_map.index is not None else 0)
+        least = px(LEAST_MAP)
+        if self.large_map.index is not None:
+            least = px(LEAST_LARGE) + self.large_map.measure_top(self.width())
         items = map(self.rows.itemAt, range(self.rows.count()))
         found = [widget for item in items if item is not None and (widget := item.widget()) is not None]
         above = [widget for widget in found if widget is not self.stack and not widget.isHidden()]

@@ -16,7 +16,7 @@ LEFT, RIGHT = 272, 330
 """Widths of the panels at the sides, in pixels at 100 %."""
 WIDE = 1000
 """In a window narrower than this, in pixels at 100 %, curves are below the maps."""
-TIGHT = 480
+TIGHT = 640
 """In a window narrower than this, in pixels at 100 %, the settings take the place of the maps while they are shown."""
 
 

@@ -148,6 +148,27 @@ def test_settings_take_the_place_of_the_maps_where_both_have_no_room(student: "S
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("size", [(1024, 640), (1366, 768)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_an_enlarged_map_keeps_its_room_with_large_type(student: "Student", size: tuple[int, int]) -> None:
+    ws, window = student.ws, student.window
+    window.change_settings(type_size=175)
+    window.resize(*size)
+    student.wait_for(lambda: window.width() == size[0])
+    settle(window)
+    ws.maps.view.setFocus()
+    ws.maps.open_map(0)
+    large = ws.maps.large_map
+    settle(window)
+    first, last = (large.sheet.locate_cell(place) for place in (0, large.sheet.count_cells() - 1))
+    cells = first.united(last).toAlignedRect()
+    student.wait_for(lambda: large.sheet.visibleRegion().boundingRect().contains(cells))
+    assert cells.height() >= px(80)
+    large.area.verticalScrollBar().setValue(0)  # its tools are above
+    QTest.mouseClick(large.back, Qt.MouseButton.LeftButton)
+    assert ws.maps.area.isVisible()
+
+
+@pytest.mark.slow
 def test_no_tool_covers_another_beside_the_settings(student: "Student") -> None:
     student.window.change_settings(type_size=150)
     student.window.resize(800, 600)
