@@ -1,6 +1,6 @@
 """The layout of a slide and its font sizes: arithmetic, the same for every screen and for paper."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LEAST_BODY = 1 / 40
 """The smallest running text that can be read from the last row, as a fraction of the slide's height."""
@@ -132,6 +132,15 @@ def lay_out_columns(
         source_box = Box(x, top, width, height)
         x += width + gap
     return Columns(source_box, Box(x, top, right - x, height), side_box)
+
+
+def stack_columns(sheet: Sheet, y: float) -> Columns:
+    """Return the columns of a narrow sheet with a table: the side below the table, and the map beside both."""
+    parts = lay_out_columns(sheet, y, sources=False, side=True)
+    assert parts.side is not None
+    left, gap = sheet.left, GAP * sheet.unit
+    table, side = stack_boxes(replace(parts.side, x=left), 2, gap)
+    return Columns(table, replace(parts.main, x=left + sheet.inner - parts.main.width), side)
 
 
 def split_row(columns: Columns, sheet: Sheet) -> tuple[Box, Box]:

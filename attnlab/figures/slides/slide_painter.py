@@ -23,6 +23,7 @@ from attnlab.figures.slides.slide_layout import (
     lay_out_columns,
     split_row,
     stack_boxes,
+    stack_columns,
 )
 from attnlab.figures.slides.slide_maps import Formulas, draw_map
 from attnlab.figures.slides.slide_pictures import WIDTH, draw_pictures
@@ -41,7 +42,8 @@ WIDE = 1.5
 LENS_SHARE = 0.58
 """The part of the width for a lens beside the text."""
 NARROW = 1.2
-"""On screens narrower than this, in heights, three columns do not fit, so arithmetic replaces the sources."""
+"""On screens narrower than this, in heights, three columns do not fit: arithmetic replaces the sources, and stands
+below an open table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,8 @@ def draw_slide(
         place = lay_out_columns(sheet, y, sources=False, side=False).main
         return Drawn(left_out=missing + draw_pair(painter, place, content.pair, sheet, palette), top=place.y)
     has_side = content.side or bool(content.arithmetic) or content.row is not None
-    if has_side and sheet.width < NARROW * sheet.height:
+    is_narrow = sheet.width < NARROW * sheet.height
+    if has_side and is_narrow:
         content = replace(content, sources=())
     numbered = sheet.width >= WIDE * sheet.height and _need_numbers(content)
     parts = lay_out_columns(
@@ -98,6 +101,8 @@ def draw_slide(
         numbered=numbered,
         bars=content.row is not None or content.main is None or content.main.square,
     )
+    if has_side and content.table and is_narrow:
+        parts = stack_columns(sheet, y)
     if parts.main.height < LEAST_PART * sheet.unit:
         missing += ("the map below the text",)
     top = parts.main.y

@@ -1,12 +1,17 @@
 """Numbers are changed in a table while presenting."""
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 from attnlab.attention import edits
 from attnlab.attention.stages.arithmetic import number
+from attnlab.figures.slides.slide_maps import AIR, NUMBERS
+from attnlab.figures.slides.slide_text import make_face
+from attnlab.figures.text import measure_text
+from attnlab.lessons.library import find
 from attnlab.lessons.parse import parse
 from tests.ui.present.test_present_window import Key, Lecture
 
@@ -154,3 +159,20 @@ def test_a_sink_stays_covered_until_its_row_is_reached(lecture: Lecture) -> None
         assert data.unknown.shape[-2:] == data.values.shape[-2:]
         np.testing.assert_array_equal(data.unknown[..., -1], data.unknown[..., :-1].any(-1))
         talk.presentation.view.grab()
+
+
+@pytest.mark.parametrize("name", ["heads", "scaling", "why-attention"])
+def test_a_table_beside_a_square_slide_leaves_the_map_its_numbers(lecture: Lecture, name: str) -> None:
+    talk = lecture(find(name), (800, 800))
+    while talk.content.row is None or talk.content.choices:
+        talk.press(Key.Key_PageDown)
+    talk.press(Key.Key_E)
+    drawn, unit = talk.presentation.view.drawn, talk.presentation.view.sheet.unit
+    assert drawn.left_out == ()
+    assert talk.content.main.data.values.shape[1] <= 8
+    smallest = make_face(NUMBERS[-1] * unit)
+    assert drawn.grid.cell_width >= measure_text("0.00", smallest.toString()) + AIR * smallest.pixelSize()
+    table, side = drawn.table, drawn.side
+    assert table.right < drawn.grid.x - drawn.grid.label_width
+    assert table.bottom <= side.y
+    assert side.bottom <= talk.presentation.view.sheet.foot + 1
