@@ -1,7 +1,11 @@
 """The recorded moments of a run: steps with their weights, thinned out as the run grows, within a memory limit."""
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from attnlab.training.messages import Arrays, Metric
 
@@ -10,6 +14,8 @@ LIMIT, LARGEST_LIMIT = 128 * MIB, 256 * MIB
 """Bytes that the moments of a run may take."""
 _PER_ARRAY, _PER_MOMENT = 256, 512
 """Bytes of overhead in Python: of an array with its name, and of a moment."""
+_MANY = 64
+"""Of more moments than this, one in so many is dropped at once."""
 MOST = LIMIT // _PER_MOMENT
 """The maximum number of moments within the limit."""
 
@@ -32,8 +38,10 @@ class Moment:
 class Recorder:
     """Moments in the order of their steps, in at most ``limit`` bytes.
 
-    When they would take more, ``interval``, the steps between two moments, is doubled and those in between are dropped;
-    the first, the last and the marked ones stay. If these alone are too large, marked ones are dropped, oldest first.
+    When they would take more, the one whose neighbours are the closest to each other is dropped, so that the others
+    stay evenly spaced: if each is added when it is due, no gap but the last one is more than twice another.
+    ``interval`` is the least number of steps between two of them; it grows. The first, the last and the marked ones
+    stay. If these alone are too large, marked ones are dropped, oldest first.
     ``refused`` says that a single moment exceeds the limit, "" otherwise: such a run has no moments to go back to, only
     its newest weights and the checkpoint from which it can continue.
     """
@@ -71,6 +79,7 @@ class Recorder:
             self._bytes -= self._moments.pop(place).bytes
         self._moments.insert(place, moment)
         self._bytes += moment.bytes
+        self._drop_last_but_one()
         while self._bytes > self.limit:
             self._thin()
 
@@ -104,34 +113,54 @@ class Recorder:
     def _find_index(self, step: int) -> int:
         return bisect_left(self._moments, step, key=lambda moment: moment.step)
 
+    def _drop_last_but_one(self) -> None:
+        """Drop the moment before the last one if it came before it was due; it was kept as the last one."""
+        if len(self._moments) > 2:
+            before, late = self._moments[-3].step, self._moments[-2].step
+            if late - before < self.interval and late not in self._marked:
+                self._bytes -= self._moments.pop(-2).bytes
+
     def _thin(self) -> None:
-        """Drop at least one moment."""
-        first, last = self._moments[0].step, self._moments[-1].step
-        if len(self._moments) > len({first, last} | self._marked):
-            while not self._drop(self._choose_droppable()):
-                self.interval *= 2
-        else:
+        """Drop at least one moment: of the unmarked ones, that whose neighbours are the closest to each other."""
+        steps, gaps = self._measure_gaps()
+        if not len(steps):
+            first, last = self._moments[0].step, self._moments[-1].step
             between = sorted(self._marked - {first, last})
             self._drop({between[0] if between else first})
+            return
+        free = self.limit // _MANY if len(self._moments) > _MANY else 0  # so that not every moment begins a search
+        count = math.ceil((self._bytes + free - self.limit) / self._moments[-1].bytes)
+        closest = steps[gaps == gaps.min()].tolist()
+        self._drop(set(_leave_neighbours(closest, int(gaps.min()))[: max(count, 1)]))
+        _, gaps = self._measure_gaps()
+        least = gaps.min(initial=self._moments[-1].step - self._moments[0].step)
+        while 4 * self.interval <= least:  # moments that are closer would soon be dropped
+            self.interval *= 2
 
-    def _choose_droppable(self) -> set[int]:
-        """Return the steps of unmarked moments closer than the interval to the kept moment before them."""
-        needed = self._marked | {self._moments[0].step, self._moments[-1].step}
-        found, before = set[int](), self._moments[0].step
-        for moment in self._moments[1:]:
-            if moment.step not in needed and moment.step - before < self.interval:
-                found.add(moment.step)
-            else:
-                before = moment.step
-        return found
+    def _measure_gaps(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the steps that may be dropped, [n], and how far the moments before and after them are apart, [n]."""
+        steps = np.array([moment.step for moment in self._moments], np.int64)
+        if len(steps) > 1:  # a last one that comes long before it is due would always replace the one before it
+            steps[-1] = max(steps[-1], steps[-2] + self.interval // 2)
+        inner, gaps = steps[1:-1], steps[2:] - steps[:-2]
+        free = ~np.isin(inner, list(self._marked))
+        return inner[free], gaps[free]
 
-    def _drop(self, steps: set[int]) -> bool:
-        """Drop the moments of these steps, and return whether there were any."""
+    def _drop(self, steps: set[int]) -> None:
+        """Drop the moments of these steps."""
         gone = [moment for moment in self._moments if moment.step in steps]
         self._moments = [moment for moment in self._moments if moment.step not in steps]
         self._bytes -= sum(moment.bytes for moment in gone)
         self._marked -= steps
-        return bool(gone)
+
+
+def _leave_neighbours(steps: list[int], gap: int) -> list[int]:
+    """Return steps of which none is a neighbour of another, the earliest first; ``gap`` is that of their neighbours."""
+    kept: list[int] = []
+    for step in steps:
+        if not kept or step - kept[-1] >= gap:
+            kept.append(step)
+    return kept
 
 
 def _copy_weights(weights: Arrays) -> Arrays:

@@ -50,7 +50,8 @@ def test_a_long_curve_keeps_every_point_in_order() -> None:
 
 def test_the_process_is_told_of_a_larger_interval_of_moments() -> None:
     run = Run(RunSpec(), "small", limit=4 * Moment(0, {"w": np.zeros(10, np.float32)}, 0.0).bytes)
-    assert [run.take(progress(step)) for step in range(5)] == [False, False, False, False, True]
+    assert [run.take(progress(step)) for step in range(7)] == 6 * [False] + [True]
+    assert [moment.step for moment in run.recorder.moments] == [0, 2, 4, 6]
     assert run.recorder.interval == 2
 
 
