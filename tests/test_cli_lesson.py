@@ -96,7 +96,7 @@ def test_each_mistake_is_printed_with_file_and_line_and_the_code_is_2(
         (["hedas"], "There is no lesson 'hedas'; did you mean heads?"),
         (["hedas", "--check"], "There is no lesson 'hedas'; did you mean heads?"),
         (["hedas", "--pdf", "out.pdf"], "There is no lesson 'hedas'; did you mean heads?"),
-        (["nowhere.md", "--check"], "cannot be read: No such file"),
+        (["nowhere.md", "--check"], "There is no file"),
         (["mine", "--step", "3"], "mine has no step 3; it has steps 1 to 2."),
         (["mine", "--step", "0"], "'0' is not a step"),
         (["mine", "--step", "two"], "'two' is not a step"),

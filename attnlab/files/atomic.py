@@ -56,6 +56,18 @@ def make_write_error(path: str | os.PathLike[str], reason: Exception | str) -> F
     return FileError(f"{format_name(path)} cannot be written: {format_reason(reason)}.")
 
 
+def make_read_error(path: str | os.PathLike[str], reason: Exception) -> FileError:
+    """Return the error for a path that cannot be read, with the reason: there may be no such file."""
+    if isinstance(reason, FileNotFoundError):
+        return FileError(f"{describe_missing(path)}.")
+    return FileError(f"{format_name(path)} cannot be read: {format_reason(reason)}.")
+
+
+def describe_missing(path: str | os.PathLike[str]) -> str:
+    """Return what is said of a missing file, without a full stop."""
+    return f"There is no file {format_name(path)}"
+
+
 def format_name(name: str | os.PathLike[str]) -> str:
     """Return a path, or a name from a file, safe for a sentence: control characters are spelt out."""
     return escape(os.fsdecode(name))

@@ -5,7 +5,7 @@ import stat
 from typing import IO
 
 from attnlab.base.errors import FileError
-from attnlab.files.atomic import format_name, format_reason
+from attnlab.files.atomic import format_name, make_read_error
 
 
 def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
@@ -28,7 +28,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int, who: str) -> bytes:
         with open_file(path) as file:
             data = file.read(limit + 1)
     except (OSError, ValueError) as error:
-        raise FileError(f"{name} cannot be read: {format_reason(error)}.") from None
+        raise make_read_error(path, error) from None
     if len(data) > limit:
         raise FileError(f"{name} is larger than the {limit >> 20} MiB that {who} may have.")
     return data

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab.base.errors import FileError
+from attnlab.files.atomic import describe_missing
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -127,7 +128,7 @@ def check_source(source: Source) -> None:
         FileError: there is no such file.
     """
     if source.path is not None and not os.path.exists(source.path):
-        raise FileError(f"There is no file {source.path}; for a preset, write {PREFIX}NAME.")
+        raise FileError(f"{describe_missing(source.path)}; for a preset, write {PREFIX}NAME.")
 
 
 def load_source(source: Source | str) -> "tuple[Experiment, str, str]":

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from attnlab.base.errors import FileError
-from attnlab.files.atomic import format_name, format_reason
+from attnlab.files.atomic import format_name, make_read_error
 from attnlab.files.bounded import read_bytes
 
 TEXT_FILES = (".txt", ".md")
@@ -33,7 +33,7 @@ def read_texts(path: Path) -> list[str]:
         is_folder = path.is_dir()
         files = sorted(each for each in path.iterdir() if each.suffix.lower() in TEXT_FILES) if is_folder else []
     except OSError as error:
-        raise FileError(f"{format_name(path)} cannot be read: {format_reason(error)}.") from None
+        raise make_read_error(path, error) from None
     if len(files) > MOST_FILES:
         raise FileError(f"{format_name(path)} has {len(files):,} texts; choose a folder with at most {MOST_FILES:,}.")
     found = [read_text(file) for file in files] if is_folder else read_text(path).splitlines()

@@ -20,7 +20,14 @@ from typing import Any, TypeVar, cast
 
 from attnlab.base.errors import FileError
 from attnlab.base.folders import config_folder
-from attnlab.files.atomic import format_name, format_reason, is_temporary, make_write_error, write_bytes
+from attnlab.files.atomic import (
+    format_name,
+    format_reason,
+    is_temporary,
+    make_read_error,
+    make_write_error,
+    write_bytes,
+)
 from attnlab.files.bounded import read_bytes
 from attnlab.files.sessions import session_json
 from attnlab.training.marks import Mark
@@ -190,7 +197,7 @@ def read_summary(folder: str | os.PathLike[str]) -> Summary:
     except FileError as error:
         return Summary(path, problem=str(error))
     except OSError as error:
-        return Summary(path, problem=f"{format_name(path)} cannot be read: {format_reason(error)}.")
+        return Summary(path, problem=str(make_read_error(path, error)))
     loss, right = (math.nan if found[name] is None else float(found[name]) for name in ("loss", "right"))
     told = found["name"], found["spec"], found["status"], found["step"], found["seconds"]
     return Summary(path, *told, loss, right, saved, sentence=found["sentence"])

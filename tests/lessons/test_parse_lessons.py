@@ -330,7 +330,7 @@ def test_blocks_may_be_anywhere_in_a_step() -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (None, "cannot be read: No such file"),
+        (None, "There is no file"),
         (b"x" * (LIMIT + 1), "larger than the 1 MiB that a lesson may have"),
         (b"---\ntitle: T\xff\n---\n", r"not UTF-8 (line 2)"),
     ],

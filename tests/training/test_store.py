@@ -157,7 +157,7 @@ def test_an_invalid_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match="cannot be written"):
         save(made_up_run().state(), tmp_path / "file" / "run")
-    with pytest.raises(FileError, match="No such file"):
+    with pytest.raises(FileError, match="There is no file"):
         load(tmp_path / "none")
 
 
@@ -369,7 +369,7 @@ def test_pipes_and_broken_links_are_refused_at_once(name: str, tmp_path: Path) -
         load(folder)
     (folder / name).unlink()
     (folder / name).symlink_to(tmp_path / "nowhere")
-    with pytest.raises(FileError, match="No such file"):
+    with pytest.raises(FileError, match="There is no file"):
         load(folder)
     assert len(list_runs(tmp_path / "runs")) == 1
 

@@ -156,7 +156,7 @@ def test_a_run_of_version_1_can_be_read_saved_and_deleted(tmp_path: Path) -> Non
     (tmp_path / "notes.txt").write_text("mine")
     store.delete(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
-    with pytest.raises(FileError, match="No such file"):
+    with pytest.raises(FileError, match="There is no file"):
         store.load(tmp_path)
 
 

@@ -18,7 +18,7 @@ from attnlab import __version__
 from attnlab.attention.experiment import Experiment
 from attnlab.base.arguments import check_path, explain_calls
 from attnlab.base.errors import ArgumentError, AttnlabError, FileError
-from attnlab.files.atomic import format_name, format_reason, make_write_error, write_bytes
+from attnlab.files.atomic import format_name, format_reason, make_read_error, make_write_error, write_bytes
 from attnlab.files.bounded import open_file
 from attnlab.files.sessions.session_archive import (
     MANIFEST,
@@ -143,7 +143,7 @@ def load_session(path: str | os.PathLike[str]) -> Session:
         except AttnlabError as error:
             raise FileError(f"{name} does not contain a valid experiment: {error}") from None
         except OSError as error:
-            raise FileError(f"{name} cannot be read: {format_reason(error)}.") from None
+            raise make_read_error(path, error) from None
         except MemoryError:
             raise FileError(f"{name} needs more memory than this machine has.") from None
         except _DAMAGE as error:
@@ -203,12 +203,10 @@ def _open(path: str | os.PathLike[str], name: str) -> IO[bytes]:
         file = open_file(path)
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
-    except FileNotFoundError:
-        raise FileError(f"There is no file {name}.") from None
     except IsADirectoryError:
         raise FileError(f"{name} is a folder; a session is a file that ends in .attnlab.") from None
     except (OSError, ValueError) as error:
-        raise FileError(f"{name} cannot be read: {format_reason(error)}.") from None
+        raise make_read_error(path, error) from None
     if size > most:
         file.close()
         raise FileError(f"{name} is larger than the {_SIZE} that a session may hold.")

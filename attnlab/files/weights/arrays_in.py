@@ -10,7 +10,7 @@ from safetensors import safe_open
 from torch import Tensor
 
 from attnlab.base.errors import FileError
-from attnlab.files.atomic import format_reason
+from attnlab.files.atomic import format_reason, make_read_error
 from attnlab.files.bounded import open_file
 from attnlab.files.weights.named_array import DAMAGE, NamedArray, make_array, shorten_name
 from attnlab.files.weights.numpy_in import from_npy, from_npz
@@ -68,10 +68,8 @@ def _check_file(file: Path) -> None:
     try:
         with open_file(file) as opened:
             empty = not opened.read(1)
-    except FileNotFoundError:
-        raise FileError(f"There is no file {shorten_name(str(file))}.") from None
     except (OSError, ValueError) as error:
-        raise FileError(f"{shorten_name(str(file))} cannot be read: {format_reason(error)}.") from None
+        raise make_read_error(shorten_name(str(file)), error) from None
     if empty:
         raise FileError(f"{shorten_name(file.name)} is empty; choose a file with weights.")
 
