@@ -41,6 +41,7 @@ def list_views() -> Iterator[View]:
     yield _make_view("train-pieces", _show_run(PIECES))
     yield _make_view("train-own-pairs", _show_run(OWN))
     yield _make_view("train-question", _show_run(REVERSE, _change_setting))
+    yield _make_view("train-question-settings", _show_run(REVERSE, _change_setting_in_place))
     yield _make_view("train-24-heads", _show_run(LARGE))
     yield _make_view("train-back", _show_run(REVERSE, _go_back))
     yield _make_view("train-one-map", _show_run(REVERSE, _show_last_map))
@@ -145,6 +146,12 @@ def _change_setting(workspace: "TrainWorkspace") -> None:
     workspace.settings.show_spec(spec)
     workspace.settings.spec_changed.emit(spec)
     wait_until(lambda: workspace.question.isVisible())
+
+
+def _change_setting_in_place(workspace: "TrainWorkspace") -> None:
+    """Change settings where they are shown, in a small window in the place of the maps."""
+    workspace.header.settings.setChecked(True)
+    _change_setting(workspace)
 
 
 def _show_last_map(workspace: "TrainWorkspace") -> None:

@@ -21,7 +21,7 @@ MOST = 3
 
 
 class ChangeQuestion(FollowsTheme, QFrame):
-    """A strip above the maps, while the settings differ from those of the stopped run that is shown."""
+    """A strip above the maps, or the settings in their place, while these differ from those of the run shown."""
 
     def __init__(self, workspace: "TrainWorkspace") -> None:
         super().__init__()

@@ -23,8 +23,14 @@ TIGHT = 640
 class PanelLayout:
     """Owns the splitter ``body`` and the right panel, and arranges them for the width."""
 
-    def __init__(self, header: ControlBar, settings: SettingsPanel, maps: MapsPanel, side: QWidget) -> None:
-        self._header, self._settings, self._maps, self.side = header, settings, maps, side
+    def __init__(
+        self, header: ControlBar, settings: SettingsPanel, maps: MapsPanel, side: QWidget, question: QWidget
+    ) -> None:
+        self._header, self._settings, self._maps, self.side = header, QWidget(), maps, side
+        self._question, self._above = question, QVBoxLayout(self._settings)
+        self._above.setContentsMargins(0, 0, 0, 0)
+        self._above.setSpacing(0)
+        self._above.addWidget(settings)
         self._right = _make_scroll_area(side)
         self._width, self.narrow, self._tight = 0, False, False
         self._arranged: tuple[bool, bool, int] | None = None
@@ -32,7 +38,7 @@ class PanelLayout:
         self.body.restyled.connect(
             self.arrange, Qt.ConnectionType.QueuedConnection
         )  # once the panels are restyled, too
-        for place, part in enumerate((settings, maps, self._right)):
+        for place, part in enumerate((self._settings, maps, self._right)):
             self.body.addWidget(part)
             self.body.setStretchFactor(place, int(part is maps))
 
@@ -63,8 +69,11 @@ class PanelLayout:
         self.body.setSizes([left, *[max((self._width - left - right) // middle, px(200))] * middle, right])
 
     def show_settings(self, on: bool) -> None:
-        """Show or hide the settings, beside the maps or in their place."""
+        """Show or hide the settings, beside the maps or in their place; the question is above what is shown."""
         self._settings.setVisible(on)
+        above = self._above if on and self._tight else self._maps.rows
+        if above.indexOf(self._question) < 0:
+            above.insertWidget(0, self._question)
         for panel in self._list_middle():
             panel.setVisible(not (on and self._tight))
 

@@ -56,10 +56,9 @@ class TrainWorkspace(QObject):
         self.settings, self.maps = SettingsPanel(spec), MapsPanel()
         self.curves, self.written, self.text = CurvesPanel(), PredictionsPanel(), TextPanel()
         self.side = make_right_panel(self.curves, self.written, self.text)
-        self.room = PanelLayout(self.header, self.settings, self.maps, self.side)
-        self.body = self.room.body
         self.question = ChangeQuestion(self)
-        self.maps.rows.insertWidget(0, self.question)
+        self.room = PanelLayout(self.header, self.settings, self.maps, self.side, self.question)
+        self.body = self.room.body
         self.views = RunViews(self.session, self.footer, self.curves, self.maps)
         self._course = Late(self.views.show_course, self)
         self._connect()

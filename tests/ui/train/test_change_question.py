@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from attnlab.ui.train.change_question import ChangeQuestion
 from attnlab.ui.widgets.fields.option_controls import Number
 from tests.ui.conftest import Person
+from tests.ui.layout_faults import find_layout_faults
 from tests.ui.train.pupil import Pupil, tiny
 
 pytestmark = pytest.mark.slow
@@ -96,6 +97,31 @@ def test_another_model_needs_a_new_run_and_the_old_one_stays_until_then(pupil: P
     pupil.wait_for(lambda: len(pupil.trainer.maps.view.data) == 4)
     assert pupil.run.spec.model.heads == 4
     assert before in pupil.trainer.session.kept
+
+
+def test_in_a_small_window_the_question_is_above_the_settings_that_replace_the_maps(pupil: Pupil) -> None:
+    question, panels = question_of(pupil), pupil.trainer
+    pupil.window.change_settings(type_size=175)
+    pupil.window.resize(800, 600)
+    pupil.wait_for(lambda: pupil.window.width() == 800 and not panels.settings.isVisible())
+    pupil.settle()
+    QTest.mouseClick(panels.header.settings, Qt.MouseButton.LeftButton)
+    assert panels.settings.isVisible()
+    assert not panels.maps.isVisible()
+    change(pupil, "heads", "4")
+    pupil.wait_for(question.isVisible)
+    assert question.text.text() == "heads 2 → 4. This needs a new run."
+    pupil.settle()
+    above = question.mapTo(panels.body, question.rect().bottomLeft())
+    assert find_layout_faults(pupil.window) == []
+    assert above.y() < panels.settings.mapTo(panels.body, panels.settings.rect().topLeft()).y()
+    QTest.mouseClick(panels.header.settings, Qt.MouseButton.LeftButton)
+    pupil.settle()
+    assert panels.maps.isVisible()
+    assert question.isVisible()
+    assert panels.maps.isAncestorOf(question)
+    press(pupil, "undo")
+    pupil.wait_for(lambda: not question.isVisible())
 
 
 def test_start_answers_new_run_too(pupil: Pupil) -> None:
