@@ -79,6 +79,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.large_map = LargeMap(self.view)
         self.chart, self.model, self.inside = CourseCard(), ModelPage(), InsidePage()
         self.none, self.empty = QLabel(FIRST), QLabel()
+        self._is_empty = False
         for label in (self.none, self.empty):
             label.setWordWrap(True)
             label.setProperty("role", "muted")
@@ -208,8 +209,6 @@ class MapsPanel(FollowsTheme, QWidget):
         self.head.setVisible(not on)
         self.answer.set_wanted(not on and self.page == MAPS)
         self.stack.setCurrentWidget(self._find_page())
-
-    _is_empty = False
 
     @property
     def shows_model(self) -> bool:
