@@ -13,7 +13,7 @@ from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.look import Viewer
 from attnlab.training.specs import RunSpec
 from attnlab.training.tasks import TASKS, check, compute_digest, find_own_text, make_data, make_spec
-from attnlab.training.tasks.own_data import MOST_LINES, join, split
+from attnlab.training.tasks.own_data import MOST_LINES, UNKNOWN, join, split
 
 WORDS = ("cat", "dog", "tree", "book", "hand", "king", "ship", "song", "star", "door", "bird", "road")
 PLURALS = "".join(f"{word}\t{word}s\n" for word in WORDS)
@@ -139,13 +139,45 @@ def test_a_bad_file_of_pairs_is_refused_in_one_sentence(name: str, write: Callab
         make_data(spec)
 
 
-def test_a_missing_file_and_too_many_words_are_refused(tmp_path: Path) -> None:
-    assert "cannot be read" in check(spec_of("pairs", tmp_path / "none.tsv"))
+def test_a_missing_file_and_too_many_characters_are_refused(tmp_path: Path) -> None:
+    assert "There is no file" in check(spec_of("pairs", tmp_path / "none.tsv"))
     many = tmp_path / "many.txt"
-    many.write_text("".join(f"word{number} and x{number}\n" for number in range(6000)))
-    assert "many.txt has 12,001 different words; the maximum is 10,000. Use pieces" in check(spec_of("lines", many))
-    assert check(spec_of("lines", many, level="character")) == ""
+    many.write_text("".join(f"{chr(0x4E00 + number)} and x{number}\n" for number in range(1200)))
+    said = "many.txt has 1,215 different characters; the maximum is 1,000. Use fewer lines."
+    assert check(spec_of("lines", many, level="character")) == said
+    assert check(spec_of("lines", many)) == ""
     assert MOST_LINES == 50_000
+
+
+def test_a_vocabulary_of_words_has_the_most_frequent_ones_and_one_for_all_others(tmp_path: Path) -> None:
+    """Eight words are frequent; of the 40 others there is room for those that come first in the alphabet."""
+    path = tmp_path / "mine.txt"
+    names = [f"rare{number}" for number in range(40)]
+    path.write_text("".join(f"the cat sat on {name}.\n" for name in names) + "a dog ran\n" * 2)
+    whole, small = make_data(spec_of("lines", path)), make_data(spec_of("lines", path, words=32))
+    assert len(whole.vocabulary) == 3 + 9 + 40 - 1
+    assert len(small.vocabulary) == 32
+    words = set(small.vocabulary[3:])
+    assert {"the", "cat", "sat", "on", ".", "a", "dog", "ran", UNKNOWN} <= words
+    kept = sorted(words & set(names))
+    assert len(kept) == 32 - 3 - 9
+    assert kept == sorted(names)[: len(kept)]  # as frequent as the others, so the first ones of the alphabet
+    lost = sorted(set(names) - words)[0]
+    read = small.make_probe(f"the {lost} sat").inputs[0]
+    assert small.decode(read) == ("the", UNKNOWN, "sat")
+    assert torch.equal(read, small.make_probe(f"the {UNKNOWN} sat").inputs[0])
+    assert small.make_probe(small.probe_text).inputs.numel() > 0
+    with pytest.raises(TrainingError, match="'zebra' does not occur"):
+        whole.make_probe("the zebra sat")
+
+
+def test_pairs_of_a_small_vocabulary_of_words_share_the_unknown_word(write: Callable[[str | bytes], Path]) -> None:
+    pairs = "".join(f"the a{number}\tle z{number}\n" for number in range(60))
+    spec = spec_of("pairs", write(pairs), words=40)
+    made = make_data(spec)
+    assert len(made.vocabulary) == 40
+    assert {"the", "le", UNKNOWN} <= set(made.vocabulary)
+    assert sum(token[0] in "az" for token in made.vocabulary) == 40 - 3 - 3
 
 
 def test_lines_are_examples_and_whole_lines_are_held_out(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What the tasks on the user's own data share: lines of a file, words or characters as tokens, the held-out part."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,11 +34,23 @@ LEVEL = Option(
         pieces.CHOICE,
     ),
 )
+UNKNOWN = "UNK"
+"""The token of every word that is not among the most frequent ones; typed, it is read as a word of its own."""
+WORDS = Option(
+    "words",
+    "Words",
+    f"With words as tokens: the most that the vocabulary has, the special tokens included. The most frequent ones are "
+    f"kept, and every other becomes {UNKNOWN}",
+    "whole",
+    10_000,
+    32,
+    10_000,
+)
 LONGEST = Option("longest", "Longest", "The most tokens of a line, or of one side of a pair", "whole", 64, 4, 256)
 HELD_OUT = Option("held_out", "Held out, %", "The share of the examples that is never trained on", "whole", 10, 1, 50)
 MOST_LINES, LEAST_EXAMPLES = 50_000, 10
-MOST_TOKENS = {WORD: 10_000, CHARACTER: 1000, pieces.PIECE: 10_000}
-"""The most different tokens; a small model cannot learn more."""
+MOST_CHARACTERS = 1000
+"""The most different characters; a small model cannot learn more."""
 MOST_HELD_OUT, SEED = 512, 24
 """The most held-out examples that are evaluated, and the seed of their choice, the same for every run."""
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
@@ -51,7 +64,7 @@ def get(spec: RunSpec, option: Option) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What the tokens of a run are: its ``level``, and how many tokens pieces have, 0 for other levels."""
+    """What the tokens of a run are: its ``level``, and how many pieces there are, or words at most; 0 of characters."""
 
     level: str
     size: int = 0
@@ -64,15 +77,21 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cutter:
-    """Cuts text into tokens, and joins them again; ``pieces`` are None unless the tokens are pieces."""
+    """Cuts text into tokens, and joins them again; ``pieces`` are None unless the tokens are pieces.
+
+    Words that are not among ``words`` become UNKNOWN; None knows all.
+    """
 
     tokens: Tokens
     pieces: Pieces | None = None
+    words: frozenset[str] | None = None
 
     def split(self, text: str) -> tuple[str, ...]:
         """Return the tokens of a line, without the characters that stand for padding, begin and end."""
         if self.pieces is None:
-            return split(text, self.tokens.level)
+            found = split(text, self.tokens.level)
+            words = self.words
+            return found if words is None else tuple(word if word in words else UNKNOWN for word in found)
         return self.pieces.split(text.translate(_RESERVED).strip())
 
     def join(self, tokens: Sequence[str]) -> str:
@@ -83,7 +102,8 @@ class Cutter:
 def get_tokens(spec: RunSpec) -> Tokens:
     """Return what the tokens of a run are."""
     level = str(spec.options.get(LEVEL.name, LEVEL.default))
-    return Tokens(level, get(spec, pieces.VOCABULARY) if level == pieces.PIECE else 0)
+    sizes = {pieces.PIECE: pieces.VOCABULARY, WORD: WORDS}
+    return Tokens(level, get(spec, sizes[level]) if level in sizes else 0)
 
 
 def make_cutter(tokens: Tokens, lines: Iterable[str], name: str) -> Cutter:
@@ -92,9 +112,19 @@ def make_cutter(tokens: Tokens, lines: Iterable[str], name: str) -> Cutter:
     Raises:
         TrainingError: the tokens are pieces, and the text cannot give as many.
     """
-    if tokens.level != pieces.PIECE:
+    if tokens.level == WORD:
+        return Cutter(tokens, words=_find_words(lines, tokens.size - len(SPECIAL)))
+    if tokens.level == CHARACTER:
         return Cutter(tokens)
     return Cutter(tokens, Pieces([line.translate(_RESERVED).strip() for line in lines], tokens.size, name))
+
+
+def _find_words(lines: Iterable[str], most: int) -> frozenset[str] | None:
+    """Return the most frequent words, so that with UNKNOWN there are ``most`` tokens; None if all of them fit."""
+    counts = Counter(word for line in lines for word in split(line, WORD))
+    if len(counts) <= most:
+        return None
+    return frozenset(sorted(counts, key=lambda word: (-counts[word], word))[: most - 1])
 
 
 def name_file(path: str, shipped: str) -> str:
@@ -130,15 +160,14 @@ def number_tokens(rows: Iterable[Sequence[str]], cutter: Cutter, name: str) -> t
     """Return the vocabulary of rows of tokens.
 
     Raises:
-        TrainingError: there are too many different tokens.
+        TrainingError: there are too many different characters.
     """
     if cutter.pieces is not None:
         return cutter.pieces.vocabulary
-    level = cutter.tokens.level
     found = sorted({token for row in rows for token in row})
-    if len(found) > MOST_TOKENS[level]:
-        told = f"{name} has {len(found):,} different {THINGS[level]}; the maximum is {MOST_TOKENS[level]:,}"
-        raise TrainingError(f"{told}. " + ("Use pieces, or fewer lines." if level == WORD else "Use fewer lines."))
+    if cutter.tokens.level == CHARACTER and len(found) > MOST_CHARACTERS:
+        told = f"{name} has {len(found):,} different characters; the maximum is {MOST_CHARACTERS:,}"
+        raise TrainingError(f"{told}. Use fewer lines.")
     return (*SPECIAL, *found)
 
 

@@ -25,7 +25,7 @@ INCLUDED = "the included sonnets"
 DATA = Option(
     "data", "Lines", "Your own text, UTF-8, up to 2 MB; each line is an example; leave empty for sonnets", "file", ""
 )
-OPTIONS = (DATA, own_data.LEVEL, VOCABULARY, own_data.LONGEST, own_data.HELD_OUT)
+OPTIONS = (DATA, own_data.LEVEL, VOCABULARY, own_data.WORDS, own_data.LONGEST, own_data.HELD_OUT)
 LONGEST_PROBE = {own_data.WORD: 10, own_data.CHARACTER: 24, PIECE: 12}
 
 Row = tuple[str, ...]

@@ -28,7 +28,7 @@ DATA = Option(
     "file",
     "",
 )
-OPTIONS = (DATA, own_data.LEVEL, VOCABULARY, own_data.LONGEST, own_data.HELD_OUT)
+OPTIONS = (DATA, own_data.LEVEL, VOCABULARY, own_data.WORDS, own_data.LONGEST, own_data.HELD_OUT)
 _FORM = "each line needs a source, a tab and a target"
 
 Row = tuple[str, ...]
