@@ -42,7 +42,7 @@ def test_the_ending_says_what_the_file_holds(
     [
         (["--data", "bad.tsv"], "Line 21 of bad.tsv has one column; each line needs a source, a tab and a target."),
         (["copy", "--data", "bad.tsv"], "The task copy learns from no file; --data is for characters, pairs, lines."),
-        (["--data", "none.txt"], "cannot be read"),
+        (["--data", "none.txt"], "There is no file"),
         (["--resume", "x", "--data", "bad.tsv"], "--data is only for a new run"),
     ],
 )

@@ -345,7 +345,7 @@ def test_a_users_text_may_have_any_line_endings(tmp_path: Path) -> None:
     spec = with_options("characters", text=str(file), context=16)
     assert check(spec) == ""
     assert set(make_data(spec).vocabulary[3:]) == set("One line of mine.\n")
-    assert "cannot be read" in check(with_options("characters", text=str(tmp_path / "none.txt")))
+    assert "There is no file" in check(with_options("characters", text=str(tmp_path / "none.txt")))
     assert "cannot be read" in check(with_options("characters", text=str(tmp_path)))
 
 
