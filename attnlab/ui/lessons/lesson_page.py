@@ -74,7 +74,7 @@ class LessonPage(FollowsTheme, QWidget):
         column.addSpacing(4)
         column.addWidget(self._problems)
         self._sources_title = _make_section("To read")
-        self.steps = StepCards()
+        self.steps = StepCards(self._area)
         self.steps.currentRowChanged.connect(self._on_step_chosen)
         self.steps.opened.connect(self.walk_requested)
         column.addWidget(self.steps)

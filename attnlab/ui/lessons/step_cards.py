@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPersistentModelIndex, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QScrollArea, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.palette import Palette
 from attnlab.figures.tick import draw_tick
@@ -29,7 +29,9 @@ class StepCardPainter(QStyledItemDelegate):
     """Paints steps as cards, as many in a row as the list has room for."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        width = option.widget.width()
+        cards = option.widget
+        assert isinstance(cards, StepCards)
+        width = cards.find_room()
         return QSize(find_card_width(width), find_card_height(width))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index | QPersistentModelIndex) -> None:
@@ -97,10 +99,11 @@ class StepCardPainter(QStyledItemDelegate):
 
 @guarded
 class StepCards(RowList):
-    """The steps of a lesson as cards, as high as all of them: the page around it scrolls."""
+    """The steps of a lesson as cards, as high as all of them: the ``page`` around it scrolls."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: QScrollArea) -> None:
         super().__init__("Steps of the lesson", StepCardPainter(), cards=True)
+        self._page = page
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def show_rows(self, rows: Sequence[Row], chosen: int = -1) -> None:
@@ -113,8 +116,16 @@ class StepCards(RowList):
         super().restyle()
         self._fit()
 
+    def find_room(self) -> int:
+        """Return the width for cards, in pixels: the same whether the page shows its scroll bar or not.
+
+        Cards that took the room of a hidden bar would be higher, and bring it back.
+        """
+        beside = self._page.width() - self._page.viewport().width()
+        return self.width() - max(self._page.verticalScrollBar().sizeHint().width() - beside, 0)
+
     def _fit(self) -> None:
-        width = self.width()
+        width = self.find_room()
         columns = max(width // find_card_width(width), 1)
         self.setFixedHeight(-(-len(self.rows) // columns) * find_card_height(width) + EDGE)
 

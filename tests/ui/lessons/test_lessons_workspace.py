@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRectF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFont, QFontMetricsF, QPainter, QTextDocument
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QPushButton, QToolButton
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+)
 
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import Cell
@@ -430,3 +439,18 @@ def test_the_sentence_on_each_lesson_fits_in_its_row(person: "Person", monkeypat
     person.window.grab()
     assert len(cut) >= 28
     assert set(cut.values()) == {""}
+
+
+def test_the_cards_of_steps_keep_their_size_when_the_page_gets_a_scroll_bar(person: "Person") -> None:
+    """Cards that filled the room of the scroll bar brought it back without end, and Qt's stack ran over."""
+    page = workspace_of(person).page
+    area = page.findChild(QScrollArea)
+    assert area is not None
+    heights, bars = set(), set()
+    for height in (1400, *range(1100, 1060, -2), 800):  # at about 1080 the page just fits
+        person.window.resize(1920, height)
+        QApplication.processEvents()
+        heights.add(page.steps.height())
+        bars.add(area.verticalScrollBar().maximum() > 0)
+    assert bars == {False, True}
+    assert len(heights) == 1
