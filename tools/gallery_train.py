@@ -34,6 +34,7 @@ RECURRENT, LUONG = ("questions", "--model", "recurrent"), ("questions",)
 def list_views() -> Iterator[View]:
     """Yield the views that are drawn in every size."""
     yield _make_view("train-new", lambda p, w: _open(w))
+    yield _make_view("train-bad-file", _open_bad_file)
     yield _make_view("train-paused", _pause)
     yield _make_view("train", _show_run(REVERSE))
     yield _make_view("train-cross", _show_run(CROSS))
@@ -89,6 +90,17 @@ def _open(window: MainWindow) -> "TrainWorkspace":
     assert workspace is not None
     wait_until(lambda: workspace.session.can_start and bool(workspace.maps.view.data))
     return workspace
+
+
+def _open_bad_file(playground: "Playground", window: MainWindow) -> None:
+    """Choose a file of which a line is no pair."""
+    from attnlab.training.store import find_runs_folder
+
+    workspace, path = _open(window), find_runs_folder() / "words.tsv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("cat\tcats\nlonely\n")
+    workspace.settings.open_data(str(path))
+    wait_until(lambda: workspace.maps.empty.isVisible())
 
 
 def _find_tools(workspace: "TrainWorkspace") -> "TrainTools":

@@ -44,6 +44,7 @@ class RoundTrip(QObject):
         self._place()
         self._session.progressed.connect(self._on_progressed)
         self._session.inspection.looked.connect(self._on_looked)
+        self._session.checked.connect(self._on_looked)  # there may be nothing to open any longer
         workspace.maps.view.map_opened.connect(self._on_map_opened)
 
     def _place(self) -> None:

@@ -247,6 +247,7 @@ class TrainWorkspace(QObject):
         self.session.inspection.seen = None
         self.maps.show_nothing(f"There is nothing to show yet. {problem}")
         self.text.hide()
+        self.written.show_rows([])
         self.views.show_curves()
 
     @Slot()
@@ -287,6 +288,8 @@ class TrainWorkspace(QObject):
 
     @Slot(object)
     def _on_wrote(self, rows: "tuple[Written, ...]") -> None:
+        if self.session.run is None and self.session.valid is not None and self.session.valid.problem:
+            return  # requested for the task before
         exact = self.session.valid is None or not self.session.valid.numbers
         self.written.show_rows(
             [PredictionRow(row.source, row.expected, row.predicted, exact, row.reads) for row in rows]

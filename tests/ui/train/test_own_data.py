@@ -93,6 +93,9 @@ def test_nothing_of_the_earlier_task_is_shown_under_the_title_of_a_bad_file(pupi
     said = "Line 13 of words.tsv has one column; each line needs a source, a tab and a target."
     pupil.wait_for(lambda: maps.empty.isVisible() and maps.empty.text() == f"There is nothing to show yet. {said}")
     assert pupil.trainer.title().startswith("Own pairs")
+    pupil.wait_for(lambda: not pupil.trainer.session.inspection.busy)
+    assert pupil.trainer.written.rows == ()
+    assert not pupil.tools.round_trip.open_button.isVisible()
     for page in ("model", "inside", "maps"):
         maps.show_page(page)
         for part in (maps.view, maps.answer, maps.head, maps.model, maps.inside, pupil.trainer.text):
@@ -103,6 +106,7 @@ def test_nothing_of_the_earlier_task_is_shown_under_the_title_of_a_bad_file(pupi
     assert maps.view.isVisible()
     assert maps.head.isVisible()
     assert not maps.empty.isVisible()
+    pupil.wait_for(lambda: bool(pupil.trainer.written.rows) and pupil.tools.round_trip.open_button.isVisible())
 
 
 @pytest.mark.slow
