@@ -34,6 +34,7 @@ from attnlab.ui.playground.card_needs import (
     HEADS,
     Needs,
     collect_needs,
+    count_decimals,
     count_digits,
     find_folded,
     find_form,
@@ -193,7 +194,7 @@ class Canvas(FollowsTheme, QWidget):
         assert self._trace is not None
         assert self._view is not None
         view = self._view
-        shown = view.head == "all", view.strips, view.at, self._pinned and view.look == "both"
+        shown = view.head == "all", view.strips, view.at, self._pinned and view.look
         asked = find_form(self._trace), self._digits, self._pinned, shown
         if (asked, view.alone) == self._arranged or self._brushing:
             return
@@ -274,6 +275,7 @@ class Canvas(FollowsTheme, QWidget):
         }
         folded = not self._pinned and self._view.alone is None and not self.is_backward
         folds = find_folded(self._trace.experiment, self._view.at) if folded else {}
+        decimals = count_decimals(plan.decimals, self._pinned and self._view.look == "difference")
         for name, card in self._all.items():
             place = self._places.get(name)
             if place is None:
@@ -283,7 +285,7 @@ class Canvas(FollowsTheme, QWidget):
             card.set_zoom(self._scale)
             card.fold(*((FOLD_WORDS[name], FOLD_TIPS[name]) if name in folds else ("", "")))
             if isinstance(card, StageCard):
-                card.set_numbers(name in plan.numbered, plan.decimals, plan.shares and name == "masked")
+                card.set_numbers(name in plan.numbered, decimals, plan.shares and name == "masked")
             card.show()
         self.scroll_bar.show_extent(round(plan.height * self._zoom), round(y))
         self._ground.is_old = True

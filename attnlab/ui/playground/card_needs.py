@@ -173,6 +173,11 @@ def can_share(e: "Experiment") -> bool:
     return masked.present(e) and e.divisor not in (None, 1.0) and [s.name for s in sources(masked, e)] == ["scaled"]
 
 
+def count_decimals(planned: int, differs: bool) -> int:
+    """Return the decimals of all cards: a difference may be negative, so that its sign takes the room of one."""
+    return max(planned - differs, DECIMALS[-1])
+
+
 def count_digits(
     trace: "Trace", known: dict[str, tuple[int, bool]], names: "Collection[str] | None" = None
 ) -> dict[str, tuple[int, bool]]:

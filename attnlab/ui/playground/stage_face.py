@@ -262,8 +262,11 @@ class StageFace(StageHeader):
         return *(face("map", zoom) for zoom in zooms), face("cell", zooms[-1])
 
     def _own_decimals(self, data: MapData) -> int:
-        """Return the decimals of the numbers: those of the plan, or for given numbers only as many as they have."""
-        if self.stage.name not in GIVEN:
+        """Return the decimals of the numbers: those of the plan, or for given numbers only as many as they have.
+
+        In a comparison all have those of the plan.
+        """
+        if self.stage.name not in GIVEN or self._pinned is not None:
             return self._decimals
         with np.errstate(over="ignore", invalid="ignore"):
             exact = (n for n in range(2, self._decimals) if (data.values == data.values.round(n)).all())
