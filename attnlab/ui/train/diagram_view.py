@@ -94,7 +94,7 @@ class DiagramView(HasCells, Drawn):
         if self._scene.width * self._zoom > self._room + 1:  # large type becomes smaller to fit, though never small
             self._zoom = max(self._room / self._scene.width, LEAST_ZOOM * min(scale(), 1.0))
             self._scene = self.lay_out(self._room / self._zoom)
-        elif self._scene.height * self._zoom < self._height:
+        elif self._data is not None and self._scene.height * self._zoom < self._height:
             self._grow()
         size = QSize(round(self._scene.width * self._zoom), round(self._scene.height * self._zoom))
         if size != self.minimumSize():
@@ -102,12 +102,24 @@ class DiagramView(HasCells, Drawn):
             self.updateGeometry()
 
     def _grow(self) -> None:
-        """Enlarge the diagram as far as it fits into the room without scrolling."""
-        for zoom in (scale() * each for each in ZOOMS):
+        """Enlarge the diagram as far as it fits into the room without scrolling.
+
+        What fitted is tried first: while a model learns, this is drawn again and again.
+        """
+        assert self._data is not None
+        tree = self._data.inside.tree
+        found_for = self._room, self._height, scale(), self._opened, tree.title, tree.total
+        known = (self._grown,) if found_for == self._grown_for else ()
+        for grown in (*known, *ZOOMS, 1.0):
+            zoom = scale() * grown
             scene = self.lay_out(self._room / zoom)
             if scene.width * zoom <= self._room + 1 and scene.height * zoom <= self._height:
+                self._grown, self._grown_for = grown, found_for
                 self._zoom, self._scene = zoom, scene
                 return
+
+    _grown = 1.0
+    _grown_for: tuple[object, ...] = ()
 
     _room, _height, _zoom = 0, 0, 1.0
 
