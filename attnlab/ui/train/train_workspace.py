@@ -248,6 +248,7 @@ class TrainWorkspace(QObject):
         self.maps.show_nothing(f"There is nothing to show yet. {problem}")
         self.text.hide()
         self.written.show_rows([])
+        self.written.hide()
         self.views.show_curves()
 
     @Slot()
@@ -290,6 +291,7 @@ class TrainWorkspace(QObject):
     def _on_wrote(self, rows: "tuple[Written, ...]") -> None:
         if self.session.run is None and self.session.valid is not None and self.session.valid.problem:
             return  # requested for the task before
+        self.written.show()
         exact = self.session.valid is None or not self.session.valid.numbers
         self.written.show_rows(
             [PredictionRow(row.source, row.expected, row.predicted, exact, row.reads) for row in rows]
