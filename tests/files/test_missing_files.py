@@ -31,8 +31,9 @@ WAYS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_missing_file_has_one_wording(tmp_path: Path, way: str) -> None:
-    gone = tmp_path / "gone.npz"
+def test_a_missing_file_has_one_wording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    gone = Path("gone.npz")
     with pytest.raises(AttnlabError) as raised:
         WAYS[way](gone)
     assert str(raised.value) == f"There is no file {gone}."
@@ -47,8 +48,9 @@ BEGINNINGS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("way", BEGINNINGS)
-def test_what_to_do_follows_the_same_words(tmp_path: Path, way: str) -> None:
-    gone = tmp_path / "gone.npz"
+def test_what_to_do_follows_the_same_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    gone = Path("gone.npz")
     read, beginning = BEGINNINGS[way]
     with pytest.raises(AttnlabError) as raised:
         read(gone)

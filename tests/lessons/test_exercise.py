@@ -305,7 +305,7 @@ def test_a_binary_file_of_answers_is_refused(tmp_path: Path) -> None:
     path.write_bytes("Zoë,a,1".encode("latin-1"))
     with pytest.raises(FileError, match="UTF-8"):
         read_answer_file(path)
-    with pytest.raises(FileError, match="cannot be read"):
+    with pytest.raises(FileError, match="There is no file"):
         read_answer_file(tmp_path / "none.csv")
 
 

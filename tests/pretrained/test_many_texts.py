@@ -100,5 +100,5 @@ def test_texts_of_files_and_folders(tmp_path: Path) -> None:
     (empty / "bad.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(FileError, match="is no text in UTF-8"):
         read_texts(empty)
-    with pytest.raises(FileError, match="cannot be read"):
+    with pytest.raises(FileError, match="There is no file"):
         read_texts(tmp_path / "gone.txt")

@@ -209,7 +209,7 @@ def test_answers_are_graded_and_the_table_can_be_copied(dialog: ExerciseDialog, 
 
 def test_files_that_cannot_be_graded_or_opened_are_reported(dialog: ExerciseDialog, tmp_path: Path) -> None:
     dialog.grade_file(tmp_path / "none.csv")
-    assert "cannot be read" in dialog.message.text()
+    assert "There is no file" in dialog.message.text()
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")
     dialog.grade_file(tmp_path / "empty.csv")
     assert "has no readable answers" in dialog.message.text()
