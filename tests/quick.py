@@ -108,9 +108,10 @@ def _left_out(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
         elif isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             groups[item.path, item.cls, item.originalname].append(item)
     for cases in groups.values():
+        if "open_window" in cases[0].fixturenames:
+            yield from ((case, "cases with a window") for case in cases[1:])
+            continue
         if len(cases) <= MANY:
-            if "open_window" in cases[0].fixturenames:
-                yield from ((case, "cases with a window") for case in cases[1:])
             continue
         presets = _of_few_presets(cases)
         yield from ((case, "cases of more presets") for case in cases if case not in presets)

@@ -277,6 +277,7 @@ EXPLAINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", EXPLAINED)
 def test_the_parts_of_every_number_add_up_to_it_and_are_written(case: str) -> None:
     loss, config = EXPLAINED[case]

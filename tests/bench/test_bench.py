@@ -161,6 +161,7 @@ def test_the_slide_baseline_draws_the_numbers_of_the_slide() -> None:
     assert lesson.draw_in_notebook(slide) > 0
 
 
+@pytest.mark.slow
 def test_an_edit_is_timed_until_every_card_shows_it(qapp: QApplication) -> None:
     with open_window() as driver:
         driver.open(make_experiment(5, causal=True))

@@ -58,6 +58,7 @@ def test_a_first_look_does_not_load_the_training_modules() -> None:
     assert found.stdout.strip() == "False"
 
 
+@pytest.mark.slow
 def test_threads_that_draw_at_once_get_the_weights_of_their_seeds() -> None:
     spec = make_spec("reverse")
     specs = [replace(spec, train=replace(spec.train, seed=seed)) for seed in range(4)]

@@ -49,6 +49,7 @@ def test_many_words_are_counted(person: "Person") -> None:
     assert said(person) == ["5 words are new: their numbers in X are random."]
 
 
+@pytest.mark.slow
 def test_a_word_with_numbers_of_its_own_is_no_longer_new(person: "Person") -> None:
     person.write_sentence("Your journey ends")
     person.key(Key.Key_Return)

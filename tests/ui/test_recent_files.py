@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QMenu
 
@@ -37,6 +38,7 @@ def test_without_files_the_menu_says_so(person: "Person") -> None:
     assert not person.window.actions_list["recent-none"].isEnabled()
 
 
+@pytest.mark.slow
 def test_recent_files_are_listed_newest_first_and_saved(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     first, second = session(tmp_path, "first"), tmp_path / "second & last.attnlab"
     person = sit_down(Source(path=first), remember=True)

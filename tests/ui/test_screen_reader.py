@@ -74,6 +74,7 @@ def test_steps_to_come_say_no_value(person: "Person", listening: None) -> None:
     assert not heard[0].endswith("not computed yet")
 
 
+@pytest.mark.slow
 def test_equal_tokens_are_told_apart_by_their_position(sit_down: Callable[..., "Person"], ears: Ears) -> None:
     person = sit_down("the-cat-sat")
     tokens = person.labels("weights")[0]

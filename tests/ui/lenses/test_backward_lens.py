@@ -248,6 +248,7 @@ def test_a_wanted_weight_that_softmax_never_gives_is_refused(person: "Person", t
     assert person.experiment.config.option("loss_wanted") == 1.2
 
 
+@pytest.mark.slow
 def test_a_wanted_output_and_a_class_reach_every_table(person: "Person") -> None:
     lens = open_lens(person)
     choose(person, lens, "the output")

@@ -235,6 +235,7 @@ def test_two_goals_are_reached_together(person: "Person") -> None:
     assert lens.panel.goals.text() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_a_goal_that_is_the_weight_shown_holds_it(person: "Person", is_kept: bool) -> None:
     """It is reached with the other goal, whether it is set first or last; without it, the weight would move."""
@@ -264,6 +265,7 @@ def test_a_goal_that_is_the_weight_shown_holds_it(person: "Person", is_kept: boo
     assert weigh(person, 1, 2) != pytest.approx(before, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_weight_that_only_has_to_stay_needs_another_goal(person: "Person") -> None:
     before = person.experiment
     hold(person, 1, 2)
@@ -314,6 +316,7 @@ def test_goals_that_cannot_be_are_one_sentence_and_change_nothing(person: "Perso
     assert "is masked, so no change of the numbers reaches it" in lens.panel.status.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["1.2", "-0.1", "nan", "cat"])
 def test_a_goal_that_is_refused_as_the_button_is_pressed_changes_nothing(person: "Person", text: str) -> None:
     """Neither the goal before nor the current weight is taken instead."""

@@ -112,6 +112,7 @@ def test_biases_are_above_the_sinusoidal_encoding_and_within_the_first_screen(re
     assert top + page.bias_panel.height() <= page.viewport().height()
 
 
+@pytest.mark.slow
 def test_the_scores_of_a_query_and_a_key_that_move_on_together_stay_equal(reader: Reader) -> None:
     e = preset("rope")
     reader.open(e)
@@ -130,6 +131,7 @@ def test_scores_other_than_dot_products_do_not_stay_equal(reader: Reader) -> Non
     assert "more than the distance counts" in reader.lens.encoding.rope.told.text()
 
 
+@pytest.mark.slow
 def test_each_pair_turns_by_its_own_angle_and_a_click_chooses_it(reader: Reader) -> None:
     e = preset("rope")
     reader.open(e)

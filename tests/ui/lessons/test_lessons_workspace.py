@@ -388,6 +388,7 @@ def test_closing_the_window_ends_the_presentation(person: "Person", lesson_file:
     assert find_controller(person).presentation is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1440, 900), (1000, 640)])
 def test_controls_have_names_and_tips_in_every_theme_and_size(

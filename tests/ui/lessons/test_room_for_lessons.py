@@ -32,6 +32,7 @@ def test_a_lesson_is_not_cut_while_the_explanation_is_half_empty(person: "Person
     assert person.playground.explain.verticalScrollBar().maximum() == 0
 
 
+@pytest.mark.slow
 def test_type_enlarged_while_a_lesson_is_open_gives_its_text_more_room(person: "Person") -> None:
     open_step(person, "causal-masks", 2)
     text, before = person.find(QScrollArea, "The step's text"), panel_of(person).height()
@@ -75,6 +76,7 @@ def test_a_lesson_that_needs_all_the_room_has_it_until_a_cell_is_explained(perso
     assert not explain.isHidden()  # though its column may be folded
 
 
+@pytest.mark.slow
 def test_the_explanation_returns_when_a_lesson_that_took_its_room_is_closed(person: "Person") -> None:
     open_step(person, "causal-masks", 2, 200)
     explain = person.playground.explain

@@ -44,6 +44,7 @@ def test_sizes_are_those_of_the_design(lecture: Lecture) -> None:
     assert speaker.next.grab().toImage().pixelColor(1, middle // 2) != QColor(LIGHT.accent)
 
 
+@pytest.mark.slow
 def test_next_is_what_one_press_shows(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_2, Key.Key_Return)

@@ -97,6 +97,7 @@ def test_the_page_follows_the_time_line_and_the_probe_and_keeps_the_place(pupil:
     assert not maps.answer.isVisible()
 
 
+@pytest.mark.slow
 def test_a_bar_of_a_head_opens_its_map_and_escape_returns(pupil: Pupil) -> None:
     page, _ = begin(pupil, "encoder-decoder")
     maps = pupil.trainer.maps

@@ -105,6 +105,7 @@ def test_a_selected_cell_is_dropped_when_a_shorter_probe_lacks_it(student: "Stud
     assert maps.told == "Point at a cell, or click it to hold it"
 
 
+@pytest.mark.slow
 def test_another_probe_is_shown_and_an_invalid_one_reported(student: "Student") -> None:
     maps = student.ws.maps
     maps.head.focus_probe()
@@ -119,6 +120,7 @@ def test_another_probe_is_shown_and_an_invalid_one_reported(student: "Student") 
     student.wait_for(lambda: not maps.head.wrong.isVisible())
 
 
+@pytest.mark.slow
 def test_another_seed_or_number_of_heads_shows_the_first_maps_of_that_model(student: "Student") -> None:
     maps, inspection = student.ws.maps, student.ws.session.inspection
     for name, text, n_heads in (("heads", "2", 2), ("seed", "7", 2)):

@@ -123,6 +123,7 @@ def test_layers_fold_and_another_one_opens(pupil: Pupil) -> None:
     assert page.view.scene.find("decoder 3 attention") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["recurrent", "luong", "bahdanau"])
 def test_a_step_of_a_recurrent_model_is_pointed_at(pupil: Pupil, kind: str) -> None:
     page = begin(pupil, kind)

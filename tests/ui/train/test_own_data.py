@@ -123,6 +123,7 @@ def test_a_dropped_text_is_learned_in_lines_or_by_the_task_that_is_shown(pupil: 
     assert (pupil.trainer.session.spec.task, pupil.trainer.session.spec.options["text"]) == ("characters", str(path))
 
 
+@pytest.mark.slow
 def test_a_file_dropped_on_a_running_training_changes_nothing_and_says_so(pupil: Pupil, tmp_path: Path) -> None:
     path = tmp_path / "plurals.tsv"
     path.write_text(PLURALS)

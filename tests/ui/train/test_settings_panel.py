@@ -43,6 +43,7 @@ def test_an_invalid_number_is_reported_while_typing(student: "Student", name: st
     assert student.field(name).lineEdit().text() == typed
 
 
+@pytest.mark.slow
 def test_a_model_shows_only_its_own_settings(student: "Student") -> None:
     panel = student.ws.settings
     box = student.box("kind")
@@ -57,6 +58,7 @@ def test_a_model_shows_only_its_own_settings(student: "Student") -> None:
     )
 
 
+@pytest.mark.slow
 def test_another_task_brings_its_own_settings_words_and_probe(student: "Student") -> None:
     ws = student.ws
     student.choose(ws.settings.task, "Dates")
@@ -94,6 +96,7 @@ def test_recommended_settings_are_offered_with_the_task(student: "Student") -> N
     assert ws.session.spec == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["reverse", "sum", "characters", "dates"])
 def test_no_setting_is_clipped_in_a_small_window(student: "Student", task: str) -> None:
     panel, window = student.ws.settings, student.window

@@ -68,6 +68,7 @@ def test_the_list_of_runs_tells_finished_stopped_and_nan_apart(tmp_path: Path) -
         assert describe_state(found) == f"step 120 of {spec.train.steps:,}, {end}"
 
 
+@pytest.mark.slow
 def test_the_window_has_the_title_of_the_run(student: "Student") -> None:
     window = student.window
     assert window.windowTitle() == "Reverse · seed 0 — attnlab"
@@ -78,6 +79,7 @@ def test_the_window_has_the_title_of_the_run(student: "Student") -> None:
     assert window.windowTitle() != "Copy · seed 0 — attnlab"
 
 
+@pytest.mark.slow
 def test_an_error_is_seen_whole_below_the_time_line(student: "Student") -> None:
     footer, window = student.ws.footer, student.window
     before = footer.line.width()
@@ -91,6 +93,7 @@ def test_an_error_is_seen_whole_below_the_time_line(student: "Student") -> None:
     student.wait_for(lambda: footer.line.width() == before)
 
 
+@pytest.mark.slow
 def test_gradients_have_a_colour_bar_with_their_largest_value(student: "Student") -> None:
     maps = student.ws.maps
     assert not maps.head.scale.isVisible()

@@ -83,6 +83,7 @@ def test_an_enlarged_map_is_drawn_alone_as_previewed(pupil: Pupil, tmp_path: Pat
     assert read_words(pupil.window.settings.figure)[0].width_mm == 60
 
 
+@pytest.mark.slow
 def test_a_table_has_the_numbers_of_the_map(pupil: Pupil, tmp_path: Path) -> None:
     pupil.trainer.maps.open_map(1)
     dialog = opened(pupil)
@@ -122,6 +123,7 @@ def test_copied_maps_use_the_last_choices_for_figures(pupil: Pupil) -> None:
     QGuiApplication.clipboard().clear()
 
 
+@pytest.mark.slow
 def test_the_export_button_has_a_menu_of_formats(pupil: Pupil) -> None:
     menu = pupil.tools.export_button.menu()
     pupil.window.actions_list.refresh()

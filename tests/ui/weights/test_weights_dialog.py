@@ -220,6 +220,7 @@ def test_files_dropped_together_are_one_source(person: "Person", tmp_path: Path)
     ]
 
 
+@pytest.mark.slow
 def test_any_part_and_orientation_can_be_chosen(person: "Person", tmp_path: Path) -> None:
     truth = layer(h=1, h_kv=1, d=3, d_model=3)
     user = open_weights(person, [write(LIBRARIES["timm"](truth), tmp_path / "vit.pt")])
@@ -269,6 +270,7 @@ class Evil:
         return os.mkdir, (str(self.made),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dump", [torch.save, lambda thing, path: path.write_bytes(pickle.dumps(thing))])
 def test_code_in_a_pickle_is_not_executed(
     person: "Person", tmp_path: Path, dump: Callable[[object, Path], object]
@@ -305,6 +307,7 @@ def test_unreadable_files_are_reported_and_change_nothing(
     assert person.document.scene is before
 
 
+@pytest.mark.slow
 def test_only_the_chosen_arrays_are_read(person: "Person", tmp_path: Path) -> None:
     """The file has 300 MB, most of it a table of words that is not chosen; it is sparse on the disk."""
     path = tmp_path / "large.safetensors"
@@ -360,6 +363,7 @@ def test_an_unusable_array_has_its_reason_in_the_list(person: "Person", tmp_path
     user.close()
 
 
+@pytest.mark.slow
 def test_embeddings_can_be_read_from_an_array_of_the_file(person: "Person", tmp_path: Path) -> None:
     truth = layer()
     state = {**truth.tensors, "X": torch.randn(5, 12)}
@@ -410,6 +414,7 @@ def test_a_narrow_dialog_shows_one_side_at_a_time(person: "Person", tmp_path: Pa
     user.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type_size", [100, 150])
 def test_lists_show_their_last_line_completely(person: "Person", tmp_path: Path, type_size: int) -> None:
     person.window.change_settings(type_size=type_size)
@@ -440,6 +445,7 @@ def test_names_with_markup_are_shown_literally(person: "Person", tmp_path: Path)
     assert person.experiment.weights.W_q is not None
 
 
+@pytest.mark.slow
 def test_the_list_of_embeddings_offers_no_weights_of_other_layers(person: "Person", tmp_path: Path) -> None:
     layer_of = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     arrays = torch.nn.TransformerEncoder(layer_of, 2, enable_nested_tensor=False).state_dict()

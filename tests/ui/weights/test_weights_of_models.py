@@ -90,6 +90,7 @@ def test_a_layer_whose_mapping_is_changed_by_hand_is_not_called_the_models(perso
     user.close()
 
 
+@pytest.mark.slow
 def test_a_layer_without_its_config_says_that_its_settings_are_not_known(
     person: "Person", make: Make, tmp_path: Path
 ) -> None:
