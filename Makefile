@@ -99,7 +99,7 @@ $(READY): pyproject.toml $(PINS)
 		exit 1; }
 	@echo "Setting up $(VENV) (only once; about 1.3 GB, most of it torch)."
 	@sed '$(if $(filter own,$(TORCH)),/^torch==/d)' $(PINS) > $(VENV)/constraints.txt
-	@$(BIN)/pip install --disable-pip-version-check -c $(VENV)/constraints.txt -e '.[dev]'
+	@$(BIN)/pip install --no-compile --disable-pip-version-check -c $(VENV)/constraints.txt -e '.[dev]'
 	@touch $@
 
 clean: ## delete build results and caches; .venv stays
