@@ -51,6 +51,9 @@ def equations(explanation: Explanation) -> Iterator[tuple[list[float], str]]:
             assert bias is not None, text
             sides = [side + bias for side in sides]
             continue
+        if text.startswith("overflow: "):  # ∞ stands for what this precision cannot hold; the lines after it say so
+            sides = []
+            continue
         if not text.startswith("= ") and sides:
             yield sides, last
             sides = []
@@ -90,6 +93,16 @@ def test_a_false_equation_is_noticed() -> None:
     assert assert_by_hand(explanation) == 1
     with pytest.raises(AssertionError, match=r"is not 0\.0001"):
         assert_by_hand(replace(explanation, lines=(*lines, line("= 0.0001"))))
+
+
+@pytest.mark.parametrize("tokens", [2, 4])
+def test_powers_that_exceed_the_precision_are_no_false_equations(tokens: int) -> None:
+    e = layer(0, 300.0, {"normalizer": "softmax-unshifted"}, (tokens, 1, 2))
+    trace = attnlab.compute(e, dtype="float32")
+    found = [explain(trace, Cell("weights", row, column, 0)) for row in range(tokens) for column in range(tokens)]
+    assert any(plain(each).startswith("overflow: ") for explanation in found for each in explanation.lines)
+    for explanation in found:
+        assert_by_hand(explanation)
 
 
 def layer(seed: int, size: float, choices: dict[str, Any], dims: tuple[int, int, int]) -> attnlab.Experiment:
