@@ -8,12 +8,12 @@
 * Windows: a test that opens the program's window in several cases keeps the first.
 * Hypothesis: at most ten examples.
 
-Each file keeps at least its first test. ``make test-all`` and CI run everything.
+Each file keeps at least its first test, unless all of them start programs. ``make test-all`` and CI run everything.
 """
 
 import subprocess
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -31,6 +31,7 @@ T = TypeVar("T")
 MANY = 12
 """Tests with more cases than this are reduced."""
 FEW_EXAMPLES = 10
+PROGRAMS = "tests that start programs"
 RULES = pytest.StashKey[Counter[str]]()
 """The number of tests that each rule left out."""
 
@@ -53,7 +54,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     out = dict(_left_out(items))
     kept = {item.path for item in items if item not in out}
     for item in items:
-        if item.path not in kept:
+        if item.path not in kept and out[item] != PROGRAMS:
             kept.add(item.path)
             del out[item]
     config.stash[RULES].update(out.values())
@@ -84,6 +85,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line("make test-all runs everything.")
 
 
+def slow_but(kept: Collection[str], names: Iterable[str]) -> list[Any]:
+    """Return the cases of a test, of which ``make test`` runs those that are ``kept``."""
+    return [name if name in kept else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
 def covering(features: dict[T, set[Hashable]]) -> list[T]:
     """Return a few of the keys, in order, that together have every feature; without any of them, one is missing."""
     wanted = set().union(*features.values()) if features else set()
@@ -104,7 +110,7 @@ def _left_out(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
         if item.get_closest_marker("slow") and not item.get_closest_marker("quick"):
             yield item, "slow tests"
         elif _starts_programs(item) and not item.get_closest_marker("quick"):
-            yield item, "tests that start programs"
+            yield item, PROGRAMS
         elif isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             groups[item.path, item.cls, item.originalname].append(item)
     for cases in groups.values():

@@ -35,6 +35,7 @@ from attnlab.lessons.parse import parse
 from attnlab.lessons.write import write
 from attnlab.training.tasks import TASKS, calendar_spellings, make_data, make_spec
 from tests.hostile_texts import THOROUGH, Parser, out_of_proportion
+from tests.quick import slow_but
 
 E = preset("journey")
 TABLE = table(compute(E), "weights", "all")
@@ -129,7 +130,7 @@ SLOW = {"LaTeX of a line", "a lesson written", "a token shown in a terminal"}
 QUICK = {"a pasted block", "a table of text", "JSON", "a number", "a file of answers", "an expression", "a lesson"}
 
 
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in PARSERS])
+@pytest.mark.parametrize("name", slow_but(QUICK, PARSERS))
 def test_parsers_take_linear_time(name: str) -> None:
     assert out_of_proportion(PARSERS[name], THOROUGH and name not in SLOW) == []
 

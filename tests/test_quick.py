@@ -85,7 +85,9 @@ def test_a_quick_run_omits_what_it_reports_and_a_full_run_nothing(tmp_path: Path
     tmp_path.mkdir()
     (tmp_path / "test_sample.py").write_text(SAMPLE, encoding="utf-8")
     (tmp_path / "test_all_slow.py").write_text("import pytest\n@pytest.mark.slow\ndef test_alone(): print('ran alone')")
+    (tmp_path / "test_all_start.py").write_text("import subprocess\ndef test_one(): print('ran one', subprocess)")
     said = _run(tmp_path, "--quick")
+    assert "ran one" not in said
     assert "ran slow" not in said
     assert said.count("ran quick") == said.count("ran alone") == 1, "a file lost all its tests"
     assert said.count("ran preset") == len(_choose_few())
@@ -98,7 +100,7 @@ def test_a_quick_run_omits_what_it_reports_and_a_full_run_nothing(tmp_path: Path
     assert "left out 37 cases of more presets" in said.replace(
         f"{len(PRESETS) - said.count('ran preset')} cases of more", "37 cases of more"
     )
-    assert "10 cases of products, 3 cases with a window, 1 slow tests, 1 tests that start programs" in said
+    assert "10 cases of products, 3 cases with a window, 1 slow tests, 2 tests that start programs" in said
     assert said.count("ran starting") == said.count("ran starting quickly") == 1
     whole = _run(tmp_path)
     assert whole.count("ran preset") == len(PRESETS)

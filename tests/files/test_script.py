@@ -15,6 +15,7 @@ from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.files.export.script import script
 from tests.files.kinds import BASES, KINDS, across, entries, made
 from tests.near import assert_near
+from tests.quick import slow_but
 
 
 def run(code: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, torch.Tensor], str]:
@@ -86,7 +87,7 @@ FEW = {f"preset {name}": attnlab.preset(name) for name in attnlab.presets()} | o
 CASES = FEW | KINDS | ELSEWHERE
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", slow_but(FEW | KINDS, CASES))
 def test_the_script_reproduces_every_stage(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     trace, exact = attnlab.compute(CASES[case]), attnlab.compute(CASES[case], dtype="float64")
     stages, printed = run(script(CASES[case], case), capsys)

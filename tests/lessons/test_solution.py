@@ -18,6 +18,7 @@ from attnlab.base.errors import AttnlabError, FileError
 from attnlab.lessons.exercise import trace_exactly
 from attnlab.lessons.solution import LIMIT, WIDEST, find_extent, save, write_latex, write_markdown
 from attnlab.lessons.solution_text import escape_latex, escape_markdown, write_latex_line
+from tests.quick import slow_but
 
 SMALL = (
     "journey",
@@ -46,6 +47,8 @@ SMALL = (
     "luong-concat",
     "cosine",
 )
+QUICK = ("journey", "alibi", "multi-head-8")
+"""The presets that ``make test`` writes out; those of every stage take a quarter of a minute."""
 LARGE = ("loops", "multi-head-8", "grouped-keys")
 TOO_LARGE = ("head-average", "sinusoidal-100x128", "saturated")
 NASTY = (
@@ -93,7 +96,7 @@ def check_latex(text: str) -> None:
     assert len(re.findall(r"\\usepackage", text)) == 1
 
 
-@pytest.mark.parametrize("preset", SMALL)
+@pytest.mark.parametrize("preset", slow_but(QUICK, SMALL))
 def test_every_stage_and_cell_is_written_out(preset: str) -> None:
     trace = of(preset)
     assert find_extent(trace).rows is None
@@ -138,7 +141,7 @@ def is_given(trace: Trace, name: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("preset", [*SMALL, *LARGE])
+@pytest.mark.parametrize("preset", slow_but(QUICK, [*SMALL, *LARGE]))
 def test_latex_is_well_formed(preset: str) -> None:
     check_latex(write_latex(of(preset)))
 

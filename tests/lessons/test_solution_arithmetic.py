@@ -7,6 +7,7 @@ import pytest
 import attnlab
 from attnlab.lessons.exercise import trace_exactly
 from attnlab.lessons.solution import write_markdown
+from tests.quick import slow_but
 from tests.written import disagreements, equations, value_of
 
 TOO_LARGE = ("head-average", "sinusoidal-100x128", "rotation-property", "saturated", "saturated-scaled")
@@ -24,7 +25,9 @@ def cells(text: str) -> list[list[str]]:
     return [list(map(plain, block.split("\n"))) for block in text.split("\n\n") if block.startswith("**")]
 
 
-@pytest.mark.parametrize("preset", [name for name in attnlab.presets() if name not in TOO_LARGE])
+@pytest.mark.parametrize(
+    "preset", slow_but(("journey", "alibi"), [name for name in attnlab.presets() if name not in TOO_LARGE])
+)
 def test_both_sides_of_every_equation_agree(preset: str) -> None:
     compared, wrong = 0, []
     for title, *lines in cells(write_markdown(trace_exactly(attnlab.preset(preset)))):

@@ -19,6 +19,7 @@ from attnlab.base.counted import format_count
 from attnlab.lessons.exercise import trace_exactly
 from attnlab.lessons.solution import LIMIT, WIDEST, find_extent, write_latex, write_markdown
 from tests.lessons.read_back import Block, Computed, Formula, Heading, Said, Table, alike, of_latex, of_markdown
+from tests.quick import slow_but
 
 COVERING = (
     "journey",
@@ -161,7 +162,7 @@ def check(found: list[Block], wanted: list[Block]) -> None:
         said.update(lines)
 
 
-@pytest.mark.parametrize("preset", COVERING)
+@pytest.mark.parametrize("preset", slow_but(("journey", "alibi"), COVERING))
 def test_a_solution_contains_exactly_the_computed_numbers(preset: str) -> None:
     e = attnlab.preset(preset)
     if preset != "loops" and e.T_q > 4 and e.memory_tokens is None:

@@ -24,6 +24,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.document.settings import Settings
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.widgets.formula_items import FormulaChoice, FormulaItems
+from tests.quick import slow_but
 from tests.ui.alike import ALIKE
 from tests.ui.hearing_faults import find_nameless, find_silent, find_without_cells
 from tests.ui.layout_faults import find_layout_faults
@@ -39,7 +40,7 @@ VIEWS = {view.name: view for view in gallery.list_views() if view.name not in AL
 QUICK = ("state-causal", "popup-masks", "lens-positions", "lessons-walk", "dialog-export", "lessons-question")
 
 
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in VIEWS])
+@pytest.mark.parametrize("name", slow_but(QUICK, VIEWS))
 def test_every_view_can_be_read_heard_and_reached_by_tab(
     name: str, sit_down: Callable[..., "Person"], listening: None, short_runs: None
 ) -> None:
