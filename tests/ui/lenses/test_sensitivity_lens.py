@@ -213,15 +213,15 @@ def test_overflow_is_one_sentence_and_goes_again(person: "Person") -> None:
 def test_tables_of_many_columns_fill_their_height(sit_down: "Callable[..., Person]") -> None:
     person = sit_down(edits.resize(attnlab.preset("journey"), d_k=64, d_v=64))
     lens = open_lens(person)
+
+    def is_filled(figure: "DerivativeMap") -> bool:
+        first, last = figure.cell_rect(0, 0), figure.cell_rect(2, 63)
+        return first.width() >= 3 and figure.height() - BAR - last.bottom() < first.height()
+
     for size in ((1366, 768), (1920, 1080)):
         person.window.resize(*size)
-        person.window.grab()  # which lays out what was asked for
         for name in ("W_q", "W_k"):
-            figure = lens.tables[name]
-            first, last = figure.cell_rect(0, 0), figure.cell_rect(2, 63)
-            assert first.width() >= 3
-            below = figure.height() - BAR - last.bottom()
-            assert below < first.height(), f"a gap of {below:.0f} px at {size}"
+            person.wait_for(lambda figure=lens.tables[name]: is_filled(figure))
 
 
 def test_titles_of_columns_follow_the_size_of_type(sit_down: "Callable[..., Person]") -> None:
