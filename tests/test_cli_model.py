@@ -249,7 +249,7 @@ def test_a_capture_is_shown_without_a_text(capture: Path, tmp_path: Path, capsys
 def test_no_session_is_made_of_a_capture(capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.attnlab"
     assert refusal(capsys, capture, "--layer", 0, "-o", path).endswith(
-        "A capture has no weights, so that none of its layers can be written as a session."
+        "A capture has no weights, so none of its layers can be written as a session."
     )
     assert not path.exists()
 

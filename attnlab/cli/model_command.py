@@ -131,7 +131,7 @@ def _show_capture(capture: "Capture", options: argparse.Namespace) -> int:
     if any(each is not None for each in asked):
         raise MisuseError("A capture has the attention of one text; leave TEXT and options that run a model out.")
     if _writes_session(options):
-        raise MisuseError("A capture has no weights, so that none of its layers can be written as a session.")
+        raise MisuseError("A capture has no weights, so none of its layers can be written as a session.")
     if options.patterns:
         write_or_say(list_patterns(capture, options), options.output)
     elif options.output is not None:

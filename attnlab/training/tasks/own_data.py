@@ -39,8 +39,8 @@ UNKNOWN = "UNK"
 WORDS = Option(
     "words",
     "Words",
-    f"With words as tokens: the most that the vocabulary has, the special tokens included. The most frequent ones are "
-    f"kept, and every other becomes {UNKNOWN}",
+    f"With words as tokens: the largest vocabulary, including the special tokens. The most frequent words are kept; "
+    f"every other becomes {UNKNOWN}",
     "whole",
     10_000,
     32,
@@ -64,7 +64,7 @@ def get(spec: RunSpec, option: Option) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What the tokens of a run are: its ``level``, and how many pieces there are, or words at most; 0 of characters."""
+    """What the tokens of a run are: its ``level``, and the most that there may be, 0 for characters."""
 
     level: str
     size: int = 0

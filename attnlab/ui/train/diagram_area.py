@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from attnlab.ui.base.dialog_parts import make_scroll_area
 from attnlab.ui.base.guard import guarded
@@ -34,12 +34,9 @@ class DiagramArea(FollowsTheme, QWidget):
         self._column.setSpacing(4)
         self._column.addWidget(self.view)
         self._column.addStretch(1)
-        self.area = QScrollArea()
-        self.area.setAccessibleName("Diagram of the model, scrolled")
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area = make_scroll_area(inside, "Diagram of the model, scrolled")
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.area.setWidget(inside)
         self.side = make_scroll_area(self.details, "The chosen block, scrolled")
         self.side.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         row = QHBoxLayout(self)

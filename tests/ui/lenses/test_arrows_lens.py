@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
+@pytest.fixture
+def moving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let arrows move between stages, as they do unless motion is reduced."""
+    monkeypatch.setattr("attnlab.ui.widgets.arrows.arrow_motion.motion_ms", lambda _: 150)
+
+
 def open_lens(person: "Person") -> ArrowsLens:
     person.playground.lenses.open_lens("arrows")
     person.settle()
@@ -303,10 +309,7 @@ def test_tokens_of_two_widths_share_a_plane(sit_down: "Callable[..., Person]") -
     assert float(person.experiment.embeddings[0, 0]) > 1
 
 
-def test_keys_of_a_second_sequence_travel_from_its_tokens(
-    sit_down: "Callable[..., Person]", monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("attnlab.ui.widgets.arrows.arrow_motion.motion_ms", lambda _: 150)
+def test_keys_of_a_second_sequence_travel_from_its_tokens(sit_down: "Callable[..., Person]", moving: None) -> None:
     person = sit_down("cross-attention")
     lens = open_lens(person)
     person.click(person.find(QRadioButton, "Tokens", lens))
@@ -328,10 +331,7 @@ def test_a_token_of_one_number_is_named_so(sit_down: "Callable[..., Person]") ->
     assert lens.head.text() == "Tokens: rows of 1 number"
 
 
-def test_arrows_travel_to_those_of_another_head(
-    sit_down: "Callable[..., Person]", monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("attnlab.ui.widgets.arrows.arrow_motion.motion_ms", lambda _: 150)
+def test_arrows_travel_to_those_of_another_head(sit_down: "Callable[..., Person]", moving: None) -> None:
     person = sit_down("multi-head-8")
     lens = open_lens(person)
     person.document.select(Cell("scores", 2, 1, 0), pin=True)
@@ -374,9 +374,8 @@ def test_numbers_that_overflow_are_told_and_an_undo_draws_again(person: "Person"
 
 
 def test_tokens_move_to_their_queries_and_keys_and_a_key_ends_the_motion(
-    person: "Person", qtbot: "QtBot", monkeypatch: pytest.MonkeyPatch
+    person: "Person", qtbot: "QtBot", moving: None
 ) -> None:
-    monkeypatch.setattr("attnlab.ui.widgets.arrows.arrow_motion.motion_ms", lambda _: 150)
     lens = open_lens(person)
     person.click(person.find(QRadioButton, "Tokens", lens))
     person.settle()
