@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from attnlab.ui.app.main_window import MainWindow
 from tools.gallery_dialogs import run_action
-from tools.gallery_window import Prepare, View, do_nothing, settle, wait_until
+from tools.gallery_window import Prepare, View, do_nothing, list_others, settle, wait_until
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
@@ -54,6 +54,8 @@ def list_views() -> Iterator[View]:
     yield _make_view("train-model-attention", _show_run(LUONG, _show_model))
     yield _make_view("train-model-compared", _show_run(RECURRENT, _compare_models))
     yield _make_view("train-model-kinds", _show_run(REVERSE, _show_encoder))
+    yield _make_view("present-train-model", _show_run(BOTH, _show_model), _present_model)
+    yield _make_view("present-train-model-kinds", _show_run(REVERSE, _show_encoder), _present_model)
     yield _make_view("train-inside", _show_run(REVERSE, _show_inside))
     yield _make_view("train-inside-both", _show_run(BOTH, _show_inside))
     yield _make_view("train-inside-text", _show_run(TEXT, _show_inside))
@@ -213,6 +215,16 @@ def _show_encoder(workspace: "TrainWorkspace") -> None:
     comparing = _find_tools(workspace).comparing
     comparing.compare_kind("encoder")
     wait_until(lambda: comparing.second is not None and comparing.second.model.seen is not None)
+
+
+def _present_model(playground: "Playground", window: MainWindow) -> None:
+    """Present the diagram, or both, in a window of the size of the main one, at the chosen attention."""
+    model = _open(window).maps.model
+    wait_until(lambda: all(page.view.data is not None for page in model.pair))
+    model.present()
+    other = next(iter(list_others(window)))
+    other.showNormal()
+    other.setGeometry(window.geometry())
 
 
 def _show_gradients(workspace: "TrainWorkspace") -> None:

@@ -9,9 +9,10 @@ import pytest
 from PySide6.QtGui import QGuiApplication, QImage
 
 from attnlab.base.errors import AttnlabError
-from attnlab.figures.diagram.diagram_data import DiagramData, Opened
+from attnlab.figures.diagram.diagram_data import Diagram, DiagramData, Opened
 from attnlab.figures.diagram.diagram_file import PIXEL_RATIO, encode_diagram
-from attnlab.figures.diagram.diagram_layout import lay_out_diagram
+from attnlab.figures.diagram.diagram_layout import lay_out_beside, lay_out_diagram
+from attnlab.figures.diagram.diagram_walk import describe_step, list_shown, list_steps
 from attnlab.figures.diagram.scene import FACES, Box, Cells, Label, Rect, Scene, Sign, Stroke
 from attnlab.figures.diagram.scene_painter import measure_label
 from attnlab.figures.palette import DARK, LIGHT
@@ -71,20 +72,24 @@ def meet(one: Rect, other: Rect) -> bool:
     return across > 1 and down > 1
 
 
+def assert_legible(scene: Scene, width: float) -> None:
+    """Assert that everything lies inside the scene, and that no two texts meet."""
+    assert scene.width >= width
+    for x, y, wide, high in list_boxes(scene):
+        assert x >= -0.5
+        assert y >= -0.5
+        assert x + wide <= scene.width + 0.5
+        assert y + high <= scene.height + 0.5
+    labels = [shape for shape in scene.shapes if isinstance(shape, Label) and shape.text]
+    for one, other in combinations(labels, 2):
+        assert not meet(find_box(one), find_box(other)), f"{one.text!r} meets {other.text!r} at {width}"
+
+
 @pytest.mark.parametrize(("task", "kind"), MODELS)
 def test_nothing_is_cut_and_no_two_texts_meet(task: str, kind: str) -> None:
     data = draw(task, kind)
     for width in WIDTHS:
-        scene = lay_out(data, width)
-        assert scene.width >= width
-        for x, y, wide, high in list_boxes(scene):
-            assert x >= -0.5
-            assert y >= -0.5
-            assert x + wide <= scene.width + 0.5
-            assert y + high <= scene.height + 0.5
-        labels = [shape for shape in scene.shapes if isinstance(shape, Label) and shape.text]
-        for one, other in combinations(labels, 2):
-            assert not meet(find_box(one), find_box(other)), f"{one.text!r} meets {other.text!r} at {width}"
+        assert_legible(lay_out(data, width), width)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -173,3 +178,36 @@ def test_a_diagram_of_any_recurrent_size_has_all_its_states() -> None:
     assert sum(region.name.startswith("state ") for region in scene.regions) == 6
     assert sum(region.name.startswith("step ") for region in scene.regions) == 7
     assert "one vector" in {shape.text for shape in scene.shapes if isinstance(shape, Label)}
+
+
+@pytest.mark.parametrize("kinds", [("decoder", "encoder"), ("recurrent", "luong"), ("encoder-decoder", "decoder")])
+def test_two_models_stand_on_one_level_and_share_nothing(kinds: tuple[str, str]) -> None:
+    diagrams = [Diagram(replace(draw("reverse", kind), heading=kind * 20), Opened()) for kind in kinds]
+    for width in WIDTHS:
+        scene = lay_out_beside(diagrams, width, measure_label)
+        assert_legible(scene, width)
+        first = [each for each in scene.regions if not each.name.startswith("2. ")]
+        second = [each for each in scene.regions if each.name.startswith("2. ")]
+        assert max(x + w for x, _, w, _ in (each.rect for each in first)) < min(each.rect[0] for each in second)
+        titles = [each for each in scene.shapes if isinstance(each, Label) and each.text.startswith(kinds)]
+        assert len({each.y for each in titles}) == 1
+
+
+def test_blocks_of_two_models_that_do_the_same_are_one_step() -> None:
+    diagrams = [Diagram(draw("reverse", kind), Opened()) for kind in ("encoder-decoder", "encoder")]
+    whole, *steps = list_steps(diagrams)
+    assert whole == (None, None)
+    names = [tuple("" if block is None else block.name for block in step) for step in steps]
+    both = list(filter(all, names))
+    assert [second for _, second in both] == [
+        block.name for block in list_shown(diagrams[1].data.inside.tree, Opened())
+    ]
+    assert ("encoder 2 attention", "encoder 2 attention") in both
+    assert ("memory", "") in names
+    assert both[-1] == names[-1] == ("output", "output")
+    for step in steps:
+        told = describe_step(diagrams, step)
+        assert len(told) == 1 or len(told) == sum(block is not None for block in step)
+        for block in filter(None, step):
+            assert any(block.title == words.title for words in told)
+            assert any(f"{block.total:,} parameters" in words.sizes for words in told) or not block.total

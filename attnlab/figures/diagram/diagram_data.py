@@ -47,3 +47,26 @@ class DiagramData:
     step: int = 0
     heading: str = ""
     limit: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Diagram:
+    """A model with what is open in its drawing, as it is presented or exported, alone or beside another."""
+
+    data: DiagramData
+    opened: Opened
+
+    @property
+    def heading(self) -> str:
+        """The name of the model, or else its kind."""
+        return self.data.heading or self.data.inside.tree.title
+
+    @property
+    def at(self) -> str:
+        """The step at which it is shown, as the end of a title."""
+        return f", step {self.data.step:,}"
+
+    @property
+    def title(self) -> str:
+        """The heading of the model and the step at which it is shown."""
+        return self.heading + self.at

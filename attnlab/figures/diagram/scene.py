@@ -150,10 +150,11 @@ class Scene:
         """Add shapes above all others."""
         self.shapes += shapes
 
-    def put(self, other: "Scene", dx: float, dy: float) -> None:
-        """Add another scene, moved to the right and down."""
+    def put(self, other: "Scene", dx: float, dy: float, prefix: str = "") -> None:
+        """Add another scene, moved to the right and down; the names of its regions get a prefix."""
         self.shapes += [move(shape, dx, dy) for shape in other.shapes]
-        self.regions += [replace(each, rect=_move_rect(each.rect, dx, dy)) for each in other.regions]
+        moved = ((each, _move_rect(each.rect, dx, dy)) for each in other.regions)
+        self.regions += [replace(each, name=prefix + each.name, rect=rect) for each, rect in moved]
 
     def find_at(self, x: float, y: float) -> Region | None:
         """Return the topmost region at a point."""

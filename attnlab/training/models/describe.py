@@ -1,6 +1,7 @@
 """Describes a model as a tree of blocks, counted from its real modules, with their shapes for one probe."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from torch import nn
 
@@ -151,6 +152,8 @@ def _describe_one_stack(model: OneStack, sizes: _Sizes) -> ModelTree:
         output = Block(
             "output", "Output", (t, size), (), f"{sizes.d} → {size}, the embedding again", about, "softmax(x Eᵀ)"
         )
+    predicts = "Each place predicts the next token." if causal else "Each place predicts the token for that place."
+    output = replace(output, about=f"{predicts} {output.about}")
     return ModelTree(sizes.spec.kind, sizes.title, sizes.spec.norm, side, output)
 
 

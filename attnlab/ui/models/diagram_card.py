@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 
-from attnlab.figures.diagram.diagram_data import Opened
+from attnlab.figures.diagram.diagram_data import Diagram, Opened
 from attnlab.figures.diagram.scene import Scene
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
@@ -67,8 +67,11 @@ class DiagramCard(ModelCard):
     @Slot()
     def present(self) -> None:
         """Show the diagram on a whole screen, beginning with the chosen block."""
-        if self.is_drawn:
-            self.view.present(self._block)
+        data = self.view.data
+        if data is not None and self.is_drawn:
+            from attnlab.ui.train.diagram_window import present_diagrams
+
+            present_diagrams([Diagram(data, self._opened)], (0, self._block), self)
 
     def show_model(self, data: "DiagramData") -> None:
         """Show a model on a text."""

@@ -1,9 +1,11 @@
-"""Saves and copies the diagram of the model as a figure, as wide as it is on the screen, with what is open in it."""
+"""Saves and copies the diagram of the model as a figure, as wide as on the screen, with what is open and beside it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attnlab.figures.diagram.diagram_layout import GAP, lay_out_beside
 from attnlab.figures.diagram.scene import Scene
+from attnlab.figures.diagram.scene_painter import measure_label
 from attnlab.ui.train.scene_export import SceneExport
 
 if TYPE_CHECKING:
@@ -41,11 +43,16 @@ class DiagramExport:
         """The title of the file."""
         from attnlab.training.tasks import TASKS
 
-        seen = self._workspace.maps.model.seen
+        page = self._workspace.maps.model
+        seen, diagrams = page.seen, page.diagrams
         assert seen is not None
-        assert seen.inside is not None
-        return f"{TASKS[seen.spec.task].title}, {seen.inside.tree.title}, step {seen.look.step:,}"
+        task = TASKS[seen.spec.task].title
+        if len(diagrams) == 1:
+            return f"{task}, {diagrams[0].data.inside.tree.title}, step {seen.look.step:,}"
+        return f"{task}: {' beside '.join(each.title for each in diagrams)}"
 
     def _lay_out(self) -> Scene:
-        view = self._workspace.maps.model.view
-        return view.lay_out(view.scene.width)
+        page = self._workspace.maps.model
+        pages = page.pair or (page,)
+        width = sum(each.view.scene.width for each in pages) + GAP * (len(pages) - 1)
+        return lay_out_beside(page.diagrams, width, measure_label)

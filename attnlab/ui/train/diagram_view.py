@@ -75,14 +75,6 @@ class DiagramView(HasCells, Drawn):
         self._selected = names
         self.update()
 
-    def present(self, block: str) -> None:
-        """Show the diagram on a whole screen, beginning with a block; nothing without a model."""
-        if self._data is None:
-            return
-        from attnlab.ui.train.diagram_window import DiagramWindow
-
-        DiagramWindow(self._data, self._opened, block, self.window()).present()
-
     def lay_out(self, width: float) -> Scene:
         """Return the diagram in a width, in units, as for a figure."""
         return Scene(width) if self._data is None else lay_out_diagram(self._data, width, self._opened, measure_label)

@@ -1,73 +1,54 @@
-"""The diagram of a model for a class, on a whole screen: the keys walk from block to block, each with its sentence."""
+"""Diagrams for a class, on a whole screen: the keys walk from block to block, each with its sentence."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from attnlab.figures.diagram.block_shapes import name_shape
-from attnlab.figures.diagram.diagram_data import DiagramData, Opened
-from attnlab.figures.diagram.diagram_layout import lay_out_diagram
+from attnlab.figures.diagram.diagram_data import Diagram
+from attnlab.figures.diagram.diagram_layout import GAP, lay_out_beside, name_region
+from attnlab.figures.diagram.diagram_walk import describe_step, list_steps
 from attnlab.figures.diagram.scene import Scene
 from attnlab.figures.diagram.scene_painter import measure_label, paint_scene
-from attnlab.figures.subscripts import write_html
-from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font
 from attnlab.ui.base.themed import palette_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from attnlab.training.model_tree import Block, ModelTree, Side
+from attnlab.ui.train.diagram_words import DiagramWords
 
 NEXT = (Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Space, Qt.Key.Key_PageDown, Qt.Key.Key_Return)
 BACK = (Qt.Key.Key_Left, Qt.Key.Key_Up, Qt.Key.Key_Backspace, Qt.Key.Key_PageUp)
 LEAVE = (Qt.Key.Key_Escape, Qt.Key.Key_F5)
 WIDTHS = range(420, 1700, 40)
-"""The widths in which the diagram is laid out, in units; the one that fills the screen best is taken."""
+"""The widths in which each diagram is laid out, in units; the one that fills the screen best is taken."""
 KEYS = "→\u00a0next   ←\u00a0back   Esc\u00a0leave"
-SHRINK, LEAST = 0.95, 0.4
-"""While the words are too tall for the screen, their type shrinks by a factor, down to a part of its usual size."""
 
 
 @guarded
 class DiagramWindow(QWidget):
-    """Shows the whole model, then its blocks from the first to the output; it is deleted when it is closed."""
+    """Shows one model or two, then their blocks from the first to the output; it is deleted when it is closed."""
 
-    def __init__(self, data: DiagramData, opened: Opened, block: str, parent: QWidget) -> None:
-        """Create the window; it begins with a block, or with the whole model if ``block`` is none of its steps."""
+    def __init__(self, diagrams: Sequence[Diagram], start: tuple[int, str], parent: QWidget) -> None:
+        """Create the window. It begins with a block, ``start``, given by the place of its diagram and its name, or
+        with the whole if no step has that block.
+        """
         super().__init__(parent, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Diagram — attnlab")
-        self.setAccessibleName("Diagram of the model, presented")
+        models = "model" if len(diagrams) == 1 else "two models"
+        self.setAccessibleName(f"Diagram of the {models}, presented")
         self.setProperty("ground", "surface")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(480, 320)
-        self.canvas = _Canvas(data, opened)
-        self._data = data
-        self.steps = ["", *(each.name for each in list_shown(data.inside.tree, opened))]
-        self.place = self.steps.index(block) if block in self.steps else 0
-        self.title, self.about, self.formula, self.shapes, self.keys = (QLabel() for _ in range(5))
-        self.title.setAccessibleName("Block")
-        for label in (self.title, self.about, self.formula, self.shapes, self.keys):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-        self.formula.setTextFormat(Qt.TextFormat.RichText)
-        for label in (self.about, self.shapes, self.keys):
-            label.setProperty("role", "muted")
-        self._words = words = QVBoxLayout()
-        words.addStretch(1)
-        for label in (self.title, self.about, self.formula, self.shapes):
-            words.addWidget(label)
-        words.addStretch(2)
-        words.addWidget(self.keys)
-        self._row = row = QHBoxLayout(self)
+        self.diagrams, self.canvas, self.words = tuple(diagrams), _Canvas(diagrams), DiagramWords(len(diagrams))
+        self.steps = list_steps(diagrams)
+        where, name = start
+        names = ["" if (block := step[where]) is None else block.name for step in self.steps]
+        self.place = names.index(name) if name in names else 0
+        row = QHBoxLayout(self)
         row.setContentsMargins(32, 32, 32, 24)
         row.setSpacing(40)
         row.addWidget(self.canvas, 3)
-        row.addLayout(words, 2)
+        row.addWidget(self.words, 2)
         self._show_step()
 
     def present(self) -> None:
@@ -85,26 +66,10 @@ class DiagramWindow(QWidget):
         self._show_step()
 
     def _show_step(self) -> None:
-        self._tell_step()
-        self._fit_words()
-
-    def _tell_step(self) -> None:
-        tree = self._data.inside.tree
-        block = tree.find(self.steps[self.place])
-        self.canvas.ring(block.name if block is not None else "")
+        step = self.steps[self.place]
+        self.canvas.ring([name_region(at, block.name) for at, block in enumerate(step) if block is not None])
         at = f"{self.place} of {len(self.steps) - 1}   " if self.place else ""
-        self.keys.setText(at + KEYS)
-        if block is None:
-            show_text(self.title, tree.title)
-            self.about.setText(f"{tree.total:,} parameters in {len(list(tree.list_blocks()))} blocks.")
-            self.formula.hide()
-            self.shapes.setText(self._data.heading)
-            return
-        show_text(self.title, block.title)
-        self.about.setText(block.about)
-        self.formula.setText(write_html(block.formula))
-        self.formula.setVisible(bool(block.formula))
-        self.shapes.setText("\n".join(_list_sizes(block)))
+        self.words.show_words(describe_step(self.diagrams, step), at + KEYS)
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
@@ -122,58 +87,34 @@ class DiagramWindow(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_words()
 
-    def _fit_words(self) -> None:
-        """Choose the largest type, in proportion to the screen, in which the words of this step are not cut."""
-        usual = zoom = max(self.height() / 620, 0.8)
-        self._set_type(zoom)
-        while zoom > LEAST * usual and not self._words_fit():
-            zoom *= SHRINK
-            self._set_type(zoom)
-
-    def _set_type(self, zoom: float) -> None:
-        for label, role, larger in (
-            (self.title, "title", 1.7),
-            (self.about, "text", 1.35),
-            (self.formula, "text", 1.35),
-            (self.shapes, "text", 1.0),
-            (self.keys, "caption", 1.0),
-        ):
-            label.setFont(font(role, zoom * larger))
-
-    def _words_fit(self) -> bool:
-        margins = self._row.contentsMargins()
-        wide = (self.width() - margins.left() - margins.right() - self._row.spacing()) * 2 // 5
-        shown = [each for each in (self.title, self.about, self.formula, self.shapes, self.keys) if not each.isHidden()]
-        tall = sum(each.heightForWidth(wide) + self._words.spacing() for each in shown)
-        longest = max(each.minimumSizeHint().width() for each in shown)
-        return longest <= wide and tall <= self.height() - margins.top() - margins.bottom()
+def present_diagrams(diagrams: Sequence[Diagram], start: tuple[int, str], parent: QWidget) -> None:
+    """Show diagrams on the whole screen of the window that ``parent`` is in; see :class:`DiagramWindow`."""
+    DiagramWindow(diagrams, start, parent.window()).present()
 
 
 @guarded
 class _Canvas(QWidget):
-    """Paints the diagram as large as it fits, with a ring around one block."""
+    """Paints the diagrams as large as they fit, with a ring around the blocks of a step."""
 
-    def __init__(self, data: DiagramData, opened: Opened) -> None:
+    def __init__(self, diagrams: Sequence[Diagram]) -> None:
         super().__init__()
-        self._data, self._opened, self._ringed = data, opened, ""
-        self._scene = Scene()
+        self._diagrams, self.ringed = diagrams, list[str]()
+        self.scene = Scene()
 
-    def ring(self, name: str) -> None:
-        self._ringed = name
+    def ring(self, names: list[str]) -> None:
+        """Ring blocks, given by the names of their regions."""
+        self.ringed = names
         self.update()
 
     def _fit(self) -> float:
-        """Lay the diagram out in the width in which it becomes largest, and return its zoom."""
-        best = 0.0
+        """Lay the diagrams out in the width in which they become largest, and return their zoom."""
+        best, count = 0.0, len(self._diagrams)
         for width in WIDTHS:
-            scene = lay_out_diagram(self._data, width, self._opened, measure_label)
+            scene = lay_out_beside(self._diagrams, width * count + GAP * (count - 1), measure_label)
             zoom = min(self.width() / scene.width, self.height() / scene.height)
             if zoom > best:
-                best, self._scene = zoom, scene
+                best, self.scene = zoom, scene
         return best
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -187,36 +128,12 @@ class _Canvas(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         palette = palette_of(self)
         painter = QPainter(self)
-        painter.translate(0, (self.height() - self._scene.height * self._zoom) / 2)
+        painter.translate(0, (self.height() - self.scene.height * self._zoom) / 2)
         painter.scale(self._zoom, self._zoom)
-        paint_scene(painter, self._scene, palette)
-        if (region := self._scene.find(self._ringed)) is not None:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(palette.accent), 3))
-            painter.drawRoundedRect(QRectF(*region.rect).adjusted(-2, -2, 2, 2), region.radius, region.radius)
+        paint_scene(painter, self.scene, palette)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(palette.accent), 3))
+        for name in self.ringed:
+            if (region := self.scene.find(name)) is not None:
+                painter.drawRoundedRect(QRectF(*region.rect).adjusted(-2, -2, 2, 2), region.radius, region.radius)
         painter.end()
-
-
-def list_shown(tree: "ModelTree", opened: Opened) -> "Iterator[Block]":
-    """Yield the blocks in the order in which a text passes them; of a stack those of the layer that is open."""
-    if tree.reading is not None:
-        yield from _list_side(tree.reading, opened)
-    if tree.memory is not None:
-        yield tree.memory
-    yield from _list_side(tree.writing, opened)
-    yield from (each for each in (tree.attention, tree.output) if each is not None)
-
-
-def _list_side(side: "Side", opened: Opened) -> "Iterator[Block]":
-    yield side.embedding
-    if side.stack is not None:
-        layer = side.stack.layers[opened.layer_of(side.stack.title, len(side.stack.layers))]
-        yield from (part.block for part in layer)
-    yield from (each for each in (side.cell, side.last_norm) if each is not None)
-
-
-def _list_sizes(block: "Block") -> list[str]:
-    """Return the shapes and the number of parameters of a block, a line each."""
-    lines = [f"{name}  {name_shape(shape)}  {said}" for name, said, shape in block.inputs]
-    lines = lines or ([name_shape(block.shape)] if block.shape else [])
-    return [*lines, f"{block.total:,} parameters" if block.total else "nothing to learn"]

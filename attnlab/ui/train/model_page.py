@@ -1,11 +1,12 @@
 """The page "Model" beside the maps: the diagram of the model at the moment in view, and the block chosen in it."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from attnlab.figures.diagram.diagram_data import DiagramData, Opened
+from attnlab.figures.diagram.diagram_data import Diagram, DiagramData, Opened
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.train.diagram_area import DiagramArea
 from attnlab.ui.train.inspector import Seen
@@ -31,11 +32,15 @@ class ModelPage(QWidget):
         self.view, self.details, self.area = self.room.view, self.room.details, self.room.area
         self._seen: Seen | None = None
         self._opened, self._block, self._head = Opened(), "", 0
+        self.heading = ""
+        """The name of the run, where two are shown side by side."""
+        self.pair: tuple[ModelPage, ...] = ()
+        """This page and the one beside it, from left to right, if there are two."""
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.room)
         self.view.chosen.connect(self.enter)
-        self.view.present_wanted.connect(lambda: self.view.present(self._block))
+        self.view.present_wanted.connect(self.present)
         self.details.head_chosen.connect(self._on_head_chosen)
         self.details.map_wanted.connect(self._on_map_wanted)
         self.details.playground_wanted.connect(self._on_playground_wanted)
@@ -55,6 +60,30 @@ class ModelPage(QWidget):
     def seen(self) -> Seen | None:
         """The moment shown."""
         return self._seen
+
+    @property
+    def diagrams(self) -> list[Diagram]:
+        """The model that is drawn here, and the one beside it, from left to right."""
+        return [page._diagram for page in self._drawn_pages]
+
+    @property
+    def _drawn_pages(self) -> "list[ModelPage]":
+        return [page for page in self.pair or (self,) if page.view.data is not None]
+
+    @property
+    def _diagram(self) -> Diagram:
+        data = self.view.data
+        assert data is not None
+        return Diagram(replace(data, heading=self.heading), self._opened)
+
+    @Slot()
+    def present(self) -> None:
+        """Show the model on a whole screen, with the one beside it, beginning with the chosen block."""
+        pages = self._drawn_pages
+        if self in pages:
+            from attnlab.ui.train.diagram_window import present_diagrams
+
+            present_diagrams(self.diagrams, (pages.index(self), self._block), self)
 
     @property
     def chosen(self) -> tuple[str, int]:

@@ -77,6 +77,8 @@ class RunComparison(QObject):
         if second is not None:
             second.stop()
             self._workspace.maps.page_changed.disconnect(self._share)
+            second.model.pair = self._workspace.maps.model.pair = ()
+            self._workspace.maps.model.heading = ""
             if self._answers is not None:
                 self._answers.part()
                 self._answers = None
@@ -118,6 +120,8 @@ class RunComparison(QObject):
         second.model.view.chosen.connect(maps.model.enter)
         maps.inside.place_chosen.connect(second.inside.choose)
         second.inside.place_chosen.connect(maps.inside.choose)
+        second.model.heading = second.title.text()
+        maps.model.pair = second.model.pair = maps.model, second.model
         second.show_page(maps.page)
         maps.page_changed.connect(self._share, Qt.ConnectionType.QueuedConnection)  # once the curves are hidden
         self._match()
@@ -132,10 +136,16 @@ class RunComparison(QObject):
         seed = "" if f"seed {run.spec.train.seed}" in name else f" · seed {run.spec.train.seed}"
         return f"{name}{seed} · {KINDS[run.spec.model.kind].title}"
 
+    def _name_first(self) -> str:
+        from attnlab.training.models import KINDS
+
+        run = self._workspace.session.run
+        return self._format_name(run) if run is not None else f"This run · {KINDS[self._find_spec().model.kind].title}"
+
     def _put_head(self) -> None:
         """Give the first run a header like the second's; the row of its probe, below, then omits the step."""
-        session, maps = self._workspace.session, self._workspace.maps
-        self.first = RunHead(self._format_name(session.run) if session.run is not None else "This run", "first")
+        maps = self._workspace.maps
+        self.first = RunHead(self._name_first(), "first")
         self._probe_row = maps.head
         self._probe_row.installEventFilter(self)
         maps.rows.insertWidget(0, self.first)
@@ -174,8 +184,8 @@ class RunComparison(QObject):
     @Slot(object)
     def _on_looked(self, seen: Seen) -> None:
         if self.second is not None and self.first is not None:
-            run = self._workspace.session.run
-            self.first.title.setText(self._format_name(run) if run is not None else "This run")
+            name = self._workspace.maps.model.heading = self._name_first()
+            self.first.title.setText(name)
             self.first.step.setText(f"step {seen.look.step:,}")
             self.second.look(seen.look.step, seen.probe)
 

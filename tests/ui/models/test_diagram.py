@@ -161,18 +161,19 @@ def test_f5_presents_the_diagram_block_by_block(reader: ModelReader, card: Diagr
     reader.qtbot.keyClick(card.view, Key.Key_F5)
     (shown,) = reader.window.findChildren(DiagramWindow)
     assert shown.isFullScreen()
-    seen = [shown.title.text()]
+    words = shown.words.sections[0]
+    seen = [words.title.text()]
     for _ in range(6):
         reader.qtbot.keyClick(shown, Key.Key_Right)
-        seen.append(shown.title.text())
+        seen.append(words.title.text())
     assert seen == ["Embedding", "Masked self-attention", "Norm", *["Output"] * 4]
-    assert shown.shapes.text() == "[9, 19]\nnothing to learn"
+    assert words.sizes.text() == "[9, 19]\nnothing to learn"
     reader.qtbot.keyClick(shown, Key.Key_Home)
-    assert (shown.title.text(), shown.about.text()) == ("Attention only", "21,552 parameters in 7 blocks.")
+    assert (words.title.text(), words.about.text()) == ("Attention only", "21,552 parameters in 7 blocks.")
     reader.qtbot.keyClick(shown, Key.Key_Space)
     reader.qtbot.keyClick(shown, Key.Key_PageDown)
-    assert "Q  [2, 9, 24]  from the stream" in shown.shapes.text()
-    assert shown.canvas._ringed == "decoder 1 attention"
+    assert "Q  [2, 9, 24]  from the stream" in words.sizes.text()
+    assert shown.canvas.ringed == ["decoder 1 attention"]
     reader.qtbot.keyClick(shown, Key.Key_Escape)
     reader.wait_for(lambda: not reader.window.findChildren(DiagramWindow))
 

@@ -262,15 +262,17 @@ def test_f5_presents_the_blocks_in_the_order_of_the_text(pupil: Pupil, kind: str
     page.view.setFocus()
     QTest.keyClick(page.view, Qt.Key.Key_F5)
     (shown,) = pupil.window.findChildren(DiagramWindow)
-    assert shown.title.text() == "Output"
+    assert shown.words.sections[0].title.text() == "Output"
     QTest.keyClick(shown, Qt.Key.Key_Home)
     seen = []
     for _ in shown.steps[1:]:
         QTest.keyClick(shown, Qt.Key.Key_Right)
-        seen.append(shown.steps[shown.place])
+        (block,) = shown.steps[shown.place]
+        assert block is not None
+        seen.append(block.name)
     assert seen[0] == "encoder embedding"
     assert seen.index("vector" if kind == "recurrent" else "memory") < seen.index("decoder embedding")
     assert seen[-1] == "output"
-    assert all(shown.canvas._scene.find(name) is not None for name in seen)
+    assert all(shown.canvas.scene.find(name) is not None for name in seen)
     QTest.keyClick(shown, Qt.Key.Key_F5)
     pupil.wait_for(lambda: not pupil.window.findChildren(DiagramWindow))

@@ -1,0 +1,105 @@
+"""Two models side by side are presented and exported together: row K4, an encoder beside a decoder."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from attnlab.ui.train.diagram_window import DiagramWindow
+from attnlab.ui.train.model_page import ModelPage
+from tests.ui.train.pupil import Pupil, tiny
+
+Key = Qt.Key
+
+
+def show_pair(pupil: Pupil) -> tuple[ModelPage, ModelPage]:
+    """Draw an untrained decoder, and an untrained encoder beside it."""
+    pupil.begin(tiny())
+    pupil.trainer.maps.show_page("model")
+    comparing = pupil.tools.comparing
+    comparing.compare_kind("encoder")
+    pupil.wait_for(lambda: comparing.second is not None and comparing.second.model.seen is not None)
+    assert comparing.second is not None
+    return pupil.trainer.maps.model, comparing.second.model
+
+
+def present(pupil: Pupil, page: ModelPage) -> DiagramWindow:
+    page.view.setFocus()
+    QTest.keyClick(page.view, Key.Key_F5)
+    (shown,) = pupil.window.findChildren(DiagramWindow)
+    return shown
+
+
+def read(shown: DiagramWindow) -> list[str]:
+    """Return the titles that are shown beside the diagrams."""
+    return [each.title.text() for each in shown.words.sections if each.title.isVisible()]
+
+
+def leave(pupil: Pupil, shown: DiagramWindow) -> None:
+    QTest.keyClick(shown, Key.Key_Escape)
+    pupil.wait_for(lambda: not pupil.window.findChildren(DiagramWindow))
+
+
+@pytest.mark.slow
+def test_f5_presents_both_models_and_the_keys_walk_both_at_once(pupil: Pupil) -> None:
+    pages = show_pair(pupil)
+    shown = present(pupil, pages[0])
+    assert read(shown) == ["Masked self-attention", "Self-attention"]
+    masks = [each.about.text() for each in shown.words.sections]
+    assert masks[0].endswith("looks at itself and the places before it.")
+    assert "Nothing is hidden here" in masks[1]
+    assert shown.canvas.ringed == ["decoder 1 attention", "2. encoder 1 attention"]
+    QTest.keyClick(shown, Key.Key_Home)
+    whole = read(shown)
+    assert ["GPT-style decoder" in whole[0], "BERT-style encoder" in whole[1]] == [True, True]
+    seen = []
+    for _ in shown.steps[1:]:
+        QTest.keyClick(shown, Key.Key_Right)
+        seen.append(read(shown))
+        scene = shown.canvas.scene
+        lefts = [scene.find(name).rect[0] for name in shown.canvas.ringed]  # type: ignore[union-attr]
+        assert len(lefts) == 2
+        assert lefts[0] < scene.width / 2 < lefts[1]
+    assert seen == [
+        ["Embedding"],
+        ["Masked self-attention", "Self-attention"],
+        ["Feed-forward"],
+        ["Norm"],
+        ["Output", "Output"],
+    ]
+    comes_out = [each.about.text().split(". ")[0] for each in shown.words.sections]
+    assert comes_out == ["Each place predicts the next token", "Each place predicts the token for that place"]
+    leave(pupil, shown)
+
+
+@pytest.mark.slow
+def test_the_second_model_presents_both_too_and_closed_it_leaves_one(pupil: Pupil) -> None:
+    first, second = show_pair(pupil)
+    second.choose("output")
+    shown = present(pupil, second)
+    assert shown.canvas.ringed == ["output", "2. output"]
+    assert [each.data.inside.tree.kind for each in shown.diagrams] == ["decoder", "encoder"]
+    leave(pupil, shown)
+    pupil.tools.comparing.close()
+    shown = present(pupil, first)
+    assert len(shown.diagrams) == len(shown.words.sections) == 1
+    leave(pupil, shown)
+
+
+@pytest.mark.slow
+def test_the_exported_figure_has_both_models(pupil: Pupil, tmp_path: Path) -> None:
+    pages = show_pair(pupil)
+    pupil.tools.diagram.ask_export()
+    dialog = pupil.window.findChild(QFileDialog)
+    assert dialog is not None
+    path = tmp_path / "both.svg"
+    dialog.fileSelected.emit(str(path))
+    dialog.close()
+    text = path.read_text()
+    for page in pages:
+        assert page.view.data is not None
+        tree = page.view.data.inside.tree
+        assert tree.title in text
+        assert f"{tree.total:,}" in text
