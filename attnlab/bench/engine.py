@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.bench.measure import Case, make_case, run_in_turns
-from attnlab.compute.engine import compute, prepare
+from attnlab.compute.engine import compute, prepare, resolve_device
 
 SIZES = {16: (2000, 1.3), 512: (60, 1.05)}
 """Tokens: the number of runs, and the target, the largest allowed multiple of the hand-written time."""
@@ -42,18 +43,23 @@ def compute_by_hand(
     return X, Q, K, V, scores, scaled, masked, weights, Z, output
 
 
-def run_cases(quick: bool = False) -> Iterator[Case]:
-    """Yield a case for each length of the sentence."""
+def run_cases(quick: bool = False, device: str = "cpu") -> Iterator[Case]:
+    """Yield a case for each length of the sentence; on a GPU both ways begin with copying the layer there.
+
+    Raises:
+        DeviceError: the device is unknown or missing.
+    """
+    where = resolve_device(device)
     threads = torch.get_num_threads()
     prepare()
     try:
         for tokens, (runs, slack) in SIZES.items():
-            yield _measure(tokens, 3 if quick else runs, slack)
+            yield _measure(tokens, 3 if quick else runs, slack, where)
     finally:
         torch.set_num_threads(threads)
 
 
-def _measure(tokens: int, runs: int, slack: float) -> Case:
+def _measure(tokens: int, runs: int, slack: float, device: torch.device) -> Case:
     e = make_experiment(tokens)
     w = e.weights
     assert w.W_q is not None
@@ -61,33 +67,37 @@ def _measure(tokens: int, runs: int, slack: float) -> Case:
     assert w.W_v is not None
     assert w.W_o is not None
     tensors = (e.embeddings, w.W_q, w.W_k, w.W_v, w.W_o)
-    future = torch.ones(tokens, tokens, dtype=torch.bool).triu(1)
+    future = torch.ones(tokens, tokens, dtype=torch.bool, device=device).triu(1)
 
     def run_ours() -> tuple[Tensor, ...]:
-        trace = compute(e)
+        trace = compute(e, device)
         return tuple(trace[name] for name in trace.stages)
 
     def run_baseline() -> tuple[Tensor, ...]:
         with torch.no_grad():
-            return compute_by_hand(*tensors, HEADS, future)
+            x, W_q, W_k, W_v, W_o = (each.to(device) for each in tensors)
+            return compute_by_hand(x, W_q, W_k, W_v, W_o, HEADS, future)
 
     for mine, other in zip(run_ours(), run_baseline(), strict=True):
         torch.testing.assert_close(mine, other)  # both must compute the same
-    mine_us, other_us = run_in_turns(runs, _time(run_ours), _time(run_baseline))
-    return make_case("engine", f"T={tokens}", mine_us, other_us, "µs", f"ratio ≥ {1 / slack:.2f}")
+    mine_us, other_us = run_in_turns(runs, _time(run_ours, device), _time(run_baseline, device))
+    name = f"T={tokens}" if device.type == "cpu" else f"T={tokens} on {device}"
+    return make_case("engine", name, mine_us, other_us, "µs", f"ratio ≥ {1 / slack:.2f}")
 
 
-def _time(function: Callable[[], object]) -> Callable[[], float]:
+def _time(function: Callable[[], object], device: torch.device) -> Callable[[], float]:
     """Return a function that times one call and keeps its result until the next, as a window keeps what it shows.
 
     Otherwise the allocator would return the memory to the system after each call, and getting it again takes longer
-    than the mathematics.
+    than the mathematics. A GPU works on after a call has returned, so the time is taken when it has finished.
     """
     kept: list[object] = [None]
+    finish: Callable[[], object] = int if device.type == "cpu" else partial(torch.accelerator.synchronize, device)
 
     def run() -> float:
         start = time.perf_counter()
         kept[0] = function()
+        finish()
         return (time.perf_counter() - start) * 1e6
 
     return run

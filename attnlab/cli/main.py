@@ -199,12 +199,17 @@ def _bench(argv: list[str]) -> int:
         "names", nargs="*", metavar="|".join(NAMES), help="the benchmarks to run; without a name all but learning"
     )
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda or mps, for engine only (default cpu)")
     options = parser.parse_args(argv)
     for name in options.names:
         if name not in NAMES:
             raise MisuseError(f"There is no bench {name!r}; there are {', '.join(NAMES)}.")
+    if options.device != "cpu" and options.names != ["engine"]:
+        raise MisuseError(
+            f"--device {options.device} is for engine only: attnlab bench engine --device {options.device}"
+        )
     with platform_without_display(not has_display()):
-        return run_benches(tuple(options.names) or TIMED, options.json)
+        return run_benches(tuple(options.names) or TIMED, options.json, device=options.device)
 
 
 def _lesson(argv: list[str]) -> int:

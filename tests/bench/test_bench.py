@@ -15,6 +15,7 @@ from attnlab.bench.drag import EDITS, drag, drag_notebook
 from attnlab.bench.engine import make_experiment
 from attnlab.bench.window import open_window
 from attnlab.cli.main import main as command
+from attnlab.compute.engine import devices
 from attnlab.pretrained.model import open_model
 
 FIELDS = ["bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs"]
@@ -74,6 +75,30 @@ def test_the_engine_bench_prints_json(capsys: pytest.CaptureFixture[str], monkey
     assert command(["bench", "engine", "--json"]) == 0
     assert [case["case"] for case in read_json(capsys.readouterr().out)] == ["T=3", "T=5"]
     assert torch.get_num_threads() == threads
+
+
+@pytest.mark.skipif(not torch.accelerator.is_available(), reason="needs a GPU")
+def test_the_engine_bench_runs_on_a_gpu(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "SIZES", {3: (2, 1.3)})
+    gpu = devices()[1]
+    assert command(["bench", "engine", "--device", gpu, "--json"]) == 0
+    assert [case["case"] for case in read_json(capsys.readouterr().out)] == [f"T=3 on {gpu}"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["--device", "cuda"], "--device cuda is for engine only: attnlab bench engine --device cuda"),
+        (["live", "engine", "--device", "cuda"], "--device cuda is for engine only"),
+        (["engine", "--device", "cuda:99"], "The device 'cuda:99' is missing; this machine has cpu"),
+        (["engine", "--device", "abacus"], "The device 'abacus' is unknown; this machine has cpu"),
+    ],
+)
+def test_a_bench_on_a_wrong_device_is_refused(
+    argv: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(["bench", *argv]) == 2
+    assert sentence in capsys.readouterr().err
 
 
 def test_the_table_names_the_targets(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
