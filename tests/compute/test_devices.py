@@ -8,6 +8,7 @@ import torch
 
 import attnlab
 from attnlab.attention.edits import configure
+from attnlab.attention.edits.batches import select
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
@@ -76,6 +77,19 @@ def test_an_accelerator_agrees_on_every_entry(device: str, config: dict[str, Any
         explain(trace, Cell(name, 1, 1, 0 if trace.stage(name).has_heads else None))
     assert trace.empty_rows == exact.empty_rows
     assert trace.warnings == exact.warnings
+
+
+@pytest.mark.parametrize("device", ACCELERATORS)
+@pytest.mark.parametrize("name", attnlab.presets())
+def test_an_accelerator_agrees_on_every_preset(device: str, name: str) -> None:
+    batch = attnlab.preset(name)
+    for i in range(batch.n_items):
+        e = select(batch, i)
+        here, trace = attnlab.compute(e), attnlab.compute(e, device=device)
+        for stage in trace.all_stages:
+            torch.testing.assert_close(trace[stage].cpu(), here[stage], atol=2e-3, rtol=2e-3, equal_nan=True)
+            explain(trace, Cell(stage, 0, 0, 0 if trace.stage(stage).has_heads else None))
+        assert trace.empty_rows == here.empty_rows
 
 
 @pytest.mark.parametrize("device", ACCELERATORS)

@@ -309,6 +309,16 @@ def test_a_failing_device_is_reported_in_a_sentence() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize(("task", "kind"), PAIRS)
+def test_every_task_learns_on_a_gpu_as_on_the_cpu(task: str, kind: str) -> None:
+    spec = small(task, kind)
+    here, there = Trainer(spec), Trainer(replace(spec, train=replace(spec.train, device="cuda")))
+    losses = [(here.take().loss, there.take().loss) for _ in range(3)]
+    assert [there for _, there in losses] == pytest.approx([here for here, _ in losses], rel=1e-2)
+    assert there.evaluate().loss == pytest.approx(here.evaluate().loss, rel=1e-2)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_run_on_a_gpu_learns_and_resumes_from_a_checkpoint() -> None:
     spec = small("copy", device="cuda")
     trainer = Trainer(spec)
