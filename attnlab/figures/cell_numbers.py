@@ -19,11 +19,18 @@ MIN_NUMBER = 6.0
 
 
 def draw_numbers(
-    painter: QPainter, grid: Grid, data: MapData, palette: Palette, *fonts: QFont, decimals: int | None = None
+    painter: QPainter,
+    grid: Grid,
+    data: MapData,
+    palette: Palette,
+    *fonts: QFont,
+    decimals: int | None = None,
+    rounded: bool = True,
 ) -> bool:
     """Draw the number of each cell, all in one format, in the first of ``fonts`` (largest first) that fits.
 
-    They have this many ``decimals`` if these fit; None: four if these fit, else two.
+    They have this many ``decimals`` if these fit; None: four if these fit, else two. Only if they may be ``rounded``
+    further, large ones have fewer than two where two do not fit.
     Only numbers inside the painter's clip are drawn. Returns whether there is room for numbers at all.
     """
     fonts = tuple(font for font in fonts if font.pixelSize() + 2 <= grid.cell_height)
@@ -37,7 +44,7 @@ def draw_numbers(
     factor = 10.0 ** -(data.exponent or 0)
     written = data.values[shown] if data.under is None else np.where(shown, data.values, data.under)
     most = 2 if data.exponent else 4 if decimals is None else decimals
-    chosen = _choose_format(painter, grid, written * factor, fonts, (most, 2))
+    chosen = _choose_format(painter, grid, written * factor, fonts, (most, 2), rounded)
     if chosen is None:
         return False
     pen, write = chosen
@@ -82,7 +89,12 @@ def find_bright(data: MapData, index: int, palette: Palette) -> NDArray[np.bool_
 
 
 def _choose_format(
-    painter: QPainter, grid: Grid, values: NDArray[np.floating], fonts: Sequence[QFont], decimals: tuple[int, int]
+    painter: QPainter,
+    grid: Grid,
+    values: NDArray[np.floating],
+    fonts: Sequence[QFont],
+    decimals: tuple[int, int],
+    rounded: bool,
 ) -> tuple[Pen, Callable[[float], str]] | None:
     """Return the font and the format: two decimals or more in the largest font, else fewer characters in the smallest.
 
@@ -95,7 +107,8 @@ def _choose_format(
     forms = ((_fix_decimals(decimals[0]), 6.0 if decimals[0] == 4 else 1.25), (_fix_decimals(decimals[1]), 1.25))
     tried = [(font, form, room) for font in fonts for form, room in forms]
     largest = max(-ends[0], ends[1])
-    for form, least in ((_write_bare, 0), (_fix_decimals(1), 1), (_fix_decimals(0), 10), (_write_power, 1000)):
+    shorter = (_write_bare, 0), (_fix_decimals(1), 1), (_fix_decimals(0), 10), (_write_power, 1000)
+    for form, least in shorter if rounded else shorter[:1]:
         tried += [(font, form, 1.25) for font in fonts if largest >= least]
     for font, form, room in tried:
         pen = Pen(painter, font)

@@ -81,13 +81,16 @@ def _embolden(font: QFont) -> QFont:
 def _draw_group_labels(
     painter: QPainter, grid: Grid, data: MapData, palette: Palette, pen: Pen, strong: int | None
 ) -> None:
-    """Draw each group's label above the middle of its columns, if all labels fit; otherwise none."""
+    """Draw each group's label above the middle of its columns, or only its last word, if all fit; otherwise none."""
     group = data.column_group
-    if any(pen.width(label) > group * grid.cell_width - 4 for label in data.group_labels):
+    labels, apart = data.group_labels, pen.width("n")
+    if any(pen.width(label) > group * grid.cell_width - apart for label in labels):
+        labels = tuple(label.split(" ")[-1] for label in labels)
+    if any(pen.width(label) > group * grid.cell_width - 4 for label in labels):
         return
     for place in range(min(grid.per_row, grid.count)):
         x, _ = grid.origin(place)
-        for index, label in enumerate(data.group_labels):
+        for index, label in enumerate(labels):
             painter.setPen(QColor(palette.ink if strong is not None and strong // group == index else palette.muted))
             pen.draw(x + (index + 0.5) * group * grid.cell_width, grid.y - 4, label, 0.5, 1.0)
 

@@ -1,6 +1,7 @@
 """Numbers and labels of maps: legible, inside their cells, shortened and thinned where there is little room."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -100,6 +101,33 @@ def test_the_smaller_font_is_used_where_only_it_fits_both_decimals(face: QFont) 
     _, both, _ = numbers_alone(values, 24, face, small)
     _, second, _ = numbers_alone(values, 24, small)
     assert both == second != first
+
+
+@pytest.mark.parametrize(("values", "cell"), [([[-1.31, 0.38]], 24.0), ([[173.0, 12.0]], 28.0)])
+def test_numbers_that_may_not_be_rounded_are_left_out(values: list[list[float]], cell: float, face: QFont) -> None:
+    data = data_of(np.array([values], dtype=np.float32), limit=200.0)
+    drawn: list[bool] = []
+    for rounded in (True, False):
+
+        def draw(painter: QPainter, rounded: bool = rounded) -> None:
+            drawn.append(
+                draw_numbers(painter, grid_of(data, cell=cell), data, LIGHT, face, decimals=2, rounded=rounded)
+            )
+
+        picture(LIGHT, draw)
+    assert drawn == [True, False]
+
+
+def test_labels_of_groups_lose_their_first_word_where_they_would_touch(face: QFont) -> None:
+    data = replace(data_of(np.zeros((1, 2, 8), dtype=np.float32)), column_group=4, group_labels=("head 0", "head 1"))
+    short = replace(data, group_labels=("0", "1"))
+    pictures = []
+    for cell, labels in ((24.0, data), (9.0, data), (9.0, short)):
+        grid = replace(grid_of(labels, cell=cell), y=24.0, label_height=24.0)
+        drawn = partial(draw_labels, grid=grid, data=labels, palette=LIGHT, font=face, strong=(None, None))
+        pictures.append(picture(LIGHT, drawn))
+    assert pictures[1] == pictures[2] != picture(LIGHT, lambda painter: None)
+    assert pictures[0] != pictures[1]
 
 
 @pytest.mark.parametrize(
