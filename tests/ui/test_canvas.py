@@ -17,7 +17,7 @@ from attnlab.attention.stages.explain import Cell
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.playground.canvas_card import shorten_fold
-from attnlab.ui.playground.canvas_plan import MARGIN
+from attnlab.ui.playground.canvas_lengths import MARGIN
 from attnlab.ui.playground.stage_maps import shorten_figures
 
 if TYPE_CHECKING:

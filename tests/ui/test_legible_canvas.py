@@ -1,6 +1,6 @@
 """The canvas from a small window to a large one, at every size of type: numbers stay, and nothing lies over another."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,13 @@ from attnlab.attention import edits
 from attnlab.document.document import View
 from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.ui.base.fonts import face
-from attnlab.ui.playground.canvas_plan import LEAST_PX, LEAST_STRIPE, NUMBER_PX, PADDING, plan_canvas
+from attnlab.ui.playground.canvas_lengths import LEAST_PX, LEAST_STRIPE, NUMBER_PX, PADDING
+from attnlab.ui.playground.canvas_plan import plan_canvas
 from attnlab.ui.playground.card_needs import LEGIBLE, collect_needs, count_digits
 
 if TYPE_CHECKING:
+    from attnlab.ui.playground.canvas_form import CanvasPlan
+    from attnlab.ui.playground.card import StageCard
     from tests.ui.conftest import Person
 
 SIZES = [(1024, 640), (1366, 768), (1440, 900), (1920, 1080), (3840, 2160)]
@@ -31,12 +34,14 @@ def test_numbers_have_room_and_cards_keep_apart_in_every_window(person: "Person"
         check_places(person)
 
 
-def show_in_every_size(person: "Person", preset: str) -> Iterator[tuple[int, int]]:
+def show_in_every_size(
+    person: "Person", preset: str, sizes: Sequence[tuple[int, int]] = SIZES
+) -> Iterator[tuple[int, int]]:
     """Show a preset on the canvas, and yield each size of the window once it is laid out."""
     person.playground.open_preset(preset)
     person.playground.lenses.open_lens("canvas")
     person.settle()
-    for size in SIZES:
+    for size in sizes:
         person.window.resize(*size)
         person.window.grab()  # which lays out what was asked for
         yield size
@@ -74,6 +79,52 @@ def test_maps_of_several_heads_have_cells_that_can_be_told_apart(person: "Person
         assert len(several) >= 4
         for name, grid in several.items():
             assert grid.cell_width >= (6 if grid.columns <= LEGIBLE else 2), f"{name} at {size}"
+
+
+@pytest.mark.parametrize("preset", ["multi-head-8", "head-average"])
+def test_maps_of_several_heads_have_numbers_in_a_large_window(person: "Person", preset: str) -> None:
+    canvas = person.playground.canvas
+    for width, _ in show_in_every_size(person, preset, [(2560, 1440), (3840, 2160)]):
+        check_places(person)
+        assert canvas.plan is not None
+        if width == 3840:
+            assert {"scores", "scaled", "weights"} <= canvas.plan.numbered
+        several = {name: card for name, card in canvas.cards.items() if name in canvas.plan.per_line}
+        assert "weights" in several or preset == "head-average"
+        for name, card in several.items():
+            check_card_of_heads(card, canvas.plan, name)
+
+
+def check_card_of_heads(card: "StageCard", plan: "CanvasPlan", name: str) -> None:
+    """Hold the maps on a card to places inside it, to their titles, and to numbers with all decimals."""
+    grid, data = card.grid, card.data
+    assert grid is not None
+    assert data is not None
+    metrics = QFontMetricsF(face("map", plan.zoom))
+    widest = max(
+        metrics.horizontalAdvance(f"{value:.{plan.decimals}f}".replace("-", "−")) for value in data.values.flat
+    )
+    assert widest <= grid.cell_width - 1.25, name
+    assert metrics.height() <= grid.cell_height + 1, name
+    assert grid.per_row == plan.per_line[name]
+    assert grid.gap[0] * grid.cell_height >= metrics.ascent(), f"{name}: the titles lie on the maps"
+    assert grid.x - grid.label_width >= 0
+    assert grid.x + grid.width <= card.width()
+    assert grid.y - grid.label_height >= 0
+    assert grid.y + grid.height <= card.height()
+
+
+def test_a_card_without_planned_numbers_rounds_none_to_one_decimal(person: "Person") -> None:
+    for _ in show_in_every_size(person, "head-ablated", [(1920, 1080)]):
+        canvas = person.playground.canvas
+        assert canvas.plan is not None
+        assert "merged" not in canvas.plan.numbered
+        card = canvas.cards["merged"]
+        cell = card.cell_rect(1, 1)
+        assert cell.width() > QFontMetricsF(face("cell", 1.0)).horizontalAdvance("−0.4") + 1.25, "one decimal would fit"
+        inside = card.grab(cell.toRect().adjusted(3, 3, -3, -3)).toImage()
+        colours = {inside.pixel(x, y) for x in range(inside.width()) for y in range(inside.height())}
+        assert len(colours) == 1
 
 
 def test_maps_of_heads_fill_the_width_beside_their_mean(person: "Person") -> None:

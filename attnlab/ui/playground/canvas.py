@@ -6,7 +6,7 @@ The wheel scrolls a canvas that is longer than its room, and zooms one that is n
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QKeyEvent,
@@ -24,8 +24,9 @@ from attnlab.attention.stages.flow import Link
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
 from attnlab.ui.base.themed import FollowsTheme
+from attnlab.ui.playground.canvas_form import CanvasPlan
 from attnlab.ui.playground.canvas_ground import CanvasGround
-from attnlab.ui.playground.canvas_plan import CanvasPlan, keep_within, plan_canvas
+from attnlab.ui.playground.canvas_plan import plan_canvas
 from attnlab.ui.playground.canvas_scroll_bar import CanvasScrollBar
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.card_needs import (
@@ -42,13 +43,13 @@ from attnlab.ui.playground.card_needs import (
 )
 from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
+from attnlab.ui.playground.viewport import Viewport
 from attnlab.ui.playground.wires import wires
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
-ZOOM_RANGE = (0.5, 12.0)
 LEAST_PICTURES = 560
 """The least width at 100 % type for maps without numbers: two cards with the maps of several heads."""
 
@@ -102,7 +103,7 @@ class Canvas(FollowsTheme, QWidget):
         self._view: View | None = None
         self._late: tuple[Trace, View] | None = None
         """What is shown once the canvas is seen again."""
-        self._zoom, self._offset = 1.0, QPointF(0, 0)
+        self._viewport = Viewport()
         self._scale = 1.0
         self._needs: Needs | None = None
         self._needed: tuple[object, ...] = ()
@@ -115,8 +116,7 @@ class Canvas(FollowsTheme, QWidget):
         self._places: dict[str, QRectF] = {}
         self._ground = CanvasGround(self)
         self._pressed: QPointF | None = None
-        self._painting = False
-        self._strokes, self._brushing = 0, False
+        self._painting, self._brushing, self._strokes = False, False, 0
         self._arranged: tuple[tuple[object, ...], str | None] | None = None
         self._followed: tuple[object, object] = (None, None)
         self._kept = ""  # the card to keep in view until the user scrolls
@@ -129,7 +129,7 @@ class Canvas(FollowsTheme, QWidget):
     @property
     def zoom(self) -> float:
         """The current magnification; 1 is the planned size."""
-        return self._zoom
+        return self._viewport.zoom
 
     @property
     def painted(self) -> bool:
@@ -209,8 +209,8 @@ class Canvas(FollowsTheme, QWidget):
         """Place the cards, and scroll back if they end above the lower edge."""
         self._place()
         lowest = min(self.height() - self.plan.height, 0.0) if self.plan is not None else 0.0
-        if self._zoom == 1 and self._offset.y() < lowest:
-            self._offset.setY(lowest)
+        if self.zoom == 1 and self._viewport.offset.y() < lowest:
+            self._viewport.offset.setY(lowest)
             self._place()
 
     def _follow(self, view: "View") -> None:
@@ -234,45 +234,36 @@ class Canvas(FollowsTheme, QWidget):
     @Slot()
     def fit(self) -> None:
         """Reset the zoom and scroll to the top."""
-        self._zoom, self._offset = 1.0, QPointF(0, 0)
+        self._viewport.reset()
         self._place()
 
     @Slot(QPointF)
     def pan(self, by: QPointF) -> None:
         """Move the cards; those that fit stay in the canvas, and larger ones fill it."""
         self._kept = ""
-        self._offset += by
+        self._viewport.offset += by
         self._stay_within()
         self._place()
 
     def zoom_at(self, factor: float, point: QPointF) -> None:
         """Zoom about a point, which stays fixed."""
-        zoom = min(max(self._zoom * factor, ZOOM_RANGE[0]), ZOOM_RANGE[1])
-        self._offset = point - (point - self._offset) * (zoom / self._zoom)
-        self._zoom = zoom
+        self._viewport.zoom_at(factor, point)
         self._stay_within()
         self._place()
 
     def _stay_within(self) -> None:
         """Correct the offset, so that nothing that was dragged away is lost."""
         if self.plan is not None:
-            x = keep_within(self._offset.x(), self.width() - self.plan.width * self._zoom)
-            y = keep_within(self._offset.y(), self.height() - self.plan.height * self._zoom)
-            self._offset = QPointF(x, y)
+            self._viewport.stay_within(self.size().toSizeF(), QSizeF(self.plan.width, self.plan.height))
 
     def _place(self) -> None:
         """Move every card to its place for the zoom and the offset, and redraw the ground."""
         if self._trace is None or self._view is None:
             return
         plan = self.plan = self._make_plan()
-        z, x, y = self._zoom, self._offset.x(), self._offset.y()
-        self._scale = z * plan.zoom
-        hidden = self.covered
-        self._places = {
-            name: QRectF(rect.x() * z + x, rect.y() * z + y, rect.width() * z, rect.height() * z)
-            for name, rect in plan.places.items()
-            if name != hidden
-        }
+        self._scale = self.zoom * plan.zoom
+        hidden, find_place = self.covered, self._viewport.find_place
+        self._places = {name: find_place(rect) for name, rect in plan.places.items() if name != hidden}
         folded = not self._pinned and self._view.alone is None and not self.is_backward
         folds = find_folded(self._trace.experiment, self._view.at) if folded else {}
         decimals = count_decimals(plan.decimals, self._pinned and self._view.look == "difference")
@@ -285,9 +276,10 @@ class Canvas(FollowsTheme, QWidget):
             card.set_zoom(self._scale)
             card.fold(*((FOLD_WORDS[name], FOLD_TIPS[name]) if name in folds else ("", "")))
             if isinstance(card, StageCard):
-                card.set_numbers(name in plan.numbered, decimals, plan.shares and name == "masked")
+                several, shares = plan.per_line.get(name, 0), plan.shares and name == "masked"
+                card.set_numbers(name in plan.numbered, several, decimals, shares)
             card.show()
-        self.scroll_bar.show_extent(round(plan.height * self._zoom), round(y))
+        self.scroll_bar.show_extent(round(plan.height * self.zoom), round(self._viewport.offset.y()))
         self._ground.is_old = True
         self.update()
 
@@ -309,7 +301,7 @@ class Canvas(FollowsTheme, QWidget):
 
     @Slot(int)
     def _on_scrolled(self, value: int) -> None:
-        self._offset.setY(-value)
+        self._viewport.offset.setY(-value)
         self._kept = ""
         self._place()
 

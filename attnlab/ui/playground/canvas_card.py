@@ -17,7 +17,7 @@ from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.themed import palette_of
-from attnlab.ui.playground.canvas_plan import HEADER
+from attnlab.ui.playground.canvas_lengths import HEADER
 from attnlab.ui.playground.paint_cache import Kept, Still
 from attnlab.ui.widgets.maps.spoken_maps import join_cell, split_cell
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtWidgets import QScrollBar, QWidget
 
 from attnlab.ui.base.theme import scale
-from attnlab.ui.playground.canvas_plan import MARGIN
+from attnlab.ui.playground.canvas_lengths import MARGIN
 
 LINE_PX, LINES = 22, 3
 """The height of a line at 100 % type, and how many lines a notch of the wheel scrolls."""

@@ -13,7 +13,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.playground.brush import Brush
 from attnlab.ui.playground.canvas_card import BAR_TIP
-from attnlab.ui.playground.canvas_plan import HEADER
+from attnlab.ui.playground.canvas_lengths import HEADER
 from attnlab.ui.playground.stage_face import StageFace
 from attnlab.ui.playground.stage_maps import cell_text
 from attnlab.ui.playground.weight_drag import WeightDrag

@@ -9,7 +9,7 @@ from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.figures.text import Face, find_key, measure_text
 from attnlab.ui.base.fonts import face
-from attnlab.ui.playground.canvas_plan import LARGEST_ROW, WIDEST_CELL
+from attnlab.ui.playground.canvas_lengths import LARGEST_ROW, MAP_GAP, TITLE, WIDEST_CELL
 from attnlab.ui.playground.card_needs import PAIR_GAP
 
 LABELLED_CELL = 6.0
@@ -26,8 +26,6 @@ SMALL_LABEL = "cell"
 """The role of the labels of maps side by side, which are smaller."""
 FEW_MAPS = 2
 """So many maps side by side may have labels of the usual size."""
-TITLE = 16.0
-"""The height of a map's title at zoom 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,8 @@ class CardRoom:
     """The room for maps on a card: its ``area`` (x, y, width, height), zoom, and device pixels per pixel.
 
     ``tokens_down`` and ``tokens_across`` tell which labels are tokens, ``group`` how many columns share a label,
-    ``numbered`` whether the cells have numbers, and ``paired`` whether two maps stand side by side like one.
+    ``numbered`` whether the cells have numbers, ``per_line`` how many of several maps with numbers stand side by side,
+    and ``paired`` whether two maps stand side by side like one.
     """
 
     area: tuple[float, float, float, float]
@@ -46,6 +45,7 @@ class CardRoom:
     group: int = 1
     numbered: bool = True
     paired: bool = False
+    per_line: int = 0
 
 
 @lru_cache(maxsize=128)
@@ -53,7 +53,9 @@ def fit_card(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[
     """Return the grid for maps [n, rows, columns] with these labels; it does not depend on the numbers."""
     if room.paired:
         return _fit_pair(shape, rows, columns, room)
-    return _fit_one(shape, rows, columns, room) if shape[0] == 1 else _fit_many(shape, rows, columns, room)
+    if shape[0] == 1:
+        return _fit_one(shape, rows, columns, room)
+    return (_fit_numbered if room.per_line else _fit_many)(shape, rows, columns, room)
 
 
 def label_face(grid: Grid, zoom: float) -> Face:
@@ -66,7 +68,8 @@ def _fit_one(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[
     """Return the grid of one map: square cells without numbers, else as wide as the card."""
     z, (x, y, width, height) = room.zoom, room.area
     left = min(_widest(rows, z) + 8, 0.45 * width) if room.tokens_down else 0.0
-    widest = _widest(columns, z)
+    words = columns if room.group == 1 else tuple(label.split(" ")[-1] for label in columns)
+    widest = _widest(words, z)
     upright = min(widest + 10, 0.45 * height)
     flat = 1.5 * face("map", z).pixelSize()
     for top in (flat, upright, 0.0):
@@ -84,7 +87,7 @@ def _fit_one(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[
 
 def _fit_pair(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
     """Return the grid of two maps side by side, each with its title: as large as one map of twice the columns."""
-    title = max(TITLE * room.zoom, QFontMetricsF(face("map", room.zoom)).ascent() + 3)
+    title = _title_height(room.zoom)
     x, y, width, height = room.area
     below = replace(room, area=(x, y + title, width, height - title))
     one = _fit_one((1, shape[1], 2 * shape[2] + PAIR_GAP), rows, columns, below)
@@ -116,7 +119,7 @@ def _cell_size(shape: tuple[int, int, int], room: CardRoom, width: float, height
 def _fit_many(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
     """Return the grid of many maps with square cells: each has its title, and token labels if they are legible."""
     z = room.zoom
-    title = max(TITLE * z, QFontMetricsF(face("map", z)).ascent() + 3)
+    title = _title_height(z)
     role = "map" if shape[0] <= FEW_MAPS else SMALL_LABEL
     left = min(_widest(rows, z, role) + 8, 0.3 * room.area[2]) if room.tokens_down else 0.0
     top = min(_widest(columns, z, role) + 10, 0.3 * room.area[3]) if room.tokens_across else 0.0
@@ -125,6 +128,32 @@ def _fit_many(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple
         del grids[0]
     chosen = next((grid for grid in grids if grid.cell_height >= LABELLED_CELL * z), grids[-1])
     return _centre(spread_maps(chosen, room.area[0] + room.area[2]), room)
+
+
+def _fit_numbered(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
+    """Return the grid of many maps with room for numbers, ``per_line`` of them side by side, each with its title."""
+    z, per_line = room.zoom, min(room.per_line, shape[0])
+    lines = -(-shape[0] // per_line)
+    left = min(_widest(rows, z) + 8, 0.3 * room.area[2]) if room.tokens_down else 0.0
+    title, flat = _title_height(z), 1.5 * face("map", z).pixelSize()
+    all_columns = per_line * (shape[2] + MAP_GAP) - MAP_GAP
+    cell_w = min((room.area[2] - left) / all_columns, WIDEST_CELL * z)
+    widest = _widest(columns, z)
+    upright = min(widest + 10, 0.3 * room.area[3])
+    top = (flat if widest <= int(cell_w) - 2 else upright) if room.tokens_across else 0.0
+    cell_h = min((room.area[3] - top - title) / (lines * (shape[1] + MAP_GAP) - MAP_GAP), LARGEST_ROW * z)
+    if room.tokens_down and room.tokens_across:
+        cell_w = min(cell_w, WIDEST_MAP_CELL * cell_h)
+    cell_w, cell_h = int(cell_w * room.ratio) / room.ratio, int(cell_h * room.ratio) / room.ratio
+    at_x, at_y = (round(at * room.ratio) / room.ratio for at in (room.area[0] + left, room.area[1] + top + title))
+    grid = Grid(
+        at_x, at_y, cell_w, cell_h, shape[1], shape[2], shape[0], per_line, (MAP_GAP, MAP_GAP), left, top + title, title
+    )
+    return _centre(spread_maps(grid, room.area[0] + room.area[2]), room)
+
+
+def _title_height(zoom: float) -> float:
+    return max(TITLE * zoom, QFontMetricsF(face("map", zoom)).ascent() + 3)
 
 
 def spread_maps(grid: Grid, right: float, most: float = 1.0) -> Grid:

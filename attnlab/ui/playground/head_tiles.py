@@ -6,8 +6,8 @@ from PySide6.QtCore import QPointF, QRectF
 
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
-from attnlab.ui.playground.canvas_plan import TILES_SHARE
-from attnlab.ui.playground.card_grid import TITLE, CardRoom, fit_card, spread_maps
+from attnlab.ui.playground.canvas_lengths import TILES_SHARE, TITLE
+from attnlab.ui.playground.card_grid import CardRoom, fit_card, spread_maps
 from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, split_cell
 
 MOST_APART = 2.0

@@ -19,8 +19,8 @@ from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.canvas_card import BAR_TIP, CanvasCard
-from attnlab.ui.playground.canvas_plan import HEADER, PADDING
-from attnlab.ui.playground.card_grid import SMALL_LABEL, TITLE, label_face
+from attnlab.ui.playground.canvas_lengths import HEADER, PADDING, TITLE
+from attnlab.ui.playground.card_grid import SMALL_LABEL, label_face
 from attnlab.ui.playground.head_tiles import HeadTiles, place_tiles
 from attnlab.ui.playground.stage_maps import make_overview
 from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, move_cell, name_cell

@@ -21,7 +21,7 @@ from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import scale
-from attnlab.ui.playground.canvas_plan import HEADER, PADDING, STRIP
+from attnlab.ui.playground.canvas_lengths import HEADER, PADDING, STRIP
 from attnlab.ui.playground.card_frames import Strong, frames
 from attnlab.ui.playground.card_grid import CardRoom, fit_card, label_face, measure_title_room
 from attnlab.ui.playground.card_words import describe_card
@@ -56,7 +56,7 @@ class StageFace(StageHeader):
     def __init__(self, stage: Stage, parent: QWidget | None = None) -> None:
         super().__init__(stage, parent)
         self._heads: tuple[int | None, ...] = (None,)
-        self._numbered, self._decimals = True, 4
+        self._numbered, self._per_line, self._decimals = True, 0, 4
         self._framed: tuple[list[Outline], Strong] = ([], (None, None))
         self._pinned: Trace | None = None
         self._reason = self._strip = ""
@@ -88,12 +88,12 @@ class StageFace(StageHeader):
         if before is None or (before.cell, before.at) != (view.cell, view.at):
             self._tell_cell(view.cell)
 
-    def set_numbers(self, numbered: bool, decimals: int, shares: bool) -> None:
-        """Set whether the plan of the canvas has room for numbers here, their decimals, and whether this card also
-        shows the numbers of its source in its masked cells."""
-        if (numbered, decimals, shares) == (self._numbered, self._decimals, self._shares):
+    def set_numbers(self, numbered: bool, per_line: int, decimals: int, shares: bool) -> None:
+        """Set whether the plan of the canvas has room for numbers here, in how many maps a line if there are several,
+        their decimals, and whether this card also shows the numbers of its source in its masked cells."""
+        if (numbered, per_line, decimals, shares) == (self._numbered, self._per_line, self._decimals, self._shares):
             return
-        self._numbered, self._decimals = numbered, decimals
+        self._numbered, self._per_line, self._decimals = numbered, per_line, decimals
         if shares != self._shares:
             self._shares, self._title_texts = shares, None
             if self._view is not None and self._trace is not None and self.stage.name in self._trace:
@@ -238,7 +238,8 @@ class StageFace(StageHeader):
         down, over = (axis in TOKENS for axis in self.stage.axes[-2:])
         group = data.column_group or 1
         paired = self._view is not None and self._view.look == "both" and len(data.values) == 2
-        room = CardRoom(rect, self._zoom, self.devicePixelRatioF(), down, over, group, self._numbered, paired)
+        ratio, numbered = self.devicePixelRatioF(), (self._numbered, paired, self._per_line)
+        room = CardRoom(rect, self._zoom, ratio, down, over, group, *numbered)
         return fit_card(data.values.shape, tuple(data.row_labels), tuple(across), room)
 
     def _outlines(self) -> tuple[list[Outline], Strong]:
@@ -296,7 +297,8 @@ class StageFace(StageHeader):
     def _paint_maps(self, painter: QPainter, grid: Grid, data: MapData, outlines: list[Outline]) -> None:
         """Paint the parts that an edit of a number changes: cells, numbers, frames, and the ends of the colour bar."""
         draw_cells(painter, grid, data, self._palette)
-        draw_numbers(painter, grid, data, self._palette, *self._number_fonts(), decimals=self._own_decimals(data))
+        fonts, decimals = self._number_fonts(), self._own_decimals(data)
+        draw_numbers(painter, grid, data, self._palette, *fonts, decimals=decimals, rounded=self._numbered)
         if self._veil and self._fresh is not None:
             draw_veil(painter, grid, self._fresh, self._palette.surface, self._veil)
         asked = [(index, row, column) for index in range(grid.count) for row, column in self._asked]

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from attnlab.attention.stages.flow import Link, stage_links
 from attnlab.figures.palette import Palette
-from attnlab.ui.playground.canvas_plan import GAP, MARGIN, ROW_GAP
+from attnlab.ui.playground.canvas_lengths import GAP, MARGIN, ROW_GAP
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
