@@ -312,10 +312,11 @@ def test_a_failing_device_is_reported_in_a_sentence() -> None:
 @pytest.mark.parametrize(("task", "kind"), PAIRS)
 def test_every_task_learns_on_a_gpu_as_on_the_cpu(task: str, kind: str) -> None:
     spec = small(task, kind)
+    spec = replace(spec, model=replace(spec.model, dropout=0.0))  # a GPU draws other random numbers
     here, there = Trainer(spec), Trainer(replace(spec, train=replace(spec.train, device="cuda")))
     losses = [(here.take().loss, there.take().loss) for _ in range(3)]
-    assert [there for _, there in losses] == pytest.approx([here for here, _ in losses], rel=1e-2)
-    assert there.evaluate().loss == pytest.approx(here.evaluate().loss, rel=1e-2)
+    assert [there for _, there in losses] == pytest.approx([here for here, _ in losses], rel=1e-3)
+    assert there.evaluate().loss == pytest.approx(here.evaluate().loss, rel=1e-3)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
