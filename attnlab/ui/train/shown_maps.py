@@ -1,4 +1,4 @@
-"""The maps of a moment for export: their tokens, their titles, and the sheets of a figure."""
+"""The maps of a moment for export: the labels of their rows, their titles, and the sheets of a figure."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.figures.scales import find_scale, join_scales
 from attnlab.ui.train.inspector import Seen
-from attnlab.ui.train.layer_labels import format_title, list_tokens
+from attnlab.ui.train.layer_labels import format_title, list_labels
 
 if TYPE_CHECKING:
     from attnlab.ui.train.map_cards import Card
@@ -23,7 +23,7 @@ def make_sheets(seen: Seen) -> Sheets | None:
     what = ", gradients" if seen.gradients else ""
     heading = f"{TASKS[seen.spec.task].title}, seed {seen.spec.train.seed}, step {seen.look.step:,}{what}"
     found = (
-        Sheet(each.layer, format_title(each), each.weights, *list_tokens(each), each.hidden, kind, scale)
+        Sheet(each.layer, format_title(each), each.weights, *list_labels(each), each.hidden, kind, scale)
         for each in layers
     )
     return Sheets(tuple(found), heading, "Layers")

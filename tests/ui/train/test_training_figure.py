@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication, QImage, QKeySequence
 from PySide6.QtTest import QTest
 
 from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.training.look import LayerMaps
 from attnlab.training.tasks import make_spec
 from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.export.figure_choices import read_words, write_words
@@ -46,6 +47,13 @@ def opened(pupil: Pupil) -> ExportDialog:
     return found[0]
 
 
+def read_labels(layer: LayerMaps) -> tuple[str, ...]:
+    """Return the labels of rows in words of the task: the letter read, and the letter written if there is one."""
+    pairs = list(zip(layer.query_tokens, layer.writes, strict=True))
+    assert any(wanted for _, wanted in pairs)
+    return tuple(f"{read}→{wanted}" if wanted else read for read, wanted in pairs)
+
+
 def texts(path: Path) -> list[str]:
     return [each.text or "" for each in ET.parse(path).iter("{http://www.w3.org/2000/svg}text")]
 
@@ -59,11 +67,12 @@ def test_visible_maps_are_drawn_with_task_step_and_layer(pupil: Pupil, tmp_path:
     assert page.title == ("Reverse, seed 0, step 0",)
     for (_, _, panel), layer in zip(page.panels, seen(pupil).look.maps, strict=True):
         np.testing.assert_array_equal(panel.data.values, layer.weights)
-        assert panel.data.row_labels == layer.query_tokens
+        assert panel.data.row_labels == read_labels(layer)
     assert dialog.export_to(tmp_path / "maps.svg")
     written = texts(tmp_path / "maps.svg")
     assert written[0] == "Reverse, seed 0, step 0"
     assert {"Decoder 1", "Decoder 2", "head 0", "head 1"} <= set(written)
+    assert any(len(text) == 3 and text[1] == "→" for text in written)
     assert pupil.trainer.footer.message.text() == f"Saved {tmp_path / 'maps.svg'}"
 
 
@@ -92,7 +101,7 @@ def test_a_table_has_the_numbers_of_the_map(pupil: Pupil, tmp_path: Path) -> Non
     layer = seen(pupil).look.maps[0]
     header, *rows = csv.reader((tmp_path / "map.csv").read_text(encoding="utf-8").splitlines())
     assert header == ["query", *layer.key_tokens]
-    assert tuple(row[0] for row in rows) == layer.query_tokens
+    assert tuple(row[0] for row in rows) == read_labels(layer)
     numbers = np.array([[float(text) for text in row[1:]] for row in rows], dtype=np.float32)
     np.testing.assert_array_equal(numbers, layer.weights[1])
 
