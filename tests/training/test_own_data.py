@@ -167,6 +167,10 @@ def test_a_vocabulary_of_words_has_the_most_frequent_ones_and_one_for_all_others
     assert small.decode(read) == ("the", UNKNOWN, "sat")
     assert torch.equal(read, small.make_probe(f"the {UNKNOWN} sat").inputs[0])
     assert small.make_probe(small.probe_text).inputs.numel() > 0
+    assert whole.unknown_share == 0
+    lines = [split(line, "word") for line in path.read_text().splitlines()]
+    words_of_text = [word for line in lines for word in line]
+    assert small.unknown_share == pytest.approx(sum(word not in words for word in words_of_text) / len(words_of_text))
     with pytest.raises(TrainingError, match="'zebra' does not occur"):
         whole.make_probe("the zebra sat")
 

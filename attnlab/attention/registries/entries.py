@@ -17,7 +17,8 @@ class Option:
     """One setting of an entry: a "number", a "whole" number, a "switch" or a "choice".
 
     ``least`` and ``most`` bound a number; ``above`` excludes ``least`` itself. ``choices`` are (value, title, about).
-    ``under`` names the option that must be on for this one to have an effect.
+    ``under`` names the option that must be on for this one to have an effect; ``only_with`` are the name of a choice
+    and the value that it must have, if this one has no effect with another.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Option:
     above: bool = False
     choices: tuple[tuple[str, str, str], ...] = ()
     under: str = ""
+    only_with: tuple[str, str] = ("", "")
 
     def take(self, value: Any) -> Any:
         """Return a valid value as a plain Python object.

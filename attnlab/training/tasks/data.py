@@ -17,7 +17,8 @@ class Data(Protocol):
     ``source``, 0 without a source. ``causal``: no position may attend to a later one.
 
     ``held_out`` are fixed examples that ``draw_batch`` never returns; ``held_out_lengths`` are their lengths without
-    padding, empty if all are equal. ``baselines`` are the losses of simpler methods by name.
+    padding, empty if all are equal. ``baselines`` are the losses of simpler methods by name. ``unknown_share`` of the
+    tokens of the text are read as one and the same, because they are not in the vocabulary.
     """
 
     @property
@@ -38,6 +39,8 @@ class Data(Protocol):
     def probe_text(self) -> str: ...
     @property
     def baselines(self) -> Mapping[str, float]: ...
+    @property
+    def unknown_share(self) -> float: ...
 
     def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` training examples, drawn with ``g`` alone."""
@@ -61,6 +64,7 @@ class TokenData:
 
     features = 0
     vocabulary: tuple[str, ...]
+    unknown_share = 0.0
 
     def decode(self, row: Tensor) -> tuple[str, ...]:
         """Return the text of each token in a row, "" at positions without a target."""

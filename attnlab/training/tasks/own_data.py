@@ -45,6 +45,7 @@ WORDS = Option(
     10_000,
     32,
     10_000,
+    only_with=(LEVEL.name, WORD),
 )
 LONGEST = Option("longest", "Longest", "The most tokens of a line, or of one side of a pair", "whole", 64, 4, 256)
 HELD_OUT = Option("held_out", "Held out, %", "The share of the examples that is never trained on", "whole", 10, 1, 50)
@@ -79,12 +80,13 @@ class Tokens:
 class Cutter:
     """Cuts text into tokens, and joins them again; ``pieces`` are None unless the tokens are pieces.
 
-    Words that are not among ``words`` become UNKNOWN; None knows all.
+    Words that are not among ``words`` become UNKNOWN; None knows all. They are ``unknown_share`` of the text.
     """
 
     tokens: Tokens
     pieces: Pieces | None = None
     words: frozenset[str] | None = None
+    unknown_share: float = 0.0
 
     def split(self, text: str) -> tuple[str, ...]:
         """Return the tokens of a line, without the characters that stand for padding, begin and end."""
@@ -113,18 +115,20 @@ def make_cutter(tokens: Tokens, lines: Iterable[str], name: str) -> Cutter:
         TrainingError: the tokens are pieces, and the text cannot give as many.
     """
     if tokens.level == WORD:
-        return Cutter(tokens, words=_find_words(lines, tokens.size - len(SPECIAL)))
+        return _choose_words(tokens, lines)
     if tokens.level == CHARACTER:
         return Cutter(tokens)
     return Cutter(tokens, Pieces([line.translate(_RESERVED).strip() for line in lines], tokens.size, name))
 
 
-def _find_words(lines: Iterable[str], most: int) -> frozenset[str] | None:
-    """Return the most frequent words, so that with UNKNOWN there are ``most`` tokens; None if all of them fit."""
+def _choose_words(tokens: Tokens, lines: Iterable[str]) -> Cutter:
+    """Return a cutter that knows the most frequent words, as many as fit with the special tokens and UNKNOWN."""
     counts = Counter(word for line in lines for word in split(line, WORD))
+    most = tokens.size - len(SPECIAL)
     if len(counts) <= most:
-        return None
-    return frozenset(sorted(counts, key=lambda word: (-counts[word], word))[: most - 1])
+        return Cutter(tokens)
+    words = frozenset(sorted(counts, key=lambda word: (-counts[word], word))[: most - 1])
+    return Cutter(tokens, words=words, unknown_share=1 - sum(counts[word] for word in words) / counts.total())
 
 
 def name_file(path: str, shipped: str) -> str:

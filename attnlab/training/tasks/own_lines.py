@@ -74,6 +74,7 @@ class LineData(TokenData):
 
     def __init__(self, file: _File, longest: int) -> None:
         self._cutter, self._name = file.cutter, file.name
+        self.unknown_share = file.cutter.unknown_share
         self.vocabulary = file.vocabulary
         self._numbers = {token: number for number, token in enumerate(file.vocabulary) if number >= len(SPECIAL)}
         self.longest = min(longest, max(map(len, (*file.learned, *file.away))))

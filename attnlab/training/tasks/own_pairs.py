@@ -93,6 +93,7 @@ class OwnPairData(PairData):
 
     def __init__(self, file: _File, kind: str) -> None:
         self._file = file
+        self.unknown_share = file.cutter.unknown_share
         self._numbers = {token: number for number, token in enumerate(file.vocabulary) if number >= len(SPECIAL)}
         self._answers = dict(reversed((*file.away, *file.learned)))
         every = (*file.learned, *file.away)

@@ -17,6 +17,7 @@ VOCABULARY = Option(
     1000,
     32,
     10_000,
+    only_with=("level", PIECE),
 )
 _WORDS = r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s"
 """What is never joined: a word with the space before it, a number, a mark, a line break."""

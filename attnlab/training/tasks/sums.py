@@ -44,7 +44,7 @@ class SumData:
     probe_text = "0"
 
     def __init__(self, sequences: int, fresh: bool, length: int, columns: int) -> None:
-        self.longest, self.features = length, columns
+        self.longest, self.features, self.unknown_share = length, columns, 0.0
         self._fresh = fresh
         learned, held_out = (torch.Generator().manual_seed(seed) for seed in SEEDS)
         self._rows = self._draw(learned, 0 if fresh else sequences)

@@ -36,6 +36,10 @@ class Checked:
     probe: str = ""
     writes_on: bool = False
     numbers: bool = False
+    tokens: int = 0
+    """The size of the vocabulary, 0 without tokens."""
+    unknown_share: float = 0.0
+    """The share of the text's tokens that are read as UNK."""
     baselines: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -89,7 +93,18 @@ class Inspector:
         data = tasks.make_data(spec)
         total, trainable = models.count_parameters(spec.model, data)
         writes_on = bool(data.vocabulary) and data.causal and not data.longest_source
-        return Checked(spec, "", total, trainable, data.probe_text, writes_on, not data.vocabulary, data.baselines)
+        return Checked(
+            spec,
+            "",
+            total,
+            trainable,
+            data.probe_text,
+            writes_on,
+            not data.vocabulary,
+            len(data.vocabulary),
+            data.unknown_share,
+            data.baselines,
+        )
 
     def look(
         self,

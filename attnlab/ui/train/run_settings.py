@@ -28,7 +28,7 @@ _MODEL = {
 def make_task_fields(spec: RunSpec, task: "Task") -> list[Field]:
     """Return the options of a task, files first."""
     options = sorted(task.options, key=lambda option: option.kind != "file")
-    return [_make_option(option, spec.options.get(option.name, option.default)) for option in options]
+    return [_make_option(option, spec, task) for option in options]
 
 
 def make_model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Field]:
@@ -124,13 +124,26 @@ def change_setting(spec: RunSpec, name: str, value: Any) -> RunSpec:
     return replace(spec, options={**spec.options, name: value})
 
 
-def _make_option(option: "Option", value: object) -> Field:
+def _make_option(option: "Option", spec: RunSpec, task: "Task") -> Field:
+    value, reason = spec.options.get(option.name, option.default), _find_reason(option, spec, task)
     choices = tuple(Choice(*choice) for choice in option.choices)
     least = None if option.least == -math.inf else option.least
     most = None if option.most == math.inf else option.most
     kind: Any = option.kind
     title = option.title[:1].lower() + option.title[1:]
-    return Field(option.name, title, option.about, kind, value, option.default, least, most, option.above, choices)
+    return Field(
+        option.name, title, option.about, kind, value, option.default, least, most, option.above, choices, reason
+    )
+
+
+def _find_reason(option: "Option", spec: RunSpec, task: "Task") -> str:
+    """Return why an option has no effect with the others, "" if it has one."""
+    name, needed = option.only_with
+    choice = next((each for each in task.options if each.name == name), None)
+    if choice is None or spec.options.get(name, choice.default) == needed:
+        return ""
+    title = next(title for value, title, _ in choice.choices if value == needed)
+    return f"Has an effect only if {choice.title} is “{title}”."
 
 
 def _make_whole(

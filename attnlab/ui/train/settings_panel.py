@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
+from attnlab.base.counted import format_percent
 from attnlab.training.specs import RunSpec
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 TEXTS = ("characters", "lines")
 """The tasks that learn from a text."""
+LEVEL, LEAST_SHARE = "level", 0.001
+"""The option of the tasks whose vocabulary depends on the text, and the least share that is written as a number."""
 
 
 @guarded
@@ -48,7 +51,8 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         self.task, self.variant = self._tasks(), combo([])
         self.task.activated.connect(self._on_task_chosen)
         self.variant.activated.connect(self._on_variant_chosen)
-        self.about, self.count, self.problem = map(make_wrapped_label, ("caption", "caption", "error"))
+        self.about, self.vocabulary, self.count = (make_wrapped_label("caption") for _ in range(3))
+        self.problem = make_wrapped_label("error")
         self.problem.setAccessibleName("Message about the settings")
         self.options, self.model, self.train, self.more = (
             OptionFields(style=PANEL, controls={"file": TextFileControl}) for _ in range(4)
@@ -92,6 +96,7 @@ class SettingsPanel(FollowsTheme, QScrollArea):
             self.variant,
             self.about,
             self.options,
+            self.vocabulary,
             10,
             _heading("Model"),
             self.model,
@@ -171,6 +176,8 @@ class SettingsPanel(FollowsTheme, QScrollArea):
     def show_checked(self, found: "Checked") -> None:
         """Show the model's size, or the settings' error: at the setting that was changed last."""
         self._complain(found.problem)
+        self.vocabulary.setText(describe_vocabulary(found.tokens, found.unknown_share))
+        self.vocabulary.setVisible(LEVEL in self.options.names() and bool(found.tokens))
         if not found.problem:
             self.count.setText(f"{found.parameters:,} parameters, {found.trainable:,} trainable")
 
@@ -236,6 +243,15 @@ class SettingsPanel(FollowsTheme, QScrollArea):
     def _on_folded(self, on: bool) -> None:
         self.more.setVisible(on)
         self._show_arrow()
+
+
+def describe_vocabulary(tokens: int, unknown_share: float) -> str:
+    """Return how many tokens there are, and how much of the text became UNK."""
+    if not unknown_share:
+        return f"{tokens:,} tokens"
+    share = format_percent(max(unknown_share, LEAST_SHARE))
+    less = "less than " if unknown_share < LEAST_SHARE else ""
+    return f"{tokens:,} tokens; {less}{share} of the text became UNK"
 
 
 def _heading(text: str) -> QLabel:

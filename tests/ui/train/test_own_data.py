@@ -10,6 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from attnlab.ui.train.text_file_control import TextFileControl
+from attnlab.ui.widgets.fields.number_edit import NumberEdit
+from attnlab.ui.widgets.fields.option_controls import Chosen
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
 
@@ -135,3 +137,40 @@ def test_a_file_dropped_on_a_running_training_changes_nothing_and_says_so(pupil:
     assert pupil.trainer.session.spec.task == "reverse"
     pupil.trainer.session.stop()
     pupil.wait_for(lambda: not pupil.trainer.session.alive)
+
+
+def test_a_setting_without_effect_is_disabled_and_says_why(pupil: Pupil) -> None:
+    """Of *Words* and *Vocabulary* only the one that belongs to the chosen tokens can be changed."""
+    pupil.begin(tiny("lines"))
+    options = pupil.trainer.settings.options
+    needed = {"words": "words", "vocabulary": "pieces (BPE)"}
+    told = {name: f"Has an effect only if Tokens is “{title}”." for name, title in needed.items()}
+    level = options.control("level")
+    assert isinstance(level, Chosen)
+    for chosen, enabled in (("word", {"words"}), ("character", set()), ("piece", {"vocabulary"}), ("word", {"words"})):
+        level.list.activated.emit([choice.value for choice in level.field.choices].index(chosen))
+        for name, reason in told.items():
+            (control,) = options.control(name).stops()
+            assert control.isEnabled() == (name in enabled)
+            assert (control.toolTip() == reason) == (name not in enabled)
+
+
+@pytest.mark.slow
+def test_the_settings_say_how_many_words_there_are_and_how_much_became_unk(pupil: Pupil, tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("".join(f"the cat sat on rare{number}.\n" for number in range(40)))
+    pupil.begin(tiny("lines"))
+    panel = pupil.trainer.settings
+    panel.open_data(str(path))
+    pupil.wait_for(lambda: panel.vocabulary.text() == "48 tokens")
+    assert panel.vocabulary.isVisible()
+    (words,) = panel.options.control("words").stops()
+    assert isinstance(words, NumberEdit)
+    words.setFocus()
+    words.selectAll()
+    QTest.keyClicks(words, "32")
+    QTest.keyClick(words, Qt.Key.Key_Return)
+    # 3 special tokens, UNK, the five of each line, and room for 23 of the 40 rare words
+    pupil.wait_for(lambda: panel.vocabulary.text() == f"32 tokens; {100 * 17 / 240:.1f} % of the text became UNK")
+    pupil.begin(tiny())
+    assert not panel.vocabulary.isVisible()
