@@ -39,7 +39,8 @@ class Recorder:
     """Moments in the order of their steps, in at most ``limit`` bytes.
 
     When they would take more, the one whose neighbours are the closest to each other is dropped, so that the others
-    stay evenly spaced: if each is added when it is due, no gap but the last one is more than twice another.
+    stay evenly spaced: if each is added when it is due, no gap but the last one is more than twice another. Where none
+    came for a while, there is nothing to keep: such a gap stays longer until the others have become as long.
     ``interval`` is the least number of steps between two of them; it grows. The first, the last and the marked ones
     stay. If these alone are too large, marked ones are dropped, oldest first.
     ``refused`` says that a single moment exceeds the limit, "" otherwise: such a run has no moments to go back to, only

@@ -80,6 +80,17 @@ def test_the_room_is_filled_with_evenly_spaced_moments(moments: int, steps: int,
         assert max(gaps.max(), kept[-1] - kept[-2]) <= (2 if prompt else 5) * gaps.min()
 
 
+@given(st.integers(4, 70), st.lists(st.integers(1, 60) | st.just(1), min_size=1, max_size=400))
+def test_a_long_gap_is_one_in_which_no_moment_came(moments: int, gaps: list[int]) -> None:
+    """Otherwise it is at most 1.5 times the steps between the neighbours of the moment that is dropped next."""
+    recorder = Recorder(moments * SIZE + SIZE // 2)
+    for step in (0, *np.cumsum(gaps).tolist()):
+        recorder.add(moment(step))
+    kept = np.diff([each.step for each in recorder.moments])[:-1]
+    if len(kept) > 2:
+        assert kept.max() <= 1.5 * max(*gaps, (kept[1:] + kept[:-1]).min())
+
+
 def test_few_moments_of_fifty_steps_are_spread_over_all_of_them() -> None:
     for moments, steps in ((3, [0, 32, 50]), (4, [0, 16, 32, 50]), (7, [0, 8, 16, 24, 32, 40, 50])):
         recorder = Recorder(moments * SIZE)
